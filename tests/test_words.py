@@ -5,6 +5,7 @@ Words come from the field's formats (nuScenes, CARLA, AirSim) and from what a re
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import subprocess
@@ -36,6 +37,9 @@ INSTEAD: Final = {
     r"wish|wishes|wished": "request, spec",
     r"sketch|sketches": "mesh builder",
     r"politely|in peace": "what happens",
+    r"what is to be": "the requested, the planned ...",
+    r"mends?|mended": "repair, fix",
+    r"kin": "related",
     r"mock": "headless",
     r"set-ups?": "backend",
 }
@@ -66,6 +70,9 @@ ALLOWED: Final = (
     ("the validator's class", r"\bdata set\b", r"^ ?Data Set$"),
 )
 """Reason, word, and what the file's name or the text has where it may stand."""
+
+CLAUSES: Final = ("what", "whether", "who", "whose", "how", "when", "which")
+"""Words with which no docstring begins: it is a noun or a verb sentence, not a relative clause."""
 
 SKIPPED: Final = ("LICENSE", "uv.lock", "tests/test_words.py", "tools/environments/")
 WORD: Final = re.compile("|".join(f"(?P<w{i}>{pattern})" for i, pattern in enumerate(INSTEAD)), re.IGNORECASE)
@@ -107,3 +114,18 @@ def found(path: Path) -> Iterator[str]:
 def test_one_word_for_one_thing() -> None:
     everywhere = [line for path in tracked(".py", ".md", ".yaml", ".toml", ".ipynb") for line in found(path)]
     assert not everywhere, "\n" + "\n".join(everywhere)
+
+
+def clauses(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = (ast.get_docstring(node) or "").partition(" ")[0]
+            if first.lower() in CLAUSES:
+                line = 1 if isinstance(node, ast.Module) else node.lineno
+                yield f"{path.relative_to(ROOT)}:{line}: a docstring begins with {first!r}: write a noun or a verb sentence"
+
+
+def test_docstrings_are_noun_or_verb_sentences() -> None:
+    shipped = [path for path in tracked(".py") if not {"tests", "reference"} & set(path.relative_to(ROOT).parts)]
+    found_there = [line for path in shipped for line in clauses(path)]
+    assert not found_there, "\n" + "\n".join(found_there)

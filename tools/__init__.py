@@ -1,1 +1,1 @@
-"""What measures and tries uavsim, and what keeps its house: never shipped, never imported by it."""
+"""Tools that measure, try and check uavsim: never shipped, never imported by it."""

@@ -43,7 +43,7 @@ class UavsimError(Exception):
 
 
 class InputError(UavsimError):
-    """What the user gave is wrong; nothing was written."""
+    """The user's input is wrong; nothing was written."""
 
     exit_code: ClassVar[int] = 2
 

@@ -1,4 +1,4 @@
-"""How this process takes and gives back memory: glibc's ``mallopt``, where there is one, and Python's collector."""
+"""Memory of this process, taken and given back: glibc's ``mallopt``, where there is one, and Python's collector."""
 
 from __future__ import annotations
 

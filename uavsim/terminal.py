@@ -1,4 +1,4 @@
-"""What reaches the terminal: text is text, never an escape sequence and never markup, wherever it comes from.
+"""Text for the terminal: text is text, never an escape sequence and never markup, wherever it comes from.
 
 File names, reasons and categories come from datasets that anybody may have written. ``Screen`` is the only console of
 uavsim: it prints strings as they are, control characters spelled out; colour is given by ``line`` alone.

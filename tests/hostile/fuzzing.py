@@ -19,7 +19,7 @@ NASTY: list[Any] = [
 
 @dataclass
 class Target:
-    """What is fed: a good input, a function that reads one, how inputs are changed, and what is to be ended."""
+    """The target: a good input, a function that reads one, changes of inputs, and its own end."""
 
     good: list[bytes]
     read: Callable[[bytes], object]

@@ -133,7 +133,7 @@ def test_a_scene_that_always_fails_is_quarantined_and_the_rest_goes_on(paper: Pa
 
 
 @pytest.mark.parametrize("error", [StorageError, MapMissing])
-def test_what_no_other_try_mends_ends_the_run_and_is_not_the_scenes_fault(
+def test_what_no_other_try_repairs_ends_the_run_and_is_not_the_scenes_fault(
     paper: Paper, tmp_path: Path, error: type[SystemFailure]
 ) -> None:
     with pytest.raises(error, match="asked to"):

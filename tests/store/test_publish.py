@@ -91,7 +91,7 @@ def test_files_of_others_are_there_after_every_step(own: OwnFolder, monkeypatch:
 
 
 @pytest.mark.parametrize("last", range(40))
-def test_a_run_that_is_killed_at_any_step_is_mended_by_the_next(
+def test_a_run_that_is_killed_at_any_step_is_repaired_by_the_next(
     last: int, own: OwnFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = plant(own.root / VERSION)

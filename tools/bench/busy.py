@@ -1,4 +1,4 @@
-"""How much of a flight the simulator's graphics card is at work: ``--render-latency`` stands for a card.
+"""Share of a flight in which the simulator's graphics card is at work: ``--render-latency`` stands for a card.
 
 It takes 10, 20 or 40 ms an image. The mini split is flown as it is: 50 images a capture, 40 ticks between two, 191 cars.
 """

@@ -1,4 +1,4 @@
-"""What a run costs, process by process, and its twins: ``scripts/bench --only cost [--scenes N]``, ``--only twins``."""
+"""Cost of a run, process by process, and of its twins: ``scripts/bench --only cost [--scenes N]``, ``--only twins``."""
 
 from __future__ import annotations
 

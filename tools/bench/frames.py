@@ -31,7 +31,7 @@ def quiet(_phase: str, _tick: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What one capture brought."""
+    """One capture's data."""
 
     drones: tuple[DroneState, ...]
     state: TickState

@@ -1,4 +1,4 @@
-"""How the cost of an image grows with drones, cameras and cars, that of a scene with scenes, and memory with all of them.
+"""Growth of an image's cost with drones, cameras and cars, of a scene's with scenes, and of memory with all of them.
 
 Of each swarm the same flight is flown twice, with few captures and with many: ticks, start-up and traffic are in both, and
 what is between them is what images cost, in processor seconds. Images are flat and small, except for their number: what a
@@ -41,7 +41,7 @@ _ANGLES: Final = {"BOTTOM": (-90, 0), "FRONT": (-45, 0), "BACK": (-45, 180), "LE
 
 @dataclass(frozen=True, slots=True)
 class Swarm:
-    """What is flown."""
+    """The swarm to fly."""
 
     drones: int = 5
     cameras: int = 5
@@ -121,7 +121,7 @@ def rows() -> Iterator[Row]:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a run took."""
+    """The cost of a run."""
 
     cpu_s: float
     peak_mb: float

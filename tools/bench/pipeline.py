@@ -1,4 +1,4 @@
-"""What the way of an image through the client costs beside its encoding, with no simulator: captures are kept in memory.
+"""Cost of an image's way through the client beside its encoding, with no simulator: captures are kept in memory.
 
 ``python -m tools.bench.pipeline PORT [--captures N]`` takes captures from a simulator and prints seconds of both ways.
 

@@ -1,4 +1,4 @@
-"""What a benchmark gives back: rows of name, value, unit and how it was measured."""
+"""Rows of a benchmark: name, value, unit and how it was measured."""
 
 from __future__ import annotations
 

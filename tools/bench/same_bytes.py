@@ -1,4 +1,4 @@
-"""Whether a dataset is the same bytes whatever the processor can do: one short flight under several settings of its features.
+"""A dataset's bytes under several settings of the processor's features: one short flight each, compared.
 
 A setting takes features away from one library: NumPy's and OpenBLAS's kernels, numba's target, glibc's mathematics. It is
 uavsim's, the simulator keeping all of them, or the simulator's alone. ISA-L asks the processor itself: its streams are

@@ -1,4 +1,4 @@
-"""How much faster two and four headless simulators are than one: the same scenes, by cameras that take their time.
+"""Speed of two and four headless simulators beside one: the same scenes, by cameras that take their time.
 
 A camera's pause stands in for a graphics card that computes elsewhere; the images themselves are cheap (--render flat), so
 that this machine's cores are not the limit. The pace is images over the time from the first take-off to the last commit. The
@@ -65,7 +65,7 @@ def all_but_images(out: Path) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How each number of simulators did.
+    """The speeds of each number of simulators.
 
     Attributes:
         paces: images a second.

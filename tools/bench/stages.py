@@ -1,4 +1,4 @@
-"""Where the simulator's processor time goes: ticks with 200 Traffic Manager cars and the swarm's images, in three towns.
+"""The simulator's processor time by stage: ticks with 200 Traffic Manager cars and the swarm's images, in three towns.
 
 The simulator counts by itself (``--stage-times``): the official client and its Traffic Manager drive it as in a run.
 """

@@ -1,4 +1,4 @@
-"""What trials, benchmarks and tests share: made-up plans and recordings, small datasets, what a run leaves."""
+"""Parts that trials, benchmarks and tests share: made-up plans and recordings, small datasets, what a run leaves."""
 
 from pathlib import Path
 from typing import Final

@@ -192,7 +192,7 @@ LIDAR = SensorSpec(
 
 
 def _scan(folder: Path, plan: ScenePlan, drone_id: int, step: int, shots: list[SensorReading]) -> SensorReading:
-    """What the drone's depth images show, every fifth pixel, as its lidar would report it."""
+    """Return what the drone's depth images show, every fifth pixel, as its lidar would report it."""
     at, rpy = drone_pose(drone_id, step * plan.step_us / 1e6)
     body = ue_matrix(*rpy)
     place, turn = F @ (at + body @ F @ np.array(LIDAR.mount_t_m)), F @ body @ ue_matrix(*LIDAR.mount_rpy_deg) @ F
@@ -383,7 +383,7 @@ def draw_view(at, matrix, intrinsic, size_px, poses, cast, houses=HOUSES):
 
 
 def shape_of(mover: Mover) -> tuple[np.ndarray, np.ndarray]:
-    """What is drawn: the box; a bicycle whose box the simulator reports as zero is drawn in its true size."""
+    """Return what is drawn: the box; a bicycle whose box the simulator reports as zero is drawn in its true size."""
     if not any(mover.half):
         return np.array([0.82, 0.19, 0.81]), np.array([0.0, 0.0, 0.81])
     return np.array(mover.half), np.array(mover.box_offset)

@@ -1,4 +1,4 @@
-"""What a run leaves: its files' hashes, what belongs to no scene, and processes that outlive it."""
+"""Leftovers of a run: its files' hashes, what belongs to no scene, and processes that outlive it."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Trial:
 
     @property
     def module(self) -> str:
-        """What ``python -m`` runs."""
+        """Return what ``python -m`` runs."""
         return ".".join(self.path.relative_to(self.base).with_suffix("").parts)
 
 

@@ -42,7 +42,7 @@ LOWEST_M = 10.0
 
 @dataclass(slots=True)
 class Tally:
-    """What came of the requests."""
+    """Counts of the requests' outcomes."""
 
     made: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)

@@ -43,7 +43,7 @@ _ENDS_S: Final = 60.0
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended."""
+    """The end of a command."""
 
     code: int
     seconds: float

@@ -42,7 +42,7 @@ SPREAD = 2  # threads and files that are open at one look and not at the next
 
 @dataclass(frozen=True)
 class Look:
-    """What one process held at one moment."""
+    """One process's holdings at one moment."""
 
     seconds: float
     committed: int

@@ -164,7 +164,7 @@ def _waypoint(world_map: Any, place_m: np.ndarray) -> Any:
 
 
 def _in_junctions(world_map: Any, poses: np.ndarray) -> list[bool]:
-    """Which of (N, 4) poses are in a junction."""
+    """Return which of (N, 4) poses are in a junction."""
     return [bool(waypoint and waypoint.is_junction) for waypoint in (_waypoint(world_map, pose[:3]) for pose in poses)]
 
 

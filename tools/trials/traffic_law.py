@@ -1,4 +1,4 @@
-"""What cars may not do: overlap for long, leave the middle of their lanes, turn faster than tyres hold."""
+"""Laws of traffic: cars do not overlap for long, leave the middle of their lanes, or turn faster than tyres hold."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ _REACH = 2  # ticks to either side: a single tick's wobble of 1 mm is 0.4 m/s2 a
 def lateral_mps2(
     places_m: npt.NDArray[np.floating], *, step_s: float, least_mps: float = 1.0
 ) -> npt.NDArray[np.float64]:
-    """How strongly each car is pulled to its side: speed times the rate at which its course turns.
+    """Return how strongly each car is pulled to its side: speed times the rate at which its course turns.
 
     Args:
         places_m: (ticks, cars, 2) positions in the plane; nan for a car that is gone.

@@ -68,12 +68,12 @@ class Image:
 
     @property
     def map_SE3_optical(self) -> SE3:
-        """Where the camera was."""
+        """Return where the camera was."""
         return self.map_SE3_flu @ self.flu_SE3_optical
 
     @property
     def there(self) -> bool:
-        """Whether the file is there; a dataset may have been downloaded in part."""
+        """Return whether the file is there; a dataset may have been downloaded in part."""
         return self.files.fault(self.filename) is None
 
     def pixels(self) -> UInt8Array:
@@ -164,12 +164,12 @@ class LidarScan:
 
     @property
     def map_SE3_sensor(self) -> SE3:
-        """Where it was."""
+        """Return where it was."""
         return self.map_SE3_flu @ self.flu_SE3_sensor
 
     @property
     def there(self) -> bool:
-        """Whether the file is there; a dataset may have been downloaded in part."""
+        """Return whether the file is there; a dataset may have been downloaded in part."""
         return self.files.fault(self.filename) is None
 
     def points(self) -> PointArray:

@@ -1,4 +1,4 @@
-"""Which simulator drew a dataset's images, in the words that its report, card and recording open with."""
+"""The simulator that drew a dataset's images, in the words that its report, card and recording open with."""
 
 from __future__ import annotations
 

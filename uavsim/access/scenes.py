@@ -26,7 +26,7 @@ Scan = TypeVar("Scan", bound=LidarScan)
 
 @dataclass(frozen=True, slots=True)
 class SharedRows:
-    """What belongs to no scene.
+    """The rows that belong to no scene.
 
     Attributes:
         files: the dataset's folder.
@@ -69,7 +69,7 @@ class Scene:
 
     @property
     def town(self) -> str:
-        """Where it was recorded; "" where the dataset does not say."""
+        """Return where it was recorded; "" where the dataset does not say."""
         return str(self.log.get("location", ""))
 
     def rows(self, table: Table[Row]) -> list[Row]:
@@ -84,7 +84,7 @@ class Scene:
 
     @property
     def reports_views(self) -> bool:
-        """Whether the dataset says what each image shows of each box: ``Boxes.views``."""
+        """Return whether the dataset says what each image shows of each box: ``Boxes.views``."""
         return bool(self._rows.get("visibility_detail"))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Which boxes an image shows."""
+"""Choice of the boxes that an image shows."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class TownMap:
 
     @property
     def there(self) -> bool:
-        """Whether the file is there."""
+        """Return whether the file is there."""
         return self.files.fault(self.filename) is None
 
     def drivable(self) -> BoolArray:

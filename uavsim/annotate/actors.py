@@ -1,4 +1,4 @@
-"""Which actors of a recording get labels, and what does not change about them."""
+"""Actors of a recording that get labels, and what does not change about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many pixels an object would have with nothing in front of it."""
+"""Pixels that an object would have with nothing in front of it."""
 
 from __future__ import annotations
 

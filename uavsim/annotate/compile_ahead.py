@@ -87,7 +87,7 @@ def compile_now() -> None:
 
 
 def _is_kept() -> bool:
-    """Whether what is compiled first and last is on disk."""
+    """Return whether what is compiled first and last is on disk."""
     from uavsim.annotate import kernels
     from uavsim.images import mask_pixels
     from uavsim.images.compiled import is_kept

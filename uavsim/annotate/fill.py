@@ -1,4 +1,4 @@
-"""How much of its box's silhouette an object covers: a car seen from above nearly all, seen from its corner less.
+"""Share of its box's silhouette that an object covers: a car seen from above nearly all, seen from its corner less.
 
 That share depends on the body and on the direction from which it is seen, and the scene itself reports it. In every view the
 object covers at least the pixels that it shows and at most those and the ones that something nearer may hide: an interval,
@@ -78,7 +78,7 @@ def fill_of_views(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intervals:
-    """What M views say about the share that an object covers.
+    """Bounds from M views of the share that an object covers.
 
     Attributes:
         towards: (M, 3) unit vectors from the box to the camera, in the box's frame.
@@ -131,7 +131,7 @@ def fitted(fill: FloatArray, views: Intervals) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Iteration:
-    """What one turn of fitting found: by how much all shares were wrong, and what each reference view (K,) shows."""
+    """One iteration of fitting: by how much all shares were wrong, and what each reference view (K,) shows."""
 
     scale: float
     shown: FloatArray

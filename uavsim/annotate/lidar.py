@@ -1,4 +1,4 @@
-"""What lidars and radars saw: how many points each box has, and the class of every point."""
+"""Points of lidars and radars: how many each box has, and the class of every point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a keyframe's images show of its boxes, measured where the images are: in the client's memory, before they are files.
+"""Measurement of a keyframe's boxes where its images are: in the client's memory, before they are files.
 
 The recording keeps the counts together with the hash of what was measured. Labels take them when their boxes and cameras have
 that hash, and otherwise (other options, another version, no counts at all) read the masks again.
@@ -42,7 +42,7 @@ def _bytes_of(pose: SE3) -> bytes:
 
 
 class SceneMeasurement:
-    """What is the same in all keyframes of a scene; called, it begins the measurement of one."""
+    """The common part of all keyframes of a scene; called, it begins the measurement of one."""
 
     def __init__(self, plan: ScenePlan, actors: Sequence[ActorInfo]) -> None:
         """Choose the actors that the plan's options ask for, and size their boxes."""

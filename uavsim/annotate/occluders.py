@@ -1,4 +1,4 @@
-"""Who hides whom: of every occluded box the actor in front, counted in the masks that the labels are counted in."""
+"""Occluders: of every occluded box the actor in front, counted in the masks that the labels are counted in."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Occlusion:
 
     @property
     def hidden_share(self) -> float:
-        """What of the object is hidden, by its label: 0 to 1."""
+        """Return what of the object is hidden, by its label: 0 to 1."""
         return 1.0 - self.visible_px / max(self.amodal_px, 1)
 
 

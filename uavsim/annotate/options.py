@@ -1,4 +1,4 @@
-"""What a user may choose about labels."""
+"""A user's choices about labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["AnnotateOptions", "options_of_plan"]
 
 @dataclass(frozen=True, slots=True)
 class AnnotateOptions:
-    """How a recording is labelled.
+    """The options of labelling a recording.
 
     Attributes:
         classes: which of ``records.classes.LABELS`` get boxes; everything else is scenery.

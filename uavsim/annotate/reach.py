@@ -1,4 +1,4 @@
-"""Which boxes reach into images, as geometry reports it: all cameras of a keyframe at once, before anybody looks at pixels."""
+"""Boxes that reach into images, as geometry reports it: all cameras of a keyframe at once, before anybody looks at pixels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where boxes lie in images, and the rays of their pixels in the boxes' own frames: many boxes at once.
+"""Silhouettes of boxes in images, and the rays of their pixels in the boxes' own frames: many boxes at once.
 
 A pixel's ray and a box meet or not (slab test in the box's own frame): ``kernels`` loops over the pixels.
 """

@@ -1,4 +1,4 @@
-"""What each camera sees of each box: visible pixels, what hides the rest, and what lies outside of the image.
+"""Each camera's view of each box: visible pixels, what hides the rest, and what lies outside of the image.
 
 *Visible* is counted in the instance mask: exact. *Amodal* (what would be visible with nothing in front) is estimated: a box's
 silhouette is larger than the object in it by a share that depends on its shape (``fill``), and of the silhouette only pixels

@@ -19,7 +19,7 @@ __all__ = ["Assembler", "Capture"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Capture:
-    """What one sensor measured in one tick.
+    """The measurements of one sensor in one tick.
 
     Attributes:
         data: modality -> what was taken, as ``Modality.encode`` wants it.
@@ -46,7 +46,7 @@ class Assembler:
 
     @property
     def mask_ids(self) -> str:
-        """How mask ids were mapped to actors (``SessionFacts.mask_ids``)."""
+        """Return how mask ids were mapped to actors (``SessionFacts.mask_ids``)."""
         return next((proof.mask_ids for proof in self._proofs.values() if proof.mask_ids), "none seen")
 
     def assemble(

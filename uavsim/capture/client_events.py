@@ -1,4 +1,4 @@
-"""What client process and supervisor say to each other: one JSON object a line, a typed record on both sides.
+"""Messages between client process and supervisor: one JSON object a line, a typed record on both sides.
 
     commands   {"cmd": "probe"}  {"cmd": "fly", "plan": FILE, "out": FOLDER}  {"cmd": "quit"}
     events     {"event": "ready", "protocol", "client", "server", "map_name"}

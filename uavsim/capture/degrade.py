@@ -1,4 +1,4 @@
-"""What an agent would have known: a worse pose, a later clock, a lost or noisy image. The truth stays beside it.
+"""An agent's own, worse knowledge: a worse pose, a later clock, a lost or noisy image. The truth stays beside it.
 
 Everything is drawn from the degradations' own seed, the scene, the drone and the step, so that one image's fate does not
 hang on another's.

@@ -1,7 +1,7 @@
 """Notice that a client hangs in a tick that the server has long simulated, and wake it.
 
 libcarla wakes its Traffic Manager without the lock under which the Traffic Manager begins to wait: the wake-up may be lost,
-and then tick and Traffic Manager wait for each other, below every time-out (CARLA's issue 9172, mended after 0.9.16). It looks
+and then tick and Traffic Manager wait for each other, below every time-out (CARLA's issue 9172, fixed after 0.9.16). It looks
 like nothing else: the state of the tick that was asked for is here, and the call does not return. A world that can wake its
 Traffic Manager does, and the flight goes on where it was: with the step that was missed. Where that does not help, the client
 is lost.

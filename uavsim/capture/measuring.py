@@ -17,7 +17,7 @@ __all__ = ["FrameMeasure", "MeasureScene", "measure_capture"]
 
 
 class FrameMeasure(Protocol):
-    """What one keyframe's masks show."""
+    """The counts of one keyframe's masks."""
 
     def see(self, channel: str, *, ids: UInt16Array, tags: UInt8Array, depth_m: AnyArray | None) -> None:
         """Measure one camera; called from several threads."""

@@ -1,4 +1,4 @@
-"""How readings are shown to be of the tick and the pose asked for, beyond their stamps: one ``Proof`` a kind of evidence.
+"""Proofs that readings are of the tick and the pose asked for, beyond their stamps: one ``Proof`` a kind of evidence.
 
 ``Modality.proof`` names them. A proof sees all readings of its modality at a tick, and returns what is stored of them.
 """

@@ -75,7 +75,7 @@ def record_scene(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Taken:
-    """What one capture brought."""
+    """The data of one capture."""
 
     step: int
     agents: tuple[DroneState | AgentState, ...]

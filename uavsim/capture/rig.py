@@ -1,4 +1,4 @@
-"""Where every sensor of every agent has to be: pure arithmetic.
+"""The place of every sensor of every agent: pure arithmetic.
 
 The simulator takes float32 locations and Euler angles. A pose is rounded to those once, here, and what is recorded is the
 rounded pose read back: the measurement and its label come from the very same numbers.

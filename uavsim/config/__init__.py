@@ -1,1 +1,1 @@
-"""What people type: YAML models (pydantic, frozen, nothing unknown), the files' places, and errors that name file and line."""
+"""YAML models (pydantic, frozen, nothing unknown), the files' places, and errors that name file and line."""

@@ -1,4 +1,4 @@
-"""What a simulator backend is, said once: the servers it talks to, the clients that its worker needs, where its code is.
+"""A simulator backend, said once: the servers it talks to, the clients that its worker needs, where its code is.
 
 This is data, so that a wrong name is found where it is typed and no vendor's client is imported to read it. The code
 behind an entry is imported by ``simulate/session.py``, in the client process alone. Other packages add backends through the

@@ -1,4 +1,4 @@
-"""What every configuration model shares: frozen, strict about types, unknown keys refused, numbers finite."""
+"""The base of every configuration model: frozen, strict about types, unknown keys refused, numbers finite."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def _is_none(value: object) -> bool:
 
 
 class NameSchedule(Model):
-    """Which file each scene uses; a plain name is the same for all scenes."""
+    """The file that each scene uses; a plain name is the same for all scenes."""
 
     shorthand: ClassVar = {"type": "string"}
 
@@ -99,7 +99,7 @@ class AltitudeSchedule(Model):
 
 
 class TownShare(Model):
-    """What one town gives to the dataset."""
+    """One town's share of the dataset."""
 
     scenes: Annotated[int, Field(ge=1, le=100_000)]
     """Made when no ``--scenes`` is given."""
@@ -120,7 +120,7 @@ class TownShare(Model):
 
 
 class Images(Model):
-    """How images are stored; masks are always lossless."""
+    """The storage of images; masks are always lossless."""
 
     format: Literal["png", "jpeg"] = "png"
     jpeg_quality: Annotated[int, Field(ge=1, le=100)] = 95
@@ -128,7 +128,7 @@ class Images(Model):
 
 
 class Labels(Model):
-    """Which objects get boxes, and what their attributes mean; what is left out is as uavsim has it."""
+    """The objects that get boxes, and the meaning of their attributes; what is left out is as uavsim has it."""
 
     classes: (
         Annotated[
@@ -158,7 +158,7 @@ class Labels(Model):
 
 
 class Splits(Model):
-    """Which split each scene is in."""
+    """The split of each scene."""
 
     rule: Literal["uav3d"] | None = None
     """UAV3D's own: by the last two digits of the scene's number, 70 % uav_train, 15 % uav_val, 15 % uav_test."""
@@ -178,7 +178,7 @@ class Splits(Model):
 
 
 class Degradations(Model):
-    """What the agents' sensors get wrong; the truth stays in the tables and clean images are kept."""
+    """Errors of the agents' sensors; the truth stays in the tables and clean images are kept."""
 
     position_noise_m: Annotated[float, Field(ge=0, le=100)] = 0.0
     """Standard deviation on each axis of the reported position."""
@@ -199,7 +199,7 @@ class Degradations(Model):
 
 
 class Twins(Model):
-    """What ``uavsim twins`` makes of a dataset where its command says nothing."""
+    """The twins that ``uavsim twins`` makes of a dataset where its command says nothing."""
 
     weather: tuple[Reference, ...] = ()
     """The same instants in these weathers, by name or path."""

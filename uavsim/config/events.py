@@ -57,7 +57,7 @@ FALLING = frozenset({"contrast", "dark", "psnr_db"})
 
 
 class ObjectLevels(Model):
-    """What hinders an object from being perceived."""
+    """Levels from which something hinders an object from being perceived."""
 
     seen_px: Annotated[int, Field(ge=1, le=100_000)] = 12
     """An object with fewer visible pixels is not seen."""
@@ -80,7 +80,7 @@ class ObjectLevels(Model):
 
 
 class CollaborationLevels(Model):
-    """When an image of another drone helps."""
+    """Levels from which an image of another drone helps."""
 
     range_m: Annotated[float, Field(gt=0, le=100_000)] = 80.0
     """Horizontally from a drone: what it should know of."""

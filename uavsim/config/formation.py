@@ -18,7 +18,7 @@ Degrees = Annotated[float, Field(ge=-360, le=360)]
 
 
 class Shape(Model):
-    """Where the drones are around the reference point; x forward, y left, z up. Drone 0 is the ego."""
+    """The drones' places around the reference point; x forward, y left, z up. Drone 0 is the ego."""
 
     shape: ShapeName
     """cross, vee, line (side by side), column (one behind the other), diamond, grid, circle, or free (``offsets_m``)."""

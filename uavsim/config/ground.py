@@ -1,4 +1,4 @@
-"""What blocks of agents on the ground have in common."""
+"""The common part of blocks of agents on the ground."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def _is_none(value: object) -> bool:
 
 
 class IngredientBlocks(Model):
-    """What a dataset says of each ingredient; an instance is of the subclass that has a field for each key."""
+    """A dataset's blocks of the ingredients; an instance is of the subclass that has a field for each key."""
 
     def block(self, key: str) -> Any:
         """Return what stands under a key, None where nothing does."""

@@ -48,7 +48,7 @@ def key_of(kind: str, name: str) -> str:
 
 
 def pack(dataset: str, used: Mapping[str, Path]) -> JsonDict:
-    """Return what is to be written: the texts of the files that planning asked for."""
+    """Return the texts of the files that planning asked for."""
     files = {key: [path.name, path.read_bytes().decode("utf-8-sig")] for key, path in sorted(used.items())}
     return {"format": _FORMAT, "dataset": dataset, "files": files}
 

@@ -1,4 +1,4 @@
-"""Where configurations are found: the user's folders first, then what comes with uavsim.
+"""Places of configurations: the user's folders first, then what comes with uavsim.
 
 A folder of the search path holds ``flight_plans/`` and ``town_configs/``, or is itself a ``flight_plans`` folder. Inside:
 ``corner_cases/ datasets/ encounters/ formations/ rigs/ weather/`` and one ``<town>.yaml`` of routes a town. A name is looked

@@ -49,7 +49,7 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a configuration came from: makes errors that point at the line."""
+    """The origin of a configuration: makes errors that point at the line."""
 
     path: Path
     root: _Node = field(repr=False)
@@ -274,7 +274,7 @@ class _Composer:
 
 @dataclass(slots=True)
 class _Budget:
-    """How many values aliases may still unfold to."""
+    """The number of values that aliases may still unfold to."""
 
     path: Path
     left: int = MAX_VALUES

@@ -1,4 +1,4 @@
-"""What a person asks for instead of what a dataset's YAML says."""
+"""The overrides that a person requests of what a dataset's YAML says."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ Sensors = Annotated[tuple[SensorName, ...], Field(min_length=1)]
 
 
 class Mount(Model):
-    """How a sensor sits on its agent."""
+    """The mount of a sensor on its agent."""
 
     mount_m: Metres3 = (0.0, 0.0, 0.0)
     """On the agent: x forward, y left, z up."""

@@ -1,4 +1,4 @@
-"""How a dataset is run: which simulators, how they are started, how long they may take, when they are given up."""
+"""The settings of a run: which simulators, how they are started, how long they may take, when they are given up."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class SimulatorConfig(_Strict):
 
 
 class DeadlineConfig(_Strict):
-    """How long a client process may be silent in each phase, and a scene may take, seconds."""
+    """The longest silence of a client process in each phase, and the longest time of a scene, seconds."""
 
     connect_s: float = Field(default=60.0, gt=0)
     load_s: float = Field(default=300.0, gt=0, description="a real server needs one to two minutes for a large map")

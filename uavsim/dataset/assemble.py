@@ -54,7 +54,7 @@ NUM_LIDAR_PTS_WITH_LIDAR: Final = (
 
 @dataclass(slots=True)
 class AssembledVersion:
-    """What one version folder holds: scene names in table order and rows of each table."""
+    """The content of one version folder: scene names in table order and rows of each table."""
 
     version: str
     scenes: list[str] = field(default_factory=list)

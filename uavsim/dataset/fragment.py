@@ -37,7 +37,7 @@ _LEVEL: Final = 1  # rows are mostly digits: higher levels cost much and gain li
 
 @dataclass(frozen=True, slots=True)
 class FragmentHead:
-    """What the shared tables need to know about one scene.
+    """The shared tables' needs of one scene.
 
     Attributes:
         scene: name, unique in the dataset.

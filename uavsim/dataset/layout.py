@@ -1,4 +1,4 @@
-"""Where the files of a dataset lie: from a recording's own paths to ``samples/``, ``sweeps/`` and each modality's folder."""
+"""Places of a dataset's files: from a recording's own paths to ``samples/``, ``sweeps/`` and each modality's folder."""
 
 from __future__ import annotations
 

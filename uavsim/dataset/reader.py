@@ -176,7 +176,7 @@ def open_dataset(root: Path, version: str | None = None, *, required: Iterable[s
 
 @dataclass(frozen=True, slots=True)
 class _Owns:
-    """Whether a row belongs to the scene at hand."""
+    """A test of whether a row belongs to the scene at hand."""
 
     column: str
     tokens: dict[str, None]

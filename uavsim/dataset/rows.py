@@ -49,7 +49,7 @@ class CategoryRow(TypedDict):
 
 
 class AttributeRow(TypedDict):
-    """What an object is doing."""
+    """The activity of an object."""
 
     token: str
     name: str
@@ -65,7 +65,7 @@ class VisibilityRow(TypedDict):
 
 
 class SemanticTagRow(TypedDict):
-    """What a value of the masks' red channel means."""
+    """The meaning of a value of the masks' red channel."""
 
     token: str
     index: int
@@ -106,7 +106,7 @@ class SceneRow(TypedDict):
 
 
 class LogRow(TypedDict):
-    """What a scene was recorded with; one row a scene."""
+    """The circumstances of a scene's recording; one row a scene."""
 
     token: str
     logfile: str
@@ -210,7 +210,7 @@ class InstanceRow(TypedDict):
 
 
 class AgentRow(TypedDict):
-    """Who senses in a scene; ``size`` and ``instance_token`` are those of a sensing vehicle's own box."""
+    """An agent that senses in a scene; ``size`` and ``instance_token`` are those of a sensing vehicle's own box."""
 
     token: str
     scene_token: str
@@ -222,7 +222,7 @@ class AgentRow(TypedDict):
 
 
 class EgoPoseRow(TypedDict):
-    """Where the agent of an image was; only drones have a plan, LIDAR_TOP's rows have no velocity either."""
+    """The place of an image's agent; only drones have a plan, LIDAR_TOP's rows have no velocity either."""
 
     token: str
     timestamp: int
@@ -236,7 +236,7 @@ class EgoPoseRow(TypedDict):
 
 
 class CalibratedSensorRow(TypedDict):
-    """How a sensor is mounted on its drone; ``camera_intrinsic`` is 3 x 3, [] for what is no camera."""
+    """The mount of a sensor on its drone; ``camera_intrinsic`` is 3 x 3, [] for what is no camera."""
 
     token: str
     sensor_token: str
@@ -273,7 +273,7 @@ class LidarsegRow(TypedDict):
 
 
 class ViewEntry(TypedDict):
-    """What one camera image shows of a box; boxes in pixels: x_min, y_min, x_max, y_max."""
+    """A box in one camera image; boxes in pixels: x_min, y_min, x_max, y_max."""
 
     sample_data_token: str
     channel: str
@@ -286,7 +286,7 @@ class ViewEntry(TypedDict):
 
 
 class VisibilityDetailRow(TypedDict):
-    """What each camera shows of a box."""
+    """A box in each camera."""
 
     token: str
     sample_annotation_token: str
@@ -305,7 +305,7 @@ class IgnoreRegionRow(TypedDict):
 
 
 class AgentViewRow(TypedDict):
-    """What an image's drone would report where the dataset degrades that on purpose."""
+    """The report of an image's drone where the dataset degrades that on purpose."""
 
     token: str
     sample_data_token: str
@@ -317,7 +317,7 @@ class AgentViewRow(TypedDict):
 
 
 class RunInfo(TypedDict, total=False):
-    """What the run that made a dataset reports itself; the same in every run of it."""
+    """The report of the run that made a dataset; the same in every run of it."""
 
     dataset: str
     seed: int

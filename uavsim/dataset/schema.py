@@ -41,7 +41,7 @@ DATASET_INFO: Final = "uav_dataset.json"
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Which scene a row belongs to: that of the row which names the value of ``column``.
+    """The scene that a row belongs to: that of the row which names the value of ``column``.
 
     Attributes:
         column: of the row.

@@ -91,7 +91,7 @@ def _best_view(request: ExportRequest, scene: Scene, tags: SceneTags) -> _Shot:
 
 @dataclass(slots=True)
 class _Written:
-    """What was written so far, by OpenAD's numbers."""
+    """The rows written so far, by OpenAD's numbers."""
 
     out: ResultPath
     truth: dict[int, list[list[Any]]] = field(default_factory=dict)

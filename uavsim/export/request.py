@@ -1,4 +1,4 @@
-"""What every exporter is asked, and what it reads: scenes of ``uavsim.access``, in any dialect."""
+"""The request to every exporter, and its source: scenes of ``uavsim.access``, in any dialect."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["ExportRequest", "bev_of", "by_drone", "lidar_of", "mask_ids"]
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """What to export.
+    """The request for an export.
 
     Attributes:
         root: the dataset.

@@ -1,4 +1,4 @@
-"""How alike two tags are, from their synonyms and hypernyms alone: a table, and vectors whose cosines it holds.
+"""Similarity of two tags, from their synonyms and hypernyms alone: a table, and vectors whose cosines it holds.
 
 OpenAD compares tags by text features of CLIP. These vectors stand in for them: a tag is mostly what its hypernyms are, and the
 rest is its own. Cosines: a synonym 0.95 (above OpenAD's strictest threshold of 0.9), two synonyms of one tag 0.90, the nearest

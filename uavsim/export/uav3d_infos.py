@@ -49,7 +49,7 @@ _SPLITS: Final = {"train": "uav_train", "val": "uav_val", "test": "uav_test"}
 
 @dataclass(frozen=True, slots=True)
 class InfoOptions:
-    """How the infos are made.
+    """The options of the infos.
 
     Attributes:
         data_path: what stands before the image paths, where UAV3D's training code looks for the data.

@@ -1,4 +1,4 @@
-"""What a dataset may name: one rule for every reader and exporter.
+"""Names that a dataset may use: one rule for every reader and exporter.
 
 File names, scene names, splits and channels of a dataset come from files that anybody may have written. A name that breaks
 the rule never reaches a path; a file that a name leads to is looked at with lstat, component by component.

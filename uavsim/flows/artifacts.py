@@ -1,4 +1,4 @@
-"""What people see of a run in Prefect: tables, summaries and the contact sheet's image, not numbers for machines."""
+"""A run's artifacts in Prefect: tables, summaries and the contact sheet's image, for people and not for machines."""
 
 from __future__ import annotations
 

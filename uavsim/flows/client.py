@@ -1,4 +1,4 @@
-"""Which Prefect server a run speaks to, and how Prefect's client is pointed to it."""
+"""The Prefect server that a run speaks to, and the pointing of Prefect's client to it."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ _SETTINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server of our own answers.
+    """The address of a server of our own.
 
     Attributes:
         url: of its pages, for a browser.
@@ -145,7 +145,7 @@ class OwnServer:
 
     @property
     def address(self) -> Address:
-        """Where it answers, or will."""
+        """Return where it answers, or will."""
         return Address(f"http://127.0.0.1:{self._port}", self._key_file)
 
     def wait(self) -> Address:

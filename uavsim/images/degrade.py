@@ -1,4 +1,4 @@
-"""What a worse camera would have made of an image: capture, blur and sensor noise, in that order, all seeded."""
+"""The image of a worse camera: capture, blur and sensor noise, in that order, all seeded."""
 
 from __future__ import annotations
 

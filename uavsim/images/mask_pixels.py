@@ -1,4 +1,4 @@
-"""What instance masks hold, counted in one pass over their pixels."""
+"""Counts of instance masks, in one pass over their pixels."""
 
 from __future__ import annotations
 

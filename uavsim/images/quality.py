@@ -1,4 +1,4 @@
-"""What an image's pixels say of its quality, with no other image to compare with; and against its clean copy.
+"""Quality of an image by its own pixels; and against its clean copy.
 
 Everything is counted from histograms of 8-bit images, so that an image costs few milliseconds.
 """

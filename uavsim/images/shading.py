@@ -1,4 +1,4 @@
-"""How much of the ground around objects lies in shadow: its brightness against the same kind of ground in the sun."""
+"""Shadow on the ground around objects: its brightness against the same kind of ground in the sun."""
 
 # ruff: noqa: PLR0917 (kernels take their arrays by place)
 from __future__ import annotations

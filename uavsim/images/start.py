@@ -1,4 +1,4 @@
-"""How a process starts that runs kernels, and does nothing else with matrices."""
+"""The start of a process that runs kernels, and does nothing else with matrices."""
 
 from __future__ import annotations
 

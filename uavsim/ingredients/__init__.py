@@ -1,1 +1,1 @@
-"""What may be in a scene, one package each; ``uavsim.records.ingredients`` says what a package names."""
+"""The ingredients of a scene, one package each; ``uavsim.records.ingredients`` says what a package names."""

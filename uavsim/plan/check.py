@@ -35,7 +35,7 @@ _LONGEST_CHECKED_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found of one file: its kind, and the error or None."""
+    """The finding of one file: its kind, and the error or None."""
 
     path: Path
     kind: str

@@ -1,4 +1,4 @@
-"""What a flight must keep: the town's ends, its obstacles, and distance between drones, at every step."""
+"""Checks of a flight at every step: the town's ends, its obstacles, and distance between drones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an ingredient is given to plan with: first the town of a dataset, then each scene of it."""
+"""The contexts in which an ingredient plans: first the town of a dataset, then each scene of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["ScenePlanner", "SceneToFill", "TownPlan", "planners"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TownPlan:
-    """What the scenes of one town share.
+    """The common part of one town's scenes.
 
     Attributes:
         dataset: of which they are.

@@ -1,4 +1,4 @@
-"""Which numbers a dataset's scenes have: town, route, split and seed follow from the number alone."""
+"""Numbers of a dataset's scenes: town, route, split and seed follow from the number alone."""
 
 from __future__ import annotations
 

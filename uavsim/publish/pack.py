@@ -39,7 +39,7 @@ _URL: Final = re.compile(r"https?://[^\s/]+\S*")
 
 @dataclass(frozen=True, slots=True)
 class PublishRequest:
-    """How to publish.
+    """The request for a publication.
 
     Attributes:
         name: of the dataset; by default what it calls itself, else the folder's name.
@@ -60,7 +60,7 @@ class PublishRequest:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What was written; ``sums_sha256`` is the hash of ``SHA256SUMS``, which proves the whole pack."""
+    """The written pack; ``sums_sha256`` is the hash of ``SHA256SUMS``, which proves all of it."""
 
     files: int
     size_bytes: int

@@ -1,4 +1,4 @@
-"""What a dataset has to say of itself in words: the responsible-AI fields, filled from its tables and its certificate."""
+"""Statements of a dataset about itself: the responsible-AI fields, filled from its tables and its certificate."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NO_USES: Final = "Not meant for: safety cases of real vehicles or drones, ident
 
 @dataclass(slots=True)
 class Facts:
-    """What was counted while the Parquet files were written."""
+    """The counts made while the Parquet files were written."""
 
     name: str
     version: str
@@ -46,17 +46,17 @@ class Facts:
 
     @property
     def simulated(self) -> bool:
-        """Whether every scene says which simulator made it."""
+        """Return whether every scene says which simulator made it."""
         return bool(self.simulators) and "" not in self.simulators
 
     @property
     def headless(self) -> bool:
-        """Whether the headless simulator made some of it."""
+        """Return whether the headless simulator made some of it."""
         return HEADLESS in self.simulators
 
     @property
     def origin(self) -> str:
-        """What drew the images, and what they are no good for; "" when that is not known."""
+        """Return what drew the images, and what they are no good for; "" when that is not known."""
         return origin_of_scenes(self.simulators)
 
 

@@ -1,1 +1,1 @@
-"""What stages hand on: frozen dataclasses, and their bytes."""
+"""Records that stages hand on: frozen dataclasses, and their bytes."""

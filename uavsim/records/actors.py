@@ -12,7 +12,7 @@ __all__ = ["ActorInfo", "ActorStates"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ActorInfo:
-    """What does not change about one actor during a scene.
+    """The unchanging facts of one actor during a scene.
 
     Attributes:
         instance_id: 1..65535, given in spawn order within the scene, the same in every run of the same plan; it is the

@@ -1,4 +1,4 @@
-"""What a channel's name reports: ``CAMERA_FRONT_id_3`` is camera FRONT of drone 3; ``ScenePlan`` makes these names."""
+"""Names of channels: ``CAMERA_FRONT_id_3`` is camera FRONT of drone 3; ``ScenePlan`` makes these names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an object class is, once: labels, sizes, attributes, masks, every dialect and export take theirs from here.
+"""Object classes, each said once: labels, sizes, attributes, masks, every dialect and export take theirs from here.
 
 A class is one row of ``CLASSES`` (and its word in ``Label``). nuScenes' categories are the coarser words that strict datasets
 have; several classes may share one. The validator has its own idea of them on purpose (``validate``).

@@ -1,4 +1,4 @@
-"""What may be in a scene: traffic, walkers, parked vehicles, corner cases, intruders, ground agents, a replay, and plug-ins.
+"""Ingredients of a scene: traffic, walkers, parked vehicles, corner cases, intruders, ground agents, a replay, and plug-ins.
 
 An ``Ingredient`` says everything about one of them by data and by dotted names; its parts live in one package of
 ``uavsim/ingredients``, or of an installed package that names its object by an entry point of ``uavsim.ingredients``. The rooms
@@ -40,7 +40,7 @@ Part: TypeAlias = Named[Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActorKind:
-    """What other rooms need to know about the actors of one kind.
+    """Other rooms' knowledge of the actors of one kind.
 
     Attributes:
         name: in ``ActorInfo.kind``.

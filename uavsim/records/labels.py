@@ -1,4 +1,4 @@
-"""What ``annotate`` hands to ``dataset``: the labels of one scene, in no dialect yet.
+"""Records from ``annotate`` to ``dataset``: the labels of one scene, in no dialect yet.
 
 Everything is in the ``map`` frame (right-handed, z up, metres) and integer microseconds; tables of many rows are held as
 columns. The rows of ``BoxLabels`` are sorted by (sample, instance id), those of ``ViewLabels`` by (box, channel): the order

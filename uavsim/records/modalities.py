@@ -1,4 +1,4 @@
-"""What a sensor is, said once: how it is asked for, read from each simulator, stored, and called in the tables.
+"""Modalities, each said once: how it is asked for, read from each simulator, stored, and called in the tables.
 
 Spawning, capture, recording, layout, tables, labels and exports take everything that is particular to one sensor from its
 ``Modality``. Another package adds sensors with the entry point group ``uavsim.modalities`` (docs/how-to-add-a-sensor.md).

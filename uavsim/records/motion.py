@@ -1,4 +1,4 @@
-"""What everything in a scene did, tick by tick, so that the scene can be shown again; packed for the disk.
+"""Motion of everything in a scene, tick by tick, so that the scene can be shown again; packed for the disk.
 
 Poses are the simulator's own numbers, float32 as it sent them: put back, they give the same images. A value is packed as what
 it differs from the same value of the tick before (of poses: from where the two ticks before lead), byte by byte, then
@@ -28,7 +28,7 @@ _LEVEL: Final = 6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TickMotion:
-    """What the simulator said of its actors at one tick.
+    """The simulator's report of its actors at one tick.
 
     Attributes:
         instance_id: (N,) of those alive, increasing.

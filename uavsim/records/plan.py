@@ -1,4 +1,4 @@
-"""What ``plan`` hands to ``simulate`` and ``capture``: one scene, decided to the last number before anything flies.
+"""Records from ``plan`` to ``simulate`` and ``capture``: one scene, decided to the last number before anything flies.
 
 Time is integer microseconds since the scene's first tick; step ``k`` of the trajectory is at ``k * step_us``. Frames are
 those of ``geometry/frames.py``: ``map`` (right-handed, z up, metres) and ``flu`` (body). A plan is pure data: it travels
@@ -37,7 +37,7 @@ _LATER: Final = {"left_out_as_default": True}  # of fields that came after plans
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SwarmTrajectory:
-    """Where every drone is meant to be at every physics step.
+    """The planned place of every drone at every physics step.
 
     Attributes:
         drone_ids: (D,) ids as they appear in channel names; id 0 is the centre (ego).
@@ -67,7 +67,7 @@ class WeatherTrack:
 
 @dataclass(frozen=True, slots=True)
 class ImageFormat:
-    """How RGB images are stored; masks are always lossless PNG."""
+    """The storage of RGB images; masks are always lossless PNG."""
 
     kind: Literal["png", "jpeg"] = "png"
     jpeg_quality: int = 95
@@ -97,7 +97,7 @@ class TownSite:
 
 @dataclass(frozen=True, slots=True)
 class DegradationPlan:
-    """What the agents' sensors get wrong, on purpose and recorded; the truth stays in the tables. Off by default."""
+    """Errors of the agents' sensors, on purpose and recorded; the truth stays in the tables. Off by default."""
 
     seed: int = 0
     position_noise_m: float = 0.0
@@ -113,7 +113,7 @@ class DegradationPlan:
 
 @dataclass(frozen=True, slots=True)
 class LabelPlan:
-    """What the dataset says about labels; what is None is as the labeller has it.
+    """The dataset's choices about labels; what is None is as the labeller has it.
 
     Attributes:
         classes: that get boxes.
@@ -134,7 +134,7 @@ class LabelPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlanNotes:
-    """How the plan came about; kept with the recording for people, read by nothing.
+    """The origin of the plan; kept with the recording for people, read by nothing.
 
     Attributes:
         dataset_seed: from which the scene's own seed was drawn.
@@ -202,7 +202,7 @@ class ScenePlan:
 
     @property
     def ground(self) -> tuple[AgentsPlan, ...]:
-        """Who senses beside the drones, one record a kind."""
+        """Return who senses beside the drones, one record a kind."""
         return tuple(plan for plan in self.ingredients.values() if isinstance(plan, AgentsPlan))
 
     @property

@@ -1,4 +1,4 @@
-"""What a radar needs."""
+"""The parameters of a radar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``capture`` leaves behind and ``annotate`` reads: a scene as flown, before any label.
+"""Records from ``capture`` to ``annotate``: a scene as flown, before any label.
 
 Everything here is in the ``map`` frame (right-handed, z up, metres, radians) and integer microseconds. The simulator's own
 left-handed frame was left at the simulator's door; positions and angles convert back by sign flips without loss.
@@ -56,13 +56,13 @@ class DroneState:
 
     @property
     def agent(self) -> Agent:
-        """Who it is."""
+        """Return who it is."""
         return Agent(self.drone_id)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SensorReading:
-    """What one sensor delivered in one tick.
+    """The data of one sensor in one tick.
 
     Attributes:
         map_SE3_sensor: the frame of its data: a camera's x right, y down, z forward; else the sensor's own flu.
@@ -90,7 +90,7 @@ class SensorReading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredBoxes:
-    """What a keyframe's images show of its boxes, counted while they were in memory; rows camera by camera.
+    """A keyframe's boxes as its images show them, counted while they were in memory; rows camera by camera.
 
     Attributes:
         of_what: hash of boxes and cameras (``annotate.measure``): counts of others say nothing about these.
@@ -151,7 +151,7 @@ class RecordedFrame:
 
     @property
     def cameras(self) -> tuple[SensorReading, ...]:
-        """What the cameras took, in the plan's order."""
+        """Return what the cameras took, in the plan's order."""
         return tuple(reading for reading in self.readings if reading.sensor.spec.params.is_optical)
 
     def with_modality(self, name: str) -> tuple[SensorReading, ...]:
@@ -161,7 +161,7 @@ class RecordedFrame:
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """What the run met: goes into the scene's log.
+    """The circumstances of the run: go into the scene's log.
 
     Attributes:
         mask_ids: ``actor_id`` when the simulator's mask ids were proven to be actor ids, ``voted`` when they were

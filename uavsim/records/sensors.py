@@ -1,4 +1,4 @@
-"""Who senses and with what: agents, the sensors that they carry, and what is particular to each kind of sensor.
+"""Agents, the sensors that they carry, and what is particular to each kind of sensor.
 
 A sensor is a place on an agent at which one or more modalities (``records/modalities.py``) are read: a camera's image, mask
 and depth share one pose, one channel and one set of parameters.
@@ -26,7 +26,7 @@ _ON_THE_GROUND: Final = {"CAMERA": "CAM"}  # nuScenes' own word; drones have UAV
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """Who carries sensors.
+    """A carrier of sensors.
 
     Attributes:
         number: counts the agents of a kind; drone 0 is the centre of its formation.
@@ -45,7 +45,7 @@ class Agent:
 
 
 class SensorParams(Protocol):
-    """What a kind of sensor needs: a frozen dataclass, of which the values travel with the plan.
+    """The parameters of a kind of sensor: a frozen dataclass, of which the values travel with the plan.
 
     Attributes:
         prefix: begins the channels' names.

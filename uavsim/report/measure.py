@@ -1,4 +1,4 @@
-"""What the tables of a dataset say, counted scene by scene in little memory."""
+"""Measures of a dataset's tables, counted scene by scene in little memory."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Histogram:
 
     @property
     def total(self) -> int:
-        """How many values were counted."""
+        """Return how many values were counted."""
         return int(self.counts.sum())
 
 
@@ -59,7 +59,7 @@ class SceneFigures:
 
 @dataclass(slots=True)
 class TownFigures:
-    """Where drones and boxes were in a town: ways of the first drone, and box counts by cells of 5 m."""
+    """The places of drones and boxes in a town: ways of the first drone, and box counts by cells of 5 m."""
 
     routes: list[FloatArray] = field(default_factory=list)
     boxes_per_cell: Counter[tuple[int, int]] = field(default_factory=Counter)

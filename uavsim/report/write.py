@@ -41,7 +41,7 @@ _UAV3D: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """What the report shall do: ask the validator (``check``), and let it decode images (``pixels``)."""
+    """The request for a report: ask the validator (``check``), and let it decode images (``pixels``)."""
 
     check: bool = True
     pixels: bool = False

@@ -35,7 +35,7 @@ __all__ = ["Prepared", "opened", "prepared", "refuse_foreign_servers", "with_swa
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A request that was checked: what is to be flown, and where it goes.
+    """A checked request: the scenes to fly, and where they go.
 
     Attributes:
         request: what is asked for.

@@ -40,7 +40,7 @@ _SHORT: Final = 3  # scenes of each simulator: they are over soon after a Prefec
 
 
 class Front(Protocol):
-    """Who runs the parts of a run."""
+    """The runner of a run's parts."""
 
     def town(self, town: str, fly: FlyTown) -> list[SceneOutcome]:
         """Fly a town's scenes, each in a task."""

@@ -1,4 +1,4 @@
-"""What follows the last scene: tables from the committed scenes, the validator's quick look, the contact sheet."""
+"""The end of a run: tables from the committed scenes, the validator's quick look, the contact sheet."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _FEW_IMAGES: Final = 12_000  # half a minute on two cores, a tenth of what they 
 
 @dataclass(frozen=True, slots=True)
 class ValidationSummary:
-    """What the validator said, in short.
+    """The validator's report, in short.
 
     Attributes:
         errors: findings with severity error.
@@ -67,7 +67,7 @@ class ValidationSummary:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What the end of a run left.
+    """The result of a run's end.
 
     Attributes:
         versions: version folders that were written; none when no scene is committed.
@@ -193,7 +193,7 @@ def decodes(table_bytes: float, *, asked: bool | None) -> bool:
 
 
 def _public_part(identity: JsonDict) -> RunInfo:
-    """What of the identity belongs to the dataset; the same in every run of it."""
+    """Return what of the identity belongs to the dataset; the same in every run of it."""
     return cast("RunInfo", {key: identity[key] for key in RunInfo.__annotations__ if key in identity})
 
 

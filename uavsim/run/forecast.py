@@ -1,4 +1,4 @@
-"""How long a run will take and how much it will write, from a short run of the same kind with the same simulators.
+"""Forecast of a run's time and files, from a short run of the same kind with the same simulators.
 
 Nothing in it is a constant of some machine: three short scenes for each simulator and town are flown, encoded, labelled,
 committed, put into tables and validated as a run does it, all simulators at the same time, into a temporary folder. The last
@@ -38,7 +38,7 @@ _FIXED = ("maps", ".uavsim/maps", ".uavsim/contact_sheet.png", ".uavsim/logs")  
 
 @dataclass(frozen=True, slots=True)
 class Flight:
-    """When a probe's scene began, when its samples came, when its simulator was free, when it was committed; one clock."""
+    """The times of a probe's scene: its begin, its samples, its simulator free, its commit; one clock."""
 
     began_s: float
     samples_s: tuple[float, ...]
@@ -48,7 +48,7 @@ class Flight:
 
 @dataclass(frozen=True, slots=True)
 class TownProbe:
-    """What was measured in one town.
+    """The measurements in one town.
 
     Attributes:
         first: flights that began before the town was known to their simulator.
@@ -78,7 +78,7 @@ class TownProbe:
 
 @dataclass(frozen=True, slots=True)
 class FinishProbe:
-    """What tables, contact sheet and validation take: once, and for each sample."""
+    """The time of tables, contact sheet and validation: once, and for each sample."""
 
     once_s: float
     sample_s: float
@@ -90,7 +90,7 @@ class FinishProbe:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one short run took.
+    """The times of one short run.
 
     Attributes:
         start_s: until simulators and clients were up.
@@ -111,7 +111,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a run will take.
+    """The expected time and size of a run.
 
     Attributes:
         scenes: that are still to be flown.

@@ -1,4 +1,4 @@
-"""What a run would do, known before anything is started or written: ``uavsim generate --dry-run``."""
+"""The intent of a run, known before anything is started or written: ``uavsim generate --dry-run``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Intent", "intent_of"]
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What a run would do.
+    """The intent of a run.
 
     Attributes:
         dataset: its name.

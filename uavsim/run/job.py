@@ -1,4 +1,4 @@
-"""What a command asks for, decided completely before anything is started or written."""
+"""The job of a command, decided completely before anything is started or written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a folder holds and what it still needs: read from the ledger, no Prefect, no simulator."""
+"""The state of a folder and its needs: read from the ledger, no Prefect, no simulator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PACE_FROM = 10  # scenes
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """How a dataset stands.
+    """The state of a dataset.
 
     Attributes:
         address: where it is.

@@ -1,4 +1,4 @@
-"""What a run shows on the terminal: bars where there is one, a line per scene where there is none."""
+"""Progress of a run on the terminal: bars where there is one, a line per scene where there is none."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def _sensors(text: str | None) -> tuple[str, ...]:
     known = [*camera_sensors(), LIDAR]
     for word in words:
         if not word.startswith("+"):
-            raise InputError(f"--sensors {word!r}: write a plus before what is to be added, as +lidar,+depth")
+            raise InputError(f"--sensors {word!r}: write a plus before each sensor to add, as +lidar,+depth")
         pick(dict.fromkeys(known), word[1:], what="sensor")
     return tuple(dict.fromkeys(word[1:] for word in words))
 
@@ -146,7 +146,7 @@ def replayed(planned: ScenePlan, request: Request) -> ScenePlan:
         request: with a ``replay``.
 
     Raises:
-        InputError: the recording has no motion, or is of another plan; or nothing of it is called as what is to be hidden.
+        InputError: the recording has no motion, or is of another plan; or nothing of it has a name to hide.
     """
     assert request.replay is not None
     folder = Path(request.replay.folder)

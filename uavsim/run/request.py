@@ -1,4 +1,4 @@
-"""What a person asks for, as one typed object: from the command line, Python, a form in Prefect's UI, or a deployment.
+"""A person's request, as one typed object: from the command line, Python, a form in Prefect's UI, or a deployment.
 
 It is the one parameter of every flow. The overrides are fields of its own, so that the form is one list.
 """
@@ -27,7 +27,7 @@ class ReplayRequest(BaseModel):
 
 
 class OutputRequest(BaseModel):
-    """What is to be done with a dataset that is there."""
+    """The request concerning a dataset that is there."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

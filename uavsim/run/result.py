@@ -1,4 +1,4 @@
-"""How a run ended: its scenes, its tables, and what the validator found."""
+"""The result of a run: its scenes, its tables, and what the validator found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Result", "Summary"]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How the scenes that were asked for stand, and what followed them."""
+    """The state of the requested scenes, and what followed them."""
 
     outcomes: tuple[SceneOutcome, ...]
     finished: Finished
@@ -26,7 +26,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a run ended.
+    """The result of a run.
 
     Attributes:
         address: of the dataset.
@@ -74,7 +74,7 @@ class Result:
 
     @property
     def error(self) -> UavsimError | None:
-        """What the exit code is to say."""
+        """Return what the exit code is to say."""
         if self.quarantined or self.unfinished:
             parts = [
                 f"{len(names)} {what}: {', '.join(names[:10])}{' ...' if len(names) > 10 else ''}"

@@ -66,7 +66,7 @@ class SceneQuarantined(SystemFailure):
 
 @dataclass(frozen=True, slots=True)
 class SceneOutcome:
-    """How a scene stands when its task ends.
+    """The state of a scene when its task ends.
 
     Attributes:
         scene: its name.
@@ -94,7 +94,7 @@ def _no_gate(slot: SimulatorSlot) -> AbstractContextManager[None]:
 
 @dataclass(eq=False)
 class RunContext:
-    """What the scenes of one run share; lives in the flow's process only.
+    """The common part of one run's scenes; lives in the flow's process only.
 
     Attributes:
         request: what was asked for.
@@ -132,16 +132,16 @@ class RunContext:
 
     @property
     def stopped(self) -> bool:
-        """Whether no further scene is to start."""
+        """Return whether no further scene is to start."""
         return self._stop.is_set()
 
     @property
     def failure(self) -> UavsimError | None:
-        """What ended the run early."""
+        """Return what ended the run early."""
         return self._failure
 
     def is_forced(self, scene: str) -> bool:
-        """Whether a scene is to be flown in this run although it is committed; not once it has been."""
+        """Return whether a scene is to be flown in this run although it is committed; not once it has been."""
         return self.request.force and scene not in self._settled
 
     def begin(self, scene: str) -> bool:

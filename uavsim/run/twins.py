@@ -64,7 +64,7 @@ class Twin:
 
 @dataclass(frozen=True, slots=True)
 class TwinsResult:
-    """What was made.
+    """The result of making twins.
 
     Attributes:
         images: linked images of each twin.

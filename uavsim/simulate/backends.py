@@ -1,4 +1,4 @@
-"""What is behind the three ports in each backend of ours; ``config/backends.py`` names these functions.
+"""The three ports in each backend of ours; ``config/backends.py`` names these functions.
 
     topology   world   swarm                          cameras
     carla      CARLA   the plan itself                CARLA cameras moved before the tick

@@ -1,4 +1,4 @@
-"""What was measured of a merged build, and what follows from it; imports no vendor, so that ``doctor`` can read it."""
+"""Facts of a merged build, and what follows from them; imports no vendor, so that ``doctor`` can read it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STILL_M: Final = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class EngineFacts:
-    """What was seen.
+    """The measured facts.
 
     Attributes:
         returns_without_tick: whether a call that needs the game thread returned while nobody ticked.
@@ -35,7 +35,7 @@ class EngineFacts:
 
     @property
     def way(self) -> Way:
-        """How images can be captured here."""
+        """Return how images can be captured here."""
         if self.returns_without_tick:
             return "free"
         holds = self.paused_moves_m is not None and self.paused_moves_m <= _STILL_M and self.car_moves_m >= _MOVES_M
@@ -43,7 +43,7 @@ class EngineFacts:
 
     @property
     def lines(self) -> tuple[str, str]:
-        """What a person reads: what was found, and what to do about it."""
+        """Return what a person reads: what was found, and what to do about it."""
         asks = "return without a tick" if self.returns_without_tick else "wait for a tick"
         if self.paused_moves_m is None:
             ticks = "a tick under simPause sends no snapshot"

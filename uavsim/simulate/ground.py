@@ -1,4 +1,4 @@
-"""Where the agents beside the drones are in a tick: what stands, and what an actor of the scene carries."""
+"""Places of the agents beside the drones in a tick: what stands, and what an actor of the scene carries."""
 
 from __future__ import annotations
 

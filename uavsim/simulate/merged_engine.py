@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class PausableWorld(Protocol):
-    """What the engine needs of the CARLA world."""
+    """The engine's needs of the CARLA world."""
 
     paused_s: float
 

@@ -1,4 +1,4 @@
-"""How a process that holds libcarla answers whoever started it: one line of JSON, then a hard end."""
+"""Answers of a process that holds libcarla to whoever started it: one line of JSON, then a hard end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a simulator backend must offer; ``session.py`` knows nothing else of CARLA or AirSim.
+"""The ports that a simulator backend must offer; ``session.py`` knows nothing else of CARLA or AirSim.
 
 A backend is a ``WorldPort`` (town, traffic, clock, truth), a ``SwarmPort`` (where the drones are) and a ``SensorPort``
 (measurements). ``backends.py`` says which of them is behind each port in the three topologies of ours.
@@ -42,7 +42,7 @@ Heartbeat = Callable[[str, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a server listens."""
+    """The address of a server."""
 
     host: str
     port: int
@@ -62,7 +62,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SensorPose:
-    """Where one sensor has to be at the next tick.
+    """The place of one sensor at the next tick.
 
     Attributes:
         ue_location_m: (3,) float32-exact location in the simulator's frame.
@@ -92,7 +92,7 @@ class SensorPose:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """What one sensor delivered, proven to be of the tick and pose asked for.
+    """The data of one sensor, proven to be of the tick and pose asked for.
 
     Attributes:
         modality: name of it; ``records/modalities.py`` says what its array holds.
@@ -106,7 +106,7 @@ class Reading:
 
 
 class PendingReadings(Protocol):
-    """What the sensors read in one tick; it may still be on its way, while the next ticks are simulated."""
+    """The sensors' readings of one tick; they may still be on their way, while the next ticks are simulated."""
 
     def wait(self) -> list[Reading]:
         """Return everything that was read; asked for once, from any thread, before the cameras are placed again.
@@ -121,7 +121,7 @@ class PendingReadings(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TakenReadings:
-    """What was read in a tick and is here already (``PendingReadings``)."""
+    """Readings of a tick that are here already (``PendingReadings``)."""
 
     readings: list[Reading]
 
@@ -159,7 +159,7 @@ class TickState:
 
 @dataclass(frozen=True, slots=True)
 class SceneTraffic:
-    """What spawned for a scene.
+    """The spawned actors of a scene.
 
     Attributes:
         actors: everything that is labelled, or may be.
@@ -229,7 +229,7 @@ class SwarmPort(Protocol):
 
 
 class SensorPort(Protocol):
-    """What the agents' sensors measure."""
+    """The port of the agents' sensors."""
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
         """Have every sensor of the plan ready; those that are there from the last scene are kept."""

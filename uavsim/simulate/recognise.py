@@ -32,7 +32,7 @@ _WANTED: Final = {"carla": "CARLA", "airsim": "AirSim", "cosys": "Cosys-AirSim"}
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
-    """Who answers at a port.
+    """The identity of who answers at a port.
 
     Attributes:
         kind: what is sure of it.
@@ -60,7 +60,7 @@ class Answerer:
 
     @property
     def advice(self) -> str:
-        """What to do about it."""
+        """Return what to do about it."""
         if self.kind == "carla":
             return "CARLA belongs to port carla of any topology: are the two ports swapped?"
         if self.kind == "airsim":

@@ -1,4 +1,4 @@
-"""What is kept of a scene that was given up: reasons, plan, the client processes' last words."""
+"""Evidence of a scene that was given up: reasons, plan, the client processes' last words."""
 
 from __future__ import annotations
 

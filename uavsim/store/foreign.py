@@ -1,4 +1,4 @@
-"""What others put into a folder that is exchanged: it is in its place at every moment, also if the exchange is cut short.
+"""Foreign files in a folder that is exchanged: each is in its place at every moment, also if the exchange is cut short.
 
 Before the exchange everything gets a second name in the new folder (hard links); after it the first names go. What appears in
 between is moved; of two files that then have one name, the one changed last keeps it and the other stays beside it.

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 IDENTITY = ".uavsim/dataset.json"
-_MEND = "restore it, or choose another --out"
+_REMEDY = "restore it, or choose another --out"
 NOTES = ("fragments", "ledger", "logs", "manifests", "maps", "quarantine", "recordings", "staging")
 
 
@@ -50,11 +50,11 @@ def read_identity(output: Output) -> dict[str, Any] | None:
     try:
         identity = parse_json(data)
     except ValueError as error:
-        raise StorageError(f"{output.address}/{IDENTITY} is damaged ({error}): {_MEND}") from error
+        raise StorageError(f"{output.address}/{IDENTITY} is damaged ({error}): {_REMEDY}") from error
     if not isinstance(identity, dict) or not isinstance(identity.get("fingerprint"), str):
-        raise StorageError(f"{output.address}/{IDENTITY} is damaged (it has no fingerprint): {_MEND}")
+        raise StorageError(f"{output.address}/{IDENTITY} is damaged (it has no fingerprint): {_REMEDY}")
     if not isinstance(identity.get("dataset"), str) or type(identity.get("seed", 0)) is not int:
-        raise StorageError(f"{output.address}/{IDENTITY} is damaged (dataset is no name or seed no number): {_MEND}")
+        raise StorageError(f"{output.address}/{IDENTITY} is damaged (dataset is no name or seed no number): {_REMEDY}")
     return identity
 
 

@@ -1,4 +1,4 @@
-"""Where everything of a dataset under construction lies; names that reach paths are checked here.
+"""Places of everything of a dataset under construction; names that reach paths are checked here.
 
 ``OUT/.uavsim/`` holds what makes a run resumable; everything else of ``OUT`` is the dataset itself.
 """

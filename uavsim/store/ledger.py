@@ -35,7 +35,7 @@ _MOST_NUMBER: Final = 10**12
 
 @dataclass(frozen=True, slots=True)
 class SceneFacts:
-    """How a committed scene was flown; for people and summaries.
+    """The circumstances of a committed scene's flight; for people and summaries.
 
     Attributes:
         vehicles: that spawned.
@@ -62,7 +62,7 @@ class SceneFacts:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """How flying a committed scene again goes.
+    """The state of flying a committed scene again.
 
     Attributes:
         plan_sha256: of the plan that is flown.
@@ -79,7 +79,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """What is known about one scene.
+    """The recorded state of one scene.
 
     Attributes:
         scene: its name.
@@ -125,7 +125,7 @@ class LedgerEntry:
 
     @property
     def given_up(self) -> bool:
-        """Whether the scene, or its replacement, failed as often as it may."""
+        """Return whether the scene, or its replacement, failed as often as it may."""
         return self.state == "quarantined" or (self.replacing is not None and self.replacing.given_up)
 
 

@@ -1,4 +1,4 @@
-"""What a scene's commit brings, written down before the first file moves: the proof by which files are known as ours.
+"""Files of a scene's commit, written down before the first one moves: the proof by which files are known as ours.
 
 ``.uavsim/manifests/<scene>~<generation>.json`` maps each key to the size and time of its file. A scene that was interrupted,
 or that has been replaced, is removed by its manifest: file by file, and only those that are still what was written.

@@ -13,7 +13,7 @@ __all__ = ["Output"]
 
 
 class Output(Protocol):
-    """Where committed scenes go. Keys are ``/``-separated paths relative to the dataset's root.
+    """The target of committed scenes. Keys are ``/``-separated paths relative to the dataset's root.
 
     Every verb raises ``StorageError`` when the place cannot be read or written. No verb follows a link inside the place,
     and none but ``replace`` and ``publish`` touches a file that is there.
@@ -29,7 +29,7 @@ class Output(Protocol):
 
     @property
     def is_local(self) -> bool:
-        """Whether ``root`` is the dataset itself."""
+        """Return whether ``root`` is the dataset itself."""
 
     def read(self, key: str) -> bytes | None:
         """Return the bytes at ``key``, or None when nothing is there."""

@@ -2,7 +2,7 @@
 
 Readers see all old tables or all new ones. Files of others in a version folder (results, notes) are in it at every moment; a
 version folder that we did not make is not touched. Where the file system cannot exchange folders, tables are replaced one
-after the other, and a kill in between is mended by the next run.
+after the other, and a kill in between is repaired by the next run.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ _LONGEST_LINE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Deadlines:
-    """How long the client process may be silent in each phase, and how long one scene may take, seconds."""
+    """The longest silence of the client process in each phase, and the longest time of one scene, seconds."""
 
     connect_s: float = 60.0
     load_s: float = 300.0  # a real server needs one to two minutes for a large map
@@ -106,7 +106,7 @@ class ClientProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs."""
+        """Return whether the process runs."""
         return self._process.poll() is None
 
     @property

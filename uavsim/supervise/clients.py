@@ -1,4 +1,4 @@
-"""Whether an interpreter has the clients that a backend needs, asked before anything is started."""
+"""Test of an interpreter for the clients that a backend needs, before anything is started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be known about a simulator slot without asking its simulator: graphics memory, and its pace over the scenes."""
+"""Health of a simulator slot, known without asking its simulator: graphics memory, and its pace over the scenes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Pace:
 
     @property
     def is_slow(self) -> bool:
-        """Whether the last scenes were all far slower than the best."""
+        """Return whether the last scenes were all far slower than the best."""
         return self.slow_scenes >= _SLOW_SCENES
 
     def note(self, images_per_s: float) -> None:

@@ -53,7 +53,7 @@ class Simulator:
 
     @property
     def is_ours(self) -> bool:
-        """Whether the run starts and stops it."""
+        """Return whether the run starts and stops it."""
         return self.config.kind != "attach"
 
     @property
@@ -63,13 +63,13 @@ class Simulator:
 
     @property
     def due_for_recycling(self) -> bool:
-        """Whether it has flown or holds more than it should."""
+        """Return whether it has flown or holds more than it should."""
         heavy = rss_bytes(self.pid) > self.config.recycle_rss_mb * 1e6
         return self.is_ours and (heavy or self.scenes_flown >= self.config.recycle_scenes)
 
     @property
     def address(self) -> str:
-        """Where an attached one is, by the port of its first server: equal for two runs that share it."""
+        """Return where an attached one is, by the port of its first server: equal for two runs that share it."""
         first = self._servers[0].name if self._servers else ""
         return _join(self.config.host, self.config.ports.get(first, 0))
 

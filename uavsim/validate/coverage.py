@@ -1,4 +1,4 @@
-"""What a dataset holds, and how much it has to hold: something in every scene, what was asked for spawned, no leaks."""
+"""Coverage of a dataset, and how much it has to hold: something in every scene, what was asked for spawned, no leaks."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ FILE_TABLES: Final = tuple(
 
 
 class Place(TypedDict, total=False):
-    """Where a finding is: keyword arguments of ``Finding``."""
+    """The place of a finding: keyword arguments of ``Finding``."""
 
     scene: str
     sample: str

@@ -82,7 +82,7 @@ def lidar_files_there(evidence: Evidence) -> Iterator[Finding]:
 
 
 def layers_there(evidence: Evidence) -> Iterator[Finding]:
-    """What lies beside the channels' own files (depth, flow, ids and labels of points) is there; masks have another check."""
+    """The files beside the channels' own (depth, flow, ids and labels of points) are there; masks have another check."""
     data = evidence.data
     for table in sorted({"layer", "lidarseg"} & data.tables.keys()):
         names = data[table]["filename"]

@@ -1,4 +1,4 @@
-"""What the validator says: findings with a place and numbers, and the report around them."""
+"""Findings of the validator, with a place and numbers, and the report around them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the validator counts in masks and along their borders, compiled: its own code for its own idea of the format."""
+"""Counts of the validator in masks and along their borders, compiled: its own code for its own idea of the format."""
 
 # ruff: noqa: PLR0917 (kernels take their arrays by place)
 from __future__ import annotations

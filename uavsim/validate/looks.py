@@ -1,4 +1,4 @@
-"""What is asked of one image, and what was measured in it; without the compiled code that measures."""
+"""Questions about one image, and the measurements that answer them; without the compiled code that measures."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class TrackTask:
 
 @dataclass(slots=True, eq=False)
 class FrameLook:
-    """What was measured in one image and its mask.
+    """The measurements of one image and its mask.
 
     Attributes:
         digest: of the file's bytes.

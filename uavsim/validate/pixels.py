@@ -46,7 +46,7 @@ _TAGS: Final = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Misses:
-    """Which (view, box) pairs disagree, and whose fault it is.
+    """The (view, box) pairs that disagree, and whose fault it is.
 
     Attributes:
         counted: (P,) enough pixels to say.
@@ -173,7 +173,7 @@ def _samples_with_all_masks(evidence: Evidence) -> BoolArray:
 
 
 def masks_without_box(evidence: Evidence) -> Iterator[Finding]:
-    """What a mask shows has a box in that sample."""
+    """All that a mask shows has a box in that sample."""
     images, flying = evidence.data["sample_data"], evidence.data.intruder_ids
     for look in evidence.looks:
         known = flying.get(int(evidence.data.scene_of_data[look.row]), frozenset()) if flying else frozenset()

@@ -1,4 +1,4 @@
-"""How a recording is arranged at first sight: the town on the left, each drone's cameras in a tab on the right."""
+"""Arrangement of a recording at first sight: the town on the left, each drone's cameras in a tab on the right."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _INSTANCE_COLOURS: Final = 251  # as in the coloured masks
 
 @dataclass(slots=True)
 class ShownImages:
-    """How many images were written, and how many are not there or cannot be read."""
+    """Counts of the images written, and of those that are not there or cannot be read."""
 
     images: int = 0
     lost: int = 0

@@ -41,7 +41,7 @@ _LIDAR_POINTS = 2_500_000  # of a recording: 30 MB
 
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
-    """What to show.
+    """The request for a view.
 
     Attributes:
         scenes: names; all when empty.
@@ -58,7 +58,7 @@ class ViewRequest:
 
 @dataclass(frozen=True, slots=True)
 class ViewSummary:
-    """What a recording holds; ``notes`` are lines about what is missing."""
+    """The content of a recording; ``notes`` are lines about what is missing."""
 
     scenes: int
     samples: int

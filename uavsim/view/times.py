@@ -1,4 +1,4 @@
-"""When things are in a recording: the keyframe's number and the sample's own time."""
+"""Times in a recording: the keyframe's number and the sample's own time."""
 
 from __future__ import annotations
 

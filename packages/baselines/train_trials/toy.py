@@ -28,7 +28,7 @@ _STEP_US: Final = 500_000
 
 @dataclass(frozen=True, slots=True)
 class Toy:
-    """What the dataset has.
+    """The content of the dataset.
 
     Args:
         scenes: the last ones are in uav_val, the others in uav_train.

@@ -82,7 +82,7 @@ os._exit(0)
 
 @dataclass(frozen=True)
 class Ending:
-    """How one client process ended; ``trouble`` is empty when it did all that it should."""
+    """The end of one client process; ``trouble`` is empty when it did all that it should."""
 
     done: int
     trouble: str

@@ -29,7 +29,7 @@ _SIDES_DEG = {"left": (30, 135), "opposite": (135, 225), "right": (225, 330)}  #
 
 @dataclass(frozen=True)
 class Need:
-    """What a class of scenarios asks of the lane on which it begins.
+    """The needs of a class of scenarios on the lane on which it begins.
 
     ``free_m`` metres without a junction; a junction within ``junction_m``, with a way on to the side ``turn`` and a
     lane that comes from the side ``entry``; all along ``free_m``, a lane of the same direction on the side ``beside``, of the
@@ -68,7 +68,7 @@ NEEDS = {
 
 
 def need_of(scenario: ElementTree.Element) -> Need | None:
-    """What a scenario asks for, by its class; None for a class that is not known here."""
+    """Return what a scenario asks for, by its class; None for a class that is not known here."""
     kind = scenario.attrib["type"]
     if kind == "CutIn":  # it reads the side from its name
         kind += "_left" if "left" in scenario.attrib["name"].lower() else "_right"
@@ -76,7 +76,7 @@ def need_of(scenario: ElementTree.Element) -> Need | None:
 
 
 def fits(start: carla.Waypoint, need: Need) -> bool:
-    """Whether a lane has what a scenario that begins there needs."""
+    """Return whether a lane has what a scenario that begins there needs."""
     at, ahead_m = start, 0.0
     while not at.is_junction:
         if ahead_m <= need.free_m and not _has_beside(at, need):
@@ -107,7 +107,7 @@ def _has_beside(at: carla.Waypoint, need: Need) -> bool:
 
 
 def _junction_fits(last: carla.Waypoint, need: Need) -> bool:
-    """Whether a way leads on to the asked side from a lane, less than a step before a junction, and one comes from it."""
+    """Return whether a way leads on to the asked side from a lane, within a step of a junction, and one comes from there."""
     ways = last.next(_FINE_M)
     while not ways[0].is_junction:
         last, ways = ways[0], ways[0].next(_FINE_M)
@@ -169,7 +169,7 @@ def xml_of(name: str, into: Path) -> Path:
 
 
 def _lacks(scenario: ElementTree.Element, world_map: carla.Map, need: Need) -> bool:
-    """Whether the lane of a look-alike on which a scenario begins is not what it needs."""
+    """Return whether the lane of a look-alike on which a scenario begins is not what it needs."""
     ego = scenario.find("ego_vehicle")
     is_carlas = scenario.attrib["town"].removesuffix("_Opt") in _AS_CARLAS
     return ego is not None and not is_carlas and not fits(world_map.get_waypoint(_place_of(ego)), need)

@@ -1,4 +1,4 @@
-"""Where the ego vehicles of scenario_runner's XML scenarios begin: on a lane of the simulator's town, or off its roads.
+"""Places for the ego vehicles of scenario_runner's XML scenarios: on a lane of the simulator's town, or off its roads.
 
 CARLA's towns belong to CARLA; the simulator's are look-alikes. A scenario whose ego vehicle begins where the look-alike
 has no lane, or one that leads elsewhere, is no test of the simulator.

@@ -83,7 +83,7 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Ending:
-    """How one scenario ended."""
+    """The end of one scenario."""
 
     name: str
     town: str
@@ -96,7 +96,7 @@ class Ending:
 
 @dataclass(frozen=True)
 class Programs:
-    """What a scenario is run with: a checkout, CARLA's agents, an interpreter, the seconds it may take, a folder for logs."""
+    """The surroundings of a scenario: checkout, CARLA's agents, interpreter, the seconds it may take, a folder for logs."""
 
     source: Path
     agents: Path
@@ -215,7 +215,7 @@ def offered_towns(port: int, python: str) -> set[str]:
 
 @dataclass(frozen=True)
 class Places:
-    """Where scenarios begin, by their names.
+    """The places where scenarios begin, by their names.
 
     ``off_lane`` says why one does not begin on a lane; ``moved_m`` how far one was moved (None: there is no place for it), and
     ``folder`` holds the XML of those.

@@ -1,4 +1,4 @@
-"""What a dialect is: one object that distinguishes it from others, and turns it into the strict dialect and back."""
+"""A dialect: one object that distinguishes it from others, and turns it into the strict dialect and back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Turn: TypeAlias = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """How a dialect writes places and rotations; each pair of functions undoes the other.
+    """A dialect's writing of places and rotations; each pair of functions undoes the other.
 
     Attributes:
         vector_from_map: (N, 3) vectors of the ``map`` frame -> the dialect's.

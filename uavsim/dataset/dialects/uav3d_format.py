@@ -52,7 +52,7 @@ NS_PER_US: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Uav3dOptions:
-    """Where the dialect can be had in two ways.
+    """The choices that the dialect leaves.
 
     Attributes:
         timestamp_unit: ``us`` gives velocities in their tools; ``ns`` is what the release has, where they are nan.

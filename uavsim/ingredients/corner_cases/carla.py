@@ -191,7 +191,7 @@ def _row(lane: carla.Waypoint) -> Row:
 
 
 class WorldGround:
-    """What CARLA's rays say of a place (a ``Ground``)."""
+    """The ground as CARLA's rays find it (a ``Ground``)."""
 
     def __init__(self, world: carla.World) -> None:
         """Take the world whose rays are cast."""

@@ -49,7 +49,7 @@ def _is_empty(value: dict[str, Any]) -> bool:
 
 
 class CornerCaseChoice(Model):
-    """Which corner cases each scene gets."""
+    """The choice of each scene's corner cases."""
 
     from_: Annotated[Reference, Field(alias="from")]
     """A file of ``flight_plans/corner_cases``."""
@@ -76,7 +76,7 @@ class TagEntry(Model):
 
 
 class TrainingSet(Model):
-    """What a detector that was trained on a dataset has seen."""
+    """The classes that a detector was trained on."""
 
     tags: tuple[Tag, ...] = ()
     """Of objects that it has labels of."""

@@ -1,4 +1,4 @@
-"""Where a corner case may stand, and who sees it there: pure and seeded, knows no simulator.
+"""Places for corner cases, and who sees them there: pure and seeded, knows no simulator.
 
 Everything is in the map frame, metres. What only the simulator knows (is the ground level and free, is anything on the line
 of sight) is asked of a ``Ground``.
@@ -54,7 +54,7 @@ class Eye:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Where a case stands, how far its outline reaches from there, and the pixels that it is expected to have."""
+    """A case's place, how far its outline reaches from there, and the pixels that it is expected to have."""
 
     map_SE3_case: SE3
     radius_m: float
@@ -62,7 +62,7 @@ class Place:
 
 
 class Ground(Protocol):
-    """What only the simulator knows of a place."""
+    """The simulator's knowledge of a place."""
 
     def level(self, points_m: FloatArray) -> float | None:
         """Return the height of the ground under (N, 3) points; None where it is not level or something stands there."""

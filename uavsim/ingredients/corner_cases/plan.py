@@ -1,4 +1,4 @@
-"""Which corner cases a scene gets, decided by its number and the dataset's seed; their places are found on the town's map."""
+"""Choice of a scene's corner cases, by its number and the dataset's seed; their places are found on the town's map."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class TagWords:
 
 @dataclass(frozen=True, slots=True)
 class CornerCasesPlan:
-    """What a scene has of corner cases.
+    """The corner cases of a scene.
 
     Attributes:
         source: name of the file of cases.

@@ -1,4 +1,4 @@
-"""What flies into the swarm's way, on paths that are solved from how they are to pass."""
+"""Intruders that fly into the swarm's way, on paths that are solved from how they are to pass."""
 
 from __future__ import annotations
 

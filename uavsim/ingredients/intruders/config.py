@@ -171,7 +171,7 @@ class Limits(Model):
 
 
 class Wanted(Model):
-    """What the whole dataset is to look like; ``uavsim plan`` lays what is made beside it."""
+    """The distributions that the whole dataset is to have; ``uavsim plan`` lays what is made beside them."""
 
     range_middle_half_m: Limits | None = None
     """First and third quartile of the range over images that show an intruder."""

@@ -1,4 +1,4 @@
-"""What the encounters of a dataset come to together, laid beside what its YAML wants."""
+"""Coverage of a dataset's encounters, laid beside what its YAML wants."""
 
 from __future__ import annotations
 

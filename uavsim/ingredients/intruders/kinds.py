@@ -1,4 +1,4 @@
-"""What may fly into the swarm's way: sizes, how fast it flies, and AOT's name of it."""
+"""Kinds of intruders: sizes, how fast they fly, and AOT's names of them."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class OwnPath:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    """How an intruder's course and climb change, from the encounter's begin on.
+    """The changes of an intruder's course and climb, from the encounter's begin on.
 
     Args:
         turned_rad: (K,) course less the first course, counter-clockwise.

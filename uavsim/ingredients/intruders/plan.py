@@ -86,7 +86,7 @@ def without(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Where a scene's encounters happen."""
+    """The place of a scene's encounters."""
 
     town: TownConfig
     rig: tuple[SensorSpec, ...]

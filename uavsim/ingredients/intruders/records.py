@@ -1,4 +1,4 @@
-"""What a plan says of intruders."""
+"""A plan's records of intruders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``uavsim plan`` shows of encounters: a table of them, what they come to beside what is wanted, and an image."""
+"""The encounters in ``uavsim plan``: a table of them, what they come to beside what is wanted, and an image."""
 
 from __future__ import annotations
 

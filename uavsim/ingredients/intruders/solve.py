@@ -104,7 +104,7 @@ class Encounter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Setting:
-    """What all tries of one request share."""
+    """The common part of all tries of one request."""
 
     spec: EncounterSpec
     kind: IntruderKind

@@ -1,4 +1,4 @@
-"""Whether a scene's parked vehicles are read: the dataset's choice."""
+"""The choice of whether a scene's parked vehicles are read: the dataset's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan says of parked vehicles."""
+"""A plan's records of parked vehicles."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def replay_plan(
         folder: for messages.
 
     Raises:
-        InputError: the recording has no motion, or is of another plan; or nothing of it is called as what is to be hidden.
+        InputError: the recording has no motion, or is of another plan; or nothing of it has a name to hide.
     """
     before, where = recording.plan, f"{folder}: {planned.scene_name}"
     if recording.motion is None:
@@ -146,7 +146,7 @@ def _of_scene(words: tuple[str, ...], scene: str) -> list[str]:
 
 
 def _hidden(actors: tuple[ActorInfo, ...], words: tuple[str, ...], *, folder: Path, scene: str) -> tuple[int, ...]:
-    """Return the instance ids of what is to be hidden: a number, a blueprint, or a class of labels.
+    """Return the instance ids of the hidden actors: a number, a blueprint, or a class of labels.
 
     Raises:
         InputError: a number that no actor has, or a word that is neither a class nor a blueprint.

@@ -1,4 +1,4 @@
-"""What a plan says of a replay."""
+"""A plan's records of a replay."""
 
 from __future__ import annotations
 

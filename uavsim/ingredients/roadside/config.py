@@ -13,7 +13,7 @@ __all__ = ["Place", "Roadside"]
 
 
 class Place(Model):
-    """Where a pole stands."""
+    """The place of a pole."""
 
     position_m: Metres2
     """x and y in the map frame; the ground there is the nearest road's."""

@@ -1,4 +1,4 @@
-"""Where poles stand at junctions that a swarm passes: pure, knows no simulator. Map frame, metres."""
+"""Places of poles at junctions that a swarm passes: pure, knows no simulator. Map frame, metres."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan says of roadside units."""
+"""A plan's records of roadside units."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _VEHICLE_GAP_M = 8.0  # between spawn places: a bus is 10 m long, and the Traffi
 
 
 def spawn(context: SpawnContext, record: TrafficPlan) -> Spawned:
-    """Spawn a scene's vehicles, none near what is to be kept free, and let a tick pass.
+    """Spawn a scene's vehicles, none near the places kept free, and let a tick pass.
 
     Raises:
         SimulatorError: the simulator lacks a blueprint, or no vehicle could be spawned.
@@ -57,7 +57,7 @@ def _steer(manager: carla.TrafficManager, context: SpawnContext, record: Traffic
 
 
 def _places(context: SpawnContext, record: TrafficPlan, rng: np.random.Generator) -> list[carla.Transform]:
-    """Recommended spawn points, then lane waypoints where the map has too few; none near what is to be kept free."""
+    """Recommended spawn points, then lane waypoints where the map has too few; none near the places kept free."""
     town, kept_free = context.world.get_map(), context.kept_free
     places = [p for p in town.get_spawn_points() if _is_clear(p, kept_free)]
     if len(places) >= record.vehicles or not record.spawn_on_waypoints:

@@ -29,7 +29,7 @@ class Blueprints(Model):
 
 
 class Traffic(Model):
-    """What drives and walks."""
+    """The vehicles and walkers of a scene."""
 
     vehicles: Annotated[int, Field(ge=0, le=2000)] = 60
     walkers: Annotated[int, Field(ge=0, le=2000)] = 0

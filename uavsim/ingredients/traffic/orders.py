@@ -16,7 +16,7 @@ __all__ = ["BlueprintFacts", "VehicleOrder", "choose_blueprints", "order_vehicle
 
 @dataclass(frozen=True, slots=True)
 class BlueprintFacts:
-    """What the server says of one vehicle blueprint: recommended values per attribute."""
+    """The server's report of one vehicle blueprint: recommended values per attribute."""
 
     blueprint: str
     wheels: int

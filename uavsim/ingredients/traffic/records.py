@@ -1,4 +1,4 @@
-"""What a plan says of traffic."""
+"""A plan's records of traffic."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["TrafficPlan"]
 
 @dataclass(frozen=True, slots=True)
 class TrafficPlan:
-    """What drives; the count is what is asked for, the recording says what spawned."""
+    """The requested vehicles; the recording says what spawned."""
 
     vehicles: int
     blueprints: tuple[str, ...] = ()  # allowed vehicle blueprints of the server's version; empty: every four-wheeler

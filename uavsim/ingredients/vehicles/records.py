@@ -1,4 +1,4 @@
-"""What a plan says of vehicles that carry sensors."""
+"""A plan's records of vehicles that carry sensors."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ __all__ = ["VehiclesPlan"]
 
 @dataclass(frozen=True, slots=True)
 class VehiclesPlan(AgentsPlan):
-    """Which vehicles of the traffic they are, the simulator decides: those nearest to where the swarm starts."""
+    """The request for sensing vehicles; the simulator decides which: those nearest to where the swarm starts."""

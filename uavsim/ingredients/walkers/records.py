@@ -1,4 +1,4 @@
-"""What a plan says of walkers."""
+"""A plan's records of walkers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ __all__ = ["WalkersPlan"]
 
 @dataclass(frozen=True, slots=True)
 class WalkersPlan:
-    """How many are asked for; the recording says how many spawned."""
+    """The requested walkers; the recording says how many spawned."""
 
     walkers: int

@@ -120,7 +120,7 @@ class AirSimLink:
             )
 
     def home_ned_m(self, name: str) -> FloatArray:
-        """Where a vehicle spawned, (3,) NED metres from PlayerStart."""
+        """Return where a vehicle spawned, (3,) NED metres from PlayerStart."""
         return self._homes.get(name, np.zeros(3))
 
     def to_map(self, ned_SE3_frd: SE3) -> SE3:
@@ -134,7 +134,7 @@ class AirSimLink:
             return [str(name) for name in self.client.simListSceneObjects(".*")]
 
     def object_map_m(self, name: str) -> FloatArray:
-        """Where a scene object is, (3,) map; NaN where AirSim does not know it. They are of the world."""
+        """Return where a scene object is, (3,) map; NaN where AirSim does not know it. They are of the world."""
         with self.translated(f"looking for {name}"):
             return self._map_SE3_ned.apply(xyz(self.client.simGetObjectPose(name).position))
 

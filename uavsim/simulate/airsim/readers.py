@@ -1,4 +1,4 @@
-"""What AirSim's sensors are called and what their answers mean: one ``AirSimReader`` for each modality.
+"""Names of AirSim's sensors and the meaning of their answers: one ``AirSimReader`` for each modality.
 
 ``Modality.airsim`` names them. Source: AirSim docs/image_apis.md and docs/lidar.md.
 """
@@ -27,7 +27,7 @@ _FLU_FROM_FRD: Final = np.array([1, -1, -1], dtype=np.float32)
 
 @dataclass(frozen=True, slots=True)
 class AirSimReader:
-    """How AirSim gives a modality: an image type of ``simGetImages``, or the points of ``getLidarData``.
+    """AirSim's way to give a modality: an image type of ``simGetImages``, or the points of ``getLidarData``.
 
     Attributes:
         read: turns what was taken, and the sensor's parameters, into the array as captured. Of an image it gets (H, W) float32

@@ -1,4 +1,4 @@
-"""What CARLA's sensors send for one tick, on its way through libcarla's threads."""
+"""Measurements of CARLA's sensors for one tick, on their way through libcarla's threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How CARLA gives a radar's measurement.
+"""CARLA's radar measurements.
 
 CARLA takes the sensor's motion from where it was a tick before. Ours jump to where they measure, so CARLA's velocities say
 nothing; ``capture/radar.py`` makes them of the actors' motion.

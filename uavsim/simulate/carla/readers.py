@@ -1,4 +1,4 @@
-"""What CARLA's sensors have to be given and what their measurements mean: one ``CarlaReader`` for each modality.
+"""Attributes of CARLA's sensors and the meaning of their measurements: one ``CarlaReader`` for each modality.
 
 ``Modality.carla`` names them; only a client's process imports this module. Measurements are those of CARLA's own client.
 """
@@ -32,7 +32,7 @@ _FLU_FROM_UE: Final = np.array([1, -1, 1], dtype=np.float32)  # the sensor's own
 
 @dataclass(frozen=True, slots=True)
 class CarlaReader:
-    """How CARLA gives a modality.
+    """CARLA's way to give a modality.
 
     Attributes:
         blueprint: what is spawned.

@@ -1,4 +1,4 @@
-"""What an ingredient is given to spawn its actors in a CARLA world, and what it gives back. Imports no vendor."""
+"""The context in which an ingredient spawns its actors in a CARLA world, and its result. Imports no vendor."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SpawnContext:
 
 @dataclass(slots=True, eq=False)
 class Spawned:
-    """What one ingredient has in the world; one that does more than stand or drive by itself overrides a method.
+    """One ingredient's actors in the world; one that does more than stand or drive by itself overrides a method.
 
     Attributes:
         kind: of its actors.

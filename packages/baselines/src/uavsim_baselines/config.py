@@ -1,4 +1,4 @@
-"""What people type: one YAML for data, grid, model, sharing, training and predictions; frozen, unknown keys are refused."""
+"""The configuration, one YAML for data, grid, model, sharing, training and predictions; frozen, unknown keys are refused."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class _Part(BaseModel):
 
 
 class DataConfig(_Part):
-    """Which samples, which cameras, which classes."""
+    """Samples, cameras and classes to learn from."""
 
     folder: Path
     version: str | None = None
@@ -98,7 +98,7 @@ class ModelConfig(_Part):
 
 
 class SharingConfig(_Part):
-    """How drones share; keys that a kind does not use are ignored by it."""
+    """The drones' way to share; keys that a kind does not use are ignored by it."""
 
     kind: SharingKind = "none"
     threshold: Annotated[float, Field(ge=0, le=1)] = Field(
@@ -120,7 +120,7 @@ class SharingConfig(_Part):
 
 
 class TrainingConfig(_Part):
-    """How long, how fast, where to."""
+    """Length, pace and place of a training."""
 
     steps: Count = 2000
     batch: Count = 2
@@ -142,7 +142,7 @@ class TrainingConfig(_Part):
 
 
 class PredictionConfig(_Part):
-    """Which peaks are boxes."""
+    """Choice of the peaks that are boxes."""
 
     min_score: Annotated[float, Field(ge=0, le=1)] = 0.05
     max_boxes: Annotated[int, Field(ge=1, le=500)] = 200

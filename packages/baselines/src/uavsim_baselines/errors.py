@@ -1,4 +1,4 @@
-"""What this package raises on purpose: one line that says what to do, with uavsim's exit codes.
+"""Errors that this package raises on purpose: one line that says what to do, with uavsim's exit codes.
 
 UavsimError
 `-- BaselineError        2   a file, key, name, dataset or checkpoint does not fit what was asked
@@ -15,7 +15,7 @@ __all__ = ["BaselineError", "OutOfMemory"]
 
 
 class BaselineError(UavsimError):
-    """What the user gave does not fit."""
+    """The user's input does not fit."""
 
     exit_code: ClassVar[int] = 2
 

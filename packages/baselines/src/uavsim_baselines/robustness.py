@@ -1,4 +1,4 @@
-"""How detections suffer from what the dataset degrades: AP at 2 m for shares of it, as a table and a plot."""
+"""Robustness of detections against what the dataset degrades: AP at 2 m for shares of it, as a table and a plot."""
 
 from __future__ import annotations
 

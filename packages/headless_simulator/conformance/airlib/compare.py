@@ -30,7 +30,7 @@ TRACE_EVERY: Final = 2  # samples: about 5 Hz
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How far two flights of one mission are apart, at worst."""
+    """The largest distances between two flights of one mission."""
 
     metres: float
     degrees: float
@@ -38,7 +38,7 @@ class Difference:
 
     @property
     def agrees(self) -> bool:
-        """Whether they count as the same flight."""
+        """Return whether they count as the same flight."""
         return self.metres <= MOST_M and self.degrees <= MOST_DEG and not self.answers
 
 

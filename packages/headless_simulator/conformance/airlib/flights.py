@@ -25,7 +25,7 @@ SPACING_M: Final = 4.0
 
 @dataclass(slots=True)
 class Answer:
-    """What a call gave and in which step."""
+    """A call's answer and the step in which it came."""
 
     step: int
     result: str  # true, false or error
@@ -33,7 +33,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Trace:
-    """What one drone did: (N, 7) position NED m and attitude wxyz at every sample, and its calls' answers."""
+    """One drone's flight: (N, 7) position NED m and attitude wxyz at every sample, and its calls' answers."""
 
     poses: Float32
     answers: list[Answer]

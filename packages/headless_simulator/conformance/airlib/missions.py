@@ -61,7 +61,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class DroneCalls:
-    """What one drone is reported, one call after the other, each when the one before it has answered."""
+    """The calls to one drone, one after the other, each when the one before it has answered."""
 
     name: str
     calls: tuple[Call, ...]
@@ -86,7 +86,7 @@ class Mission:
 
     @property
     def steps(self) -> int:
-        """How many steps of 3 ms it lasts."""
+        """Return how many steps of 3 ms it lasts."""
         return round(self.seconds / STEP_S)
 
 

@@ -129,7 +129,7 @@ def _count_stages(file: Path) -> None:
 
 
 def _groups(options: argparse.Namespace) -> tuple[str, ...]:
-    """What must be compiled before the servers listen."""
+    """Return what must be compiled before the servers listen."""
     return ("images", "traffic") if options.no_airsim else ("images", "traffic", "flight")
 
 

@@ -153,7 +153,7 @@ def note_late_compilation() -> None:
 
 
 def _folder() -> Path | None:
-    """Where numba keeps compiled code; None where it compiles nothing."""
+    """Return where numba keeps compiled code; None where it compiles nothing."""
     stats = getattr(resolve, "stats", None)
     return Path(stats.cache_path) if stats is not None and stats.cache_path else None
 

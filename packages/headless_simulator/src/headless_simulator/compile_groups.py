@@ -1,4 +1,4 @@
-"""What is compiled ahead: groups of kernels, each compiled by a process of its own, on a scene of one triangle.
+"""Kernels that are compiled ahead: groups, each compiled by a process of its own, on a scene of one triangle.
 
     python -m headless_simulator.compile_groups GROUP [NICENESS]
 

@@ -1,4 +1,4 @@
-"""What clients do wrong, in one small tree; everything else that is raised while a call is served is a bug of ours.
+"""Errors of clients, in one small tree; everything else that is raised while a call is served is a bug of ours.
 
 ClientError            the text is the answer, in one line
     BadArgument        an argument that cannot be read

@@ -195,7 +195,7 @@ class _Armed:
 
 
 class Faults:
-    """What goes wrong on purpose; nothing by default.
+    """The faults on purpose; none by default.
 
     Args:
         faults: entries.
@@ -308,7 +308,7 @@ class Faults:
                 raise SpawnFault("Spawn failed because of collision at spawn position")
 
     def spoils(self, actor_id: int, blueprint: str) -> bool:
-        """Whether an actor's pose in this tick's snapshot is to be no number."""
+        """Return whether an actor's pose in this tick's snapshot is to be no number."""
         return any(
             fnmatch.fnmatchcase(blueprint, armed.fault.blueprint) and self.fires(armed, key=actor_id)
             for armed in self.of_server("carla", "nan_pose")
@@ -316,11 +316,11 @@ class Faults:
 
     @property
     def spoils_poses(self) -> bool:
-        """Whether ``spoils`` has to be asked at all."""
+        """Return whether ``spoils`` has to be asked at all."""
         return bool(self.of_server("carla", "nan_pose"))
 
     def cuts_stream(self, actor_id: int, blueprint: str, camera: int | None) -> bool:
-        """Whether a stream's connection is to be closed at this tick."""
+        """Return whether a stream's connection is to be closed at this tick."""
         return any(
             self._takes(armed.fault, blueprint, camera) and self.fires(armed, key=actor_id)
             for armed in self.of_server("carla", "cut_stream")

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept, and when they are old.
+"""Places of compiled kernels, and the test of their age.
 
 numba keeps machine code beside the source, and takes it for old when the file of the function changed. But the code of what a
 kernel calls is inside it: after a change to ``world/cells.py`` the kernels of other files would go on with the cells of

@@ -1,4 +1,4 @@
-"""How this process keeps memory."""
+"""Memory settings of this process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How images are made, and cheap ones for load tests: no scene, but camera and frame can be read from the pixels.
+"""Ways to make images, and cheap ones for load tests: no scene, but camera and frame can be read from the pixels.
 
 The upper left corner of an RGB image holds 48 blocks of 8 x 8 pixels, white for 1 and black for 0: first the camera in 16
 bits (CARLA: its actor id; AirSim: ``camera_number``), then the frame in 32 bits, highest bit first. Blocks run from left
@@ -27,7 +27,7 @@ _GREY: Final = 96
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """How images are made.
+    """The way to make images.
 
     Attributes:
         flat: cheap images that only carry numbers.

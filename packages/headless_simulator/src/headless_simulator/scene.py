@@ -222,7 +222,7 @@ class Weather:
 
 @dataclass(slots=True, eq=False)
 class RenderedImage:
-    """What one raster pass gives; buffers are the caller's to keep and are written over when passed in again.
+    """The result of one raster pass; buffers are the caller's to keep and are written over when passed in again.
 
     Attributes:
         depth_m: (H, W) float32 distance along the optical axis (planar depth); +inf where sky.

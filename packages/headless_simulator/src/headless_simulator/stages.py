@@ -1,4 +1,4 @@
-"""Where the processor's time goes, by stage: counted by thread and only while somebody asked for it.
+"""The processor's time by stage: counted by thread and only while somebody asked for it.
 
 A sampling or tracing profiler sees one call where compiled code runs, or slows the calls around it. Here a stage is a ``with``
 block; of a block inside another, the outer one counts what the inner one leaves. While nothing counts, a block costs less than

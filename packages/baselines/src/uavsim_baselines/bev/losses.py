@@ -1,4 +1,4 @@
-"""What a head's maps cost."""
+"""The losses of a head's maps."""
 
 from __future__ import annotations
 

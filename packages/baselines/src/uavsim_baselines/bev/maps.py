@@ -29,7 +29,7 @@ _OVERLAP: Final = 0.1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadMaps:
-    """What the head says of B samples.
+    """The head's maps for B samples.
 
     Attributes:
         heat: (B, classes, cells, cells) before the sigmoid.
@@ -42,7 +42,7 @@ class HeadMaps:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Targets:
-    """What the head should say of one sample.
+    """The maps that the head should give for one sample.
 
     Attributes:
         heat: (classes, cells, cells) 1 at centres, Gaussians around them.

@@ -1,4 +1,4 @@
-"""What reaches the ego where drones' poses, links and cameras are as bad as the dataset says they report, or a share of it.
+"""Input of the ego where drones' poses, links and cameras are as bad as the dataset says they report, or a share of it.
 
 A dataset that is made with ``degradations`` keeps the truth in its tables and says beside every image what its drone would
 report (the table ``agent_view``): a worse pose, a later arrival, a loss. A share of 0 is the truth and 1 what the table says;
@@ -49,7 +49,7 @@ class Degradation:
 
 
 class DegradedSights:
-    """What drones show at each frame of a split; see ``training.predict.Sights``.
+    """The drones' views at each frame of a split; see ``training.predict.Sights``.
 
     Args:
         frames: of the split; a late message is of an earlier one.

@@ -115,7 +115,7 @@ class Images:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sight:
-    """What one drone shows and says of itself.
+    """The views of one drone, and its report of itself.
 
     Attributes:
         cameras: K images.
@@ -192,7 +192,7 @@ def collate(items: Sequence[Item]) -> Batch:
 
 
 class BatchPlan(Sampler[list[tuple[int, int, int]]]):
-    """Which items make each step's batch: a function of the seed and the step alone, so training resumes where it was.
+    """Choice of each step's items: a function of the seed and the step alone, so training resumes where it was.
 
     Every frame is drawn once before any is drawn again.
 

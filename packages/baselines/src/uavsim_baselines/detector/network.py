@@ -20,7 +20,7 @@ __all__ = ["Detection", "Detector", "Views", "grid_of"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Views:
-    """What B samples show: D drones, the ego first, with K cameras each.
+    """The views of B samples: D drones, the ego first, with K cameras each.
 
     Attributes:
         images: (B, D, K, 3, H, W) uint8, RGB.
@@ -50,7 +50,7 @@ class Views:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Detection:
-    """What the detector finds in the ego's grid.
+    """The detector's findings in the ego's grid.
 
     Attributes:
         maps: of B samples.

@@ -1,4 +1,4 @@
-"""How drones share: each module turns what the drones see into the ego's features, and counts the bytes that this takes.
+"""Ways to share: each module turns what the drones see into the ego's features, and counts the bytes that this takes.
 
 ``SHARING`` has them by the name that a configuration gives.
 """

@@ -1,4 +1,4 @@
-"""What drones can say, and the frame in which it is understood."""
+"""Messages between drones, and the frame in which they are understood."""
 
 from __future__ import annotations
 

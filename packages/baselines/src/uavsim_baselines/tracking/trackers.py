@@ -44,7 +44,7 @@ class _Track:
 
 
 class _Numbering:
-    """What both trackers keep: how far and how long they look, the clock, and the next track's number.
+    """State of both trackers: how far and how long they look, the clock, and the next track's number.
 
     Args:
         reach_m: a box and a track farther apart are never joined.

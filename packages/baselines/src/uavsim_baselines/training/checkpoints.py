@@ -22,7 +22,7 @@ _FORMAT: Final = 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checkpoint:
-    """What a file holds.
+    """The content of a checkpoint's file.
 
     Attributes:
         config: that the model is made with.

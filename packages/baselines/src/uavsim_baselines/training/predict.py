@@ -28,7 +28,7 @@ BOX_BYTES = 10 * FLOAT_BYTES + 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """What was found in one frame: boxes in the frame ``map``, and the bytes that the drones sent for them."""
+    """The boxes found in one frame, in the frame ``map``, and the bytes that the drones sent for them."""
 
     frame: Frame
     boxes: Boxes

@@ -108,7 +108,7 @@ def questions(
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What the three commands have in common: a dataset, a folder for the result, thresholds, how to say what was done."""
+    """The common part of the three commands: a dataset, a folder for the result, thresholds, how to say what was done."""
 
     folder: Path
     out: Path

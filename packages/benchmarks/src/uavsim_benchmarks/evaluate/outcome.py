@@ -1,4 +1,4 @@
-"""What an evaluation hands on: figures for scripts, tables for people, curves for a page."""
+"""Results of an evaluation: figures for scripts, tables for people, curves for a page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Row: TypeAlias = tuple[str | float | int | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
-    """What the command line asks of a metric.
+    """A metric's request from the command line.
 
     Args:
         truth: a dataset's folder or the benchmark's own ground-truth file or folder.

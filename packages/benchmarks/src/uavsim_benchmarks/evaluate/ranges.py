@@ -1,4 +1,4 @@
-"""Which boxes a benchmark evaluates: near enough, seen by a sensor, and not in a bicycle rack."""
+"""Choice of the boxes that a benchmark evaluates: near enough, seen by a sensor, and not in a bicycle rack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hinders each object in each image of a sample: a table of causes, from measurements and thresholds alone."""
+"""Causes that hinder each object in each image of a sample: a table, from measurements and thresholds alone."""
 
 from __future__ import annotations
 

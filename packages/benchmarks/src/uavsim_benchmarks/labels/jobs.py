@@ -1,4 +1,4 @@
-"""What labelling one sample needs, as plain arrays: taken from the tables in one process, worked on in another."""
+"""Input of labelling one sample, as plain arrays: taken from the tables in one process, worked on in another."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NUMBERS: Final = itemgetter("visible_px", "amodal_px", "occlusion", "truncation
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleViews:
-    """What K images show of N boxes.
+    """N boxes as K images show them.
 
     Attributes:
         in_view: (K, N) the box reaches into the image.

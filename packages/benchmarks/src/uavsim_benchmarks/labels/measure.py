@@ -1,4 +1,4 @@
-"""What the pixels of one image say: its quality measures, the shadows around objects, and who stands in front of whom."""
+"""Measurements of one image's pixels: its quality, the shadows around objects, and who stands in front of whom."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _EVERY_PX: Final = 3  # is counted for what most of an image shows
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredImage:
-    """What was measured of one image and its N boxes.
+    """The measurements of one image and its N boxes.
 
     Attributes:
         measured: luminance, contrast, clipped_share, noise_sigma, blur_px, psnr_db; NaN where there is no such thing.
@@ -60,7 +60,7 @@ class MeasuredImage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Occluded:
-    """Where to look for who stands in front, for the K images of a sample and its N boxes.
+    """Places to look for who stands in front, for the K images of a sample and its N boxes.
 
     Attributes:
         hidden: (K, N) boxes of which an image shows too little, and that are large enough to ask.

@@ -1,4 +1,4 @@
-"""When an image's drone should ask another one, for what, whom, and why: from who sees each object better."""
+"""Choice of the drone to ask, for what and why, image by image: from who sees each object better."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HIDES_A_PARTNER = ("image_loss", "out_of_view", "occluded")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Help:
-    """What the images of the same camera of other drones add to one image.
+    """The gain of one image from the same camera's images of other drones.
 
     Attributes:
         partners: (P,) numbers of the other images in the sample.

@@ -19,7 +19,7 @@ POOR: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How good an image is.
+    """The quality of an image.
 
     Attributes:
         level: 1 to 5, in whole steps.

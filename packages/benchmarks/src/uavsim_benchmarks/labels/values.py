@@ -203,7 +203,7 @@ def _short(values: FloatArray) -> list[list[float]]:
 
 
 class _Total:
-    """What a dataset's samples have together; swarms of different drones are counted by drone number."""
+    """Sums over a dataset's samples; swarms of different drones are counted by drone number."""
 
     def __init__(self, sums: dict[str, dict[tuple[int, int], float]]) -> None:
         """Begin with nothing."""
@@ -214,7 +214,7 @@ class _Total:
 
     @property
     def samples(self) -> int:
-        """How many were added."""
+        """Return how many were added."""
         return self.counts["samples"]
 
     def add(self, found: ObjectValues) -> None:

@@ -1,4 +1,4 @@
-"""How well questions are answered without an image: by position, by the options' words, by length, by a learned text model.
+"""Questions answered without an image: by position, by the options' words, by length, by a learned text model.
 
 Every figure is of questions that the model did not learn from: five folds, and the questions of one sequence frame are in one
 fold. A question that can be answered by its text alone measures no perception.

@@ -1,4 +1,4 @@
-"""What questions are made from: a few facts of each image, taken from its labels where its pixels are in memory."""
+"""Facts that questions are made from: a few of each image, taken from its labels where its pixels are in memory."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Group:
 
     @property
     def frame(self) -> str:
-        """What AirCopBench calls the sequence frame."""
+        """Return what AirCopBench calls the sequence frame."""
         return f"{self.scene}_{self.camera}_{self.sample}"
 
 

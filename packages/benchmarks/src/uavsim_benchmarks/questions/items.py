@@ -1,4 +1,4 @@
-"""What may be asked, task by task: each item is a question that reads alike for all items of its kind, and its answer.
+"""Items to ask, task by task: each is a question that reads alike for all items of its kind, and its answer.
 
 Items of one kind whose answers differ exclude each other: one item's answer is wrong for all the others. ``draw`` makes a
 question of four of them by asking for one, so that nothing in a question's text can say which.

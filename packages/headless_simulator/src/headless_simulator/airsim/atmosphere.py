@@ -30,7 +30,7 @@ class Sun:
 
 @dataclass(slots=True)
 class Atmosphere:
-    """What clients asked of weather and light; called under the server's weather lock."""
+    """The weather and light that clients requested; called under the server's weather lock."""
 
     host: AirSimHost
     origin_geo: tuple[float, float, float]

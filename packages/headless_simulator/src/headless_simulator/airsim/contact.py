@@ -1,4 +1,4 @@
-"""What a flying body hits: the ground under it and the boxes of buildings, poles and vehicles near it."""
+"""Contact of a flying body with the ground under it and the boxes of buildings, poles and vehicles near it."""
 
 # ruff: noqa: PLR0917  (numba kernels take plain arrays, by position)
 

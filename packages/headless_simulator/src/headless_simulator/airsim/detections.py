@@ -33,7 +33,7 @@ DEFAULT_RADIUS_M: Final = 200.0
 
 @dataclass(slots=True)
 class Filter:
-    """What a camera looks for."""
+    """A camera's filter of objects."""
 
     names: list[str] = field(default_factory=list)
     radius_m: float = DEFAULT_RADIUS_M

@@ -1,4 +1,4 @@
-"""How AirSim and Cosys-AirSim differ on the wire: arities, names, version numbers, the order of colours.
+"""Differences of AirSim and Cosys-AirSim on the wire: arities, names, version numbers, the order of colours.
 
 Source: ``RpcLibServerBase.cpp``, ``RenderRequest.cpp`` and ``types.py`` of Cosys-AirSim 3.5 (commit bb15e2c) beside those of
 AirSim 1.8.1 (commit 1344870). Where a name is in both and takes as many arguments, the two speak alike here.
@@ -45,7 +45,7 @@ _NOT_IN_COSYS: Final = ("simSetLightIntensity",)
 
 @dataclass(frozen=True, slots=True)
 class AirSimDialect:
-    """What a fork changes of the table of methods.
+    """A fork's changes of the table of methods.
 
     Attributes:
         name: on the command line.

@@ -44,7 +44,7 @@ class Hit:
 
 
 class FleetState(Protocol):
-    """What a vehicle uses of the fleet that it belongs to; a row of each array is its own."""
+    """The part of the fleet that a vehicle uses; a row of each array is its own."""
 
     state: Float64
     mode: Any
@@ -68,7 +68,7 @@ class Drone:
 
     @property
     def number(self) -> int:
-        """Which vehicle of the fleet it is."""
+        """Return which vehicle of the fleet it is."""
         return self._row
 
     # ---- where it is -------------------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ class Drone:
 
     @property
     def api(self) -> bool:
-        """Whether a client has control."""
+        """Return whether a client has control."""
         return bool(self.row[quad.S_API] > 0)
 
     def _vec(self, column: int) -> Vec3:

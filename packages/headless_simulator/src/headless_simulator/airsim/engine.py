@@ -1,4 +1,4 @@
-"""Which of AirSim's calls need Unreal's game thread, and how a call gets its turn there.
+"""AirSim's calls that need Unreal's game thread, and a call's turn there.
 
 The names are those whose implementation goes through ``UAirBlueprintLib::RunCommandOnGameThread`` with ``wait`` set, or
 asks the viewport for its next frame (AirSim at commit 1344870: ``WorldSimApi.cpp``, ``PawnSimApi.cpp``,

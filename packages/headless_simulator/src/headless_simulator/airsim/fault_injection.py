@@ -15,7 +15,7 @@ _Answer = list[dict[str, Any]]
 
 
 class AirSimFaults:
-    """What AirSim's server asks at its three places (``airsim.host.FaultsLike``).
+    """AirSim's faults at the server's three places (``airsim.host.FaultsLike``).
 
     Args:
         faults: the file.

@@ -197,7 +197,7 @@ class Fleet:
 
     @property
     def running(self) -> bool:
-        """Whether time passes."""
+        """Return whether time passes."""
         return not self.paused or self.budget is not None
 
     def pause(self, paused: bool) -> None:

@@ -1,4 +1,4 @@
-"""What the AirSim server needs of the world it flies in; the CARLA server's world gives it, tests give a small one."""
+"""The AirSim server's needs of the world it flies in; the CARLA server's world gives them, tests give a small one."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class AirSimHost(Protocol):
 
 
 class FaultsLike(Protocol):
-    """Where faults on demand are put in; ``NoFaults`` does nothing."""
+    """The places of faults on demand; ``NoFaults`` does nothing."""
 
     def before_call(self, method: str, vehicle: str) -> None:
         """Run before a method is served: may wait, or raise ``ConnectionAbortedError`` to cut the connection."""

@@ -1,4 +1,4 @@
-"""How AirSim's methods are described: which of their arguments names the vehicle."""
+"""Descriptions of AirSim's methods: which of their arguments names the vehicle."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VEHICLE: Final = "vehicle_name"
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What the server has to know of a method.
+    """The server's knowledge of a method.
 
     Attributes:
         vehicle_at: place of the vehicle's name among the arguments, None when it has none.

@@ -43,7 +43,7 @@ class Recorder:
 
     @property
     def on(self) -> bool:
-        """Whether it records."""
+        """Return whether it records."""
         return self._thread is not None
 
     def start(self) -> None:

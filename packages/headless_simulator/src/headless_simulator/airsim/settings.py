@@ -80,7 +80,7 @@ class VehicleSetting:
 
 @dataclass(frozen=True, slots=True)
 class AirSimSettings:
-    """What of settings.json matters without an Unreal Engine behind it."""
+    """The part of settings.json that matters without an Unreal Engine behind it."""
 
     text: str = "{}"
     sim_mode: str = "Multirotor"
@@ -102,7 +102,7 @@ class AirSimSettings:
 
     @property
     def flies(self) -> bool:
-        """Whether physics runs (ComputerVision mode only has cameras)."""
+        """Return whether physics runs (ComputerVision mode only has cameras)."""
         return self.sim_mode != "ComputerVision"
 
 

@@ -41,7 +41,7 @@ class Later:
 
 
 class Simulation:
-    """What the calls work on.
+    """The state that the calls work on.
 
     Args:
         host: the world.

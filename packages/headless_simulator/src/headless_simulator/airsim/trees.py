@@ -1,4 +1,4 @@
-"""What of a tree stops a drone: its trunk and its crown, not the box around both."""
+"""The parts of a tree that stop a drone: its trunk and its crown, not the box around both."""
 
 from __future__ import annotations
 

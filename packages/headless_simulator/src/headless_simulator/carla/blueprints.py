@@ -119,7 +119,7 @@ def require(blueprint: str) -> None:
 
 
 def known(blueprint: str) -> bool:
-    """Whether the library has it and can serve it."""
+    """Return whether the library has it and can serve it."""
     return blueprint in _BY_NAME and blueprint not in _UNSERVED
 
 

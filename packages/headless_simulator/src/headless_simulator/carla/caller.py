@@ -1,4 +1,4 @@
-"""Who is being answered: the few methods that answer one client otherwise than others ask here."""
+"""The caller's identity: the few methods that answer one client otherwise than others ask here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients set for the whole episode, and the Traffic Managers that they registered."""
+"""Settings of the whole episode by its clients, and the Traffic Managers that they registered."""
 
 from __future__ import annotations
 

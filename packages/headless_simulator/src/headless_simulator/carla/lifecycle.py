@@ -1,4 +1,4 @@
-"""How actors come and go: blueprint checks, faults on demand, and the streams of sensors."""
+"""Coming and going of actors: blueprint checks, faults on demand, and the streams of sensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How CARLA's methods are described: what their answers look like and what they need around them."""
+"""Descriptions of CARLA's methods: what their answers look like and what they need around them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def never(_arguments: list[Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What the server has to know of a method.
+    """The server's knowledge of a method.
 
     Attributes:
         is_void: answers ``Response<void>``.

@@ -98,7 +98,7 @@ class Subscriber:
 
 
 def _has_left(connection: socket.socket) -> bool:
-    """Whether the other end has closed: readers send nothing after their stream's number, so only the end can be read."""
+    """Return whether the other end has closed: readers send only their stream's number, so only the end can be read."""
     try:
         return not connection.recv(4096, socket.MSG_DONTWAIT)
     except BlockingIOError:

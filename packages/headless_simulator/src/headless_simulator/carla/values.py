@@ -36,7 +36,7 @@ def optional(value: Any, name: str) -> Any:
 
 
 class ActorDescription(NamedTuple):
-    """What a client wants to spawn.
+    """A client's description of an actor to spawn.
 
     Attributes:
         uid: the blueprint's number.

@@ -83,7 +83,7 @@ class ModelLibrary:
         return _NAMES
 
     def has_doors(self, blueprint: str) -> bool:
-        """Whether a blueprint's doors can be opened."""
+        """Return whether a blueprint's doors can be opened."""
         return blueprint in _WITH_DOORS
 
     def number(self, blueprint: str, *, doors: int = 0) -> int:

@@ -19,7 +19,7 @@ DARK: Final[RGB] = (30, 31, 34)  # tyres, soles, feet of props
 
 @dataclass(slots=True)
 class Skin:
-    """How faces look: colour, material, semantic tag."""
+    """The looks of faces: colour, material, semantic tag."""
 
     colour: RGB
     material: int = MATTE

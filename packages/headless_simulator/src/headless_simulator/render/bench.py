@@ -1,4 +1,4 @@
-"""How long an image takes, by stage: processor time per view of towns full of traffic.
+"""Time of an image, by stage: processor time per view of towns full of traffic.
 
 Run it: ``python -m headless_simulator.render.bench [--towns NAME ...] [--movers N]`` prints one JSON object a town.
 """

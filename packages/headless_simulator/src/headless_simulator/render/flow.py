@@ -24,7 +24,7 @@ LONGEST: Final = 2.0  # Unreal's velocity texture holds no more
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Before:
-    """Where a camera and everything that moves were at the camera's previous image."""
+    """The places of a camera and of everything that moves at the camera's previous image."""
 
     pose: tuple[float, float, float, float, float, float]
     movers: Movers
@@ -77,7 +77,7 @@ def _motion(camera: Float64, camera_then: Float64, movers: Movers, movers_then: 
 
 
 def _poses_then(movers: Movers, movers_then: Movers) -> tuple[npt.NDArray[np.bool_], Float64]:
-    """Which movers were there, and where; ids ascend in both."""
+    """Return which movers were there, and where; ids ascend in both."""
     if not len(movers_then.model):
         return np.zeros(len(movers.model), bool), movers.pose
     place = np.searchsorted(movers_then.actor_id, movers.actor_id).clip(max=len(movers_then.model) - 1)

@@ -260,7 +260,7 @@ def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32, count: Num
 def mirror_at(
     lane: Float32, i: Number, eye: Float32, normal: Float32, light: Float32, share: Number, gloss: Number, out: Float32
 ) -> None:
-    """What pixel ``i`` mirrors: ``out`` takes sky colour (3), how much of it (1), and the sun's glint (1)."""
+    """Return what pixel ``i`` mirrors: ``out`` takes sky colour (3), how much of it (1), and the sun's glint (1)."""
     vx, vy, vz = lane[X + i] - eye[0], lane[Y + i] - eye[1], lane[Z + i] - eye[2]
     scale = _ONE / math.sqrt(vx * vx + vy * vy + vz * vz + _F(1e-9))
     vx, vy, vz = vx * scale, vy * scale, vz * scale

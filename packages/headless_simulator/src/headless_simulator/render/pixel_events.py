@@ -31,7 +31,7 @@ _MOST_EVENTS: Final = 1 << _NUMBER_BITS  # an image (104 MiB)
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """How pixels react.
+    """The pixels' reaction to light.
 
     Attributes:
         thresholds: brightness steps up and down that make an event: natural logarithms, or grey levels (0..255).

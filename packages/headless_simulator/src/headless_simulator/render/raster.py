@@ -199,7 +199,7 @@ def _draw_group(
 
 @kernel(counts=False)
 def _outside(camera: Float64, width: int, height: int, centre: Float64, half: Float64) -> bool:
-    """Whether an axis-aligned box lies wholly beyond one side of what the camera sees."""
+    """Return whether an axis-aligned box lies wholly beyond one side of what the camera sees."""
     focal, cx, cy = camera[12], camera[13], camera[14]
     for plane in range(5):
         if plane == 0:

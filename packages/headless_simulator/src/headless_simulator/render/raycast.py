@@ -23,7 +23,7 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RayGrid:
-    """Which triangles stand over which square of the ground.
+    """An index of the triangles over each square of the ground.
 
     Attributes:
         frame: origin x, y, cell size, columns, rows.
@@ -83,7 +83,7 @@ def _cells_of(corner_m: Float32, t: Number, frame: Float64) -> tuple[Number, Num
 
 @kernel()
 def _meets(corner_m: Float32, t: Number, frame: Float64, column: Number, row: Number) -> bool:
-    """Whether a triangle's ground image may touch a cell: no edge has the whole cell on its outer side."""
+    """Return whether a triangle's ground image may touch a cell: no edge has the whole cell on its outer side."""
     ax, ay = np.float64(corner_m[t, 0, 0]), np.float64(corner_m[t, 0, 1])
     bx, by = np.float64(corner_m[t, 1, 0]), np.float64(corner_m[t, 1, 1])
     cx, cy = np.float64(corner_m[t, 2, 0]), np.float64(corner_m[t, 2, 1])

@@ -64,7 +64,7 @@ class _Scratch(threading.local):
 
 
 class _DrawnMovers(NamedTuple):
-    """What was drawn of the things that move, by triangle: what shading needs of it."""
+    """The drawn movers, by triangle: what shading needs of them."""
 
     movers: Movers
     models: ModelPack

@@ -41,7 +41,7 @@ class Parameter(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a method takes after its context.
+    """A method's arguments after its context.
 
     Attributes:
         parameters: in the wire's order.
@@ -55,7 +55,7 @@ class Signature:
 
     @property
     def expected(self) -> str:
-        """How many arguments it takes, in words."""
+        """Return how many arguments it takes, in words."""
         most = len(self.parameters)
         if self.rest is not None:
             return f"{self.required} or more"

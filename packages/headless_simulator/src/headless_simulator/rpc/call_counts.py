@@ -1,4 +1,4 @@
-"""What clients called: counted by name, for the report at the end."""
+"""Counts of the clients' calls by name, for the report at the end."""
 
 from __future__ import annotations
 

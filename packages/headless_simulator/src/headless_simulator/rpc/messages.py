@@ -22,7 +22,7 @@ _APART: Final = 1 << 16  # bytes from here on are not copied into the message
 
 
 class ProtocolError(ValueError):
-    """What came in is no msgpack-RPC; the connection is closed."""
+    """The message is no msgpack-RPC; the connection is closed."""
 
 
 class Packed:
@@ -70,7 +70,7 @@ class Recognised(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How one protocol speaks msgpack.
+    """One protocol's use of msgpack.
 
     Attributes:
         unicode_errors: what becomes of text that is no UTF-8 (old clients send bytes as text): kept as surrogates and

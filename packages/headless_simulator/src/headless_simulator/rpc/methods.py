@@ -55,7 +55,7 @@ class Bound(Generic[TraitsT]):
 
     @property
     def traits(self) -> TraitsT:
-        """What the protocol has to know of the method."""
+        """Return what the protocol has to know of the method."""
         return self.method.traits
 
     def read(self, arguments: Sequence[Any]) -> list[Any]:

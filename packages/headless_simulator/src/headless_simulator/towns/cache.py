@@ -20,7 +20,7 @@ _MESH: Final = ("vertices_m", "triangles", "colour_rgb", "tag", "material", "obj
 
 
 def folder() -> Path:
-    """Where built towns are kept: ``$XDG_CACHE_HOME/headless-simulator/towns`` or ``~/.cache/headless-simulator/towns``."""
+    """Return where built towns are kept: ``headless-simulator/towns`` in ``$XDG_CACHE_HOME`` or ``~/.cache``."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "headless-simulator" / "towns"
 

@@ -1,4 +1,4 @@
-"""What can go wrong when a town is loaded."""
+"""Errors of loading a town."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def _post_and_arm(reach: float) -> TriangleSoup:
 
 
 def lamp_places(head: SignalHead) -> list[tuple[float, float, float]]:
-    """Where the heads of a light are, x, y and foot in its own axes: on the post, and on an arm over its lanes."""
+    """Return where the heads of a light are, x, y and foot in its own axes: on the post, and on an arm over its lanes."""
     x, y, _, _, yaw, _ = head.pose
     turn = np.radians(yaw)
     across = np.array([-np.sin(turn), np.cos(turn)])

@@ -257,6 +257,6 @@ def _verges(strips: list[Strip], wide: Grid, field: Float64) -> Float64:
 
 
 def label_of(land: Land, xy_m: Float64) -> Int32:
-    """What covers points: OPEN, VERGE, WALK, FLOOR or ROAD."""
+    """Return what covers points: OPEN, VERGE, WALK, FLOOR or ROAD."""
     i, j = land.fine.pixels(xy_m)
     return land.cover[i, j].astype(np.int32)

@@ -24,7 +24,7 @@ _LaneKey = tuple[str, int]
 
 
 def _turn_deg(strip: Strip) -> float:
-    """How far a way turns in the direction of traffic; right is positive."""
+    """Return how far a way turns in the direction of traffic; right is positive."""
     line = strip.centre_m[:: strip.forward, :2]
     a, b = line[1] - line[0], line[-1] - line[-2]
     return float(np.degrees(np.arctan2(a[0] * b[1] - a[1] * b[0], a @ b)))

@@ -47,7 +47,7 @@ def terrain_colours(land: Land, style: Style, rng: np.random.Generator) -> UInt8
 
 
 def in_parks(middle_m: Float64, style: Style) -> Bools:
-    """Which of (N, 2) places are in a park."""
+    """Return which of (N, 2) places are in a park."""
     near = np.zeros(len(middle_m), dtype=np.bool_)
     for x, y, radius in style.parks_m:
         near |= np.hypot(middle_m[:, 0] - x, middle_m[:, 1] - y) < radius

@@ -1,4 +1,4 @@
-"""Where drivers may change lanes: not in bends, and not on the last metres before a junction."""
+"""Places where drivers may change lanes: not in bends, and not on the last metres before a junction."""
 
 from __future__ import annotations
 

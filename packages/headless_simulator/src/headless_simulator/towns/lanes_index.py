@@ -99,7 +99,7 @@ def _width_at(strip: Strip, s: float) -> float:
 
 
 def _free(taken: dict[tuple[int, int], list[tuple[float, float]]], pose: Pose6) -> bool:
-    """Whether no accepted place is nearer than 5 m (8 m along the lane is kept by the stations); takes it if so."""
+    """Return whether no accepted place is nearer than 5 m (8 m along the lane is kept by the stations); takes it if so."""
     x, y = pose[:2]
     i, j = int(x // 8), int(y // 8)
     for near in ((i + a, j + b) for a in (-1, 0, 1) for b in (-1, 0, 1)):

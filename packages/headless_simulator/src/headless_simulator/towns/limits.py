@@ -1,4 +1,4 @@
-"""How large an OpenDRIVE file may be: little where a client sends it, much where the operator of the server names it."""
+"""Limits of an OpenDRIVE file's size: little where a client sends it, much where the operator of the server names it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an OpenDRIVE file says, as plain records. Stations in metres; OpenDRIVE's axes (y north)."""
+"""An OpenDRIVE file's content, as plain records. Stations in metres; OpenDRIVE's axes (y north)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Cubics:
 
     @property
     def present(self) -> bool:
-        """Whether it is anything but zero."""
+        """Return whether it is anything but zero."""
         return bool(np.any(self.coefficients))
 
 
@@ -137,7 +137,7 @@ class RoadObject:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What a road's end meets: element "road" or "junction", its id, and the end of that road."""
+    """The neighbour at a road's end: element "road" or "junction", its id, and the end of that road."""
 
     element: str
     number: str

@@ -25,7 +25,7 @@ _Rng = np.random.Generator
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Works:
-    """Where things are put, in which style, by which chance."""
+    """Place, style and chance of what is put into a town."""
 
     site: Site
     stock: Stock

@@ -22,7 +22,7 @@ _FARTHEST_M = 12.0  # from a stop line to the junction that its light holds
 
 @dataclass(frozen=True, slots=True)
 class _Stop:
-    """Where the cars of one lane wait; ``ahead_m`` is how far their light still holds them beyond that."""
+    """The waiting place of one lane's cars; ``ahead_m`` is how far their light still holds them beyond that."""
 
     pose: Pose6
     width_m: float
@@ -52,7 +52,7 @@ def _approach(lanes: Lanes, road: Road, strip: Strip) -> Strip | None:
 
 
 def _stops_of(lanes: Lanes, road: Road, signal: RoadSignal) -> list[_Stop]:
-    """Where cars stop for one occurrence of a signal."""
+    """Return where cars stop for one occurrence of a signal."""
     stops = []
     for strip in lanes.on_road(road.number):
         if (

@@ -53,12 +53,12 @@ class Site:
         return True
 
     def free(self, spots_m: Float64, clear_m: float) -> Bools:
-        """Which of (N, 2) places have nothing on them and are that far from roads and sidewalks."""
+        """Return which of (N, 2) places have nothing on them and are that far from roads and sidewalks."""
         i, j = self.land.fine.pixels(spots_m)
         return np.asarray(~self.taken[i, j] & (self.land.clear_at(spots_m) > clear_m), dtype=np.bool_)
 
     def open_to(self, spots_m: Float64) -> Bools:
-        """Which of (N, 2) places, also beyond the grid, are neither at the origin nor at the river."""
+        """Return which of (N, 2) places, also beyond the grid, are neither at the origin nor at the river."""
         return np.asarray(off_origin(spots_m) & (self.river.away_m(spots_m) > _BESIDE_WATER_M), dtype=np.bool_)
 
     def _places(self, centre_m: Float64, yaw_deg: float, size_m: tuple[float, float]) -> Int32:
@@ -72,7 +72,7 @@ class Site:
 
 
 def off_origin(points_m: Float64) -> Bools:
-    """Which of (N, 2 or more) points leave the origin free."""
+    """Return which of (N, 2 or more) points leave the origin free."""
     return np.asarray(np.hypot(points_m[:, 0], points_m[:, 1]) > ORIGIN_FREE_M, dtype=np.bool_)
 
 

@@ -107,7 +107,7 @@ class _Arm:
 
     @property
     def right_side(self) -> str:
-        """Which side of the street is on the right of someone who looks into the junction."""
+        """Return which side of the street is on the right of someone who looks into the junction."""
         return "right" if self.at_end else "left"
 
     @property
@@ -144,7 +144,7 @@ def _arms_by_angle(arms: list[_Arm]) -> list[_Arm]:
 
 
 def _needed_setback(mine: _Arm, other: _Arm, *, other_is_ccw: bool, corner_m: float) -> float:
-    """How far my end must lie from the node so that the corner towards a neighbour fits."""
+    """Return how far my end must lie from the node so that the corner towards a neighbour fits."""
     out, across = mine.pose.turned().heading_rad, other.pose.turned().heading_rad
     angle = (across - out if other_is_ccw else out - across) % (2 * math.pi)
     if not math.radians(8) < angle < math.radians(150):

@@ -143,7 +143,7 @@ def _borders(section: Section, s: Float64, offset: Float64) -> dict[int, Float64
 
 
 def lift_m(lane: Lane, ds: Float64) -> Float64:
-    """How far a lane rises over the road at distances from the start of its section."""
+    """Return how far a lane rises over the road at distances from the start of its section."""
     if len(lane.raised.starts):
         return lane.raised.at(ds)
     return np.full_like(ds, KERB_M if lane.kind in RAISED else 0.0)

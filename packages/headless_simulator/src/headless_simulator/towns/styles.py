@@ -1,4 +1,4 @@
-"""What a town's land looks like: its colours, how densely it is built and planted."""
+"""The looks of a town's land: its colours, and how densely it is built and planted."""
 
 from __future__ import annotations
 

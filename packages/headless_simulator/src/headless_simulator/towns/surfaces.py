@@ -32,7 +32,7 @@ _MEDIAN_RGB: Final[RGB] = (86, 112, 62)
 
 
 def is_raised(strip: Strip) -> bool:
-    """Whether a strip is a sidewalk, median or kerb."""
+    """Return whether a strip is a sidewalk, median or kerb."""
     return strip.kind in RAISED
 
 
@@ -60,7 +60,7 @@ def junction_floors(strips: Iterable[Strip]) -> dict[str, Float64]:
 
 
 def _turns(strip: Strip) -> bool:
-    """Whether a way turns by more than 45 degrees."""
+    """Return whether a way turns by more than 45 degrees."""
     ahead = np.diff(strip.centre_m[:, :2], axis=0)
     first, last = ahead[0] / max(np.hypot(*ahead[0]), 1e-9), ahead[-1] / max(np.hypot(*ahead[-1]), 1e-9)
     return bool(first @ last < 0.7)
@@ -135,6 +135,6 @@ def _raised(triangle_soup: TriangleSoup, strip: Strip, rng: np.random.Generator)
 
 
 def _folds(strip: Strip) -> bool:
-    """Whether the outer border runs backward somewhere, as round a corner sharper than the strip is wide."""
+    """Return whether the outer border runs backward somewhere, as round a corner sharper than the strip is wide."""
     along = (np.diff(strip.inner_m[:, :2], axis=0) * np.diff(strip.outer_m[:, :2], axis=0)).sum(axis=1)
     return bool((along < 0).any())

@@ -1,4 +1,4 @@
-"""Where people walk beside roads without sidewalks: shoulders, else verges, joined across road ends and round corners."""
+"""Ways for people beside roads without sidewalks: shoulders, else verges, joined across road ends and round corners."""
 
 from __future__ import annotations
 

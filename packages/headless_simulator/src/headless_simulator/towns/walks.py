@@ -1,4 +1,4 @@
-"""Where people walk: sidewalks and crosswalks as convex polygons whose shared edges are equal to the bit."""
+"""Ways for people: sidewalks and crosswalks as convex polygons whose shared edges are equal to the bit."""
 
 from __future__ import annotations
 

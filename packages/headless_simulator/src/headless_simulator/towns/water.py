@@ -53,7 +53,7 @@ class River:
         return np.asarray(cKDTree(self.line_m).query(spots_m)[0] - _HALF_M, dtype=np.float64)
 
     def spanned(self, spots_m: Float64) -> Bools:
-        """Which of (N, 2) places of a road lie on a bridge."""
+        """Return which of (N, 2) places of a road lie on a bridge."""
         return np.asarray(self.away_m(spots_m) < _BANK_M - 2.0, dtype=np.bool_)
 
     def carve(self, field: Float64, wide: Grid) -> None:

@@ -27,7 +27,7 @@ class NoSuchActor(CallRefused):
 
 @dataclass(frozen=True, slots=True)
 class SpawnOrder:
-    """What a client asks for.
+    """A client's order to spawn.
 
     Attributes:
         blueprint: ``vehicle.tesla.model3``.
@@ -68,7 +68,7 @@ class Actor:
 
     @property
     def has_sticky_control(self) -> bool:
-        """Whether a vehicle's controls hold until the next one; else they hold for one tick."""
+        """Return whether a vehicle's controls hold until the next one; else they hold for one tick."""
         return self.order.attributes.get("sticky_control", "true").lower() in _YES
 
     @property

@@ -1,4 +1,4 @@
-"""What an actor looks like and how it weighs: its model, its box, and what the physics needs of them."""
+"""An actor's looks and weight: its model, its box, and what the physics needs of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who touches whom: oriented boxes, standing upright."""
+"""Contact of bodies: oriented boxes, standing upright."""
 
 from __future__ import annotations
 

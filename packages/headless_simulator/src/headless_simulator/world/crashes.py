@@ -1,4 +1,4 @@
-"""What happens when bodies meet: it is reported, and a vehicle that drives into something stays where it was."""
+"""Crashes of bodies: each is reported, and a vehicle that drives into something stays where it was."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Touch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walls:
-    """What of a town stops a vehicle: (N, 7) upright boxes, their names, and where to look for them."""
+    """The parts of a town that stop a vehicle: (N, 7) upright boxes, their names, and where to look for them."""
 
     boxes: Float64
     names: tuple[str, ...]
@@ -46,7 +46,7 @@ class Walls:
 
 
 class Touches:
-    """Who met whom in one tick, in order; kept as numbers, for nobody asks about most of them.
+    """The contacts of one tick, in order; kept as numbers, for nobody asks about most of them.
 
     Args:
         ids: (N, 2) who, and whom; negative: the wall -1 - n.

@@ -25,7 +25,7 @@ _MARKS: Final = {"yes": True, "no": False}
 
 @dataclass(frozen=True, slots=True)
 class EngineRules:
-    """What a build does; the defaults are what the sources say.
+    """A build's behaviour; the defaults are those of the sources.
 
     Attributes:
         waits_for_tick: calls that need the game thread wait for a tick (CARLA 0.9.16, ``CarlaEngine.cpp``, ``OnPreTick``;
@@ -126,7 +126,7 @@ class GameThread:
 
     @property
     def waiting(self) -> int:
-        """How many calls wait for a frame."""
+        """Return how many calls wait for a frame."""
         with self._lock:
             return len(self._waiting)
 
@@ -143,5 +143,5 @@ class GameThread:
 
     @property
     def sends_snapshot(self) -> bool:
-        """Whether the coming tick sends a snapshot."""
+        """Return whether the coming tick sends a snapshot."""
         return not (self.paused and self.rules.waits_for_tick) or self.rules.pause_sends_snapshots

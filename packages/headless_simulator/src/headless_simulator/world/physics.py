@@ -1,4 +1,4 @@
-"""How vehicles, walkers and attached things move in one tick: numba kernels over the columns of ``Table``.
+"""Motion of vehicles, walkers and attached things in one tick: numba kernels over the columns of ``Table``.
 
 A vehicle is a kinematic bicycle about its middle, with its wheels on the ground's height map; a body in the air falls.
 Good enough for the Traffic Manager; of tyres it has what they hold, and it has no suspension and no engine.
@@ -172,7 +172,7 @@ def _turning(steer: float, wheelbase: float) -> tuple[float, float]:
 
 @_fast
 def _holds(now: float, then: float, step_m: float, wheelbase: float, most_rad: float) -> bool:
-    """Whether tyres that bend a course by ``most_rad`` do so while the front wheels turn, on a way of ``step_m``."""
+    """Return whether tyres that bend a course by ``most_rad`` do so while the front wheels turn, on a way of ``step_m``."""
     slip, bend = _turning(now, wheelbase)
     next_slip, next_bend = _turning(then, wheelbase)
     swing = next_slip - slip

@@ -1,4 +1,4 @@
-"""Which of a town's static things are there: programs hide some of them and unload whole map layers."""
+"""The static things of a town: programs hide some of them and unload whole map layers."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ class Scenery(Generic[R]):
 
     @property
     def listed(self) -> tuple[StaticObject, ...]:
-        """What ``get_environment_objects`` lists."""
+        """Return what ``get_environment_objects`` lists."""
         return self._but(self._unloaded)
 
     @property
     def present(self) -> tuple[StaticObject, ...]:
-        """What can be seen."""
+        """Return what can be seen."""
         return self._but(self._unloaded | self._hidden)
 
     @property
@@ -93,7 +93,7 @@ class Scenery(Generic[R]):
 
     @property
     def walls(self) -> Walls:
-        """What of it stops a vehicle."""
+        """Return what of it stops a vehicle."""
         with self._lock:
             if self._walls is None:
                 self._walls = Walls.of(self.present)

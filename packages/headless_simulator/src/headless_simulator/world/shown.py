@@ -1,4 +1,4 @@
-"""What renderers see of the actors at one tick."""
+"""The actors as renderers see them at one tick."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ _RANGES_M: Final = dict(zip(CLASSES, (50.0, 50.0, 50.0, 50.0, 50.0, 40.0, 40.0, 
 
 @dataclass(frozen=True, slots=True)
 class DetectionConfig:
-    """What the devkit calls ``detection_cvpr_2019``.
+    """The devkit's ``detection_cvpr_2019``.
 
     Args:
         range_m: by class; boxes at or past it, measured on the ground from the ego pose of LIDAR_TOP, are left out.
@@ -80,7 +80,7 @@ class ClassCurves:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DetectionScores:
-    """What one evaluation gives.
+    """The scores of one evaluation.
 
     Args:
         boxes: ground-truth boxes by class.

@@ -1,4 +1,4 @@
-"""What detection and tracking on a dataset share: the truth, the result file, and which boxes count."""
+"""Input of detection and tracking on a dataset: the truth, the result file, and which boxes count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run on a nuScenes-format dataset begins with: its version, truth and results, the samples that are scored."""
+"""Input of a run on a nuScenes-format dataset: its version, truth and results, the samples that are scored."""
 
 from __future__ import annotations
 

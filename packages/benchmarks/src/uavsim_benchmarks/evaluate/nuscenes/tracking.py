@@ -42,7 +42,7 @@ _RANGES_M: Final = dict(zip(CLASSES, (40.0, 50.0, 50.0, 40.0, 40.0, 50.0, 50.0),
 
 @dataclass(frozen=True, slots=True)
 class TrackingConfig:
-    """What the devkit calls ``tracking_nips_2019``; ``step_s`` is the time between samples."""
+    """The devkit's ``tracking_nips_2019``; ``step_s`` is the time between samples."""
 
     range_m: dict[str, float] = field(default_factory=lambda: dict(_RANGES_M))
     match_within_m: float = 2.0
@@ -177,7 +177,7 @@ def recall_thresholds(match_scores: FloatArray, truth_count: int, config: Tracki
 
 
 def metrics_of_counts(counts: EventCounts, *, step_s: float) -> dict[str, FloatArray]:
-    """Return MOTA and its kin from counts, (thresholds,) each."""
+    """Return MOTA and its parts from counts, (thresholds,) each."""
     gt = counts.objects.astype(float)
     found = counts.matches + counts.switches
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,1 +1,1 @@
-"""What a swarm finds, and what each of its drones is worth."""
+"""Scores of a swarm, and the worth of each of its drones."""

@@ -1,4 +1,4 @@
-"""What each drone is worth for an object, exactly: every subset of the swarm is looked at.
+"""The worth of each drone for an object, exactly: every subset of the swarm is looked at.
 
 Subsets of D drones are numbered 0 to 2**D - 1: bit d of a subset's number says that drone d is in it. Five drones make 32
 subsets, so nothing is sampled.

@@ -1,4 +1,4 @@
-"""What a swarm's detector finds of what one, several or all drones see: recall and AP by group, with intervals.
+"""Scores of a swarm's detector on what one, several or all drones see: recall and AP by group, with intervals.
 
 A box is found when the devkit's greedy matching gives it a prediction of its class within 2 m on the ground. AP of a group
 counts the predictions that took a box of the group as hits and leaves out those that took a box of another group; predictions

@@ -68,7 +68,7 @@ def hover(sim: Simulation, vehicle_name: Text = "") -> Later:
 
 @dataclass(frozen=True, slots=True)
 class _Course:
-    """How a path is flown: what every ``moveTo...`` is given beside its points, in AirSim's order."""
+    """A path's parameters: all that every ``moveTo...`` is given beside its points, in AirSim's order."""
 
     velocity: float
     timeout_sec: float
@@ -174,7 +174,7 @@ def moveToZ(
 
 @dataclass(frozen=True, slots=True)
 class _Hold:
-    """How long and how a velocity is held: what every ``moveByVelocity...`` is given beside it, in AirSim's order."""
+    """A held velocity's parameters: all that every ``moveByVelocity...`` is given beside it, in AirSim's order."""
 
     duration: float
     forward_only: bool

@@ -1,1 +1,1 @@
-"""What CARLA's port does to whole messages at once, compiled."""
+"""Compiled work of CARLA's port on whole messages."""

@@ -42,7 +42,7 @@ _SPAWN_FIELDS: Final = 4  # description, pose, parent, attachment
 
 @dataclass(frozen=True, slots=True)
 class BatchContext:
-    """What commands work on."""
+    """The state that commands work on."""
 
     world: World
     episode: Episode

@@ -99,7 +99,7 @@ def _first_hit(world: World, origin: Any, direction: Any, reach_m: float) -> tup
 
 
 def _before_town(world: World, origin: Any, direction: Any) -> float:
-    """How far a ray goes before it comes within ``_AROUND_M`` of anything; infinite where it never does."""
+    """Return how far a ray goes before it comes within ``_AROUND_M`` of anything; infinite where it never does."""
     there = [points for points in (world.town.mesh.vertices_m, world.movers().pose[:, :3]) if len(points)]
     if not there:
         return math.inf
@@ -130,7 +130,7 @@ def cast_ray(world: World, start: Vector, end: Vector) -> list[Any]:
 
 
 def project_point(world: World, start: Vector, direction: Vector, reach_m: Number) -> list[Any]:
-    """What is first met from a point in a direction: [found, [location, tag]]."""
+    """Return what is first met from a point in a direction: [found, [location, tag]]."""
     origin, along = np.array(start), np.array(direction)
     length, reach = float(np.linalg.norm(along)), min(reach_m, _FARTHEST_M)
     found = _first_hit(world, origin, along / length, reach) if length > 0 and reach > 0 else None

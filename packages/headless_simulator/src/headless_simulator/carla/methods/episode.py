@@ -22,7 +22,7 @@ from headless_simulator.world.world import World
 
 @dataclass(frozen=True, slots=True)
 class EpisodeContext:
-    """What these methods work on."""
+    """The state that these methods work on."""
 
     world: World
     episode: Episode
@@ -48,7 +48,7 @@ def get_episode_info(context: EpisodeContext) -> list[Any]:
 
 
 def get_sensor_token(context: EpisodeContext, stream_id: Integer) -> list[Any]:
-    """Where a sensor streams; the client connects there next."""
+    """Return where a sensor streams; the client connects there next."""
     number = stream_id & 0xFFFFFFFF
     if context.sensors.has_stream(number):
         context.streams.expect(number)

@@ -19,7 +19,7 @@ from headless_simulator.world.world import World
 
 @dataclass(frozen=True, slots=True)
 class MapContext:
-    """What these methods work on."""
+    """The state that these methods work on."""
 
     world: World
     towns: TownLibrary

@@ -1,4 +1,4 @@
-"""Where actors are and how they move: places, physics, velocities, pushes."""
+"""Places and motion of actors: physics, velocities, pushes."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _OFFSET: Final[Pose6] = (-10.0, 0.0, 5.0, -25.0, 0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class RecorderContext:
-    """What these methods work on."""
+    """The state that these methods work on."""
 
     clock: Clock
     recorder: Recorder

@@ -14,12 +14,12 @@ _MOST_MANAGERS: Final = 1024
 
 
 def is_traffic_manager_running(episode: Episode, port: Integer) -> bool:
-    """Whether a Traffic Manager is registered under a port."""
+    """Return whether a Traffic Manager is registered under a port."""
     return port in episode.traffic_managers
 
 
 def get_traffic_manager_running(episode: Episode, port: Integer) -> list[Any]:
-    """Where the Traffic Manager of a port answers."""
+    """Return where the Traffic Manager of a port answers."""
     host = episode.traffic_managers.get(port)
     return [host or "", port if host else 0]
 

@@ -1,4 +1,4 @@
-"""Where recordings are, and how they are opened: in named folders only, and nothing is written to what is no recording.
+"""Places of recordings and their opening: in named folders only, and nothing is written to what is no recording.
 
 A client names a recording. It may give an absolute path below a folder that the operator named, or a path below the first
 of them; what leads out of these folders, by ``..``, by another absolute path or by a link, is refused. Every folder on the
@@ -36,12 +36,12 @@ class Place:
 
     @property
     def path(self) -> Path:
-        """What clients are given."""
+        """Return what clients are given."""
         return self.folder.joinpath(*self.parts)
 
 
 def folders() -> tuple[Path, ...]:
-    """Where recordings may be: ``$HEADLESS_SIMULATOR_RECORDINGS``, several with ``:`` between, the first for bare names.
+    """Return where recordings may be: ``$HEADLESS_SIMULATOR_RECORDINGS``, ``:`` between several, the first for bare names.
 
     Without it ``headless-simulator/recordings`` in the state folder, which is ``$XDG_STATE_HOME`` or ``~/.local/state``.
     """

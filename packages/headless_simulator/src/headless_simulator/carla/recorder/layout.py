@@ -84,7 +84,7 @@ class Damaged(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a file begins with.
+    """The beginning of a file.
 
     Attributes:
         version: of the layout.

@@ -1,4 +1,4 @@
-"""What CARLA's client shows of a recording: its frames, its collisions, and who did not move.
+"""CARLA's queries of a recording: its frames, its collisions, and who did not move.
 
 The texts have CARLA's layout, so that scripts that take them apart work. Numbers look as C++ streams print them.
 """
@@ -144,7 +144,7 @@ def _note_arrivals(frame: Frame, actors: dict[int, Arrival]) -> list[Arrival]:
 
 @dataclass(slots=True)
 class _Stand:
-    """How long an actor has been where it is."""
+    """The time for which an actor has been where it is."""
 
     name: str
     place_cm: tuple[float, ...] = (0.0, 0.0, 0.0)

@@ -23,7 +23,7 @@ _SLACK_S: Final = 1e-9  # sums of time steps are not exact
 
 @dataclass(frozen=True, slots=True)
 class ReplayRequest:
-    """What a client wants to see.
+    """A client's request for a replay.
 
     Attributes:
         start_s: where to begin; negative: so long before the end.
@@ -93,7 +93,7 @@ class Replayer:
 
     @property
     def is_on(self) -> bool:
-        """Whether something is being replayed."""
+        """Return whether something is being replayed."""
         return self._playback is not None
 
     def begin(self, opened: OpenedRecording) -> list[str]:
@@ -172,7 +172,7 @@ class _Playback:
 
     @property
     def is_over(self) -> bool:
-        """Whether the end of what was asked for is reached."""
+        """Return whether the end of what was asked for is reached."""
         return self._next is None or self.time_s >= self._stop_s - _SLACK_S
 
     def go_to(self, time_s: float, *, smooth: bool) -> None:

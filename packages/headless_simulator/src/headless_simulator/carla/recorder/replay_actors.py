@@ -85,7 +85,7 @@ class ReplayActors:
             c.stride[actor.row] = 0.0
 
     def _player(self, arrival: Arrival) -> Actor | None:
-        """Who plays a recorded actor: what the town has, the one that has its id and kind, or a new one."""
+        """Return who plays a recorded actor: what the town has, the one that has its id and kind, or a new one."""
         name = arrival.blueprint
         if name == "spectator":
             return None if self._ignore_spectator else self._world.spectator
@@ -190,7 +190,7 @@ class ReplayActors:
         self._world.place(self._world.spectator, pose)
 
     def pose_of(self, recorded_id: int) -> Float64 | None:
-        """Where an actor of the recording is now."""
+        """Return where an actor of the recording is now."""
         actor = self._living(recorded_id)
         return None if actor is None else self._world.table.c.pose[actor.row].copy()
 
@@ -225,5 +225,5 @@ def _pose6(pose: Float64) -> Pose6:
 
 
 def _is_near(pose: Float64) -> bool:
-    """Whether a pose is one that clients could give; a recording may hold anything."""
+    """Return whether a pose is one that clients could give; a recording may hold anything."""
     return bool((np.abs(pose) < _FARTHEST_M).all())

@@ -1,4 +1,4 @@
-"""How ``show_recorder_file_info`` writes each kind of packet, line by line."""
+"""Lines of ``show_recorder_file_info`` for each kind of packet."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Recorder:
 
     @property
     def is_on(self) -> bool:
-        """Whether something is being recorded."""
+        """Return whether something is being recorded."""
         return self._file is not None
 
     def start(self, place: files.Place, *, additional: bool) -> None:
@@ -149,7 +149,7 @@ class Recorder:
         )
 
     def _met(self) -> Table:
-        """Who met whom: as with CARLA only what a collision sensor felt."""
+        """Return who met whom: as with CARLA only what a collision sensor felt."""
         world = self._world
         if not world.touches:
             return np.zeros(0, layout.COLLISION_ROW)

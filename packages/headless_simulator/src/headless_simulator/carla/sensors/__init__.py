@@ -1,1 +1,1 @@
-"""What sensors send: one module per family, all fed from the same tick by ``hub``."""
+"""Sensors' measurements: one module per family, all fed from the same tick by ``hub``."""

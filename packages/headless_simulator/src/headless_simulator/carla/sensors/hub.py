@@ -1,4 +1,4 @@
-"""Which sensors are due at a tick, what they measure, and how it leaves."""
+"""The sensors that are due at a tick, their measurements, and the way of these to clients."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NICER: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """How one kind of sensor works: what it notes under the world's lock, and what it makes of it later."""
+    """One kind of sensor: its notes under the world's lock, and its later work on them."""
 
     gather: Callable[[World, Actor, float], Any]
     measure: Callable[[World, Streams, Reading, Moment], Sequence[Body]]
@@ -59,7 +59,7 @@ def _yield_to_ticks() -> None:
 
 @dataclass(slots=True)
 class Work:
-    """What one tick has to send."""
+    """The work of one tick."""
 
     moment: Moment
     views: dict[View, list[Reading]] = field(default_factory=dict)
@@ -115,7 +115,7 @@ class Sensors:
         self._last_s.pop(actor.actor_id, None)
 
     def has_stream(self, stream_id: int) -> bool:
-        """Whether a living sensor streams under that number."""
+        """Return whether a living sensor streams under that number."""
         return any(actor.stream_id == stream_id for actor in list(self._actors.values()))
 
     def clear(self) -> None:

@@ -24,7 +24,7 @@ SCALE: Final = 0.9996
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """How the sensor moves, in world axes."""
+    """The sensor's motion, in world axes."""
 
     acceleration: Float64
     angular_deg: Float64

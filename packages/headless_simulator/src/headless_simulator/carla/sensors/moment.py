@@ -54,7 +54,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What a sensor's header says; faults may make it lie."""
+    """A sensor's header; faults may make it lie."""
 
     frame: int
     elapsed_s: float
@@ -67,7 +67,7 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one sensor has to send: the parts after the header."""
+    """One sensor's measurement: the parts after the header."""
 
     reading: Reading
     body: Body

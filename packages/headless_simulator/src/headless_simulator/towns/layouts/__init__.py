@@ -13,7 +13,7 @@ from headless_simulator.towns.styles import MOTORWAY, RURAL, SMALL_TOWN, SUBURBA
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a town is made."""
+    """The description of a town to make."""
 
     plan: Callable[[], Plan]
     style: Style
