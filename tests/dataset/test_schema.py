@@ -19,6 +19,7 @@ UAV3D_ROWS = {
 }
 LACKED = {
     "sample_annotation": {"uav_visible_px"},  # only where there is a lidar
+    "visibility_detail": {"agents"},  # only where there is a table of them
     # LIDAR_TOP flies no plan; drones need no word for themselves
     "ego_pose": {"uav_velocity", "uav_planned_translation", "uav_planned_rotation", "uav_agent"},
 }

@@ -14,7 +14,7 @@ from headless_simulator.testing import running_simulator
 from tests.e2e.command import uavsim
 from uavsim.access import Scene, open_folder
 from uavsim.config.overrides import Overrides
-from uavsim.dataset.schema import AGENT, EGO_POSE, INSTANCE, SAMPLE_DATA, VISIBILITY_DETAIL
+from uavsim.dataset.schema import AGENT, EGO_POSE, INSTANCE, SAMPLE_ANNOTATION, SAMPLE_DATA, VISIBILITY_DETAIL
 from uavsim.geometry import quaternion
 from uavsim.plan.scenes import plan_scenes
 from uavsim.records.codec import pack_plan
@@ -23,7 +23,7 @@ from uavsim.validate.validator import validate_version
 
 DATASET = """\
 towns: {Town10HD: {scenes: 1, routes: [town10_row3_col3]}}
-formation: cross
+formation: stair.yaml
 rig: nadir_small
 samples: 2
 warmup_s: 1
@@ -31,6 +31,14 @@ seed: 7
 traffic: {vehicles: 40}
 vehicles: {count: 1, image_px: [160, 90]}
 roadside: {count: 1, image_px: [160, 90]}
+drone_bodies: {}
+"""
+STAIR = """\
+drones: 5
+shape: line
+spacing_m: 8
+altitude_m: 60
+altitude_offsets_m: [0, -15, -15, 15, 15]
 """
 CAMERAS = ["FRONT", "FRONT_RIGHT", "BACK_RIGHT", "BACK", "BACK_LEFT", "FRONT_LEFT"]
 
@@ -39,6 +47,7 @@ CAMERAS = ["FRONT", "FRONT_RIGHT", "BACK_RIGHT", "BACK", "BACK_LEFT", "FRONT_LEF
 def yaml(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("airground") / "airground.yaml"
     path.write_text(DATASET)
+    (path.parent / "stair.yaml").write_text(STAIR)
     return path
 
 
@@ -101,6 +110,34 @@ def test_a_car_has_a_box_for_all_others_and_none_in_its_own_images(scene: Scene)
     views = [view for row in scene.rows(VISIBILITY_DETAIL) if row["token"] in boxes for view in row["views"]]
     assert any(view["channel"].startswith("CAMERA_") for view in views)
     assert not any(view["channel"].endswith("_v0") for view in views)
+
+
+def test_drones_are_seen_where_they_fly_and_not_by_themselves(scene: Scene) -> None:
+    names = {row["instance_token"]: row["id"] for row in scene.rows(AGENT)}
+    sample, seen = scene.samples[1], 0
+    poses = {image.drone_id: image for image in sample.images if image.channel.startswith("CAMERA_")}
+    for row, instance in enumerate(sample.boxes.instance_tokens):
+        if sample.boxes.categories[row] == "vehicle.ego":
+            number = int(names[instance])
+            place_m = poses[number].map_SE3_flu.apply_inverse(sample.boxes.map_SE3_box.translation_m[row])
+            assert place_m == pytest.approx([0.0, 0.0, 0.3], abs=2e-3)
+            assert sample.boxes.velocity_map_mps[row] == pytest.approx(poses[number].drone_velocity_map_mps)
+            views = [view for view in sample.boxes.views[row] if view["visible_px"]]
+            assert not any(view["channel"].endswith(f"_id_{number}") for view in views)
+            seen += len(views)
+    assert seen >= 2
+
+
+def test_each_agent_says_what_it_measures(scene: Scene) -> None:
+    channels: set[str] = set()
+    for row, box in zip(scene.rows(VISIBILITY_DETAIL), scene.rows(SAMPLE_ANNOTATION), strict=True):
+        agents = {entry["agent"]: entry for entry in row["agents"]}
+        shown = [view for view in row["views"] if view["visible_px"]]
+        assert sum(e["visible_px"] for e in agents.values()) == sum(v["visible_px"] for v in shown)
+        assert sum(e["num_lidar_pts"] for e in agents.values()) == box["num_lidar_pts"]
+        assert {v["channel"].rpartition("_")[2] for v in shown} <= set(agents)
+        channels |= {e["agent"] for e in agents.values() if e["num_lidar_pts"]}
+    assert channels == {"v0", "r0"}
 
 
 def test_the_pole_stands(scene: Scene) -> None:

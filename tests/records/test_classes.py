@@ -42,7 +42,7 @@ def test_tags_are_unique() -> None:
 def test_a_row_is_whole(row: ObjectClass) -> None:
     half_length, half_width, _ = row.half_extent_m
     assert half_length >= half_width
-    prop = row.behaviour == "stands"
+    prop = row.behaviour in {"stands", "flies"}
     for size in (row.half_extent_m, *row.sizes.values()):
         assert believable(size, np.array([0.0, 0.0, size[2]]), prop=prop)
     assert 0.0 < row.fill <= 1.0

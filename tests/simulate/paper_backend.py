@@ -9,7 +9,7 @@ import numpy as np
 from uavsim.config.backends import Backend
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import ActorStates
+from uavsim.records.recording import ActorStates, DroneState
 from uavsim.simulate.ports import (
     Endpoint,
     Heartbeat,
@@ -49,7 +49,7 @@ class PaperWorld:
         heartbeat("spawn", 0)
         return SceneTraffic()
 
-    def show(self, step: int) -> None:
+    def show(self, step: int, drones: Sequence[DroneState] = ()) -> None:
         pass
 
     def set_weather(self, values: Sequence[float]) -> None:

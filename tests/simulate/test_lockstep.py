@@ -10,7 +10,7 @@ from tools.common.plans import scene_plan
 from uavsim.errors import MissedTick
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import WeatherTrack
-from uavsim.records.recording import ActorStates
+from uavsim.records.recording import ActorStates, DroneState
 from uavsim.simulate.lockstep import Lockstep, weather_at
 from uavsim.simulate.ports import SensorPose, TakenReadings, TickState
 from uavsim.simulate.swarm import PlannedSwarm, planned_velocity_mps
@@ -26,7 +26,7 @@ class ScriptedWorld:
     weathers: list[tuple[float, ...]] = field(default_factory=list)
     shown: list[tuple[int, int]] = field(default_factory=list)
 
-    def show(self, step: int) -> None:
+    def show(self, step: int, drones: Sequence[DroneState] = ()) -> None:
         self.shown.append((self.ticks, step))
 
     def set_weather(self, values: Sequence[float]) -> None:

@@ -112,7 +112,7 @@ class _Again:
     ) -> None:
         """Have nothing to spawn."""
 
-    def show(self, step: int) -> None:
+    def show(self, step: int, drones: Sequence[DroneState] = ()) -> None:
         """Have no actors to place."""
 
     def set_weather(self, values: Sequence[float]) -> None:

@@ -32,7 +32,7 @@ def attributes_of_track(
     """
     moving = speed_mps > options.moving_mps
     behaviour = class_of_label(label).behaviour
-    if behaviour == "stands":
+    if behaviour in {"stands", "flies"}:
         return np.full(len(speed_mps), -1)
     if behaviour == "walks":
         return np.where(moving, _NUMBER["pedestrian.moving"], _NUMBER["pedestrian.standing"])

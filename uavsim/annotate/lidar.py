@@ -18,14 +18,16 @@ _IDS = 65536
 
 
 def points_on_boxes(recording: Recording, boxes: BoxLabels) -> dict[str, IntArray]:
-    """Return (N,) points on each box by nuScenes' kind of sensor, of each kind that the rig has.
+    """Return (N, agents) points on each box by nuScenes' kind of sensor, of each kind that a rig has.
 
     Raises:
         DatasetError: a scan's file is missing or damaged.
     """
     taken = {name for sensor in recording.plan.sensors for name in sensor.spec.modalities}
     owners = [m for m in modalities().values() if m.derived_from in taken]
-    found: dict[str, IntArray] = {m.nuscenes: np.zeros(len(boxes), dtype=np.int64) for m in owners}
+    column = {agent: number for number, agent in enumerate(recording.plan.agents)}
+    shape = (len(boxes), len(column))
+    found: dict[str, IntArray] = {m.nuscenes: np.zeros(shape, dtype=np.int64) for m in owners}
     for frame in recording.frames:
         if frame.sample_index is None:
             continue
@@ -33,7 +35,7 @@ def points_on_boxes(recording: Recording, boxes: BoxLabels) -> dict[str, IntArra
         for m in owners:
             for scan in frame.with_modality(m.name):
                 count = np.bincount(m.decode(recording.folder / scan.files[m.name])[:, 0], minlength=_IDS)
-                found[m.nuscenes][rows] += count[boxes.instance_id[rows]]
+                found[m.nuscenes][rows, column[scan.sensor.agent]] += count[boxes.instance_id[rows]]
     return found
 
 

@@ -18,7 +18,7 @@ from uavsim.annotate.views import views_of_scene
 from uavsim.dataset.vocabulary import VISIBILITY_EDGES
 from uavsim.errors import DatasetError
 from uavsim.records.classes import class_of_label
-from uavsim.records.ingredients import actor_kind, has_props, ingredients_of
+from uavsim.records.ingredients import actor_kind, has_drones, has_props, ingredients_of
 from uavsim.records.labels import BoxLabels, SceneLabels, ViewLabels
 from uavsim.records.recording import Recording
 from uavsim.typing import FloatArray, IntArray
@@ -83,8 +83,8 @@ def _with_visibility(boxes: BoxLabels, views: ViewLabels) -> BoxLabels:
 def _notes(recording: Recording, *, actors_count: int, options: AnnotateOptions) -> tuple[str, ...]:
     environment = sum(actor_kind(info.kind).is_of_town for info in recording.actors)
     parked = "labelled" if options.label_parked else "left out"
-    rare = has_props(recording.plan.ingredients)
-    classes = [name for name in options.classes if rare or class_of_label(name).behaviour != "stands"]
+    there = {"stands": has_props(recording.plan.ingredients), "flies": has_drones(recording.plan.ingredients)}
+    classes = [name for name in options.classes if there.get(class_of_label(name).behaviour, True)]
     return (
         f"{actors_count} objects labelled within {options.range_m:g} m of a drone: {', '.join(classes)}",
         f"{environment} parked vehicles that are parts of the town: {parked}",

@@ -39,7 +39,7 @@ def believable(half_extent_m: tuple[float, float, float], box_actor_m: FloatArra
 def size_of(info: ActorInfo) -> tuple[tuple[float, float, float], SE3, SizeSource]:
     """Return (half extent in metres, ``actor_SE3_box``, where they are from) of an actor."""
     kind = actor_kind(info.kind)
-    if believable(info.half_extent_m, info.actor_SE3_box.translation_m, prop=kind.is_prop):
+    if believable(info.half_extent_m, info.actor_SE3_box.translation_m, prop=kind.is_prop or kind.is_drone):
         return info.half_extent_m, info.actor_SE3_box, "simulator"
     found = class_of(info) or class_of_label("car")
     half = found.sizes.get(info.blueprint, found.half_extent_m)

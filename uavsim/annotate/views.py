@@ -15,7 +15,7 @@ from uavsim.errors import DatasetError
 from uavsim.images import codec
 from uavsim.records.labels import BoxLabels, IgnoredLabels, LabelledActor, ViewLabels
 from uavsim.records.modalities import DEPTH, INSTANCE
-from uavsim.records.recording import MeasuredBoxes, RecordedFrame, Recording, SensorReading
+from uavsim.records.recording import MeasuredBoxes, RecordedFrame, Recording, SensorReading, instances_of_agents
 from uavsim.records.sensors import Agent
 from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray
 
@@ -57,8 +57,9 @@ def views_of_scene(
 
 def _own_instances(recording: Recording, frame: RecordedFrame) -> dict[Agent, int]:
     """Return the instance of each agent that has a box and none in its own images."""
-    silent = {a for group in recording.plan.ground if not group.labels_itself for a in group.agents}
-    return {state.agent: state.instance_id for state in frame.others if state.instance_id and state.agent in silent}
+    loud = {a for group in recording.plan.ground if group.labels_itself for a in group.agents}
+    own = instances_of_agents(recording.plan, recording.actors, frame.states)
+    return {agent: instance for agent, instance in own.items() if agent not in loud}
 
 
 def _taken(view: SeenInView, rows: BoolArray) -> SeenInView:

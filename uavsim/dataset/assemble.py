@@ -117,7 +117,7 @@ class _VersionFolder:
         self._sensors: dict[str, str] = {}
         self._splits: dict[str, list[str]] = {}
         self._last_index = -1
-        self._has_props = False
+        self._has_props = self._has_drones = False
         self.towns: dict[str, tuple[tuple[float, float], list[str]]] = {}
         self.result = AssembledVersion(version)
 
@@ -127,6 +127,7 @@ class _VersionFolder:
             raise DatasetError(f"scene {head.scene} (number {head.scene_index}) comes twice or out of order")
         self._last_index = head.scene_index
         self._has_props |= head.has_props
+        self._has_drones |= head.has_drones
         for name, writer in self._writers.items():
             lines = fragment.lines(name)
             if name == LIDARSEG.name:  # the devkit counts the files of each version's own folder
@@ -150,7 +151,9 @@ class _VersionFolder:
             else:
                 writer.leave_out()
         shared: Tables = {
-            CATEGORY.name: category_rows(with_lidarseg=with_lidar, with_props=self._has_props),
+            CATEGORY.name: category_rows(
+                with_lidarseg=with_lidar, with_props=self._has_props, with_drones=self._has_drones
+            ),
             ATTRIBUTE.name: attribute_rows(),
             VISIBILITY.name: visibility_rows(),
             SEMANTIC_TAG.name: semantic_tag_rows(),

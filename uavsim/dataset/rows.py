@@ -285,13 +285,24 @@ class ViewEntry(TypedDict):
     amodal_box: Vector
 
 
+class AgentEntry(TypedDict):
+    """What one agent measures of a box, summed over its sensors; points are there where a rig has such sensors."""
+
+    agent: str
+    visible_px: int
+    amodal_px: int
+    num_lidar_pts: NotRequired[int]
+    num_radar_pts: NotRequired[int]
+
+
 class VisibilityDetailRow(TypedDict):
-    """A box in each camera."""
+    """A box in each camera; ``agents`` where the dataset has a table of them."""
 
     token: str
     sample_annotation_token: str
     seen_by: list[int]
     views: list[ViewEntry]
+    agents: NotRequired[list[AgentEntry]]
 
 
 class IgnoreRegionRow(TypedDict):

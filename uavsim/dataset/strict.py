@@ -26,16 +26,16 @@ from uavsim.dataset.rows import (
     SceneRow,
 )
 from uavsim.dataset.schema import AGENT, LIDARSEG, Tables
-from uavsim.dataset.strict_boxes import box_rows, detail_rows, ignore_rows, instance_rows, size_wlh
+from uavsim.dataset.strict_boxes import box_rows, detail_rows, has_agent_table, ignore_rows, instance_rows, size_wlh
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.records.ingredients import has_props, ingredients_of
+from uavsim.records.ingredients import has_drones, has_props, ingredients_of
 from uavsim.records.labels import SceneLabels
 from uavsim.records.modalities import LIDAR, LIDAR_INSTANCE, modality
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import AgentState, DroneState, RecordedFrame, SensorReading
+from uavsim.records.recording import AgentState, DroneState, RecordedFrame, SensorReading, instances_of_agents
 from uavsim.records.sensors import Agent, CameraParams
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
 
@@ -61,9 +61,9 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
     tables.rows["instance"] = instance_rows(labels, tables.rows["sample_annotation"])
     tables.rows["visibility_detail"] = detail_rows(labels, tables.rows["sample_annotation"])
     tables.rows["ignore_region"] = ignore_rows(labels)
-    if plan.ground:
-        states = {state.agent: state for state in labels.frames[0].states}
-        tables.rows[AGENT.name] = [_agent_row(labels, states[agent]) for agent in plan.agents]
+    if has_agent_table(plan):
+        own = instances_of_agents(plan, (one.info for one in labels.actors), labels.frames[0].states)
+        tables.rows[AGENT.name] = [_agent_row(labels, agent, own.get(agent, 0)) for agent in plan.agents]
     for used in ingredients_of(plan.ingredients):
         if used.ingredient.rows is not None:
             tables.rows |= used.ingredient.rows.load()(labels, used.record, tables.rows)
@@ -246,10 +246,9 @@ def _ego_pose(frame: RecordedFrame, state: DroneState | AgentState, ego_token: s
     }
 
 
-def _agent_row(labels: SceneLabels, state: DroneState | AgentState) -> AgentRow:
-    """Describe who senses; of an agent that an actor carries, its body as the simulator has it and its box."""
-    base, agent = (labels.plan.dataset, labels.plan.scene_name), state.agent
-    instance = state.instance_id if isinstance(state, AgentState) else 0
+def _agent_row(labels: SceneLabels, agent: Agent, instance: int) -> AgentRow:
+    """Describe who senses; of an agent that an actor carries or shows, its body as the simulator has it and its box."""
+    base = (labels.plan.dataset, labels.plan.scene_name)
     actor = next((one for one in labels.actors if instance and one.info.instance_id == instance), None)
     return {
         "token": token(*base, "agent", agent.id),
@@ -297,6 +296,7 @@ def _head(plan: ScenePlan) -> FragmentHead:
         mask_origin_map_m=plan.town.mask_origin_map_m,
         log_token=token(plan.dataset, plan.scene_name, "log"),
         has_props=has_props(plan.ingredients),
+        has_drones=has_drones(plan.ingredients),
         channels=(*channels, (layout.BEV_CHANNEL, modality(LIDAR).nuscenes)),
     )
 

@@ -6,16 +6,24 @@ from typing import cast
 
 import numpy as np
 
-from uavsim.dataset.rows import IgnoreRegionRow, InstanceRow, SampleAnnotationRow, ViewEntry, VisibilityDetailRow
+from uavsim.dataset.rows import (
+    AgentEntry,
+    IgnoreRegionRow,
+    InstanceRow,
+    SampleAnnotationRow,
+    ViewEntry,
+    VisibilityDetailRow,
+)
 from uavsim.dataset.tokens import token
 from uavsim.dataset.vocabulary import ATTRIBUTES, attribute_token, category_token
 from uavsim.errors import DatasetError
-from uavsim.records.ingredients import actor_kind
+from uavsim.records.ingredients import actor_kind, has_drones
 from uavsim.records.label_columns import COLUMNS
 from uavsim.records.labels import LabelledActor, SceneLabels
+from uavsim.records.plan import ScenePlan
 from uavsim.typing import IntArray, JsonDict
 
-__all__ = ["box_rows", "detail_rows", "ignore_rows", "instance_rows", "size_wlh"]
+__all__ = ["box_rows", "detail_rows", "has_agent_table", "ignore_rows", "instance_rows", "size_wlh"]
 
 
 def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnotationRow]:
@@ -59,7 +67,7 @@ def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnota
     ]
     _add_columns(rows, labels)
     for kind, counts in boxes.points.items():
-        for row, count in zip(cast("list[JsonDict]", rows), counts.tolist(), strict=True):
+        for row, count in zip(cast("list[JsonDict]", rows), counts.sum(axis=1).tolist(), strict=True):
             if kind == "lidar":
                 row["uav_visible_px"] = row["num_lidar_pts"]
             row[f"num_{kind}_pts"] = count
@@ -136,7 +144,7 @@ def detail_rows(labels: SceneLabels, annotations: list[SampleAnnotationRow]) -> 
                 "amodal_box": amodal_box,
             }
         )
-    return [
+    rows: list[VisibilityDetailRow] = [
         {
             "token": annotation["token"],
             "sample_annotation_token": annotation["token"],
@@ -145,6 +153,33 @@ def detail_rows(labels: SceneLabels, annotations: list[SampleAnnotationRow]) -> 
         }
         for annotation, seen in zip(annotations, entries, strict=True)
     ]
+    if has_agent_table(plan):
+        for row, agents in zip(rows, _agent_entries(labels), strict=True):
+            row["agents"] = agents
+    return rows
+
+
+def _agent_entries(labels: SceneLabels) -> list[list[AgentEntry]]:
+    """Return, for each box, what each agent measures of it: those that see a pixel of it or hit it."""
+    views, agents = labels.views, labels.plan.agents
+    cameras = [sensor.agent for sensor in labels.plan.sensors if sensor.spec.params.is_optical]
+    owner = np.array([agents.index(agent) for agent in cameras], dtype=np.int64)[views.channel_index]
+    shape = (len(labels.boxes), len(agents))
+    visible_px, amodal_px = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    np.add.at(visible_px, (views.box_row, owner), views.visible_px)
+    np.add.at(amodal_px, (views.box_row, owner), views.amodal_px)
+    hits = {f"num_{kind}_pts": counts for kind, counts in labels.boxes.points.items()}
+    entries: list[list[AgentEntry]] = [[] for _ in range(shape[0])]
+    measured = np.sum([visible_px, *hits.values()], axis=0)
+    for row, agent in zip(*(axis.tolist() for axis in np.nonzero(measured)), strict=True):
+        entry: AgentEntry = {
+            "agent": agents[agent].id,
+            "visible_px": int(visible_px[row, agent]),
+            "amodal_px": int(amodal_px[row, agent]),
+        }
+        cast("JsonDict", entry).update({name: int(counts[row, agent]) for name, counts in hits.items()})
+        entries[row].append(entry)
+    return entries
 
 
 def ignore_rows(labels: SceneLabels) -> list[IgnoreRegionRow]:
@@ -168,6 +203,11 @@ def ignore_rows(labels: SceneLabels) -> list[IgnoreRegionRow]:
         }
         for k, channel, tag, box, pixels in columns
     ]
+
+
+def has_agent_table(plan: ScenePlan) -> bool:
+    """Return whether a scene has agents that the channels' names alone do not describe: on the ground, or with bodies."""
+    return bool(plan.ground) or has_drones(plan.ingredients)
 
 
 def _image_tokens(labels: SceneLabels) -> list[list[str]]:

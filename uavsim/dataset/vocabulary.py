@@ -10,7 +10,7 @@ from typing import Final
 
 from uavsim.dataset.rows import AttributeRow, CategoryRow, SemanticTagRow, VisibilityRow
 from uavsim.dataset.tokens import token
-from uavsim.records.classes import CATEGORIES, PROP_CATEGORIES, Category
+from uavsim.records.classes import CATEGORIES, DRONE_CATEGORIES, PROP_CATEGORIES
 from uavsim.records.lidarseg import ALL_CATEGORIES
 
 __all__ = [
@@ -88,13 +88,17 @@ def attribute_token(name: str) -> str:
     return token("attribute", name)
 
 
-def category_rows(*, with_lidarseg: bool = False, with_props: bool = False) -> list[CategoryRow]:
+def category_rows(
+    *, with_lidarseg: bool = False, with_props: bool = False, with_drones: bool = False
+) -> list[CategoryRow]:
     """Return the table ``category``; ``color`` and ``index`` are for whoever colours semantic masks.
 
     Args:
         with_lidarseg: all 32 of nuScenes-lidarseg in the order of their index, which the devkit insists on for point labels.
         with_props: those of props, too.
+        with_drones: that of drones, too.
     """
+    some = (*CATEGORIES, *(PROP_CATEGORIES if with_props else ()), *(DRONE_CATEGORIES if with_drones else ()))
     return [
         {
             "token": category_token(c.name),
@@ -103,12 +107,8 @@ def category_rows(*, with_lidarseg: bool = False, with_props: bool = False) -> l
             "index": c.index,
             "color": list(c.colour_rgb),
         }
-        for c in (ALL_CATEGORIES if with_lidarseg else _with_props() if with_props else CATEGORIES)
+        for c in (ALL_CATEGORIES if with_lidarseg else sorted(some, key=lambda category: category.name))
     ]
-
-
-def _with_props() -> tuple[Category, ...]:
-    return tuple(sorted((*CATEGORIES, *PROP_CATEGORIES), key=lambda category: category.name))
 
 
 def attribute_rows() -> list[AttributeRow]:

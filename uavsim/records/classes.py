@@ -20,6 +20,7 @@ __all__ = [
     "CATEGORIES",
     "CLASSES",
     "DETECTION_CLASSES",
+    "DRONE_CATEGORIES",
     "LABELS",
     "PROP_CATEGORIES",
     "UAV3D_CARS",
@@ -36,11 +37,11 @@ __all__ = [
 ]
 
 TrafficLabel: TypeAlias = Literal["car", "van", "truck", "bus", "motorcycle", "bicycle", "pedestrian"]
-Label: TypeAlias = TrafficLabel | PropLabel
+Label: TypeAlias = TrafficLabel | PropLabel | Literal["drone"]
 """The words of configuration files; ``CLASSES`` has one row for each."""
-LABELS: Final[tuple[Label, ...]] = (*get_args(TrafficLabel), *get_args(PropLabel))
-Behaviour: TypeAlias = Literal["drives", "is_ridden", "walks", "stands"]
-"""Which attributes a class has: moving, stopped, parked; with and without rider; moving, standing; none."""
+LABELS: Final[tuple[Label, ...]] = (*get_args(TrafficLabel), *get_args(PropLabel), "drone")
+Behaviour: TypeAlias = Literal["drives", "is_ridden", "walks", "stands", "flies"]
+"""Which attributes a class has: moving, stopped, parked; with and without rider; moving, standing; none; none."""
 Size: TypeAlias = tuple[float, float, float]
 
 
@@ -106,6 +107,7 @@ _PUSHABLE: Final = Category(
     "Dustbin, shopping cart or other thing to push or pull.",
     "",
 )
+_DRONE: Final = Category("vehicle.ego", 31, (255, 240, 245), "Drone of the swarm, which carries sensors.", "")
 _DEBRIS: Final = Category("movable_object.debris", 10, (210, 105, 30), "Thing that lies where it is in the way.", "")
 
 
@@ -233,13 +235,20 @@ CLASSES: Final[tuple[ObjectClass, ...]] = (
     _prop_class("barrier", _BARRIER, half_extent_m=(0.61, 0.18, 0.54)),
     _prop_class("pushable", _PUSHABLE, half_extent_m=(0.4, 0.35, 0.5)),
     _prop_class("debris", _DEBRIS, half_extent_m=(0.4, 0.4, 0.3)),
+    ObjectClass(label="drone", category=_DRONE, behaviour="flies", half_extent_m=(0.6, 0.6, 0.25), fill=0.5),
 )
 
-_BY_NAME: Final = sorted({(c.category, c.behaviour == "stands") for c in CLASSES}, key=lambda row: row[0].name)
-CATEGORIES: Final = tuple(category for category, stands in _BY_NAME if not stands)
+
+def _categories(*behaviours: Behaviour) -> tuple[Category, ...]:
+    return tuple(sorted({c.category for c in CLASSES if c.behaviour in behaviours}, key=lambda category: category.name))
+
+
+CATEGORIES: Final = _categories("drives", "is_ridden", "walks")
 """Those of traffic, by name: the rows of the table ``category``."""
-PROP_CATEGORIES: Final = tuple(category for category, stands in _BY_NAME if stands)
+PROP_CATEGORIES: Final = _categories("stands")
 """Those of the things that corner cases are made of: more rows of it, where a dataset has corner cases."""
+DRONE_CATEGORIES: Final = _categories("flies")
+"""Likewise, where the swarm's drones have bodies. nuScenes has no drone; it draws and knows whoever carries sensors."""
 
 DETECTION_CLASSES: Final = (
     "car",
@@ -305,7 +314,8 @@ def class_of(info: ActorInfo) -> ObjectClass | None:
     if not kind.has_box:
         return None
     if kind.label is not None:
-        named = _PROP_BY_BLUEPRINT.get(info.blueprint) if kind.is_prop else class_of_blueprint(info.blueprint)
+        own = None if kind.is_drone else class_of_blueprint(info.blueprint)
+        named = _PROP_BY_BLUEPRINT.get(info.blueprint) if kind.is_prop else own
         return named or _BY_LABEL[kind.label]
     named = _BY_BLUEPRINT.get(info.blueprint) or _BY_BASE_TYPE.get(info.base_type.casefold())
     return named or _BY_TAG.get(info.semantic_tag) or class_of_blueprint(info.blueprint)

@@ -26,6 +26,7 @@ __all__ = [
     "Used",
     "actor_kind",
     "file_kinds",
+    "has_drones",
     "has_props",
     "ingredients_of",
     "is_of_role",
@@ -51,6 +52,7 @@ class ActorKind:
         has_own_tag: pixels with its semantic tag are counted in masks, beside those of what moves.
         is_of_town: no actor of the simulator but a part of the town: no actor id, and labelled only where a dataset asks.
         is_lone: nothing is near it in an image: a single pixel of the mask says where it is.
+        is_drone: the body of a drone of the swarm; they are spawned in the order of the drones.
         is_parked: always ``vehicle.parked``.
         is_ridden: a two-wheeler of it has a rider unless its role is ``parked``.
         origin_at_middle: of its box; else at the box's foot.
@@ -66,6 +68,7 @@ class ActorKind:
     has_own_tag: bool = False
     is_of_town: bool = False
     is_lone: bool = False
+    is_drone: bool = False
     is_parked: bool = False
     is_ridden: bool = False
     origin_at_middle: bool = False
@@ -151,7 +154,17 @@ INGREDIENTS: Final[Registry[Ingredient]] = Registry(
     "ingredients",
     {
         name: Named(f"uavsim.ingredients.{name}:INGREDIENT")
-        for name in ("traffic", "walkers", "corner_cases", "intruders", "parked", "vehicles", "roadside", "replay")
+        for name in (
+            "traffic",
+            "walkers",
+            "corner_cases",
+            "intruders",
+            "parked",
+            "vehicles",
+            "roadside",
+            "drone_bodies",
+            "replay",
+        )
     },
     expects=Ingredient,
 )
@@ -184,6 +197,11 @@ def ingredients_of(records: Mapping[str, Any]) -> list[Used]:
 def has_props(records: Mapping[str, Any]) -> bool:
     """Return whether a scene may have boxes of props, whose classes ordinary traffic does not have."""
     return any(kind.is_prop for used in ingredients_of(records) for kind in used.ingredient.kinds)
+
+
+def has_drones(records: Mapping[str, Any]) -> bool:
+    """Return whether the swarm's drones have boxes in a scene."""
+    return any(kind.is_drone for used in ingredients_of(records) for kind in used.ingredient.kinds)
 
 
 def _every() -> Iterator[tuple[str, Ingredient]]:

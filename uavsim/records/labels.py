@@ -64,7 +64,7 @@ class BoxLabels:
         visible_px: (N,) pixels of the instance in all cameras of the sample.
         amodal_px: (N,) pixels it would have in them with nothing in front.
         visibility: (N,) 1..4, nuScenes' visibility token.
-        points: nuScenes' kind of sensor (lidar, radar) -> (N,) points of all of its sensors on the object.
+        points: nuScenes' kind of sensor (lidar, radar) -> (N, agents) points of each agent's sensors on the object.
         missed_samples: (N,) keyframes without this instance since its last box; 0 in an unbroken track.
     """
 

@@ -7,12 +7,14 @@ On disk it is ``log.msgpack`` and one file a measurement: ``recording_writer`` a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from uavsim.geometry.se3 import SE3
 from uavsim.records.actors import ActorInfo, ActorStates
+from uavsim.records.ingredients import actor_kind
 from uavsim.records.motion import MotionLog
 from uavsim.records.plan import ScenePlan
 from uavsim.records.sensors import Agent, CameraParams, Sensor
@@ -28,6 +30,7 @@ __all__ = [
     "Recording",
     "SensorReading",
     "SessionFacts",
+    "instances_of_agents",
 ]
 
 
@@ -196,3 +199,19 @@ class Recording:
     frames: tuple[RecordedFrame, ...]
     drivable_map_m: FloatArray | None = None
     motion: MotionLog | None = None
+
+
+def instances_of_agents(
+    plan: ScenePlan, actors: Iterable[ActorInfo], states: Iterable[DroneState | AgentState]
+) -> dict[Agent, int]:
+    """Return the instance id of the actor that carries each agent or is its body; agents without one are left out.
+
+    Args:
+        plan: of the scene.
+        actors: of the scene, every body of a drone among them.
+        states: of the agents in one tick.
+    """
+    bodies = sorted(info.instance_id for info in actors if actor_kind(info.kind).is_drone)
+    found = dict(zip(map(Agent, plan.swarm.drone_ids), bodies, strict=False))  # there are none, or one a drone
+    found |= {s.agent: s.instance_id for s in states if isinstance(s, AgentState) and s.instance_id}
+    return found

@@ -101,7 +101,7 @@ class Lockstep:
     def _advance_world(self, drones: Sequence[DroneState], *, render: bool) -> TickState:
         step = self._next
         self._set_weather(step)
-        self._world.show(step)
+        self._world.show(step, drones)
         state = self._world.tick(render=render)
         if step == 0:
             self._zero_s = state.elapsed_s

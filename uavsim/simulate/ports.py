@@ -192,8 +192,13 @@ class WorldPort(Protocol):
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
         """Clear the last scene's actors and spawn ``plan.ingredients``, every random choice from ``plan.seed``."""
 
-    def show(self, step: int) -> None:
-        """Put whatever the plan places where it is at a step, in the next tick; asked for before each."""
+    def show(self, step: int, drones: Sequence[DroneState] = ()) -> None:
+        """Put whatever the plan places where it is at a step, in the next tick; asked for before each.
+
+        Args:
+            step: of the plan.
+            drones: where they are then; none while the traffic comes to speed.
+        """
 
     def set_weather(self, values: Sequence[float]) -> None:
         """Set the 14 parameters in wire order."""

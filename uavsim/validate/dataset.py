@@ -146,6 +146,13 @@ class DataSet:
         placed: BoolArray = np.append(self.placed_instances, False)[np.where(instance >= 0, instance, -1)]
         return placed
 
+    @property
+    def flies(self) -> BoolArray:
+        """(annotations,) bodies of the swarm's drones."""
+        category = follow(self["sample_annotation"]["instance_token"], self["instance"]["category_token"])
+        drone = np.array([name == "vehicle.ego" for name in self["category"]["name"]] + [False], bool)
+        return np.asarray(drone[np.where(category >= 0, category, -1)])
+
     def scene_place(self, row: int) -> Place:
         """Name a scene row."""
         return Place(scene=self["scene"]["name"][row]) if row >= 0 else Place()

@@ -239,7 +239,7 @@ def headings_follow_motion(evidence: Evidence) -> Iterator[Finding]:
 def _is_vehicle(data: DataSet) -> BoolArray:
     category = follow(data["sample_annotation"]["instance_token"], data["instance"]["category_token"])
     vehicle = np.array([name.startswith("vehicle.") for name in data["category"]["name"]] + [False], bool)
-    return np.asarray(vehicle[np.where(category >= 0, category, -1)])
+    return np.asarray(vehicle[np.where(category >= 0, category, -1)] & ~data.flies)
 
 
 def cameras_fly_smoothly(evidence: Evidence) -> Iterator[Finding]:

@@ -33,7 +33,7 @@ _EVALUATED: Final = frozenset(
     | {f"human.pedestrian.{k}" for k in ("adult", "child", "construction_worker", "police_officer")}
     | {f"human.pedestrian.{k}" for k in ("personal_mobility", "stroller", "wheelchair")}
     | {f"movable_object.{k}" for k in ("trafficcone", "barrier", "debris", "pushable_pullable")}
-    | {"static_object.bicycle_rack", "animal"}
+    | {"static_object.bicycle_rack", "animal", "vehicle.ego"}
 )
 """nuScenes' own categories: the devkit draws no other."""
 

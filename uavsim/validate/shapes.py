@@ -41,6 +41,7 @@ _RANGE_M: Final = {  # (length, width, height) low and high
     "vehicle.bicycle": ((1.0, 0.2, 0.8), (2.6, 1.2, 2.4)),
     "vehicle.motorcycle": ((1.2, 0.3, 0.8), (3.2, 1.6, 2.4)),
     "human.pedestrian": ((0.2, 0.2, 0.8), (1.6, 1.6, 2.4)),
+    "vehicle.ego": ((0.1, 0.1, 0.03), (5.0, 5.0, 2.0)),  # drones
     "vehicle.": ((1.0, 0.2, 0.6), (20.0, 4.5, 5.0)),
     "walker.": ((0.2, 0.2, 0.8), (1.6, 1.6, 2.4)),
 }
@@ -273,7 +274,7 @@ def boxes_on_ground(evidence: Evidence) -> Iterator[Finding]:
     data, boxes = evidence.data, evidence.boxes
     towns = np.array(_towns(data), object)
     for town in sorted(set(towns.tolist())):
-        rows = np.flatnonzero(boxes.usable & ~data.placed & (towns == town))
+        rows = np.flatnonzero(boxes.usable & ~data.placed & ~data.flies & (towns == town))
         yield from _ground_of_town(evidence, rows)
 
 

@@ -19,8 +19,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.intruders.kinds import INTRUDER_ROLE
 from uavsim.ingredients.intruders.records import IntruderPlan, IntrudersPlan
 from uavsim.records.actors import ActorInfo
-from uavsim.records.props import PROP_MESH
-from uavsim.simulate.carla.spawning import SpawnContext, Spawned
+from uavsim.simulate.carla.spawning import SpawnContext, Spawned, flying_prop
 from uavsim.typing import FloatArray
 
 __all__ = ["CarlaIntruders", "spawn"]
@@ -34,13 +33,19 @@ def spawn(context: SpawnContext, record: IntrudersPlan) -> Spawned:
     Raises:
         SimulatorError: the server has no such blueprint, or cannot spawn it.
     """
-    library = context.world.get_blueprint_library()
     ids: list[int] = []
     for number, intruder in enumerate(record.intruders, start=1):
         x, y, _ = intruder.map_SE3_flu[0].translation_m.tolist()
         top_m = float(intruder.map_SE3_flu.translation_m[:, 2].max()) + _SPAWN_ABOVE_M * number
         pose = carla.Transform(carla.Location(x, -y, top_m))
-        actor = context.world.spawn_actor(_blueprint(library, intruder), pose)
+        blueprint = flying_prop(
+            context.world,
+            intruder.blueprint,
+            role=INTRUDER_ROLE,
+            what=f"the intruder {intruder.name}",
+            where=f"the encounters' YAML, blueprints: {{{intruder.kind}: ...}}",
+        )
+        actor = context.world.spawn_actor(blueprint, pose)
         actor.set_simulate_physics(False)
         ids.append(int(actor.id))
     context.pass_a_tick()
@@ -90,25 +95,3 @@ def _ue_poses(map_SE3_actor: SE3) -> FloatArray:
     """Return (K, 6) x, y, z, roll, pitch, yaw of a path in the simulator's frame, degrees."""
     ue_m = unreal.ue_vector_from_map(map_SE3_actor.translation_m)
     return np.concatenate([ue_m, unreal.ue_euler_from_map_q_flu(map_SE3_actor.quat_wxyz)], axis=1)
-
-
-def _blueprint(library: carla.BlueprintLibrary, intruder: IntruderPlan) -> carla.ActorBlueprint:
-    """Return what an intruder is spawned of.
-
-    Raises:
-        SimulatorError: the server has no such blueprint.
-    """
-    mesh = intruder.blueprint.startswith("/")
-    try:
-        blueprint = library.find(PROP_MESH if mesh else intruder.blueprint)
-    except (IndexError, RuntimeError) as error:
-        raise SimulatorError(
-            f"the simulator has no blueprint {PROP_MESH if mesh else intruder.blueprint!r} for the intruder {intruder.name}: "
-            "a stock CARLA has nothing that flies; name a blueprint or a static mesh of yours in the encounters' YAML, "
-            f"blueprints: {{{intruder.kind}: ...}}"
-        ) from error
-    own = {"role_name": INTRUDER_ROLE} | ({"mesh_path": intruder.blueprint} if mesh else {})
-    for name, value in own.items():
-        if blueprint.has_attribute(name):
-            blueprint.set_attribute(name, value)
-    return blueprint

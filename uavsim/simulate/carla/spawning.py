@@ -9,14 +9,16 @@ from typing import ClassVar
 import carla
 import numpy as np
 
+from uavsim.errors import SimulatorError
 from uavsim.geometry.se3 import SE3
 from uavsim.records.motion import TickMotion
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import ActorInfo, ActorStates
+from uavsim.records.props import PROP_MESH
+from uavsim.records.recording import ActorInfo, ActorStates, DroneState
 from uavsim.records.sensors import Agent
 from uavsim.simulate.carla.read import NOTHING_PARKED, Parked
 
-__all__ = ["SpawnContext", "Spawned"]
+__all__ = ["SpawnContext", "Spawned", "flying_prop"]
 
 
 @dataclass(slots=True, eq=False)
@@ -90,6 +92,9 @@ class Spawned:
     def before_tick(self, step: int) -> None:
         """Put things where they are at a step, in the next tick."""
 
+    def drones_are(self, drones: Sequence[DroneState]) -> None:
+        """Know where the swarm's drones are in the next tick, () before they fly; called before ``before_tick``."""
+
     def proven(self, states: ActorStates, motion: TickMotion) -> ActorStates:
         """Return the states of a tick, compared with what they must be.
 
@@ -101,3 +106,30 @@ class Spawned:
 
     def clear(self) -> None:
         """Give back what is not an actor of the scene; its actors are destroyed by the world."""
+
+
+def flying_prop(world: carla.World, name: str, *, role: str, what: str, where: str) -> carla.ActorBlueprint:
+    """Return the blueprint of something that flies.
+
+    Args:
+        world: of the server.
+        name: of a blueprint, or the path of a static mesh, which begins with a slash.
+        role: for the ``role_name``.
+        what: the thing, for messages.
+        where: another can be named.
+
+    Raises:
+        SimulatorError: the server has no such blueprint.
+    """
+    mesh = name.startswith("/")
+    try:
+        blueprint = world.get_blueprint_library().find(PROP_MESH if mesh else name)
+    except (IndexError, RuntimeError) as error:
+        raise SimulatorError(
+            f"the simulator has no blueprint {PROP_MESH if mesh else name!r} for {what}: a stock CARLA has nothing that "
+            f"flies; name a blueprint or a static mesh of yours in {where}"
+        ) from error
+    for key, value in ({"role_name": role} | ({"mesh_path": name} if mesh else {})).items():
+        if blueprint.has_attribute(key):
+            blueprint.set_attribute(key, value)
+    return blueprint

@@ -17,7 +17,7 @@ import carla
 from uavsim.errors import MapMissing, MissedTick, SimulatorError, SimulatorLost
 from uavsim.records.ingredients import INGREDIENTS, ingredients_of, is_of_role, owner_of_kind
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import ActorInfo
+from uavsim.records.recording import ActorInfo, DroneState
 from uavsim.simulate import versions
 from uavsim.simulate.carla import read as carla_read
 from uavsim.simulate.carla.errors import translated
@@ -232,10 +232,11 @@ class CarlaWorld:
         agents = {agent: where for spawned in self._spawned.values() for agent, where in spawned.agents_in(info_of)}
         return SceneTraffic(actors + self._parked.infos, counts, agents)
 
-    def show(self, step: int) -> None:
+    def show(self, step: int, drones: Sequence[DroneState] = ()) -> None:
         """See ``WorldPort``."""
         with translated("placing actors"):
             for spawned in self._spawned.values():
+                spawned.drones_are(drones)
                 spawned.before_tick(step)
 
     def _spawn(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:

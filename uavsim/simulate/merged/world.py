@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from uavsim.records.plan import ScenePlan
+from uavsim.records.recording import DroneState
 from uavsim.simulate.carla.world import CarlaWorld
 from uavsim.simulate.merged_engine import MergedEngine
 from uavsim.simulate.ports import Heartbeat, SceneTraffic, TickState
@@ -40,9 +41,9 @@ class MergedWorld:
         """See ``WorldPort``."""
         return self._world.populate(plan, heartbeat=heartbeat)
 
-    def show(self, step: int) -> None:
+    def show(self, step: int, drones: Sequence[DroneState] = ()) -> None:
         """See ``WorldPort``."""
-        self._world.show(step)
+        self._world.show(step, drones)
 
     def set_weather(self, values: Sequence[float]) -> None:
         """See ``WorldPort``."""
