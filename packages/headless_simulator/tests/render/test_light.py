@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from headless_simulator.render.lanes import cloud_noise
 from headless_simulator.render.light import (
     FOG_PER_M,
     NIGHT,
@@ -12,7 +13,7 @@ from headless_simulator.render.light import (
     light_of,
     noise_texture,
 )
-from headless_simulator.scene import Weather
+from headless_simulator.scene import Float64, Weather
 
 
 def test_the_sun_stands_where_carla_puts_it() -> None:
@@ -52,3 +53,19 @@ def test_noise_repeats_without_a_seam() -> None:
     assert texture.mean() == pytest.approx(128, abs=1)
     assert texture.std() > 40
     assert seam < 1.2 * inside
+
+
+def test_the_clouds_do_not_repeat() -> None:
+    """A stretch of the sky's noise is nowhere near the same where the texture is itself again."""
+    noise = noise_texture().ravel()
+    x, y = np.meshgrid(np.arange(0.0, 200.0, 4.0), np.arange(0.0, 200.0, 4.0))
+
+    def sky(along: int, up: int) -> Float64:
+        return np.vectorize(lambda u, v: cloud_noise(noise, np.float32(u + 512 * along), np.float32(v + 512 * up)))(
+            x, y
+        )
+
+    here = sky(0, 0)
+    assert 0.1 < here.std() < 0.3
+    for along, up in ((1, 0), (0, 1), (1, 1), (-1, 0), (2, -1)):
+        assert np.corrcoef(here.ravel(), sky(along, up).ravel())[0, 1] < 0.75

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from headless_simulator.models import ModelLibrary
 from headless_simulator.render import Renderer
@@ -87,3 +88,23 @@ def test_only_what_flies_in_front_and_small_is_enlarged() -> None:
     assert count(movers("static.prop.aeroplane", (9.0, 0.0, 100.0))) == 0
     assert count(movers("static.prop.aeroplane", (300.0, 900.0, 100.0))) == 0
     assert count(movers("vehicle.tesla.model3", (300.0, 0.0, 100.0))) == 0
+
+
+def test_a_wing_is_one_piece_in_a_small_image(renderer: Renderer) -> None:
+    """An aeroplane from behind at 590 m: its wing is a twentieth of a pixel high, and as dark wherever between two lines."""
+    view = View(VIEW.pose, 306, 256, 67.8)
+
+    def shown(*places: tuple[float, float, float]) -> npt.NDArray[np.int64]:
+        things = movers("static.prop.aeroplane", *places)
+        things.pose[:, 4] = 0.0
+        image = renderer.render(
+            view, things, weather=Weather(), signals=np.zeros(0, np.uint8), time_s=0.0, want_bgra=True
+        )
+        assert image.bgra is not None
+        return image.bgra[:128, :, 1].astype(np.int64)  # the sky; its shadow is below
+
+    focal_px = 153.0 / np.tan(np.radians(33.9))
+    clear = shown()
+    taken = [np.abs(clear - shown((590.0, 1.0, 106.0 + 590.0 / focal_px * n / 10.0))).sum() for n in range(10)]
+
+    assert min(taken) > 0.8 * max(taken)

@@ -74,8 +74,7 @@ def sky_colour(dx: Number, dy: Number, dz: Number, light: Float32, noise: UInt8,
     cover = _ZERO
     if clouds > _F(0.01) and dz > _F(0.02):
         scale = _F(60.0) / (dz + _F(0.06))
-        u, v = dx * scale + _F(8192.0), dy * scale + _F(8192.0)
-        puff = blend(noise, u, v) * _F(1.0 / 255.0) - (_F(0.80) - _F(0.70) * clouds)
+        puff = cloud_noise(noise, dx * scale, dy * scale) - (_F(0.80) - _F(0.70) * clouds)
         cover = min(max(puff * _F(2.6), _ZERO), _ONE) * min(dz * _F(8.0), _ONE) * _F(0.85)
     near_sun = max(dx * light[TO_SUN] + dy * light[TO_SUN + 1] + dz * light[TO_SUN + 2], _ZERO)
     glow = near_sun * near_sun
@@ -87,6 +86,17 @@ def sky_colour(dx: Number, dy: Number, dz: Number, light: Float32, noise: UInt8,
         white = light[FOG_RGB + axis] * _F(1.1)
         shine = light[SUN_RGB + axis] * light[SUN_DISC] * _F(0.02)
         out[axis] = out[axis] + (white - out[axis]) * cover + shine * (glow + disc) * (_ONE - cover)
+
+
+@kernel(assume_finite=True, counts=False)
+def cloud_noise(noise: UInt8, x: Number, y: Number) -> Number:
+    """Noise from 0 to 1, of two sizes that are turned against each other.
+
+    The texture repeats in either, but not in both at once.
+    """
+    one = blend(noise, x + _F(8192.0), y + _F(8192.0))
+    other = blend(noise, _F(0.371) * x - _F(0.489) * y + _F(8192.0), _F(0.489) * x + _F(0.371) * y + _F(8192.0))
+    return _HALF + (one + other - _F(255.0)) * _F(0.7 / 255.0)
 
 
 @kernel(assume_finite=True, counts=False)

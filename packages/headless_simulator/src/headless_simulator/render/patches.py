@@ -17,9 +17,11 @@ from headless_simulator.render.camera import NEAR_M, pack
 from headless_simulator.scene import Float64, Movers, RenderedImage, UInt32, View, Window
 
 _LARGEST_PX: Final = 90.0  # radius: what is larger has enough pixels
-_ZOOM: Final = 8
-_COARSE_ZOOM: Final = 4  # from a radius of 12 px on
-_COARSE_PX: Final = 12.0
+_PATCH_PX: Final = 384  # of an enlarged view's longer side, so that each costs about the same
+_LEAST_ZOOM, _MOST_ZOOM = (
+    4,
+    48,
+)  # a wing from its edge is a twentieth of a pixel high: it takes two lines to be one piece
 
 
 def patches_of(view: View, movers: Movers, radius_m: Float64) -> Iterator[View]:
@@ -46,7 +48,7 @@ def patches_of(view: View, movers: Movers, radius_m: Float64) -> Iterator[View]:
         top, bottom = max(math.floor(v - reach) - 1, 0), min(math.ceil(v + reach) + 1, view.height)
         if left >= right or top >= bottom:
             continue
-        zoom = _ZOOM if reach < _COARSE_PX else _COARSE_ZOOM
+        zoom = min(max(_PATCH_PX // max(right - left, bottom - top), _LEAST_ZOOM), _MOST_ZOOM)
         window = Window(left, top, view.width, view.height, zoom)
         yield View(view.pose, (right - left) * zoom, (bottom - top) * zoom, view.fov_deg, window)
 
