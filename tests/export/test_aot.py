@@ -15,9 +15,10 @@ from uavsim.errors import InputError
 from uavsim.export import EXPORTERS, ExportRequest
 from uavsim.export.aot_encounters import Row, valid_encounters
 from uavsim.images import codec
-from uavsim.ingredients.intruders.rows import aot_box
 from uavsim_benchmarks.evaluate.aot.encounters import find_encounters
 from uavsim_benchmarks.evaluate.aot.files import read_aot_truth
+
+LISTED = "valid_encounters_maxRange700_maxGap3_minEncLen30"
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +60,16 @@ def test_our_evaluation_reads_it_and_finds_the_encounters_that_are_written(expor
     truth, images = read_aot_truth(exported / "part1")
     found = find_encounters(truth.flight, truth.object_, truth.time, truth.frame, truth.range_m)
 
-    with (exported / "part1/ImageSets/valid_encounters_maxRange700_maxGap3_minEncLen30.csv").open() as file:
+    with (exported / f"part1/ImageSets/{LISTED}.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(images) == 2 * FRAMES
     assert {float(row["is_above_horizon"]) for row in rows} == {-1.0, 1.0}
     assert len(rows) == 2 == found.valid.sum()
     assert all(float(row["min_enc_range"]) < 330 for row in rows)
+    records = (
+        (exported / f"part1/ImageSets/{LISTED}.json").read_text().split("\n\n    ")
+    )  # as the starter kit's loader does
+    assert [json.loads(record)["flight_id"] for record in records] == [row["flight_id"] for row in rows]
     reported = json.loads((exported / "encounters.json").read_text())
     assert {flight["encounters"][0]["kind"] for flight in reported} == {"aeroplane"}
 
@@ -80,12 +85,6 @@ def test_encounters_part_where_more_than_three_frames_lie_between() -> None:
     assert len(valid_encounters(rows([*whole, *range(42, 80)]))) == 1
     (first, second) = valid_encounters(rows([*whole, *range(43, 80)]))
     assert (first.record["framemax"], second.record["framemin"]) == (39, 43)
-
-
-def test_small_boxes_are_squares_as_aots_people_drew_them() -> None:
-    assert aot_box([10, 10, 2, 1]) == [8, 7.5, 6, 6]
-    assert aot_box([10, 10, 10, 4]) == [7, 4, 16, 16]
-    assert aot_box([10, 10, 30, 12]) == [10, 10, 30, 12]
 
 
 def test_a_dataset_without_encounters_is_refused(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ __all__ = ["export_aot"]
 
 _PART: Final = "part1"
 _VALID: Final = "valid_encounters_maxRange700_maxGap3_minEncLen30"
+_BETWEEN: Final = "\n\n    "  # records of the encounters: the starter kit's loader parts them here
 _NS_PER_US: Final = 1000
 _DESCRIPTION: Final = "Air-to-air encounters of a simulated dataset; every label is exact."
 _COLUMNS: Final = (
@@ -189,7 +190,7 @@ def _write_encounters(sets: ResultPath, rows: list[Row]) -> None:
     table = ([n, *(encounter.record[name] for name in ENCOUNTER_COLUMNS)] for n, encounter in enumerate(found))
     write_text(sets / f"{_VALID}.csv", _csv(("", *ENCOUNTER_COLUMNS), table))
     records = [json.dumps(encounter.record | {"img_name": list(encounter.images)}, indent=2) for encounter in found]
-    write_text(sets / f"{_VALID}.json", "\n".join(records))
+    write_text(sets / f"{_VALID}.json", _BETWEEN.join(records))
 
 
 def _reported(flight: _Flight) -> JsonDict:

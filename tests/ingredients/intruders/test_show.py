@@ -39,8 +39,9 @@ def test_plan_reports_the_same_as_json(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert run(monkeypatch, "plan", "--dataset", "aot-mini", "--scenes", "0", "--json") == 0
 
     reported = json.loads(capsys.readouterr().out)
-    (encounter,) = reported["encounters"]
-    assert encounter["scene"] == "scene_0000"
+    encounter = reported["encounters"][0]
+    assert {one["scene"] for one in reported["encounters"]} == {"scene_0000"}
+    assert encounter["planned"]
     assert encounter["profile"] == "aot"
     assert encounter["cpa_s"] > encounter["begin_s"]
     assert {row["measure"] for row in reported["coverage"]} >= {"encounters", "on collision course"}

@@ -16,6 +16,7 @@ __all__ = [
     "ExplicitEncounter",
     "Horizon",
     "Limits",
+    "Sampling",
     "Wanted",
 ]
 
@@ -122,8 +123,8 @@ class Horizon(Model):
         return self
 
 
-class EncounterSampling(Model):
-    """Distributions of the encounters of a scene; drawn anew until an encounter is possible."""
+class Sampling(Model):
+    """Distributions of some intruders of a scene; each is drawn anew until it is possible."""
 
     intruders: Annotated[dict[Literal["0", "1", "2", "3", "4"], Weight], Field(min_length=1)] = {"1": 1.0}  # noqa: RUF012
     """How many a scene has, with weights."""
@@ -150,8 +151,13 @@ class EncounterSampling(Model):
     """climbing; upwards or downwards."""
     seen_s: Seconds = 5.0
     """An encounter of which the camera's image holds less is not taken."""
-    planned: Share = 1.0
-    """Share of planned intruders."""
+
+
+class EncounterSampling(Sampling):
+    """Distributions of the encounters of a scene. With profile aot its first one is valid by AOT's rule."""
+
+    unplanned: Annotated[tuple[Sampling, ...], Field(max_length=10)] = ()
+    """What else is in the air, as AOT's birds and other aircraft are: labelled, but without a range in AOT's files."""
 
 
 class Limits(Model):

@@ -11,14 +11,12 @@ from uavsim.geometry import encounter, pinhole
 from uavsim.ingredients.intruders.config import Limits, Wanted
 from uavsim.ingredients.intruders.plan import horizon_deg
 from uavsim.ingredients.intruders.records import IntruderPlan, intruders_of
+from uavsim.ingredients.intruders.sight import is_valid, pixels_of
 from uavsim.records.plan import ScenePlan
 from uavsim.records.sensors import SensorSpec
 from uavsim.typing import BoolArray, FloatArray
 
 __all__ = ["Covered", "Sighting", "coverage", "sighting"]
-
-
-_WITHIN_M, _NEAREST_M, _LEAST_IMAGES = 700.0, 330.0, 30  # of AOT's rule of valid encounters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,12 +55,7 @@ def sighting(plan: ScenePlan, intruder: IntruderPlan) -> Sighting:
     row = plan.swarm.drone_ids.index(intruder.drone_id)
     map_SE3_camera = plan.swarm.map_SE3_flu[:, row] @ spec.flu_SE3_mount
     places_m = intruder.map_SE3_flu.translation_m
-    seen_m = map_SE3_camera.inverse().apply(places_m)
-    optical_m = np.stack([-seen_m[..., 1], -seen_m[..., 2], seen_m[..., 0]], axis=-1)
-    matrix = pinhole.intrinsic(
-        width_px=spec.camera.width_px, height_px=spec.camera.height_px, fov_deg=spec.camera.fov_deg
-    )
-    pixel = pinhole.project(optical_m, intrinsic=matrix)
+    pixel = pixels_of(map_SE3_camera, places_m, spec)
     apart_m = places_m - map_SE3_camera.translation_m
     elevation = np.degrees(np.arctan2(apart_m[:, 2], np.hypot(apart_m[:, 0], apart_m[:, 1])))
     heights_m = map_SE3_camera.translation_m[:, 2] - plan.town.ground_z_m
@@ -70,7 +63,7 @@ def sighting(plan: ScenePlan, intruder: IntruderPlan) -> Sighting:
     return Sighting(
         time_s=np.asarray(np.arange(len(places_m)) * (plan.step_us * 1e-6), dtype=np.float64),
         range_m=encounter.range_m(map_SE3_camera.translation_m, places_m),
-        bearing_deg=encounter.bearing_deg(seen_m),
+        bearing_deg=encounter.bearing_deg(map_SE3_camera.inverse().apply(places_m)),
         over_horizon_deg=elevation - horizon,
         in_image=pinhole.pixel_in_image(pixel, width_px=spec.camera.width_px, height_px=spec.camera.height_px),
         pixel=pixel,
@@ -82,14 +75,15 @@ def _camera(plan: ScenePlan, intruder: IntruderPlan) -> SensorSpec:
 
 
 def coverage(plans: Sequence[ScenePlan], wanted: Wanted, *, within_deg: float) -> list[Covered]:
-    """Return wanted and made, one line a measure; shares of images are of those with an intruder inside.
+    """Return wanted and made of planned intruders, one line a measure; shares of images are of those with one inside.
 
     Args:
         plans: of a dataset.
         wanted: its YAML's.
         within_deg: on the horizon is no farther from it.
     """
-    met = [(plan, intruder) for plan in plans for intruder in intruders_of(plan)]
+    everything = [(plan, intruder) for plan in plans for intruder in intruders_of(plan)]
+    met = [(plan, intruder) for plan, intruder in everything if intruder.planned]
     if not met:
         return []
     seen = [sighting(plan, intruder) for plan, intruder in met]
@@ -102,7 +96,12 @@ def coverage(plans: Sequence[ScenePlan], wanted: Wanted, *, within_deg: float) -
         return np.concatenate([getattr(s, name)[rows] for s, rows in zip(seen, shown, strict=True)])
 
     images = sum(int(rows.sum()) for rows in shown)
-    rows = [Covered("encounters", "", str(len(met))), Covered("images with an intruder", "", str(images))]
+    valid = [plan.scene_name for (plan, _), s, rows in zip(met, seen, shown, strict=True) if _is_valid(plan, s, rows)]
+    rows = [
+        Covered("encounters", "", str(len(met))),
+        Covered("unplanned objects", "", str(len(everything) - len(met))),
+        Covered("images with an encounter's intruder", "", str(images)),
+    ]
     ranges = values("range_m")
     if len(ranges):
         low, high = np.percentile(ranges, [25, 75])
@@ -120,16 +119,16 @@ def coverage(plans: Sequence[ScenePlan], wanted: Wanted, *, within_deg: float) -
         Covered("azimuth deg at the begin", _limits(wanted.azimuth_deg), _span([i.azimuth_deg for _, i in met])),
         Covered("elevation deg at the begin", _limits(wanted.elevation_deg), _span([i.elevation_deg for _, i in met])),
         Covered("closing m/s at the begin", _limits(wanted.closing_mps), _span([i.closing_mps for _, i in met])),
-        Covered("valid by AOT's rule", "", str(sum(map(_is_valid, seen, shown)))),
+        Covered("valid by AOT's rule", "", str(len(valid))),
+        Covered("scenes with a valid one", "", f"{len(set(valid))} of {len(plans)}"),
         Covered("draws for one encounter, mean", "", f"{np.mean([i.draws for _, i in met]):.1f}"),
     ]  # fmt: skip
     return rows
 
 
-def _is_valid(seen: Sighting, shown: BoolArray) -> bool:
-    """Return whether AOT evaluates an encounter: 30 images within 700 m, and one within 330 m."""
-    near = seen.range_m[shown & (seen.range_m <= _WITHIN_M)]
-    return bool(len(near) >= _LEAST_IMAGES and near.min() <= _NEAREST_M)
+def _is_valid(plan: ScenePlan, seen: Sighting, shown: BoolArray) -> bool:
+    images = list(plan.capture_steps)
+    return is_valid(seen.range_m[images], shown[images])
 
 
 def _limits(limits: Limits | None) -> str:

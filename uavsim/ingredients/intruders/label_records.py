@@ -27,6 +27,7 @@ class IntruderLabels:
         closing_mps: (V,) how fast that shrinks.
         bearing_deg: (V, 2) azimuth to the right and elevation upwards, in the camera.
         box_px: (V, 4) left, top, width, height; of the mask's pixels, or of the projected box where the mask has none.
+        aot_px: (V, 4) the same as AOT's people drew it.
         from_mask: (V,) the mask has pixels of it.
         visible_px: (V,) how many.
         horizon: (V,) side of the horizon that is behind it.
@@ -42,6 +43,7 @@ class IntruderLabels:
     closing_mps: FloatArray
     bearing_deg: FloatArray
     box_px: FloatArray
+    aot_px: FloatArray
     from_mask: IntArray
     visible_px: IntArray
     horizon: IntArray

@@ -14,6 +14,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.ingredients.intruders.label_records import ABOVE, BELOW, ON, UNKNOWN, IntruderLabels
 from uavsim.ingredients.intruders.records import IntrudersPlan
+from uavsim.ingredients.intruders.steady import HIDDEN, OPEN, SEEN, aot_boxes, kept
 from uavsim.records.modalities import INSTANCE
 from uavsim.records.recording import ActorInfo, RecordedFrame, Recording, SensorReading
 from uavsim.typing import BoolArray, FloatArray, UInt8Array, UInt16Array
@@ -25,7 +26,9 @@ _SEMANTIC: Final = "semantic"
 _SKY_SHARE: Final = 0.95
 _HIDE_NOTHING: Final = frozenset({0, 1, 2, 10, SKY_TAG, 23, 24, 25})  # sky, ground of all kinds, water
 _RING_PX: Final = 4
-_FEW_PX: Final = 6.0  # a projected box of fewer may have no pixel of the mask although nothing hides it
+_NEAR_M: Final = 0.1
+_FEW_PX: Final = 24.0  # a projected box of fewer may have no pixel of the mask although nothing hides it
+_FEW_OF_FLOCK_PX: Final = 160.0  # measured with 150 poses of every kind: 22, of a flock 151
 
 
 def intruder_labels(recording: Recording, record: IntrudersPlan) -> tuple[IntruderLabels, ...]:
@@ -38,7 +41,8 @@ def intruder_labels(recording: Recording, record: IntrudersPlan) -> tuple[Intrud
     for number, info in _planned_and_recorded(recording, record):
         intruder = record.intruders[number]
         channel = plan.channel(camera=intruder.camera, drone_id=intruder.drone_id)
-        labels.append(_Flight.of(recording, info, channel).labels(recording, number))
+        few_px = _FEW_OF_FLOCK_PX if intruder.kind == "flock" else _FEW_PX
+        labels.append(_Flight.of(recording, info, channel).labels(recording, number, few_px=few_px))
     return tuple(labels)
 
 
@@ -75,28 +79,30 @@ class _Flight:
             SE3.stack(poses) @ info.actor_SE3_box,
         )
 
-    def labels(self, recording: Recording, number: int) -> IntruderLabels:
+    def labels(self, recording: Recording, number: int, *, few_px: float) -> IntruderLabels:
         own_m, other_m = self.map_SE3_optical.translation_m, self.map_SE3_box.translation_m
         cpa = encounter.closest_approach(self.time_s, own_m, other_m)
         optical_m = self.map_SE3_optical.apply_inverse(other_m)
-        boxes_px = self._projected_px()
-        rows, found, from_mask, counts, sides = [], [], [], [], []
-        for row in np.flatnonzero(self._reaches_in(boxes_px)).tolist():
+        boxes_px, (middle_px, body_px) = self._projected_px(), self._body_px(optical_m)
+        near, states, found, counts, sides = np.flatnonzero(self._reaches_in(boxes_px)), [], [], [], []
+        for row in near.tolist():
             shot = self.shots[row]
             ids, tags = codec.mask_ids_and_tags(recording.folder / shot.files[INSTANCE])
             mine = ids == self.info.instance_id
             visible_px = int(np.count_nonzero(mine))
-            box_px = _bounds(mine) if visible_px else boxes_px[row]
             semantic = codec.decode_tags(recording.folder / shot.files[_SEMANTIC]) if _SEMANTIC in shot.files else None
             known = tags if semantic is None else semantic
-            if not visible_px and not self._between_pixels(boxes_px[row], optical_m[row], shot, tags=known):
-                continue
-            rows.append(row)
-            found.append(box_px)
-            from_mask.append(visible_px > 0)
+            small = float(boxes_px[row, 2] * boxes_px[row, 3]) < few_px
+            states.append(SEEN if visible_px else self._unseen(middle_px[row], known) if small else HIDDEN)
+            found.append(_bounds(mine) if visible_px else boxes_px[row])
             counts.append(visible_px)
-            sides.append(horizon_side(box_px, mine, semantic, ids=ids, tags=tags))
-        at = np.array(rows, dtype=np.int64)
+            sides.append(horizon_side(found[-1], mine, semantic, ids=ids, tags=tags))
+        shown = kept(np.array(states, dtype=np.int64))
+        box_px = np.array(found, dtype=np.float64).reshape(-1, 4)[shown]
+        visible = np.array(counts, dtype=np.int64)[shown]
+        at = near[shown]
+        camera = self.shots[0].camera
+        size_px = (camera.width_px, camera.height_px)
         closing: FloatArray = (
             encounter.closing_mps(self.time_s, own_m, other_m) if len(own_m) > 2 else np.zeros(len(own_m))
         )
@@ -111,10 +117,11 @@ class _Flight:
             range_m=encounter.range_m(own_m, other_m)[at],
             closing_mps=closing[at],
             bearing_deg=encounter.bearing_deg(flu_m)[at],
-            box_px=np.array(found, dtype=np.float64).reshape(-1, 4),
-            from_mask=np.array(from_mask, dtype=np.int64),
-            visible_px=np.array(counts, dtype=np.int64),
-            horizon=np.array(sides, dtype=np.int64),
+            box_px=box_px,
+            aot_px=aot_boxes(box_px, middle_px[at], body_px[at], size_px=size_px),
+            from_mask=np.asarray(visible > 0, dtype=np.int64),
+            visible_px=visible,
+            horizon=np.array(sides, dtype=np.int64)[shown],
         )
 
     def _projected_px(self) -> FloatArray:
@@ -126,7 +133,7 @@ class _Flight:
         corners_m = cuboid.corners(self.map_SE3_box, size_lwh_m=np.broadcast_to(size_m, (len(self.shots), 3)))
         optical_m = self.map_SE3_optical[:, None].apply_inverse(corners_m)
         pixels = pinhole.project(optical_m, intrinsic=self.shots[0].camera.intrinsic)
-        behind = optical_m[..., 2] < 0.1
+        behind = optical_m[..., 2] < _NEAR_M
         pixels[behind.any(axis=1)] = np.nan
         size_px = np.array([self.shots[0].camera.width_px, self.shots[0].camera.height_px], dtype=np.float64)
         low, high = np.clip(pixels.min(axis=1), 0.0, size_px), np.clip(pixels.max(axis=1), 0.0, size_px)
@@ -138,17 +145,28 @@ class _Flight:
         with np.errstate(invalid="ignore"):
             return np.asarray((boxes_px[:, 2:] > 0.0).all(axis=1))
 
-    def _between_pixels(
-        self, box_px: FloatArray, optical_m: FloatArray, shot: SensorReading, *, tags: UInt8Array
-    ) -> bool:
-        """Return whether it is too small for a pixel of the mask, its middle being where nothing can hide it."""
-        middle = pinhole.project(optical_m, intrinsic=shot.camera.intrinsic)
-        if not pinhole.pixel_in_image(middle, width_px=shot.camera.width_px, height_px=shot.camera.height_px):
-            return False
+    def _body_px(self, optical_m: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the (K, 2) middle, and (K, 2) width and height of the ellipsoid that fills the box, as one far away.
+
+        A wing and a fuselage are a cross in their box, whose corners are empty: of small bodies this is within a fifth of what
+        is drawn, where the box is up to twice as wide.
+        """
+        matrix = self.shots[0].camera.intrinsic
+        optical_R_box = (self.map_SE3_optical.inverse() @ self.map_SE3_box).rotation
+        half_m = np.sqrt(((optical_R_box * np.array(self.info.half_extent_m)) ** 2).sum(axis=-1))[:, :2]
+        with np.errstate(divide="ignore"):
+            body_px = 2.0 * matrix[0, 0] * half_m / optical_m[:, 2:]
+        return pinhole.project(optical_m, intrinsic=matrix), np.where(optical_m[:, 2:] > _NEAR_M, body_px, np.inf)
+
+    def _unseen(self, middle_px: FloatArray, tags: UInt8Array) -> int:
+        """Return what is known of one that is too small to have a pixel for certain, and has none."""
+        camera = self.shots[0].camera
+        if not pinhole.pixel_in_image(middle_px, width_px=camera.width_px, height_px=camera.height_px):
+            return HIDDEN
         column, line = (
-            min(int(v), size - 1) for v, size in zip(middle, (shot.camera.width_px, shot.camera.height_px), strict=True)
+            min(int(v), size - 1) for v, size in zip(middle_px, (camera.width_px, camera.height_px), strict=True)
         )
-        return float(box_px[2] * box_px[3]) < _FEW_PX and int(tags[line, column]) in _HIDE_NOTHING
+        return SEEN if int(tags[line, column]) in _HIDE_NOTHING else OPEN
 
 
 def _pose_in(frame: RecordedFrame, instance_id: int) -> SE3:

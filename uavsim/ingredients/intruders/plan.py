@@ -11,18 +11,18 @@ import numpy as np
 from uavsim.config.load import Loaded
 from uavsim.config.town import TownConfig
 from uavsim.errors import InputError, UnknownNameError
-from uavsim.geometry import pinhole
 from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.intruders.config import (
     BinnedDistribution,
-    EncounterSampling,
     EncountersConfig,
     ExplicitEncounter,
+    Sampling,
 )
 from uavsim.ingredients.intruders.kinds import INTRUDERS
 from uavsim.ingredients.intruders.paths import Impossible, OwnPath
 from uavsim.ingredients.intruders.records import IntruderPlan, IntrudersPlan
 from uavsim.ingredients.intruders.refusals import refuse
+from uavsim.ingredients.intruders.sight import in_image, is_valid
 from uavsim.ingredients.intruders.solve import Encounter, EncounterSpec, solve
 from uavsim.plan import numbering
 from uavsim.plan.checks import box_distance
@@ -35,13 +35,22 @@ from uavsim.typing import FloatArray
 
 __all__ = ["Place", "horizon_deg", "planner", "scene_intruders", "without"]
 
-_MOST_DRAWS: Final = 400
+_MOST_DRAWS: Final = 1200
 _LAND_M: Final = (
     6000.0  # from which on the headless simulator's land ends; real terrain's horizon is a little lower or higher
 )
 # Steps of a sequence that fills the unit interval evenly from any start: shares are met by few scenes already.
-_STEPS: Final = {"collision": 0.6180339887498949, "horizon": 0.7548776662466927, "range": 0.5698402909980532}
+_STEPS: Final = {
+    "collision": 0.6180339887498949,
+    "horizon": 0.7548776662466927,
+    "range": 0.5698402909980532,
+    "azimuth": 0.4142135623730951,
+    "elevation": 0.8191725133961645,
+}
+# Which of them are still an encounter's own in each quarter of its draws: then they are drawn by chance.
+_KEPT: Final = (("range", "azimuth", "elevation"), ("azimuth", "elevation"), ("azimuth",), ())
 _PER_SCENE: Final = 5
+_SPARE: Final = 1.2  # an encounter has so much more of what AOT's rule asks for: a tree may hide some of it
 
 
 def planner(town: TownPlan) -> ScenePlanner:
@@ -56,8 +65,10 @@ def planner(town: TownPlan) -> ScenePlanner:
     except UnknownNameError as error:
         raise dataset.error(("encounters",), str(error)) from error
 
+    every = round(dataset.model.keyframe_s / dataset.model.step_s) // (dataset.model.sweeps_per_keyframe + 1)
+
     def plan(scene: SceneToFill) -> IntrudersPlan | None:
-        place = Place(town.town, town.rig, scene.whole, step_s=dataset.model.step_s)
+        place = Place(town.town, town.rig, scene.whole, dataset.model.step_s, image_every_steps=every)
         found = scene_intruders(config, place, seed=scene.dataset_seed, number=scene.number)
         flown = len(scene.swarm.map_SE3_flu)  # what is said of encounters stays that of the whole scene
         return (
@@ -86,12 +97,13 @@ def without(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """The place of a scene's encounters."""
+    """The place of a scene's encounters, and which of its steps have images."""
 
     town: TownConfig
     rig: tuple[SensorSpec, ...]
     swarm: SwarmTrajectory
     step_s: float
+    image_every_steps: int = 1
 
 
 def horizon_deg(height_m: float) -> float:
@@ -114,17 +126,21 @@ def scene_intruders(
         ConfigError: an encounter is impossible; the message names the nearest possible one.
     """
     scene = _Scene.of(config, place, number=number)
-    if config.model.draw is None:
+    draw = config.model.draw
+    if draw is None:
         for index, asked in enumerate(config.model.encounters):
             scene.add_asked(asked, index)
-    else:
-        rng = numbering.scene_rng(seed, number, "encounters")
-        for index in range(_count(config.model.draw, rng)):
-            scene.add_drawn(config.model.draw, rng, even=_Even(seed, number * _PER_SCENE + index))
+        return tuple(scene.made)
+    rng = numbering.scene_rng(seed, number, "encounters")
+    for group, sampling in enumerate((draw, *draw.unplanned)):
+        for index in range(_count(sampling, rng)):
+            even = _Even(seed, group, number * _PER_SCENE + index)
+            valid = config.model.profile == "aot" and group == index == 0
+            scene.add_drawn(sampling, rng, even=even, planned=group == 0, valid=valid)
     return tuple(scene.made)
 
 
-def _count(draw: EncounterSampling, rng: np.random.Generator) -> int:
+def _count(draw: Sampling, rng: np.random.Generator) -> int:
     return int(_weighted({str(name): weight for name, weight in draw.intruders.items()}, rng))
 
 
@@ -135,13 +151,15 @@ def _weighted(weights: dict[str, float], rng: np.random.Generator) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Even:
-    """Numbers from 0 to 1 that spread evenly over a dataset's encounters, one sequence a quantity."""
+    """Numbers from 0 to 1 that spread evenly over a dataset's encounters, one sequence a quantity and sampling."""
 
     seed: int
+    group: int
     index: int
 
     def of(self, quantity: str) -> float:
-        start = np.random.default_rng([self.seed, list(_STEPS).index(quantity)]).random()
+        stream = list(_STEPS).index(quantity) + len(_STEPS) * self.group
+        start = np.random.default_rng([self.seed, stream]).random()
         return float((start + self.index * _STEPS[quantity]) % 1.0)
 
 
@@ -227,14 +245,16 @@ class _Scene:
             raise self.config.error(("encounters", index), f"scene {self.number}: {said}") from impossible
         self._add(found, planned=planned, draws=1)
 
-    def add_drawn(self, draw: EncounterSampling, rng: np.random.Generator, *, even: _Even) -> None:
-        planned = bool(rng.random() < draw.planned)
+    def add_drawn(self, draw: Sampling, rng: np.random.Generator, *, even: _Even, planned: bool, valid: bool) -> None:
+        """Draw until an encounter is possible and seen, and if ``valid`` one that AOT's rule takes."""
         reasons: Counter[str] = Counter()
         for turn in range(_MOST_DRAWS):
-            spec = self._drawn(draw, rng, even, at_range=even.of("range") if turn < _MOST_DRAWS // 4 else rng.random())
+            kept = _KEPT[turn * len(_KEPT) // _MOST_DRAWS]
+            at = {name: even.of(name) if name in kept else rng.random() for name in _KEPT[0]}
+            spec = self._drawn(draw, rng, even, at)
             try:
                 found = solve(spec, self.own, self.map_SE3_camera, clearance=self.clearance)
-                self._check_seen(found, least_s=draw.seen_s)
+                self._check_seen(found, least_s=draw.seen_s, valid=valid)
             except Impossible as impossible:
                 reasons[impossible.reason.partition(",")[0]] += 1
                 continue
@@ -245,22 +265,17 @@ class _Scene:
             ("draw",), f"scene {self.number}: none of {_MOST_DRAWS} draws is possible; most often {reason}"
         )
 
-    def _check_seen(self, found: Encounter, *, least_s: float) -> None:
-        """Refuse an encounter that is hardly ever inside the image."""
-        spec = self.spec
-        seen_m = self.map_SE3_camera.inverse().apply(found.map_SE3_flu.translation_m)
-        matrix = pinhole.intrinsic(
-            width_px=spec.camera.width_px, height_px=spec.camera.height_px, fov_deg=spec.camera.fov_deg
-        )
-        pixel = pinhole.project(np.stack([-seen_m[:, 1], -seen_m[:, 2], seen_m[:, 0]], axis=1), intrinsic=matrix)
-        inside = pinhole.pixel_in_image(pixel, width_px=spec.camera.width_px, height_px=spec.camera.height_px)
-        if float(inside.sum()) * self.place.step_s < least_s:
+    def _check_seen(self, found: Encounter, *, least_s: float, valid: bool) -> None:
+        """Refuse an encounter that is hardly ever inside the image, or that AOT's rule leaves out."""
+        seen = in_image(self.map_SE3_camera, found.map_SE3_flu.translation_m, self.spec)
+        if float(seen.sum()) * self.place.step_s < least_s:
             raise Impossible("it is hardly ever in the image")
+        images = slice(None, None, self.place.image_every_steps)
+        if valid and not is_valid(found.range_m[images], seen[images], spare=_SPARE):
+            raise Impossible("it is not valid by AOT's rule")
 
-    def _drawn(
-        self, draw: EncounterSampling, rng: np.random.Generator, even: _Even, *, at_range: float
-    ) -> EncounterSpec:
-        """Draw one request; collision course, side of the horizon and range are the encounter's own from the first draw on."""
+    def _drawn(self, draw: Sampling, rng: np.random.Generator, even: _Even, at: dict[str, float]) -> EncounterSpec:
+        """Draw one request; collision course and side of the horizon are the encounter's own from the first draw on."""
         path = _weighted({str(k): v for k, v in draw.paths.items()}, rng)
         kind = _weighted({str(k): v for k, v in draw.kinds.items()}, rng)
         courses = even.of("collision") < draw.collision_course
@@ -272,9 +287,9 @@ class _Scene:
         return EncounterSpec(
             kind=kind,
             path=path,
-            azimuth_deg=_spread(draw.azimuth_deg, rng.random()),
-            elevation_deg=self._elevation_deg(draw, rng, even.of("horizon"), begin_s=begin_s),
-            range_m=_spread(draw.range_m, at_range),
+            azimuth_deg=_spread(draw.azimuth_deg, at["azimuth"]),
+            elevation_deg=self._elevation_deg(draw, even.of("horizon"), from_horizon=at["elevation"], begin_s=begin_s),
+            range_m=_spread(draw.range_m, at["range"]),
             closing_mps=_spread(draw.closing_mps, rng.random()),
             cpa_m=cpa_m,
             begin_s=begin_s,
@@ -283,19 +298,19 @@ class _Scene:
             climb_mps=side * _spread(draw.climb_mps, rng.random()) if path == "climbing" else 0.0,
         )
 
-    def _elevation_deg(self, draw: EncounterSampling, rng: np.random.Generator, at: float, *, begin_s: float) -> float:
-        """Return an elevation above, on or below the horizon, in the camera."""
+    def _elevation_deg(self, draw: Sampling, side: float, *, from_horizon: float, begin_s: float) -> float:
+        """Return an elevation above, on or below the horizon, in the camera; two numbers from 0 to 1 say which."""
         step = min(round(begin_s / self.place.step_s), len(self.own.time_s) - 1)
         height_m = float(self.own.position_m[step, 2]) - self.place.town.ground_z_m
         within = self.config.model.horizon_within_deg
-        if at < draw.horizon.above:
-            from_horizon = _spread(draw.above_deg, rng.random())
-        elif at < draw.horizon.above + draw.horizon.on:
-            from_horizon = float(rng.uniform(-within, within))
+        if side < draw.horizon.above:
+            over_deg = _spread(draw.above_deg, from_horizon)
+        elif side < draw.horizon.above + draw.horizon.on:
+            over_deg = within * (2.0 * from_horizon - 1.0)
         else:
-            from_horizon = -_spread(draw.below_deg, rng.random())
+            over_deg = -_spread(draw.below_deg, from_horizon)
         forward = self.map_SE3_camera[step].rotate(np.array([1.0, 0.0, 0.0]))
-        return from_horizon + horizon_deg(height_m) - float(np.degrees(np.arcsin(np.clip(forward[2], -1.0, 1.0))))
+        return over_deg + horizon_deg(height_m) - float(np.degrees(np.arcsin(np.clip(forward[2], -1.0, 1.0))))
 
     def _add(self, found: Encounter, *, planned: bool, draws: int) -> None:
         model, spec, kind = self.config.model, found.spec, INTRUDERS[found.spec.kind]

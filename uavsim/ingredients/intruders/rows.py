@@ -12,7 +12,7 @@ from uavsim.ingredients.intruders.tables import ENCOUNTER, INTRUDER_VIEW, Encoun
 from uavsim.records.labels import SceneLabels
 from uavsim.records.plan import ScenePlan
 
-__all__ = ["aot_box", "encounter_rows", "intruder_view_rows", "rows"]
+__all__ = ["encounter_rows", "intruder_view_rows", "rows"]
 
 
 def rows(labels: SceneLabels, record: IntrudersPlan, tables: Tables) -> Tables:
@@ -87,7 +87,7 @@ def intruder_view_rows(
                 "azimuth_deg": azimuth,
                 "elevation_deg": elevation,
                 "bbox": found.box_px[number].tolist(),
-                "bbox_aot": aot_box(found.box_px[number].tolist()),
+                "bbox_aot": found.aot_px[number].tolist(),
                 "from_mask": bool(found.from_mask[number]),
                 "visible_px": int(found.visible_px[number]),
             }
@@ -99,20 +99,3 @@ def intruder_view_rows(
 
 def _token(plan: ScenePlan, intruder: IntruderPlan) -> str:
     return token(plan.dataset, plan.scene_name, "encounter", intruder.name)
-
-
-_SMALL_PX, _MEDIUM_PX = 6.0, 16.0
-
-
-def aot_box(box_px: Sequence[float]) -> list[float]:
-    """Return a box as AOT's people drew it: small objects are circles of radius 3 or 8 px, so squares of 6 or 16.
-
-    Args:
-        box_px: left, top, width, height of what is seen.
-    """
-    left, top, width, height = box_px
-    longest = max(width, height)
-    if longest > _MEDIUM_PX:
-        return [left, top, width, height]
-    side = _SMALL_PX if longest <= _SMALL_PX else _MEDIUM_PX
-    return [left + width / 2 - side / 2, top + height / 2 - side / 2, side, side]

@@ -121,3 +121,18 @@ def test_files_are_scored_with_budgets_and_refused_in_words(tmp_path: Path) -> N
     with pytest.raises(InputError, match="no detections"):
         evaluate_aot(EvaluationRequest(truth, results))
     assert evaluate_aot(EvaluationRequest(truth, results, mode="corrected")).scores["edr"] == 0.0
+
+
+def test_of_no_encounter_there_is_no_rate(tmp_path: Path) -> None:
+    truth, results = written(tmp_path)
+    content = json.loads(truth.read_text())
+    for flight in content["samples"].values():
+        for entity in flight["entities"]:
+            if "range_distance_m" in entity["blob"]:
+                entity["blob"]["range_distance_m"] += 2000.0
+    truth.write_text(json.dumps(content))
+
+    outcome = evaluate_aot(EvaluationRequest(truth, results))
+    assert outcome.scores["counts"]["edr_all"]["total"] == 0
+    assert np.isnan([outcome.scores[name] for name in ("edr", "edr_above", "edr_mixed", "edr_below", "afdr")]).all()
+    assert outcome.as_json()["edr"] is None

@@ -203,7 +203,7 @@ def _aot(work: Path) -> Iterator[Effect]:
             detection["track_id"] = None
     yield Effect("aot", "and tracks that are lost", "hfar", *_both("aot", request, work, results, "hfar"))
     nothing = [entry | {"detections": []} for entry in results]
-    yield Effect("aot", "no detections at all", "edr", *_both("aot", request, work, nothing, "edr"))
+    yield Effect("aot", "no detections at all", "fppi", *_both("aot", request, work, nothing, "fppi"))
 
 
 def _two_intruders() -> tuple[dict[str, Any], list[dict[str, Any]]]:

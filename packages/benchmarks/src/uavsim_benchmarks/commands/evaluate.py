@@ -86,7 +86,7 @@ def _show(console: Screen, outcome: Outcome) -> None:
 
 def _cell(value: object) -> str:
     if value is None or value != value:
-        return "-"
+        return "n/a"
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 

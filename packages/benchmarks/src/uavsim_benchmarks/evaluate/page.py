@@ -43,7 +43,7 @@ def _table(table: Table) -> str:
 
 def _cell(value: object) -> str:
     if value is None or value != value:
-        return "–"
+        return "n/a"
     return f"{value:.4f}" if isinstance(value, float) else html_text(value)
 
 

@@ -59,7 +59,8 @@ def evaluate_aot(request: EvaluationRequest) -> Outcome:
 
 
 def _rate(counts: tuple[int, int]) -> float:
-    return counts[0] / counts[1] if counts[1] else 0.0
+    """Return a share; of none there is none: NaN, shown as n/a."""
+    return counts[0] / counts[1] if counts[1] else float("nan")
 
 
 def _reported(scores: AotScores) -> JsonDict:
