@@ -131,7 +131,10 @@ def test_draws_reach_the_shares_that_are_wanted(plans: list[ScenePlan]) -> None:
 def test_every_flight_has_an_encounter_that_aots_rule_takes(plans: list[ScenePlan]) -> None:
     for plan in plans:
         seen = sighting(plan, intruders_of(plan)[0])
-        rows = [Row("f", f"{k:05d}", k, k, "A", (), float(seen.range_m[k]), 1) for k in np.flatnonzero(seen.in_image)]
+        rows = [
+            Row("f", f"{k:05d}", k, k, "A", (), float(seen.range_m[k]), 1)
+            for k in np.flatnonzero(seen.in_image).tolist()
+        ]
         assert valid_encounters(rows), plan.scene_name
 
 
