@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from tools.common.factories import make_recording
-from uavsim.annotate import annotate, write_lidar_files
+from uavsim.annotate import annotate, write_label_files
 from uavsim.capture.recording_writer import RecordingWriter
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
 from uavsim.dataset.convert import convert
@@ -32,7 +32,7 @@ def make_dataset(root: Path, *, scenes: int = 2, second_split: str = "uav_val", 
 def put_scene(root: Path, recording: Recording) -> bytes:
     """Move a recording's images into a dataset; returns the scene's packed rows, and leaves nothing of its folder."""
     fragment = pack_fragment(scene_fragment(annotate(recording)))
-    for old, new in {**final_paths(recording), **write_lidar_files(recording)}.items():
+    for old, new in {**final_paths(recording), **write_label_files(recording)}.items():
         (root / new).parent.mkdir(parents=True, exist_ok=True)
         (recording.folder / old).rename(root / new)
     shutil.rmtree(recording.folder)

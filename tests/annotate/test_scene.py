@@ -7,7 +7,7 @@ import pytest
 
 from tests.dataset_factory import make_dataset
 from tools.common.factories import F, Mover, make_recording, street, ue_matrix
-from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_lidar_files
+from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_label_files
 from uavsim.annotate.lidar_files import lidar_top_points
 from uavsim.annotate.relocate import in_dataset
 from uavsim.annotate.scene import visibility_levels
@@ -164,7 +164,7 @@ def test_virtual_lidar_points_are_the_ground_and_the_cars(recording: Recording) 
     assert len(there) >= 4
     assert (there[:, 2] > -0.1).all()
     assert there[:, 2].max() < 1.7
-    moves = write_lidar_files(recording)
+    moves = write_label_files(recording)
     assert len(moves) == 3
     for old, new in moves.items():
         assert new.startswith("samples/LIDAR_TOP/scene_00__LIDAR_TOP__")

@@ -9,11 +9,15 @@ import numpy as np
 import pytest
 
 import uavsim
+from tests.dataset_factory import make_dataset
 from uavsim.access import Image
 from uavsim.errors import UnknownNameError
 from uavsim.export import ExportRequest
 from uavsim.export.rosbag2 import export_rosbag2
 from uavsim.export.rosbag2.topics import names_of
+from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.flight_sensors.records import Barometer, Gnss, Imu, InertialNoise, Magnetometer
+from uavsim.ingredients.flight_sensors.streams import Motion, barometer, gnss, imu, magnetometer
 
 READERS = Path(__file__).parents[2] / ".venv-readers/bin"
 READ = """
@@ -127,3 +131,65 @@ def test_an_unknown_style_is_refused_before_anything_is_written(strict: Path, tm
     with pytest.raises(UnknownNameError, match="did you mean 'airsim'"):
         export_rosbag2(ExportRequest(strict, tmp_path / "out", topics="airsin"))
     assert not (tmp_path / "out").exists()
+
+
+STREAMS = """
+import json, sys
+from pathlib import Path
+from rosbags.highlevel import AnyReader
+
+found = {}
+with AnyReader([Path(sys.argv[1])]) as reader:
+    for connection, time_ns, data in reader.messages():
+        kind = connection.msgtype.rpartition("/")[2]
+        if kind in ("Imu", "NavSatFix", "FluidPressure", "MagneticField"):
+            m = reader.deserialize(data, connection.msgtype)
+            v = {
+                "Imu": lambda: [m.linear_acceleration.x, m.linear_acceleration.y, m.linear_acceleration.z],
+                "NavSatFix": lambda: [m.latitude, m.longitude, m.altitude],
+                "FluidPressure": lambda: [m.fluid_pressure],
+                "MagneticField": lambda: [m.magnetic_field.x, m.magnetic_field.y, m.magnetic_field.z],
+            }[kind]()
+            found.setdefault(connection.topic, []).append([time_ns, m.header.frame_id, v])
+print(json.dumps(found))
+"""
+
+
+def test_streams_come_at_their_own_times(tmp_path: Path) -> None:
+    if not READERS.exists():
+        pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
+    folder = make_dataset(tmp_path / "own", samples=2, sweeps=0, drones=1, size_px=(32, 18))
+    (version,) = folder.glob("v1.0-*")
+    scene = uavsim.open(folder).scene("scene_00")
+    first_us = scene.samples[0].timestamp_us
+    flown = Motion.along(
+        SE3(np.tile([1.0, 0, 0, 0], (11, 1)), np.zeros((11, 3))),
+        step_us=50_000,
+        start_us=first_us,
+        timestamp_us=np.arange(3) * 5000 + first_us,
+    )
+    rng = np.random.default_rng(0)
+    measured = {
+        "imu": imu(flown, Imu(200, InertialNoise(), InertialNoise()), rng),
+        "gnss": gnss(flown, Gnss(200, 0, 0, 0, (45.0, 8.0, 300.0)), rng),
+        "barometer": barometer(flown, Barometer(200, 0, 0, 101_325.0, 0.0), rng),
+        "magnetometer": magnetometer(flown, Magnetometer(200, (0.0, 20.0, -44.0), 0, 0), rng),
+    }
+    rows = []
+    for kind, found in measured.items():
+        name = f"streams/{kind.upper()}_id_0/scene_00__{kind.upper()}_id_0.npy"
+        (folder / name).parent.mkdir(parents=True)
+        np.save(folder / name, found)
+        row = {"token": kind, "scene_token": scene.token, "channel": f"{kind.upper()}_id_0", "kind": kind}
+        rows.append(row | {"rate_hz": 200.0, "count": 3, "filename": name})
+    (version / "stream.json").write_text(json.dumps(rows))
+    assert [stream.kind for stream in uavsim.open(folder).scene("scene_00").streams] == list(measured)
+    bag = export_rosbag2(ExportRequest(folder, tmp_path / "bags"))[0]
+    run = subprocess.run([READERS / "python", "-c", STREAMS, bag], capture_output=True, text=True, check=True)
+    read = json.loads(run.stdout)
+    times_ns = [(first_us + 5000 * n) * 1000 for n in range(3)]
+    assert [(t, frame) for t, frame, _ in read["/airsim_node/drone_0/imu/imu"]] == [(t, "drone_0") for t in times_ns]
+    np.testing.assert_allclose(read["/airsim_node/drone_0/imu/imu"][1][2], [0, 0, 9.81], atol=1e-9)
+    np.testing.assert_allclose(read["/airsim_node/drone_0/gps/gnss"][2][2], [45, 8, 300], atol=1e-6)
+    np.testing.assert_allclose(read["/airsim_node/drone_0/altimeter/barometer"][0][2], [101_325])
+    np.testing.assert_allclose(read["/airsim_node/drone_0/magnetometer/magnetometer"][0][2], [0, 2e-5, -4.4e-5])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tools.common.factories import HOUSES, Mover, make_recording, street
-from uavsim.annotate import annotate, write_lidar_files
+from uavsim.annotate import annotate, write_label_files
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
 
 VERSION = "v1.0-mini"
@@ -35,7 +35,7 @@ def write_small(
             cameras=("FRONT", "LEFT", "BOTTOM"),
         )
         fragments.append(pack_fragment(scene_fragment(annotate(recording))))
-        for source, target in (final_paths(recording) | write_lidar_files(recording)).items():
+        for source, target in (final_paths(recording) | write_label_files(recording)).items():
             (root / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.move(folder / source, root / target)
     assemble(root, fragments)

@@ -5,6 +5,7 @@ from uavsim.access.folder import Dataset, open_folder
 from uavsim.access.images import Image, LidarScan, RadarScan
 from uavsim.access.origin import HEADLESS, origin_of_scenes, simulator_of
 from uavsim.access.scenes import Sample, Scene
+from uavsim.access.streams import SensorStream
 from uavsim.access.towns import TownMap
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "RadarScan",
     "Sample",
     "Scene",
+    "SensorStream",
     "TownMap",
     "Track",
     "open_folder",

@@ -11,6 +11,7 @@ import numpy as np
 
 from uavsim.access.boxes import UNKNOWN, Boxes, Track, boxes_of
 from uavsim.access.images import NOTHING_IGNORED, Image, LidarScan, RadarScan
+from uavsim.access.streams import SensorStream
 from uavsim.dataset.reader import SceneRows
 from uavsim.dataset.schema import Table, Tables
 from uavsim.files.names import DataFolder
@@ -86,6 +87,21 @@ class Scene:
     def reports_views(self) -> bool:
         """Return whether the dataset says what each image shows of each box: ``Boxes.views``."""
         return bool(self._rows.get("visibility_detail"))
+
+    @property
+    def streams(self) -> tuple[SensorStream, ...]:
+        """What is measured at rates of its own: IMU, GNSS, barometer, magnetometer of each drone."""
+        with reading(f"scene {self.name}"):
+            return tuple(
+                SensorStream(
+                    channel=row["channel"],
+                    kind=row["kind"],
+                    rate_hz=float(row["rate_hz"]),
+                    filename=self._tables.on_disk(row["filename"]),
+                    files=self._tables.files,
+                )
+                for row in self._rows.get("stream", ())
+            )
 
     @cached_property
     def samples(self) -> tuple[Sample, ...]:
@@ -168,7 +184,7 @@ class _SceneTables:
     def _layers(self) -> dict[str, dict[str, str]]:
         layers: dict[str, dict[str, str]] = {}
         for row in self._rows.get("layer", ()):
-            layers.setdefault(row["sample_data_token"], {})[row["kind"]] = self._on_disk(row["filename"])
+            layers.setdefault(row["sample_data_token"], {})[row["kind"]] = self.on_disk(row["filename"])
         return layers
 
     @cached_property
@@ -178,7 +194,13 @@ class _SceneTables:
             boxes.setdefault(row["sample_data_token"], []).append(row["box"])
         return {token: np.array(found, dtype=np.int64).reshape(-1, 4) for token, found in boxes.items()}
 
-    def _on_disk(self, name: str) -> str:
+    @property
+    def files(self) -> DataFolder:
+        """The dataset's folder."""
+        return self._shared.files
+
+    def on_disk(self, name: str) -> str:
+        """Return what a file of the strict dialect is called on disk."""
         return self._stored.get(name, name)
 
     def _sensor(self, row: JsonDict) -> tuple[JsonDict, JsonDict]:
@@ -206,7 +228,7 @@ class _SceneTables:
             map_SE3_flu=_pose(ego),
             flu_SE3_optical=self._mount(calibration),
             drone_velocity_map_mps=np.array(ego.get("uav_velocity", UNKNOWN), dtype=np.float64),
-            filename=self._on_disk(row["filename"]),
+            filename=self.on_disk(row["filename"]),
             files=self._shared.files,
             layers=self._layers.get(row["token"], {}),
             ignored_px=self._ignored_px.get(row["token"], NOTHING_IGNORED),
@@ -222,7 +244,7 @@ class _SceneTables:
             timestamp_us=row["timestamp"],
             map_SE3_flu=_pose(self._index["ego_pose"][row["ego_pose_token"]]),
             flu_SE3_sensor=self._mount(calibration),
-            filename=self._on_disk(row["filename"]),
+            filename=self.on_disk(row["filename"]),
             files=self._shared.files,
         )
 

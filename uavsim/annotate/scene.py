@@ -13,6 +13,7 @@ import numpy as np
 from uavsim.annotate.actors import labelled_actors
 from uavsim.annotate.boxes import boxes_of_scene
 from uavsim.annotate.lidar import points_on_boxes
+from uavsim.annotate.lidar_files import write_lidar_files
 from uavsim.annotate.options import AnnotateOptions, options_of_plan
 from uavsim.annotate.views import views_of_scene
 from uavsim.dataset.vocabulary import VISIBILITY_EDGES
@@ -23,7 +24,7 @@ from uavsim.records.labels import BoxLabels, SceneLabels, ViewLabels
 from uavsim.records.recording import Recording
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["annotate", "visibility_levels"]
+__all__ = ["annotate", "visibility_levels", "write_label_files"]
 
 
 def annotate(recording: Recording, *, options: AnnotateOptions | None = None) -> SceneLabels:
@@ -58,6 +59,23 @@ def annotate(recording: Recording, *, options: AnnotateOptions | None = None) ->
             if used.ingredient.labels is not None
         },
     )
+
+
+def write_label_files(recording: Recording) -> dict[str, str]:
+    """Write the files that are made of a recording into its folder: LIDAR_TOP's, point labels, those of ingredients.
+
+    Returns:
+        Path in the recording's folder -> path in the dataset, like ``layout.final_paths``.
+
+    Raises:
+        StorageError: the folder cannot be written.
+        DatasetError: a file of the recording is missing or damaged, or it does not fit its plan.
+    """
+    moves = write_lidar_files(recording)
+    for used in ingredients_of(recording.plan.ingredients):
+        if used.ingredient.files_made is not None:
+            moves |= used.ingredient.files_made.load()(recording, used.record)
+    return moves
 
 
 def visibility_levels(visible_px: IntArray, amodal_px: IntArray) -> IntArray:

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from uavsim.access import open_folder
-from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_lidar_files
+from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_label_files
 from uavsim.annotate.relocate import in_dataset
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.dataset import assemble, draw_map_mask, final_paths, pack_fragment, scene_fragment
@@ -99,7 +99,7 @@ def _label_recording(target: Path, out: Path, *, options: AnnotateOptions) -> No
         raise InputError(f"{out}: holds something already; name a new folder")
     recording: Recording = read_recording(target)
     fragment = pack_fragment(scene_fragment(annotate(recording, options=options)))
-    for old, new in {**final_paths(recording), **write_lidar_files(recording)}.items():
+    for old, new in {**final_paths(recording), **write_label_files(recording)}.items():
         bring_file(recorded.open(old), result / new)
     site = recording.plan.town
     drivable = recording.drivable_map_m

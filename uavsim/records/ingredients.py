@@ -26,6 +26,7 @@ __all__ = [
     "Used",
     "actor_kind",
     "file_kinds",
+    "folders_made",
     "has_drones",
     "has_props",
     "ingredients_of",
@@ -120,6 +121,8 @@ class Ingredient:
         finish: ``(record, actor, info) -> info``: the last touch of each of its actors, a replay's too.
         flight: ``(record) -> Motion | None`` of drones that do not fly the plan.
         labels: ``(Recording, record) -> object`` that lands in ``SceneLabels.ingredients``.
+        files_made: ``(Recording, record) -> {path in the recording's folder: path in the dataset}``: writes files of its own.
+        folders: of the dataset, in which these lie.
         tables: tuple of the ``Table`` objects that it adds to a dataset; their ``references`` show validators what to check.
         rows: ``(SceneLabels, record, tables) -> {table: rows}`` of them.
     """
@@ -146,6 +149,8 @@ class Ingredient:
     finish: Part | None = None
     flight: Part | None = None
     labels: Part | None = None
+    files_made: Part | None = None
+    folders: tuple[str, ...] = ()
     tables: Part | None = None
     rows: Part | None = None
 
@@ -163,6 +168,7 @@ INGREDIENTS: Final[Registry[Ingredient]] = Registry(
             "vehicles",
             "roadside",
             "drone_bodies",
+            "flight_sensors",
             "replay",
         )
     },
@@ -230,6 +236,11 @@ def actor_kind(kind: str) -> ActorKind:
 def is_of_role(role_name: str) -> bool:
     """Return whether a prop's ``role_name`` is that of an ingredient's actors, not of other people's props."""
     return any(ingredient.role and role_name.partition(" ")[0] == ingredient.role for _, ingredient in _every())
+
+
+def folders_made() -> tuple[str, ...]:
+    """Return the dataset's folders that ingredients fill."""
+    return tuple(dict.fromkeys(folder for _, ingredient in _every() for folder in ingredient.folders))
 
 
 def file_kinds() -> dict[str, FileKind]:

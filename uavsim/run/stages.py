@@ -17,8 +17,7 @@ from typing import Final
 
 from rich.text import Text
 
-from uavsim.annotate.lidar_files import write_lidar_files
-from uavsim.annotate.scene import annotate
+from uavsim.annotate.scene import annotate, write_label_files
 from uavsim.capture.client_events import ClientEvent, Progress, SceneFlown, UnknownEvent, fields_of
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.config.run import RunConfig
@@ -284,7 +283,7 @@ def _fly_label_commit(
     refuse_blank_images(recording)
     keep_map_mask(context.output, recording)
     rows = scene_fragment(annotate(recording))
-    moves = final_paths(recording) | write_lidar_files(recording)
+    moves = final_paths(recording) | write_label_files(recording)
     generation = choose_generation(context.output, entry.scene, folder=recording.folder, moves=moves)
     fragment = pack_fragment(in_generation(rows, generation))
     moves = {source: generation_name(key, generation) for source, key in moves.items()}

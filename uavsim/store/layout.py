@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from uavsim.errors import InputError
+from uavsim.records.ingredients import folders_made
 from uavsim.records.modalities import layer_folders
 
 __all__ = [
@@ -30,7 +31,7 @@ STAGED_MARK = ".uavsim-staged"
 
 def file_roots() -> tuple[str, ...]:
     """Return the dataset's folders that hold files of scenes."""
-    return ("samples", "sweeps", *layer_folders(), "degraded", "lidarseg")
+    return ("samples", "sweeps", *layer_folders(), "degraded", "lidarseg", *folders_made())
 
 
 def check_name(name: str, *, what: str) -> str:

@@ -84,7 +84,7 @@ def lidar_files_there(evidence: Evidence) -> Iterator[Finding]:
 def layers_there(evidence: Evidence) -> Iterator[Finding]:
     """The files beside the channels' own (depth, flow, ids and labels of points) are there; masks have another check."""
     data = evidence.data
-    for table in sorted({"layer", "lidarseg"} & data.tables.keys()):
+    for table in sorted({"layer", "lidarseg", "stream"} & data.tables.keys()):
         names = data[table]["filename"]
         for row, (name, kind) in enumerate(zip(names, data[table].get("kind") or [table] * len(names), strict=True)):
             if kind != "instance" and data.files.fault(name) == MISSING:

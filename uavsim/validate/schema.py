@@ -147,6 +147,13 @@ EXTRA: Final[dict[str, tuple[Field, ...]]] = {
     ),
     "object_tag": (_TOKEN, Field("instance_token", "ref", table="instance"), *_text("tag", "corner_case_token")),
     "lidarseg": (_TOKEN, Field("sample_data_token", "ref", table="sample_data"), *_text("filename")),
+    "stream": (
+        _TOKEN,
+        Field("scene_token", "ref", table="scene"),
+        *_text("channel", "kind", "filename"),
+        Field("rate_hz", "number"),
+        Field("count", "int"),
+    ),
     "encounter": (
         _TOKEN,
         Field("scene_token", "ref", table="scene"),

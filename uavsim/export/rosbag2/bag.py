@@ -6,6 +6,7 @@ Messages come in the order of time. Stamps and times are the dataset's own; what
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -145,12 +146,15 @@ def _quality(topic: str) -> dict[str, Any]:
 
 def _messages(scene: Scene, messages: Messages, *, style: str) -> Iterator[tuple[int, str, Message]]:
     """Yield time, topic and message of all that a scene holds, in the order of time."""
-    readings = sorted(_readings(scene), key=lambda one: one.timestamp_us)
+    readings = sorted((*_readings(scene), *_streamed(scene)), key=lambda one: one.timestamp_us)
     static: set[str] = set()
     for time_us, group in groupby(readings, key=lambda one: one.timestamp_us):
         of_tick = list(group)
         yield time_us, "/clock", messages.clock(time_us)
-        sensed = [(r, _names(r, style)) for r in of_tick if not isinstance(r, Sample)]
+        for one in (r for r in of_tick if isinstance(r, _Streamed)):
+            names = names_of(one.channel, style=style, is_optical=False)
+            yield time_us, names.topics[one.kind], messages.stream(one.kind, one.row, names.agent)
+        sensed = [(r, _names(r, style)) for r in of_tick if isinstance(r, Image | LidarScan)]
         mounts = [(n.agent, n.frame, _mount(r)) for r, n in sensed if n.frame not in static]
         static.update(frame for _, frame, _ in mounts)
         if mounts:
@@ -171,6 +175,22 @@ def _readings(scene: Scene) -> Iterator[_Reading]:
         yield from (scan for scan in sample.lidars if scan.channel != BEV_CHANNEL and scan.there)
         yield from sample.radars
         yield sample
+
+
+@dataclass(frozen=True, slots=True)
+class _Streamed:
+    """One reading of a flight controller's sensor."""
+
+    timestamp_us: int
+    channel: str
+    kind: str
+    row: Any
+
+
+def _streamed(scene: Scene) -> Iterator[_Streamed]:
+    for stream in scene.streams:
+        for row in stream.readings():
+            yield _Streamed(int(row["timestamp_us"]), stream.channel, stream.kind, row)
 
 
 def _names(reading: Image | LidarScan, style: str) -> Names:

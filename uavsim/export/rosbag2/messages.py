@@ -108,6 +108,30 @@ class Messages:
             points[name] = detections[name]
         return self._cloud(scan.timestamp_us, frame, points)
 
+    def stream(self, kind: str, row: Any, frame: str) -> Message:
+        """One reading of a flight controller's sensor; covariances are unknown, zeros by REP 145's drivers' way.
+
+        Args:
+            kind: of ``SensorStream``.
+            row: one of its readings.
+            frame: the drone's.
+        """
+        header = self._header(int(row["timestamp_us"]), frame)
+        if kind == "imu":
+            turn = self._turn(SE3.from_quat_wxyz(row["quat_wxyz"], row["position_map_m"]))
+            turning, force = self._vector(row["gyroscope_radps"]), self._vector(row["accelerometer_mps2"])
+            return self._message(
+                "sensor_msgs/msg/Imu", header, turn, np.zeros(9), turning, np.zeros(9), force, np.zeros(9)
+            )
+        if kind == "gnss":
+            status = self._new("sensor_msgs/msg/NavSatStatus", 0, 1)  # a fix, by GPS
+            place = row["lat_lon_deg_height_m"].tolist()
+            return self._message("sensor_msgs/msg/NavSatFix", header, status, *place, np.zeros(9), 0)
+        if kind == "barometer":
+            return self._message("sensor_msgs/msg/FluidPressure", header, float(row["pressure_pa"]), 0.0)
+        field_t = self._vector(row["field_ut"] * 1e-6)
+        return self._message("sensor_msgs/msg/MagneticField", header, field_t, np.zeros(9))
+
     def boxes(self, time_us: int, boxes: Boxes) -> Message:
         """The labels in ``map``; a box's size is along its own x, y and z: length, width, height."""
         header, found = self._header(time_us, "map"), []

@@ -19,6 +19,10 @@ _AIRSIM: Final = {
     "depth": "/airsim_node/{agent}/{sensor}/DepthPlanar",
     "lidar": "/airsim_node/{agent}/lidar/{sensor}",
     "radar": "/airsim_node/{agent}/radar/{sensor}",
+    "imu": "/airsim_node/{agent}/imu/{sensor}",
+    "gnss": "/airsim_node/{agent}/gps/{sensor}",
+    "barometer": "/airsim_node/{agent}/altimeter/{sensor}",
+    "magnetometer": "/airsim_node/{agent}/magnetometer/{sensor}",
     "boxes": "/boxes",
 }
 _CARLA: Final = {
@@ -29,6 +33,10 @@ _CARLA: Final = {
     "depth": "/carla/{agent}/{sensor}/depth",
     "lidar": "/carla/{agent}/{sensor}",
     "radar": "/carla/{agent}/{sensor}",
+    "imu": "/carla/{agent}/{sensor}",
+    "gnss": "/carla/{agent}/{sensor}",
+    "barometer": "/carla/{agent}/{sensor}",
+    "magnetometer": "/carla/{agent}/{sensor}",
     "boxes": "/carla/objects",
 }
 _NUSCENES2MCAP: Final = {
@@ -39,6 +47,10 @@ _NUSCENES2MCAP: Final = {
     "depth": "/{channel}/depth",
     "lidar": "/{channel}",
     "radar": "/{channel}",
+    "imu": "/imu/{agent}",
+    "gnss": "/gps/{agent}",
+    "barometer": "/pressure/{agent}",
+    "magnetometer": "/magnetic_field/{agent}",
     "boxes": "/markers/annotations",
 }
 STYLES: Final[Mapping[str, Mapping[str, str]]] = {

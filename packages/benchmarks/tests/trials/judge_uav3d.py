@@ -20,7 +20,7 @@ from typing import Final
 
 from tools.common import ROOT
 from tools.common.factories import make_recording
-from uavsim.annotate import annotate, write_lidar_files
+from uavsim.annotate import annotate, write_label_files
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
 from uavsim.dataset.convert import convert
 from uavsim.dataset.dialects import dialect_of
@@ -63,7 +63,7 @@ def write_made_up(root: Path, work: Path, version: str, scenes: dict[str, tuple[
             size_px=(192, 108),
         )  # fmt: skip
         fragments.append(pack_fragment(scene_fragment(annotate(recording))))
-        for source, target in (final_paths(recording) | write_lidar_files(recording)).items():
+        for source, target in (final_paths(recording) | write_label_files(recording)).items():
             (root / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.move(work / name / source, root / target)
     assemble(root, fragments)

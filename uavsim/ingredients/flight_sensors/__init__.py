@@ -1,0 +1,24 @@
+"""What a flight controller has: IMU, GNSS, barometer and magnetometer of each drone, at rates of their own."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from uavsim.records.ingredients import Ingredient
+from uavsim.registry import Named
+
+__all__ = ["INGREDIENT"]
+
+_HERE: Final = "uavsim.ingredients.flight_sensors"
+INGREDIENT: Final = Ingredient(
+    key="flight_sensors",
+    block=Named(f"{_HERE}.config:FlightSensors"),
+    about="IMU, GNSS, barometer and magnetometer of each drone, at rates of their own, with the truth beside.",
+    records=f"{_HERE}.records",
+    planner=Named(f"{_HERE}.plan:planner"),
+    summary=Named(f"{_HERE}.plan:summary"),
+    files_made=Named(f"{_HERE}.files:write_streams"),
+    folders=("streams",),
+    tables=Named(f"{_HERE}.tables:TABLES"),
+    rows=Named(f"{_HERE}.files:rows"),
+)
