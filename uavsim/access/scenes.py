@@ -90,7 +90,7 @@ class Scene:
 
     @property
     def streams(self) -> tuple[SensorStream, ...]:
-        """What is measured at rates of its own: IMU, GNSS, barometer, magnetometer of each drone."""
+        """Sensors that measure at rates of their own: IMU, GNSS, barometer, magnetometer of each drone."""
         with reading(f"scene {self.name}"):
             return tuple(
                 SensorStream(

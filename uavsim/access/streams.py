@@ -17,7 +17,7 @@ __all__ = ["SensorStream"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SensorStream:
-    """What one sensor of a flight controller measured over a scene.
+    """One sensor of a flight controller over a scene.
 
     Attributes:
         channel: ``IMU_id_0``.

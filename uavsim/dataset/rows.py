@@ -286,7 +286,7 @@ class ViewEntry(TypedDict):
 
 
 class AgentEntry(TypedDict):
-    """What one agent measures of a box, summed over its sensors; points are there where a rig has such sensors."""
+    """One agent's measurement of a box, summed over its sensors; points are there where a rig has such sensors."""
 
     agent: str
     visible_px: int

@@ -1,4 +1,4 @@
-"""What a dataset says, as ROS 2 messages: REP 103's axes and units, stamps of the samples to the nanosecond."""
+"""A dataset's content as ROS 2 messages: REP 103's axes and units, stamps of the samples to the nanosecond."""
 
 from __future__ import annotations
 

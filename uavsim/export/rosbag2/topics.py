@@ -1,4 +1,4 @@
-"""What topics and frames are called, in the ways that robots' software knows."""
+"""Names of topics and frames, in the ways that robots' software knows."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ __all__ = ["DroneBodies"]
 
 
 class DroneBodies(Model):
-    """What shows the swarm's drones."""
+    """Bodies that show the swarm's drones."""
 
     blueprint: Annotated[str, Field(min_length=1)] = "static.prop.drone"
     """Of the simulator, or a static mesh of its content, /Game/...; a stock CARLA has nothing that flies."""

@@ -1,4 +1,4 @@
-"""What a flight controller has: IMU, GNSS, barometer and magnetometer of each drone, at rates of their own."""
+"""Sensors of a flight controller: IMU, GNSS, barometer and magnetometer of each drone, at rates of their own."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class NoiseBlock(Model):
 
 
 class Unit(Model):
-    """What measures at a rate."""
+    """A sensor that measures at a rate."""
 
     rate_hz: Annotated[float, Field(gt=0, le=_MOST_HZ)]
     """Readings a second; the time between two is a whole number of microseconds."""

@@ -1,4 +1,4 @@
-"""What a plan says of the sensors of a flight controller; units stand in the names."""
+"""Plans of the sensors of a flight controller; units stand in the names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sensors of a flight controller read along a planned flight.
+"""Readings of a flight controller's sensors along a planned flight.
 
 Between two steps of the plan a drone moves along the cubic spline through its poses at all steps. It is twice differentiable:
 acceleration and turning rate are exact derivatives of the motion that passes through the pose of every image.
@@ -80,7 +80,7 @@ class Motion:
 
     @property
     def specific_force_flu_mps2(self) -> FloatArray:
-        """What an accelerometer without errors reads, (N, 3): +9.81 upwards at rest, 0 in free fall."""
+        """Reading of an accelerometer without errors, (N, 3): +9.81 upwards at rest, 0 in free fall."""
         up = np.array([0.0, 0.0, GRAVITY_MPS2])
         return np.asarray(self.turn.apply(self.acceleration_map_mps2 + up, inverse=True))
 

@@ -1,4 +1,4 @@
-"""Whether an intruder is inside its camera's image, and whether AOT's rule takes its encounter."""
+"""Checks that an intruder is inside its camera's image, and that AOT's rule takes its encounter."""
 
 from __future__ import annotations
 
