@@ -132,6 +132,22 @@ def test_a_scene_that_always_fails_is_quarantined_and_the_rest_goes_on(paper: Pa
     assert not evidence.exists()
 
 
+def test_a_mistake_of_ours_in_one_scene_is_in_its_log_and_on_the_screen(
+    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def wrong(_: object) -> None:
+        raise ValueError("labels went wrong")
+
+    monkeypatch.setattr("uavsim.run.stages.annotate", wrong)
+    with opened(prepared(paper()), console=Screen()) as context, pytest.raises(ValueError, match="went wrong"):
+        fly_scene(context, "scene_00")
+    last = json.loads((tmp_path / "out/.uavsim/logs/scene_00.jsonl").read_text().splitlines()[-1])
+    assert (last["event"], last["kind"], last["reason"]) == ("mistake", "ValueError", "labels went wrong")
+    assert "in wrong" in last["traceback"]
+    shown = " ".join("".join(capsys.readouterr()).split())
+    assert "scene_00 a mistake of uavsim, report it: ValueError: labels went wrong" in shown
+
+
 @pytest.mark.parametrize("error", [StorageError, MapMissing])
 def test_what_no_other_try_repairs_ends_the_run_and_is_not_the_scenes_fault(
     paper: Paper, tmp_path: Path, error: type[SystemFailure]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
@@ -266,6 +267,12 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
             journal.add("stopped", kind=type(error).__name__, reason=str(error))
             return SceneOutcome(entry.scene, "skipped", reason=str(error))
         raise _failed(context, entry, error=error, folder=folder, journal=journal) from error
+    except Exception as error:  # a mistake of ours: it ends this scene alone, and must not end it without a word
+        kind, where = type(error).__name__, "".join(traceback.format_exception(error))
+        journal.add("mistake", kind=kind, reason=str(error), traceback=where)
+        said = f" a mistake of uavsim, report it: {kind}: {error} (all of it is in {context.layout.scene_log(entry.scene)})"
+        context.progress.failed(entry.scene, line=line(("red", entry.scene), said))
+        raise
     finally:
         context.output.drop_staged(folder)
     context.settle(entry.scene)
