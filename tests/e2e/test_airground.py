@@ -150,6 +150,33 @@ def test_the_pole_stands(scene: Scene) -> None:
     assert 4 < places[0, 2] < 7
 
 
+def test_each_agent_alone_is_a_plain_nuscenes_dataset(out: Path) -> None:
+    done = uavsim("export", out, out.parent / "alone", "--format", "agents")
+    assert done.returncode == 0, done.stderr
+    alone = out.parent / "alone/all"
+    assert {path.name for path in alone.iterdir()} == {*(f"drone_{n}" for n in range(5)), "vehicle_0", "roadside_0"}
+    for agent in ("vehicle_0", "roadside_0", "drone_3"):
+        assert validate_version(alone / agent, "v1.0-mini", workers=1).errors == 0
+        report = run_judge("devkit_check", str(alone / agent), "v1.0-mini", "--only=tables", "--only=lidar")
+        assert report["ok"], report
+    car, whole = (open_folder(root, "v1.0-mini") for root in (alone / "vehicle_0", out))
+    (scene,), (source,) = car, whole
+    assert scene.name == "scene-0001"
+    assert [i.channel for i in scene.samples[1].images] == [f"CAM_{name}" for name in CAMERAS]
+    own = next(row["instance_token"] for row in source.rows(AGENT) if row["id"] == "v0")
+    boxes = {token for sample in scene for token in sample.boxes.instance_tokens}
+    assert boxes
+    assert own not in boxes
+    measured = {
+        row["token"]: entry["num_lidar_pts"]
+        for row in source.rows(VISIBILITY_DETAIL)
+        for entry in row["agents"]
+        if entry["agent"] == "v0"
+    }
+    for row in scene.rows(SAMPLE_ANNOTATION):
+        assert row["num_lidar_pts"] == measured.get(row["token"], 0)
+
+
 def test_the_same_seed_gives_the_same_bytes_and_a_replay_the_same_images(yaml: Path, out: Path) -> None:
     again = generated(yaml, yaml.parent / "again")
     done = uavsim("replay", out, "--out", yaml.parent / "replay", "--sensors", "+depth")

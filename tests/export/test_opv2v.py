@@ -1,7 +1,9 @@
+import shutil
 import struct
 from pathlib import Path
 
 import numpy as np
+import pytest
 import yaml
 
 from tools.common.factories import camera_pose_ue, drone_pose, make_plan, street, ue_matrix
@@ -65,3 +67,17 @@ def test_points_lie_on_the_ground_or_on_things(strict: Path, tmp_path: Path) -> 
     assert world[near, 2].min() > -0.1
     assert world[near, 2].max() < 8.1  # the higher house
     assert len(read_rows(strict / "v1.0-mini/scene.json")) == 2
+
+
+@pytest.mark.parametrize(("agent", "name"), [("v0", "1000"), ("r0", "-1"), ("r1", "2001")])
+def test_opencood_takes_no_pole_for_the_ego(strict: Path, tmp_path: Path, agent: str, name: str) -> None:
+    root = tmp_path / "data"
+    shutil.copytree(strict, root)
+    sensors = root / "v1.0-mini/sensor.json"
+    sensors.write_text(sensors.read_text().replace("_id_1", f"_id_{agent}"))
+    (folder,) = export_opv2v(ExportRequest(root, tmp_path / "out", split="uav_train"))
+    names = sorted(path.name for path in (folder / "scene_00").iterdir())
+    assert set(names) == {"0", name}
+    if int(names[0]) < 0:  # as OpenCOOD's basedataset.py sorts them
+        names = names[1:] + names[:1]
+    assert names[0] == "0"

@@ -15,7 +15,7 @@ from uavsim.access.towns import TownMap
 from uavsim.dataset.dialects import STRICT, Conversion, dialect_of
 from uavsim.dataset.reader import DatasetReader, SceneRows, open_dataset
 from uavsim.dataset.rows import DatasetInfo
-from uavsim.dataset.schema import CATEGORY, MAP, REQUIRED, SENSOR, Tables
+from uavsim.dataset.schema import CATEGORY, MAP, REQUIRED, SENSOR, Row, Table, Tables
 from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
 from uavsim.files.parse import reading
@@ -125,6 +125,10 @@ class Dataset:
                     files=files,
                 )
         return found
+
+    def rows(self, table: Table[Row]) -> list[Row]:
+        """Return the rows of a table that belong to no scene, in the strict dialect; [] where the dataset has none."""
+        return self._reader.shared(table) if self._dialect is STRICT else table.of(self._conversion().shared())
 
     def scene(self, name: str) -> Scene:
         """Return one scene.

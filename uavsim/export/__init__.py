@@ -4,8 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from uavsim.export.agents import export_agents
 from uavsim.export.aot import export_aot
 from uavsim.export.coco import export_coco
+from uavsim.export.griffin import export_griffin
 from uavsim.export.kitti import export_kitti
 from uavsim.export.mcap import export_mcap
 from uavsim.export.mmdet3d import export_mmdet3d
@@ -25,8 +27,10 @@ Exporter: TypeAlias = Callable[[ExportRequest], list[Path]]
 EXPORTERS: Final[Registry[Exporter]] = Registry(
     "exporters",
     {
+        "agents": export_agents,
         "aot": export_aot,
         "coco": export_coco,
+        "griffin": export_griffin,
         "kitti": export_kitti,
         "mcap": export_mcap,
         "mmdet3d": export_mmdet3d,

@@ -1,7 +1,8 @@
-"""OpenCOOD's OPV2V layout: ``<split>/<scene>/<drone>/<frame>.yaml``, ``.pcd`` and ``_camera<N>.png``.
+"""OpenCOOD's OPV2V layout: ``<split>/<scene>/<agent>/<frame>.yaml``, ``.pcd`` and ``_camera<N>.png``.
 
 Everything is in the simulator's left-handed axes, metres and degrees, as OpenCOOD expects of CARLA data; poses are
-``[x, y, z, roll, yaw, pitch]``, extents half sizes, speeds km/h. Drone 0 is the ego (first in the order of the names).
+``[x, y, z, roll, yaw, pitch]``, extents half sizes, speeds km/h. Drone 0 is the ego (first in the order of the names); vehicle
+``v0`` is 1000, roadside unit ``r0`` is -1, as V2XSet has it, and ``r1`` 2001.
 Cameras are numbered in the rig's order; OpenCOOD's loader reads the first four. Points are of the drone's own depth cameras,
 in its own frame, where depth was recorded; else the cloud is empty.
 Source: OpenCOOD ``opencood/data_utils/datasets/basedataset.py``, ``opencood/utils/box_utils.py``.
@@ -9,12 +10,14 @@ Source: OpenCOOD ``opencood/data_utils/datasets/basedataset.py``, ``opencood/uti
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from uavsim.access import Boxes, Image, LidarScan
+from uavsim.access import Boxes, Image, LidarScan, Sample
+from uavsim.dataset.schema import AGENT
 from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids
 from uavsim.export.text import to_yaml, write_bytes, write_text
 from uavsim.files.bring import bring_file
@@ -22,6 +25,7 @@ from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.geometry import pinhole, unreal
 from uavsim.geometry.se3 import SE3
+from uavsim.records.channels import split_channel
 from uavsim.typing import FloatArray
 
 __all__ = ["export_opv2v"]
@@ -29,6 +33,7 @@ __all__ = ["export_opv2v"]
 _EVERY_PX = 4
 _FULL_INTENSITY: Final = 0xFFFFFF  # red, green and blue of 255: intensity 1
 _KMH_PER_MPS = 3.6
+_FURTHER_UNITS: Final = 2000
 
 
 def export_opv2v(request: ExportRequest) -> list[Path]:
@@ -43,19 +48,35 @@ def export_opv2v(request: ExportRequest) -> list[Path]:
 
 def _export_opv2v(request: ExportRequest) -> list[Path]:
     folder = ResultPath.open(request.out) / request.split_name
-    for sample in request.open_labelled().samples(request.split):
-        vehicles = _vehicles(sample.boxes)
-        for drone_id, images in by_drone(sample).items():
-            own = folder / sample.scene_name / str(drone_id)
-            name = f"{sample.number:06d}"
-            write_text(own / f"{name}.yaml", to_yaml({**_drone(images), "vehicles": vehicles}))
-            scan = lidar_of(sample, drone_id)
-            points_m = _points_of_depth(images) if scan is None else _points_of_lidar(scan)
-            write_bytes(own / f"{name}.pcd", _pcd(points_m))
-            for number, image in enumerate(images):
-                suffix = Path(image.filename).suffix
-                bring_file(image.files.open(image.filename), own / f"{name}_camera{number}{suffix}")
+    for scene in request.open_labelled().scenes(request.split):
+        own_token = {split_channel(f"SENSOR_id_{row['id']}")[1]: row["instance_token"] for row in scene.rows(AGENT)}
+        for sample in scene:
+            _write_sample(folder, sample, own_token)
     return [folder.shown]
+
+
+def _write_sample(folder: ResultPath, sample: Sample, own_token: Mapping[int, str]) -> None:
+    """Write a sample of all agents; nobody has its own box."""
+    vehicles, tokens = _vehicles(sample.boxes), sample.boxes.instance_tokens
+    for drone_id, images in by_drone(sample).items():
+        others = {k: v for (k, v), t in zip(vehicles.items(), tokens, strict=True) if t != own_token.get(drone_id)}
+        own = folder / sample.scene_name / _folder_name(drone_id)
+        name = f"{sample.number:06d}"
+        write_text(own / f"{name}.yaml", to_yaml({**_drone(images), "vehicles": others}))
+        scan = lidar_of(sample, drone_id)
+        points_m = _points_of_depth(images) if scan is None else _points_of_lidar(scan)
+        write_bytes(own / f"{name}.pcd", _pcd(points_m))
+        for number, image in enumerate(images):
+            suffix = Path(image.filename).suffix
+            bring_file(image.files.open(image.filename), own / f"{name}_camera{number}{suffix}")
+
+
+def _folder_name(number: int) -> str:
+    """Return an agent's folder: a roadside unit's is negative, of several the first one's alone.
+
+    OpenCOOD sorts the names and moves one negative name to the end; a second one would be the ego.
+    """
+    return str(number if number >= -1 else _FURTHER_UNITS - 1 - number)
 
 
 def _drone(images: list[Image]) -> dict[str, Any]:

@@ -1,0 +1,93 @@
+"""Griffin's raw layout: what two sides say of one object is one place in the map, and its pixels are where it says."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from uavsim.errors import DatasetError
+from uavsim.export import ExportRequest
+from uavsim.export.griffin import export_griffin
+from uavsim.images import codec
+
+
+@pytest.fixture
+def with_car(strict: Path, tmp_path: Path) -> Path:
+    """Return a dataset in which drone 1 is called vehicle v0."""
+    root = tmp_path / "data"
+    shutil.copytree(strict, root)
+    sensors = root / "v1.0-mini/sensor.json"
+    renamed = sensors.read_text().replace("_id_1", "_id_v0").replace("CAMERA_", "CAM_")
+    sensors.write_text(renamed)
+    detail = root / "v1.0-mini/visibility_detail.json"
+    detail.write_text(detail.read_text().replace("_id_1", "_id_v0"))
+    return root
+
+
+def matrix(values: dict[str, float] | list[float]) -> np.ndarray:
+    """Return the 4x4 of x, y, z, roll, pitch, yaw as Griffin's own space_utils.py does."""
+    x, y, z, *euler_deg = values.values() if isinstance(values, dict) else values
+    found = np.eye(4)
+    found[:3, :3] = Rotation.from_euler("xyz", euler_deg, degrees=True).as_matrix()
+    found[:3, 3] = x, y, z
+    return found
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+def labels(side: Path, frame: str) -> dict[str, np.ndarray]:
+    rows = [line.split() for line in (side / f"label/{frame}.txt").read_text().splitlines()]
+    pose = matrix(read(side / f"pose/{frame}.json"))
+    return {row[10]: pose @ matrix([float(row[n]) for n in (1, 2, 3, 7, 8, 9)]) for row in rows}
+
+
+def test_both_sides_meet_in_the_map(with_car: Path, tmp_path: Path) -> None:
+    (release,) = export_griffin(ExportRequest(with_car, tmp_path / "out"))
+    (one, *_), shared = read(release / "vehicle-side/scene_infos.json"), 0
+    assert read(release / "drone-side/scene_infos.json")[0] == one
+    assert [int(frame) % 5 for frame in one["info"]["frames"]] == [0] * len(one["info"]["frames"])
+    for frame in one["info"]["frames"]:
+        car, drone = (labels(release / side, frame) for side in ("vehicle-side", "drone-side"))
+        for ident in set(car) & set(drone):
+            np.testing.assert_allclose(car[ident], drone[ident], atol=1e-4)
+            shared += 1
+    assert shared > 0
+
+
+def test_a_box_lies_on_its_pixels(with_car: Path, tmp_path: Path) -> None:
+    (release,) = export_griffin(ExportRequest(with_car, tmp_path / "out"))
+    side = release / "drone-side"
+    calibration = read(side / "calib/bottom.json")
+    optical_T_flu, hits = np.linalg.inv(calibration["extrinsic"]), []
+    for label in sorted((side / "label").glob("*.txt")):
+        ids, _ = codec.mask_ids_and_tags(side / f"camera/instance_bottom/{label.stem}.png")
+        pose = np.linalg.inv(matrix(read(side / f"pose/{label.stem}.json")))
+        for ident, place in labels(side, label.stem).items():
+            u, v, w = np.array(calibration["intrinsic"]) @ (optical_T_flu @ pose @ place)[:3, 3]
+            column, line = int(u // w), int(v // w)
+            if 0 <= line < ids.shape[0] and 0 <= column < ids.shape[1]:
+                hits.append(ids[line, column] == int(ident))
+    assert len(hits) > 3
+    assert np.mean(hits) > 0.9
+
+
+def test_cameras_and_types_are_griffins(with_car: Path, tmp_path: Path) -> None:
+    (release,) = export_griffin(ExportRequest(with_car, tmp_path / "out"))
+    cameras = {path.name for path in (release / "drone-side/camera").iterdir()}
+    assert {"front", "back", "left", "right", "bottom"} <= cameras
+    assert not (release / "vehicle-side/camera/bottom").exists()
+    names = {line.split()[0] for p in release.glob("*/label/*.txt") for line in p.read_text().splitlines()}
+    assert names <= {"car", "truck", "bus", "pedestrian", "bicycle", "motorcycle"}
+
+
+def test_a_dataset_without_a_car_is_refused(strict: Path, tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match=r"vehicle v0 has no camera FRONT, .* rig like griffin_car"):
+        export_griffin(ExportRequest(strict, tmp_path / "out"))

@@ -1,0 +1,251 @@
+"""Each agent alone, as a plain nuScenes dataset: its channels have nuScenes' names, its scenes are ``scene-0001`` and on.
+
+``<split>/{drone_0,vehicle_0,roadside_0,...}/{samples,sweeps,maps,v1.0-*}``. A tool that knows one car with ``CAM_FRONT`` and
+``LIDAR_TOP`` takes such a folder as it is. Tokens are the dataset's own. An agent has the boxes of what it sees or hits,
+from first to last, without its own; visibility, ``num_lidar_pts`` and ``num_radar_pts`` are what it measures alone. Who has
+no lidar has an empty ``LIDAR_TOP`` on the ground below it, and counts pixels in ``num_lidar_pts``.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from uavsim.access import Dataset, Scene
+from uavsim.dataset.layout import BEV_CHANNEL
+from uavsim.dataset.schema import (
+    AGENT,
+    ATTRIBUTE,
+    CALIBRATED_SENSOR,
+    CATEGORY,
+    EGO_POSE,
+    INSTANCE,
+    LOG,
+    MAP,
+    SAMPLE,
+    SAMPLE_ANNOTATION,
+    SAMPLE_DATA,
+    SCENE,
+    SENSOR,
+    SPLITS,
+    VISIBILITY,
+    VISIBILITY_DETAIL,
+    Table,
+)
+from uavsim.dataset.tables import TableWriter, write_json, write_rows
+from uavsim.dataset.tokens import token
+from uavsim.dataset.vocabulary import VISIBILITY_EDGES
+from uavsim.errors import DatasetError
+from uavsim.export.request import ExportRequest
+from uavsim.export.text import write_bytes
+from uavsim.files.bring import bring_file
+from uavsim.files.names import DataFolder
+from uavsim.files.parse import reading
+from uavsim.files.results import ResultPath
+from uavsim.geometry import quaternion
+from uavsim.typing import JsonDict
+
+__all__ = ["export_agents"]
+
+_OF_SCENES: Final = (SCENE, LOG, SAMPLE, EGO_POSE, CALIBRATED_SENSOR, SAMPLE_DATA, INSTANCE, SAMPLE_ANNOTATION)
+_KINDS: Final = {"v": "vehicle", "r": "roadside"}
+Rows = list[JsonDict]
+
+
+def export_agents(request: ExportRequest) -> list[Path]:
+    """Write one dataset for each agent; files are hard-linked.
+
+    Raises:
+        DatasetError: a file is missing, or the channels name no agents.
+    """
+    with reading(request.root), ExitStack() as stack:
+        data = request.open_labelled()
+        folder = ResultPath.open(request.out) / request.split_name
+        sensors: Rows = [dict(row) for row in data.rows(SENSOR)]
+        views: dict[str, _View] = {}
+        for agent in dict.fromkeys(filter(None, (_agent_of(row["channel"]) for row in sensors))):
+            views[agent] = _View(agent, data, folder / _folder_name(agent), sensors, stack)
+        if not views:
+            raise DatasetError(f"{request.root}: no channel names an agent, as CAMERA_FRONT_id_0 does")
+        for scene in data.scenes(request.split):
+            for view in views.values():
+                view.add(scene, number=data.scene_names.index(scene.name) + 1)
+        return [view.keep(data) for view in views.values()]
+
+
+def _agent_of(channel: str) -> str:
+    return channel.rpartition("_id_")[2] if "_id_" in channel else ""
+
+
+def _folder_name(agent: str) -> str:
+    return f"{_KINDS[agent[0]]}_{agent[1:]}" if agent[0] in _KINDS else f"drone_{agent}"
+
+
+def _plain(channel: str) -> str:
+    """Return nuScenes' name of a channel."""
+    name = channel.rpartition("_id_")[0].replace("CAMERA_", "CAM_")
+    return BEV_CHANNEL if name == "LIDAR" else name
+
+
+class _View:
+    """The dataset of one agent while scenes are added."""
+
+    def __init__(self, agent: str, data: Dataset, folder: ResultPath, sensors: Rows, stack: ExitStack) -> None:
+        """Open its tables."""
+        self._agent, self._folder, self._version = agent, folder, data.version
+        self._files = DataFolder(data.root)
+        own = {row["token"]: dict(row, channel=_plain(row["channel"])) for row in sensors if self._owns(row)}
+        self._has_lidar = any(row["channel"] == BEV_CHANNEL for row in own.values())
+        if not self._has_lidar:
+            lidar = token("sensor", BEV_CHANNEL, agent)
+            own[lidar] = {"token": lidar, "channel": BEV_CHANNEL, "modality": "lidar"}
+        self._sensors = own
+        self._names: dict[str, str] = {}
+        self._writers = {
+            table.name: stack.enter_context(TableWriter(folder / data.version / table.file)) for table in _OF_SCENES
+        }
+
+    def _owns(self, sensor: JsonDict) -> bool:
+        return _agent_of(sensor["channel"]) == self._agent
+
+    def add(self, scene: Scene, *, number: int) -> None:
+        """Add a scene's rows and bring its files over."""
+        name = self._names[scene.name] = f"scene-{number:04d}"
+        calibrations: Rows = [dict(r) for r in scene.rows(CALIBRATED_SENSOR) if r["sensor_token"] in self._sensors]
+        channel_of = {row["token"]: self._sensors[row["sensor_token"]]["channel"] for row in calibrations}
+        data: Rows = [dict(r) for r in scene.rows(SAMPLE_DATA) if r["calibrated_sensor_token"] in channel_of]
+        poses: dict[str, JsonDict] = {row["token"]: dict(row) for row in scene.rows(EGO_POSE)}
+        kept = [poses[row["ego_pose_token"]] for row in data]
+        for row in data:
+            self._bring(row, channel_of[row["calibrated_sensor_token"]], scene=scene.name)
+        if not self._has_lidar:
+            self._add_empty_lidar(scene, calibrations, data, kept)
+        boxes = _boxes_of(scene, self._agent, points=self._has_lidar)
+        own: dict[str, Rows] = {
+            SCENE.name: [_scene_row(scene, name)],
+            LOG.name: [dict(row) for row in scene.rows(LOG)],
+            SAMPLE.name: [dict(row) for row in scene.rows(SAMPLE)],
+            EGO_POSE.name: kept,
+            CALIBRATED_SENSOR.name: calibrations,
+            SAMPLE_DATA.name: data,
+            SAMPLE_ANNOTATION.name: boxes,
+            INSTANCE.name: _instances_of(scene, boxes),
+        }
+        for table, writer in self._writers.items():
+            for row in own[table]:
+                writer.add(row)
+
+    def keep(self, data: Dataset) -> Path:
+        """Finish the tables; returns the folder."""
+        for writer in self._writers.values():
+            writer.keep()
+        version = self._folder / self._version
+        write_rows(version / SENSOR.file, self._sensors.values())
+        shared: tuple[Table[Any], ...] = (CATEGORY, ATTRIBUTE, VISIBILITY, MAP)
+        for table in shared:
+            write_rows(version / table.file, data.rows(table))
+        for row in data.rows(MAP):
+            bring_file(self._files.open(row["filename"]), self._folder / row["filename"])
+        splits = {name: [self._names[s] for s in scenes if s in self._names] for name, scenes in data.splits.items()}
+        write_json(version / SPLITS, {name: scenes for name, scenes in splits.items() if scenes})
+        return self._folder.shown
+
+    def _bring(self, row: JsonDict, channel: str, *, scene: str) -> None:
+        """Give a row's file nuScenes' name and place, and link it there."""
+        old = row["filename"]
+        folder, suffix = old.partition("/")[0], old.rpartition("/")[2].partition(".")[2]
+        row["filename"] = f"{folder}/{channel}/{scene}__{channel}__{row['timestamp']}.{suffix}"
+        bring_file(self._files.open(old), self._folder / row["filename"])
+
+    def _add_empty_lidar(self, scene: Scene, calibrations: Rows, data: Rows, poses: Rows) -> None:
+        """Add LIDAR_TOP with no points, on the ground below the agent: evaluations take their range from its pose."""
+        calibration = token(scene.token, self._agent, BEV_CHANNEL)
+        sensor = token("sensor", BEV_CHANNEL, self._agent)
+        still: JsonDict = {"translation": [0.0, 0.0, 0.0], "rotation": [1.0, 0.0, 0.0, 0.0], "camera_intrinsic": []}
+        calibrations.append({"token": calibration, "sensor_token": sensor, **still})
+        known, before = {pose["token"]: pose for pose in poses}, ""
+        lidar: Rows = []
+        for sample in scene.rows(SAMPLE):
+            image = next(row for row in data if row["sample_token"] == sample["token"] and row["is_key_frame"])
+            pose, own = known[image["ego_pose_token"]], token(sample["token"], self._agent, BEV_CHANNEL)
+            name = f"samples/{BEV_CHANNEL}/{scene.name}__{BEV_CHANNEL}__{sample['timestamp']}.pcd.bin"
+            write_bytes(self._folder / name, b"")
+            turn = quaternion.from_yaw(quaternion.yaw(np.array(pose["rotation"])))
+            place = [*pose["translation"][:2], 0.0]
+            poses.append({**pose, "token": own, "translation": place, "rotation": turn.tolist()})
+            row = {**image, "token": own, "ego_pose_token": own, "calibrated_sensor_token": calibration}
+            lidar.append({**row, "fileformat": "pcd", "width": 0, "height": 0, "filename": name, "prev": before})
+            before = own
+        for row, following in zip(lidar, [*lidar[1:], {"token": ""}], strict=True):
+            row["next"] = following["token"]
+        data += lidar
+
+
+def _scene_row(scene: Scene, name: str) -> JsonDict:
+    return {
+        "token": scene.token,
+        "name": name,
+        "description": scene.description,
+        "log_token": scene.log["token"],
+        "nbr_samples": len(scene),
+        "first_sample_token": scene.samples[0].token,
+        "last_sample_token": scene.samples[-1].token,
+    }
+
+
+def _boxes_of(scene: Scene, agent: str, *, points: bool) -> Rows:
+    """Return the boxes of the objects that an agent measures, each from its first to its last sample with a measurement."""
+    own = {row["instance_token"] for row in scene.rows(AGENT) if row["id"] == agent} - {""}
+    measured = {r["sample_annotation_token"]: _measured(dict(r), agent) for r in scene.rows(VISIBILITY_DETAIL)}
+    tracks: dict[str, Rows] = {}
+    for row in scene.rows(SAMPLE_ANNOTATION):
+        if row["instance_token"] not in own:
+            tracks.setdefault(row["instance_token"], []).append(dict(row))
+    kept: dict[str, JsonDict] = {}
+    for track in tracks.values():
+        known = [number for number, row in enumerate(track) if _is_met(*measured[row["token"]])]
+        if known:
+            part = track[known[0] : known[-1] + 1]
+            part[0]["prev"] = part[-1]["next"] = ""
+            kept |= {row["token"]: row for row in part}
+    for box in kept.values():
+        visible_px, amodal_px, lidar, radar = measured[box["token"]]
+        level = int(np.searchsorted(VISIBILITY_EDGES, visible_px / max(amodal_px, 1), side="right")) + 1
+        box |= {
+            "visibility_token": str(level),
+            "num_lidar_pts": lidar if points else visible_px,
+            "num_radar_pts": radar,
+        }
+        box |= {"uav_visible_px": visible_px, "uav_amodal_px": amodal_px}
+    return [kept[row["token"]] for row in scene.rows(SAMPLE_ANNOTATION) if row["token"] in kept]
+
+
+def _measured(detail: JsonDict, agent: str) -> tuple[int, int, int, int]:
+    """Return visible and amodal pixels, lidar and radar points of one agent on a box."""
+    views = [view for view in detail["views"] if _agent_of(view["channel"]) == agent]
+    entry: JsonDict = next((one for one in detail.get("agents", ()) if one["agent"] == agent), {})
+    visible_px, amodal_px = (sum(view[key] for view in views) for key in ("visible_px", "amodal_px"))
+    return visible_px, amodal_px, entry.get("num_lidar_pts", 0), entry.get("num_radar_pts", 0)
+
+
+def _is_met(visible_px: int, _: int, lidar: int, radar: int) -> bool:
+    return visible_px + lidar + radar > 0
+
+
+def _instances_of(scene: Scene, boxes: Rows) -> Rows:
+    tracks: dict[str, list[str]] = {}
+    for box in boxes:
+        tracks.setdefault(box["instance_token"], []).append(box["token"])
+    return [
+        {
+            **row,
+            "nbr_annotations": len(own),
+            "first_annotation_token": own[0],
+            "last_annotation_token": own[-1],
+        }
+        for row in scene.rows(INSTANCE)
+        if (own := tracks.get(row["token"], []))
+    ]

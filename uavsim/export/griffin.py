@@ -1,0 +1,165 @@
+"""Griffin's raw layout: one car and one drone that see the same traffic, each in its own frame.
+
+``<split>/griffin-release/{vehicle-side,drone-side}`` hold ``calib/<sensor>.json`` (4x4 to the agent, 3x3 to pixels),
+``camera/<sensor>/<frame>.png``, ``lidar/lidar_top/<frame>.ply`` of the car in its own frame, ``label/<frame>.txt`` (type,
+centre, length, width, height, roll, pitch, yaw in degrees, id, visible share; the agent's flu frame), ``pose/<frame>.json``
+in the map frame, and ``scene_infos.json``. A frame's number is its time in tenths of a second; scenes follow each other. A
+side labels what it sees.
+Source: Griffin, Dataset_Preparation.md and griffin_data_converter/data_utils.py; py123d, parser/griffin.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from uavsim.access import Image, LidarScan, Sample
+from uavsim.errors import DatasetError
+from uavsim.export.kitti import flu_euler_deg
+from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids
+from uavsim.export.text import write_bytes, write_json, write_text
+from uavsim.files.bring import bring_file
+from uavsim.files.parse import reading
+from uavsim.files.results import ResultPath
+from uavsim.geometry.se3 import SE3
+from uavsim.images import codec
+from uavsim.typing import FloatArray, JsonDict
+
+__all__ = ["export_griffin"]
+
+_PERIOD_US: Final = 100_000
+_BETWEEN_SCENES: Final = 10  # frames
+_DRONE: Final = 0
+_CAR: Final = 1000
+"""The agents' numbers as ``records.channels`` gives them: drone 0 and vehicle v0."""
+_CAMERAS: Final = {_CAR: ("FRONT", "BACK", "LEFT", "RIGHT"), _DRONE: ("FRONT", "BACK", "LEFT", "RIGHT", "BOTTOM")}
+_SIDES: Final = {_CAR: "vehicle-side", _DRONE: "drone-side"}
+_TYPES: Final = {
+    "human.pedestrian": "pedestrian",
+    "vehicle.car": "car",
+    "vehicle.truck": "truck",
+    "vehicle.bus": "bus",
+    "vehicle.motorcycle": "motorcycle",
+    "vehicle.bicycle": "bicycle",
+}
+_VERTEX: Final = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("I", "<f4")])
+
+
+def export_griffin(request: ExportRequest) -> list[Path]:
+    """Write the sides of vehicle v0 and drone 0; images that are PNG are hard-linked.
+
+    Raises:
+        DatasetError: an agent, a camera or a file is missing, or a sample is not at a tenth of a second.
+    """
+    with reading(request.root):
+        return _export_griffin(request)
+
+
+def _export_griffin(request: ExportRequest) -> list[Path]:
+    folder = ResultPath.open(request.out) / request.split_name / "griffin-release"
+    first, scenes = 0, []
+    for number, scene in enumerate(request.open_labelled().scenes(request.split)):
+        frames = [first + _tenths(sample, scene.samples[0]) for sample in scene.samples]
+        for sample, frame in zip(scene.samples, frames, strict=True):
+            agents = by_drone(sample)
+            for agent, side in _SIDES.items():
+                images = _cameras(sample, agent, agents.get(agent, []))
+                _write_frame(folder / side, f"{frame:06d}", sample, images, lidar_of(sample, agent))
+        first = frames[-1] + _BETWEEN_SCENES
+        info = {"frames": [f"{frame:06d}" for frame in frames], "weather": scene.description}
+        scenes.append({"name": f"{scene.town}-{number:03d}", "info": info})
+    for side in _SIDES.values():
+        write_json(folder / side / "scene_infos.json", scenes)
+    return [folder.shown]
+
+
+def _tenths(sample: Sample, first: Sample) -> int:
+    tenths, rest_us = divmod(sample.timestamp_us - first.timestamp_us, _PERIOD_US)
+    if rest_us:
+        raise DatasetError(
+            f"{sample.scene_name}: sample {sample.number} is not at a tenth of a second, as Griffin's frames are: "
+            "make the dataset with keyframe_s 0.1"
+        )
+    return tenths
+
+
+def _cameras(sample: Sample, agent: int, images: list[Image]) -> list[Image]:
+    """Return an agent's images in Griffin's order."""
+    named = {image.camera: image for image in images}
+    missing = [name for name in _CAMERAS[agent] if name not in named]
+    if missing:
+        who, rig = ("vehicle v0", "griffin_car") if agent == _CAR else ("drone 0", "uav3d")
+        raise DatasetError(
+            f"{sample.scene_name}: {who} has no camera {missing[0]}, which Griffin has; a rig like {rig} has it"
+        )
+    return [named[name] for name in _CAMERAS[agent]]
+
+
+def _write_frame(side: ResultPath, frame: str, sample: Sample, images: list[Image], scan: LidarScan | None) -> None:
+    map_SE3_flu = images[0].map_SE3_flu
+    write_text(side / "label" / f"{frame}.txt", "".join(f"{line}\n" for line in _labels(sample, images)))
+    write_json(side / "pose" / f"{frame}.json", _pose(map_SE3_flu))
+    for image in images:
+        name = image.camera.lower()
+        _write_png(side / "camera" / name / f"{frame}.png", image)
+        if "instance" in image.layers:
+            target = side / "camera" / f"instance_{name}" / f"{frame}.png"
+            bring_file(image.files.open(image.layers["instance"]), target)
+        _write_calibration(side / "calib" / f"{name}.json", image.flu_SE3_optical, image.intrinsic)
+    if scan is not None:
+        _write_calibration(side / "calib" / "lidar_top.json", scan.flu_SE3_sensor, None)
+        write_bytes(side / "lidar" / "lidar_top" / f"{frame}.ply", _ply(scan))
+    else:
+        _write_calibration(side / "calib" / "lidar_virtual.json", SE3.identity(), None)
+
+
+def _write_png(target: ResultPath, image: Image) -> None:
+    if image.filename.endswith(".png"):
+        bring_file(image.files.open(image.filename), target)
+    else:
+        write_bytes(target, codec.encode_png(image.pixels()))
+
+
+def _write_calibration(target: ResultPath, flu_SE3_sensor: SE3, intrinsic: FloatArray | None) -> None:
+    if not target.exists():
+        known = {} if intrinsic is None else {"intrinsic": intrinsic.tolist()}
+        write_json(target, {"extrinsic": flu_SE3_sensor.matrix.tolist(), **known})
+
+
+def _pose(map_SE3_flu: SE3) -> JsonDict:
+    values = (*map_SE3_flu.translation_m.tolist(), *flu_euler_deg(map_SE3_flu.quat_wxyz).tolist())
+    return dict(zip(("x", "y", "z", "roll", "pitch", "yaw"), values, strict=True))
+
+
+def _labels(sample: Sample, images: list[Image]) -> list[str]:
+    boxes, own = sample.boxes, {image.token for image in images}
+    flu_SE3_box = images[0].map_SE3_flu.inverse() @ boxes.map_SE3_box
+    numbers = np.concatenate(
+        [flu_SE3_box.translation_m, boxes.size_lwh_m, flu_euler_deg(flu_SE3_box.quat_wxyz)], axis=1
+    )
+    lines = []
+    for category, row, instance_id, views in zip(
+        boxes.categories, numbers, mask_ids(boxes).tolist(), boxes.views, strict=True
+    ):
+        name = next((word for start, word in _TYPES.items() if category.startswith(start)), None)
+        seen = [view for view in views if view["sample_data_token"] in own]
+        visible_px, amodal_px = (sum(view[key] for view in seen) for key in ("visible_px", "amodal_px"))
+        if name is not None and visible_px:
+            share = visible_px / max(amodal_px, 1)
+            lines.append(f"{name} {' '.join(f'{v:.6f}' for v in row)} {instance_id} {share:.4f}")
+    return lines
+
+
+def _ply(scan: LidarScan) -> bytes:
+    """Return a turn's points in its agent's frame."""
+    points = scan.points()
+    vertices = np.empty(len(points), _VERTEX)
+    flu_m = scan.flu_SE3_sensor.apply(points[:, :3].astype(np.float64))
+    for column, name in enumerate("xyz"):
+        vertices[name] = flu_m[:, column]
+    vertices["I"] = points[:, 3]
+    properties = "".join(f"property float {name}\n" for name in _VERTEX.names or ())
+    head = f"ply\nformat binary_little_endian 1.0\nelement vertex {len(points)}\n{properties}end_header\n"
+    return head.encode("ascii") + vertices.tobytes()
