@@ -89,7 +89,7 @@ def tracked(*suffixes: str) -> Iterator[Path]:
 def texts(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (line, words) of a file: of Python its identifiers, strings and comments, of others everything."""
     if path.suffix != ".py":
-        yield from enumerate(path.read_text("utf-8").splitlines(), start=1)
+        yield from enumerate(path.read_text("utf-8").replace("_", " ").splitlines(), start=1)
         return
     for token in tokenize.generate_tokens(io.StringIO(path.read_text("utf-8")).readline):
         if token.type == tokenize.NAME:
