@@ -36,6 +36,18 @@ TOWN = "name: T\ncarla_map: T\nshort_name: t\n"
         ),
         ("routes", ROUTES + "    path: [[1, 2], {at: [1, 200000]}]\n", "must be less than or equal to 100000"),
         ("routes", "town: T\nroutes:\n  ../r: {path: [[1, 2]]}\n", ":3: routes.../r: '../r' is not a name"),
+        (
+            "dataset",
+            DATASET + "captures: {clip: {fps: 16, frames: 93}}\n",
+            "frames=93 at fps=16 does not end on a keyframe, one of which is every 8 frames (keyframe_s=0.5); possible is "
+            "frames: 89 or 97",
+        ),
+        ("dataset", DATASET + "captures: {clip: {fps: 15, frames: 93}}\n", ":4: captures.clip.fps: unknown value 15"),
+        (
+            "dataset",
+            DATASET + "captures: {clip: {fps: 16, frames: 97}}\nsamples: 4\n",
+            "gives samples=13: leave samples out",
+        ),
         ("formation", "drones: 33\nshape: cross\n", ":1: drones: must be less than or equal to 32, got 33"),
         ("formation", "drones: 3\nshape: crss\n", ":2: shape: unknown value 'crss'; did you mean 'cross'?"),
         ("formation", "drones: 3\n", "give either shape or keyframes"),
@@ -122,3 +134,18 @@ def test_short_forms():
     routes: Any = kinds()["routes"].model_validate({"town": "T", "routes": {"r": {"path": ((1, 2), {"at": (3, 4)})}}})
     route = routes.routes["r"]
     assert [item.at for item in route.path] == [(1, 2), (3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("clip", "keyframe_s", "time"),
+    [
+        ("fps: 16, frames: 93", 0.25, (0.0625, 0.25, 3, 24)),
+        ("fps: 10, frames: 101", 0.5, (0.05, 0.5, 4, 21)),
+        ("fps: 24, frames: 25", 0.5, (0.041667, 0.500004, 11, 3)),
+        ("fps: 30, frames: 61", 0.5, (0.033333, 0.499995, 14, 5)),
+    ],
+)
+def test_a_clip_decides_when_images_are_taken(tmp_path, clip, keyframe_s, time):
+    (tmp_path / "d.yaml").write_text(f"{DATASET}captures: {{clip: {{{clip}}}}}\nkeyframe_s: {keyframe_s}\n")
+    model = load(tmp_path / "d.yaml", kinds()["dataset"].model).model
+    assert (model.step_s, model.keyframe_s, model.sweeps_per_keyframe, model.samples) == time

@@ -14,6 +14,7 @@ from uavsim.access.images import NOTHING_IGNORED, Image, LidarScan, RadarScan
 from uavsim.access.streams import SensorStream
 from uavsim.dataset.reader import SceneRows
 from uavsim.dataset.schema import Table, Tables
+from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
 from uavsim.files.parse import reading
 from uavsim.geometry.se3 import SE3
@@ -82,6 +83,27 @@ class Scene:
         with reading(f"scene {self.name}"):
             own = [row for row in self._rows["sample_data"] if self._tables.channel(row) == channel]
             return [self._tables.image_of(row) for row in sorted(own, key=lambda row: row["timestamp"])]
+
+    def boxes_at(self, timestamp_us: int) -> Boxes:
+        """Return the boxes of a keyframe, or of an instant between two: there without velocities and views.
+
+        Raises:
+            DatasetError: the dataset says nothing of that instant.
+        """
+        found = self._sample_at.get(timestamp_us)
+        if found is not None:
+            return found.boxes
+        with reading(f"scene {self.name}"):
+            rows = self._tables.sweep_rows(timestamp_us)
+            if not rows:
+                raise DatasetError(
+                    f"{self.name}: no boxes at {timestamp_us} us; sweep_annotation has them between keyframes"
+                )
+            return self._tables.boxes_of(rows)
+
+    @cached_property
+    def _sample_at(self) -> dict[int, Sample]:
+        return {sample.timestamp_us: sample for sample in self.samples}
 
     @property
     def reports_views(self) -> bool:
@@ -256,6 +278,30 @@ class _SceneTables:
             category_names=self._shared.category_names,
             details=self._index["visibility_detail"],
         )
+
+    def sweep_rows(self, timestamp_us: int) -> list[JsonDict]:
+        """Return rows as of ``sample_annotation`` for an instant between keyframes."""
+        keep = ("size", "uav_visible_px", "num_lidar_pts", "uav_instance_id", "visibility_token")
+        made = []
+        for row in self._sweep_rows.get(timestamp_us, ()):
+            boxes = self._annotations[row["instance_token"]]
+            near = boxes.get(row["sample_token"]) or next(reversed(boxes.values()))
+            made.append({key: near[key] for key in keep if key in near} | row)
+        return made
+
+    @cached_property
+    def _sweep_rows(self) -> dict[int, list[JsonDict]]:
+        found: dict[int, list[JsonDict]] = {}
+        for row in self._rows.get("sweep_annotation", ()):
+            found.setdefault(row["timestamp"], []).append(row)
+        return found
+
+    @cached_property
+    def _annotations(self) -> dict[str, dict[str, JsonDict]]:
+        found: dict[str, dict[str, JsonDict]] = {}
+        for row in self._rows.get("sample_annotation", ()):
+            found.setdefault(row["instance_token"], {})[row["sample_token"]] = row
+        return found
 
     def channel(self, row: JsonDict) -> str:
         """Return the channel of a row of ``sample_data``."""

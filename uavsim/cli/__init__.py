@@ -45,6 +45,7 @@ _HOME: Final = {  # command -> module; a module is imported when its command is 
     "validate": "validate",
     "view": "view",
     "report": "view",
+    "video": "view",
     "publish": "publish",
     "verify": "publish",
     "reproduce": "publish",
@@ -76,6 +77,7 @@ _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which 
     "export": "Write a dataset in another format: COCO, KITTI, MCAP, MMDetection3D infos, nerfstudio, OPV2V.",
     "validate": "Check a dataset by what is on disk; exit code 4 when a check fails.",
     "view": "Look at a dataset: town, drones, cameras, boxes, tracks, masks and lidars by keyframe, in Rerun's viewer.",
+    "video": "Make a video of chosen cameras as a grid, with boxes, to show to people.",
     "report": "Write a page about a dataset: images, maps, histograms, scenes, findings. One file, no "
     "network, no JavaScript.",
     "publish": "Write what a dataset needs to be uploaded and used from where it lies: Parquet, tar files, "

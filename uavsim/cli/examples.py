@@ -51,6 +51,10 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "validate": ("uavsim validate out/demo", "uavsim validate out/demo --devkit --json report.json"),
     "view": ("uavsim view out/demo --save demo.rrd", "uavsim view out/demo --scene scene_0000 --web"),
+    "video": (
+        "uavsim video out/demo --out demo.mp4",
+        "uavsim video out/demo --camera CAMERA_FRONT_id_0 --out demo.gif",
+    ),
     "report": ("uavsim report out/demo --out report.html",),
     "publish": ('uavsim publish out/demo --out out/demo-pack --creator "My Lab"',),
     "verify": ("uavsim verify out/demo-pack", "uavsim verify out/demo-pack --json"),

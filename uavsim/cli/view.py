@@ -1,4 +1,4 @@
-"""``uavsim view`` and ``uavsim report``: look at a dataset before anything is trained on it."""
+"""``uavsim view``, ``report`` and ``video``: look at a dataset before anything is trained on it."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module to ``app``."""
     app.command(name="view")(view)
     app.command(name="report")(report)
+    app.command(name="video")(video)
 
 
 def view(
@@ -95,3 +96,30 @@ def report(
     request = ReportRequest(check=check, pixels=pixels)
     size = write_report(open_folder(folder, version), out, request)
     Screen().print(f"wrote {out}: {size / 1e6:.1f} MB")
+
+
+def video(
+    folder: Folder,
+    *,
+    out: Annotated[Path, typer.Option(help="The video: .mp4 or .gif.")] = Path("video.mp4"),
+    version: Version = None,
+    scene: Annotated[str | None, typer.Option(help="Name of the scene. Default: the first.")] = None,
+    camera: Annotated[
+        list[str] | None,
+        typer.Option(help="Channel, as CAMERA_FRONT_id_0; repeat for more. Default: up to six, of all drones in turn."),
+    ] = None,
+    columns: Annotated[int, typer.Option(min=0, help="Of the grid; 0: about as many as rows.")] = 0,
+    width: Annotated[int, typer.Option(min=64, max=7680, help="Of the whole video, pixels.")] = 1280,
+    fps: Annotated[float, typer.Option(min=0, max=240, help="Frames a second; 0: as the images were taken.")] = 0.0,
+    frames: Annotated[int, typer.Option(min=0, help="The first so many; 0: all.")] = 0,
+    boxes: Annotated[bool, typer.Option(help="Draw the boxes that each image shows.")] = True,
+) -> None:
+    """Make a video of chosen cameras as a grid, with boxes, to show to people."""
+    from uavsim.export.video import VideoRequest, write_video
+
+    request = VideoRequest(
+        root=folder, path=out, version=version, scene=scene, cameras=tuple(camera or ()), columns=columns, width_px=width,
+        fps=fps, frames=frames, boxes=boxes,
+    )  # fmt: skip
+    count, rate = write_video(request)
+    Screen().print(f"wrote {out}: {count} frames at {rate:g} a second, {out.stat().st_size / 1e6:.1f} MB")

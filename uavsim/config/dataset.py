@@ -209,6 +209,20 @@ class Twins(Model):
     """The same instants without the actors that hide others."""
 
 
+class Clip(Model):
+    """Video: images at its rate, keyframes among them. ``step_s``, ``sweeps_per_keyframe`` and ``samples`` follow from it."""
+
+    fps: Literal[10, 16, 24, 30]
+    frames: Annotated[int, Field(ge=2, le=10_000)]
+    """Of each camera in a scene; keyframes are the first, the last and every so many between."""
+
+
+class Captures(Model):
+    """When images are taken, if not by keyframes and sweeps."""
+
+    clip: Clip
+
+
 class DatasetConfig(Model):
     """A dataset: towns, scenes, time, swarm, traffic, weather and how it is stored."""
 
@@ -228,6 +242,8 @@ class DatasetConfig(Model):
     """Images between two keyframes."""
     step_s: Annotated[float, Field(ge=0.001, le=0.1)] = 0.05
     """Of the simulation."""
+    captures: Annotated[Captures | None, Field(exclude_if=_is_none)] = None
+    """Video instead: ``{clip: {fps: 16, frames: 93}}``; ``keyframe_s`` is kept as near as whole frames allow."""
     warmup_s: Seconds = 4.0
     """Traffic gets up to speed before the first image."""
     scenes_per_route: Annotated[int, Field(ge=1, le=100_000)] = 1
@@ -253,6 +269,38 @@ class DatasetConfig(Model):
     """What ``uavsim twins`` shows again of this dataset."""
     ingredients: IngredientBlocks = Field(default_factory=all_blocks, alias=INGREDIENT_KEYS)
     """What is in the scenes: the keys of ingredients (``traffic``, ``encounters``, ...) are gathered here."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _time_of_clip(cls, value: Any) -> Any:
+        """Put the numbers that a clip gives in place: a step is a frame's time or half of it, in whole microseconds."""
+        try:
+            captures = Captures.model_validate(value.get("captures"))
+            keyframe_s = float(value.get("keyframe_s", 0.5))
+        except (AttributeError, TypeError, ValueError):
+            return value  # which the fields themselves report
+        fps, last = captures.clip.fps, captures.clip.frames - 1
+        every = round(keyframe_s * fps)
+        if every < 1 or last % every:
+            near = sorted(
+                {max(last // max(every, 1), 1) * max(every, 1) + 1, (last // max(every, 1) + 1) * max(every, 1) + 1}
+            )
+            raise ValueError(
+                f"captures.clip: frames={last + 1} at fps={fps} does not end on a keyframe, one of which is every {every} "
+                f"frames (keyframe_s={keyframe_s:g}); possible is frames: {' or '.join(map(str, near))}"
+            )
+        steps = 2 if fps == 10 else 1
+        step_s = round(1e6 / (fps * steps)) * 1e-6
+        derived = {
+            "step_s": round(step_s, 6),
+            "keyframe_s": round(step_s * steps * every, 6),
+            "sweeps_per_keyframe": every - 1,
+            "samples": last // every + 1,
+        }
+        own = [key for key in derived if key != "keyframe_s" and value.get(key, derived[key]) != derived[key]]
+        if own:
+            raise ValueError(f"captures.clip gives {own[0]}={derived[own[0]]:g}: leave {own[0]} out")
+        return value | derived
 
     @model_validator(mode="before")
     @classmethod

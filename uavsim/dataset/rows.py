@@ -29,6 +29,7 @@ __all__ = [
     "SceneRow",
     "SemanticTagRow",
     "SensorRow",
+    "SweepAnnotationRow",
     "Vector",
     "ViewEntry",
     "VisibilityDetailRow",
@@ -313,6 +314,17 @@ class IgnoreRegionRow(TypedDict):
     semantic_tag: int
     box: list[int]
     pixels: int
+
+
+class SweepAnnotationRow(TypedDict):
+    """A box between two keyframes, where the simulator had it; size and class are those of its instance's boxes."""
+
+    token: str
+    sample_token: str
+    timestamp: int
+    instance_token: str
+    translation: Vector
+    rotation: Vector
 
 
 class AgentViewRow(TypedDict):

@@ -122,6 +122,13 @@ IGNORE_REGION: Final = Table(
     required=False,
     where_empty=False,
 )
+SWEEP_ANNOTATION: Final = Table(
+    "sweep_annotation",
+    rows.SweepAnnotationRow,
+    Owner.by("sample_token", "sample.token"),
+    required=False,
+    where_empty=False,
+)
 AGENT_VIEW: Final = Table(
     "agent_view", rows.AgentViewRow, Owner.by("sample_data_token", "sample_data.token"), required=False
 )
@@ -154,6 +161,7 @@ TABLES: Final[tuple[Table[Any], ...]] = (
     VISIBILITY_DETAIL,
     AGENT_VIEW,
     IGNORE_REGION,
+    SWEEP_ANNOTATION,
     LIDARSEG,
     AGENT,
 )

@@ -26,7 +26,15 @@ from uavsim.dataset.rows import (
     SceneRow,
 )
 from uavsim.dataset.schema import AGENT, LIDARSEG, Tables
-from uavsim.dataset.strict_boxes import box_rows, detail_rows, has_agent_table, ignore_rows, instance_rows, size_wlh
+from uavsim.dataset.strict_boxes import (
+    box_rows,
+    detail_rows,
+    has_agent_table,
+    ignore_rows,
+    instance_rows,
+    size_wlh,
+    sweep_rows,
+)
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
 from uavsim.geometry import quaternion
@@ -61,6 +69,7 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
     tables.rows["instance"] = instance_rows(labels, tables.rows["sample_annotation"])
     tables.rows["visibility_detail"] = detail_rows(labels, tables.rows["sample_annotation"])
     tables.rows["ignore_region"] = ignore_rows(labels)
+    tables.rows["sweep_annotation"] = sweep_rows(labels, sample_tokens)
     if has_agent_table(plan):
         own = instances_of_agents(plan, (one.info for one in labels.actors), labels.frames[0].states)
         tables.rows[AGENT.name] = [_agent_row(labels, agent, own.get(agent, 0)) for agent in plan.agents]

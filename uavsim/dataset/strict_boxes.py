@@ -11,19 +11,21 @@ from uavsim.dataset.rows import (
     IgnoreRegionRow,
     InstanceRow,
     SampleAnnotationRow,
+    SweepAnnotationRow,
     ViewEntry,
     VisibilityDetailRow,
 )
 from uavsim.dataset.tokens import token
 from uavsim.dataset.vocabulary import ATTRIBUTES, attribute_token, category_token
 from uavsim.errors import DatasetError
+from uavsim.geometry.se3 import SE3
 from uavsim.records.ingredients import actor_kind, has_drones
 from uavsim.records.label_columns import COLUMNS
 from uavsim.records.labels import LabelledActor, SceneLabels
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import IntArray, JsonDict
 
-__all__ = ["box_rows", "detail_rows", "has_agent_table", "ignore_rows", "instance_rows", "size_wlh"]
+__all__ = ["box_rows", "detail_rows", "has_agent_table", "ignore_rows", "instance_rows", "size_wlh", "sweep_rows"]
 
 
 def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnotationRow]:
@@ -203,6 +205,38 @@ def ignore_rows(labels: SceneLabels) -> list[IgnoreRegionRow]:
         }
         for k, channel, tag, box, pixels in columns
     ]
+
+
+def sweep_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SweepAnnotationRow]:
+    """Return the table ``sweep_annotation``: the true place, at each sweep, of what the keyframe before or after it has."""
+    boxes, base = labels.boxes, (labels.plan.dataset, labels.plan.scene_name)
+    ids = np.array([actor.info.instance_id for actor in labels.actors], dtype=np.int64)
+    made: list[SweepAnnotationRow] = []
+    following = len(sample_tokens) - 1
+    for frame in reversed(labels.frames):
+        if frame.sample_index is not None:
+            following = frame.sample_index
+            continue
+        near = boxes.instance_id[(boxes.sample_index == following) | (boxes.sample_index == following - 1)]
+        rows = np.flatnonzero(np.isin(frame.actors.instance_id, near))
+        if not len(rows):
+            continue
+        found = frame.actors.instance_id[rows]
+        actor_SE3_box = SE3.stack([labels.actors[k].actor_SE3_box for k in np.searchsorted(ids, found).tolist()])
+        map_SE3_box = frame.actors.map_SE3_actor[rows] @ actor_SE3_box
+        places = zip(found.tolist(), map_SE3_box.translation_m.tolist(), map_SE3_box.quat_wxyz.tolist(), strict=True)
+        made += [
+            {
+                "token": token(*base, "sweep_annotation", frame.timestamp_us, own),
+                "sample_token": sample_tokens[following],
+                "timestamp": frame.timestamp_us,
+                "instance_token": token(*base, "instance", own),
+                "translation": centre,
+                "rotation": rotation,
+            }
+            for own, centre, rotation in places
+        ]
+    return sorted(made, key=lambda row: row["timestamp"])
 
 
 def has_agent_table(plan: ScenePlan) -> bool:

@@ -138,6 +138,14 @@ EXTRA: Final[dict[str, tuple[Field, ...]]] = {
         Field("box", "vector", length=4),
         Field("pixels", "int"),
     ),
+    "sweep_annotation": (
+        _TOKEN,
+        Field("sample_token", "ref", table="sample"),
+        Field("timestamp", "int"),
+        Field("instance_token", "ref", table="instance"),
+        Field("translation", "vector", length=3),
+        Field("rotation", "vector", length=4),
+    ),
     "corner_case": (
         _TOKEN,
         Field("scene_token", "ref", table="scene"),

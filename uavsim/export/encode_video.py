@@ -1,0 +1,99 @@
+"""The one door to FFmpeg: frames to the bytes of an mp4 or a GIF, by PyAV. The same frames give the same file."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, Final
+
+from uavsim.errors import InputError
+from uavsim.typing import UInt8Array
+
+__all__ = ["decode_mp4", "encode_gif", "encode_mp4"]
+
+_THREADS: Final = "4"  # of x264, whose bytes differ with their number
+_COLOURS: Final = 128
+
+
+def _av() -> Any:
+    try:
+        import av
+    except ImportError as error:
+        raise InputError("videos are written by PyAV, which is not installed: pip install 'uavsim[video]'") from error
+    return av
+
+
+def encode_mp4(frames: Iterator[UInt8Array], *, fps: float, quality: int = 20, lossless: bool = False) -> bytes:
+    """Return an H.264 video.
+
+    Args:
+        frames: (H, W, 3) RGB, all of one size; an odd line or column is left out where colours are halved.
+        fps: frames a second.
+        quality: x264's crf, lower is better.
+        lossless: RGB as 4:4:4 without loss beyond the change of colour space (up to 1 of 255 where colours are pure).
+    """
+    av, file = _av(), io.BytesIO()
+    options = {"qp": "0"} if lossless else {"crf": str(quality)}
+    with av.open(file, "w", format="mp4") as container:
+        stream = None
+        for pixels in frames:
+            cut = pixels if lossless else pixels[: pixels.shape[0] // 2 * 2, : pixels.shape[1] // 2 * 2]
+            frame = av.VideoFrame.from_ndarray(cut, format="rgb24")
+            if stream is None:
+                rate = Fraction(fps).limit_denominator(1001)
+                stream = container.add_stream("libx264", rate=rate, options=options | {"threads": _THREADS})
+                stream.width, stream.height = frame.width, frame.height
+                stream.pix_fmt = "yuv444p" if lossless else "yuv420p"
+            container.mux(stream.encode(frame))
+        if stream is None:
+            raise InputError("a video needs a frame")
+        container.mux(stream.encode(None))
+    return file.getvalue()
+
+
+def decode_mp4(data: bytes) -> Iterator[UInt8Array]:
+    """Yield the frames of a video, (H, W, 3) RGB."""
+    with _av().open(io.BytesIO(data)) as container:
+        for frame in container.decode(video=0):
+            yield frame.to_ndarray(format="rgb24")
+
+
+def encode_gif(frames: Iterator[UInt8Array], *, fps: float) -> bytes:
+    """Return a GIF that repeats, with one palette of 128 colours made from all frames."""
+    av, file = _av(), io.BytesIO()
+    shown = [av.VideoFrame.from_ndarray(pixels, format="rgb24") for pixels in frames]
+    if not shown:
+        raise InputError("a video needs a frame")
+    rate = Fraction(fps).limit_denominator(1001)
+    with av.open(file, "w", format="gif") as container:
+        stream = container.add_stream("gif", rate=rate)
+        stream.width, stream.height, stream.pix_fmt = shown[0].width, shown[0].height, "pal8"
+        graph = _palette_graph(av, shown[0], rate)
+        for number, frame in enumerate(shown):
+            frame.pts, frame.time_base = number, 1 / rate
+            graph.push(frame)
+        graph.push(None)
+        while True:
+            try:
+                container.mux(stream.encode(graph.pull()))
+            except (av.error.BlockingIOError, av.error.EOFError):
+                break
+        container.mux(stream.encode(None))
+    return file.getvalue()
+
+
+def _palette_graph(av: Any, first: Any, rate: Fraction) -> Any:
+    """Return FFmpeg's filters that choose a palette and dither in order, which a GIF compresses well."""
+    graph = av.filter.Graph()
+    source = graph.add_buffer(width=first.width, height=first.height, format=first.format, time_base=1 / rate)
+    split = graph.add("split")
+    palette = graph.add("palettegen", f"max_colors={_COLOURS}:stats_mode=diff")
+    use, sink = graph.add("paletteuse", "dither=bayer:bayer_scale=4:diff_mode=rectangle"), graph.add("buffersink")
+    source.link_to(split)
+    split.link_to(palette, 0, 0)
+    split.link_to(use, 1, 0)
+    palette.link_to(use, 0, 1)
+    use.link_to(sink)
+    graph.configure()
+    return graph
