@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from uavsim.config.dataset import DatasetConfig
 from uavsim.config.library import kinds
 from uavsim.config.load import load
 from uavsim.errors import ConfigError
@@ -147,5 +148,5 @@ def test_short_forms():
 )
 def test_a_clip_decides_when_images_are_taken(tmp_path, clip, keyframe_s, time):
     (tmp_path / "d.yaml").write_text(f"{DATASET}captures: {{clip: {{{clip}}}}}\nkeyframe_s: {keyframe_s}\n")
-    model = load(tmp_path / "d.yaml", kinds()["dataset"].model).model
+    model = load(tmp_path / "d.yaml", DatasetConfig).model
     assert (model.step_s, model.keyframe_s, model.sweeps_per_keyframe, model.samples) == time

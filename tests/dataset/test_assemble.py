@@ -62,7 +62,7 @@ def test_same_fragments_same_bytes(fragment: Fragment, tmp_path: Path) -> None:
     for run in ("a", "b"):
         assemble(tmp_path / run, [pack_fragment(fragment)], map_masks={"Town10HD": b"not drawn here"})
     files = sorted(p.relative_to(tmp_path / "a") for p in (tmp_path / "a").rglob("*") if p.is_file())
-    assert len(files) == 13 + 5 + 2 + 1
+    assert len(files) == 13 + 6 + 2 + 1
     for name in files:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 

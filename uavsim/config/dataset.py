@@ -218,7 +218,7 @@ class Clip(Model):
 
 
 class Captures(Model):
-    """When images are taken, if not by keyframes and sweeps."""
+    """The times of images, if not by keyframes and sweeps."""
 
     clip: Clip
 
