@@ -98,3 +98,18 @@ def test_the_page_opens_with_what_drew_the_images(strict: Path, foreign: Path, t
     assert "carla" not in header.partition("</h1>")[2]
     write_report(uavsim.open(foreign), out, ReportRequest(check=False))
     assert 'class="origin"' not in out.read_text("utf-8")
+
+
+def test_one_image_is_large_beside_its_mask_and_no_check_is_named_that_does_not_apply(
+    strict: Path, foreign: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "report.html"
+    write_report(uavsim.open(strict), out, ReportRequest())
+    texts = [a["alt"] for tag, a in Outline(out.read_text("utf-8")).tags if tag == "img"]
+    assert "with its boxes" in texts[0]
+    assert "instance mask" in texts[1]
+    assert "checks were left out: images were not decoded" in out.read_text("utf-8")
+    assert "encounters.rows" not in out.read_text("utf-8")
+    write_report(uavsim.open(foreign), out, ReportRequest(pixels=True))
+    assert "left out: no instance masks" in out.read_text("utf-8")
+    assert "could not be made" not in out.read_text("utf-8")

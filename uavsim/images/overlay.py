@@ -1,4 +1,4 @@
-"""Images for viewers: smaller copies, coloured masks with clear ground, and the outlines of areas."""
+"""Images for viewers: smaller copies, masks with a colour for each object, and the outlines of areas."""
 
 from __future__ import annotations
 
@@ -9,11 +9,24 @@ import numpy as np
 
 from uavsim.errors import InputError
 from uavsim.images import codec, draw
-from uavsim.typing import BoolArray, FloatArray, UInt8Array, UInt16Array
+from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["coloured_mask", "outlines", "small_jpeg"]
+__all__ = ["coloured_mask", "object_colours", "outlines", "painted_mask", "small_jpeg"]
 
 _COLOURS: Final = 251  # a prime: neighbouring instance ids differ
+
+
+def object_colours(ids: IntArray) -> list[draw.Colour]:
+    """Return the colour of each of (N,) instance ids, as the masks here have it."""
+    palette = draw.palette(_COLOURS)
+    return [palette[n] for n in (ids % _COLOURS).tolist()]
+
+
+def painted_mask(ids: UInt16Array, *, ground: draw.Colour) -> UInt8Array:
+    """Return (H, W) instance ids as (H, W, 3) RGB, a colour for each object on one ground."""
+    colours = np.array([ground, *draw.palette(_COLOURS)], dtype=np.uint8)
+    painted: UInt8Array = colours[np.where(ids > 0, ids % _COLOURS + 1, 0)]
+    return painted
 
 
 def small_jpeg(pixels: UInt8Array, *, width_px: int, quality: int) -> bytes:

@@ -9,19 +9,21 @@ from typing import Final
 import numpy as np
 
 from uavsim.access import Dataset, Image, Sample
-from uavsim.access.shown import boxes_shown
 from uavsim.errors import DatasetError
+from uavsim.export.contact_sheet import richest_image, with_boxes
 from uavsim.images import draw, overlay
 from uavsim.records.channels import channel_without_kind
 from uavsim.typing import UInt8Array
 from uavsim.validate import Report
 
-__all__ = ["Sheet", "Thumbnail", "contact_sheets", "thumbnails"]
+__all__ = ["Sheet", "Thumbnail", "contact_sheets", "large_views", "thumbnails"]
 
 _TILE_PX: Final = 256
 _THUMBNAIL_PX: Final = 320
 _QUALITY: Final = 72
+_LARGE_PX: Final = 960
 _NOT_THERE: Final = (60, 60, 60)
+_GROUND: Final = (24, 24, 24)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,25 @@ def contact_sheets(data: Dataset, *, most: int) -> list[Sheet]:
     return sheets
 
 
+def large_views(data: Dataset) -> list[tuple[str, str]]:
+    """Return data URI and text of one image with its boxes, and of its mask: that which shows most, amid the first scene."""
+    scene = data.scene(data.scene_names[0])
+    if not scene.samples:
+        return []
+    sample = scene.samples[len(scene) // 2]
+    try:
+        image = richest_image(sample)
+        views = [
+            (with_boxes(sample, image), f"{image.channel} of {scene.name}, sample {sample.number}, with its boxes")
+        ]
+        if "instance" in image.layers:
+            mask = overlay.painted_mask(image.mask()[0], ground=_GROUND)
+            views.append((mask, "its instance mask: a colour for each object, that of its box"))
+    except DatasetError:  # as in the sheets
+        return []
+    return [(_uri(pixels, width_px=_LARGE_PX), text) for pixels, text in views]
+
+
 def thumbnails(data: Dataset, report: Report, *, most: int) -> list[Thumbnail]:
     """Return the images that findings name by sample and channel: the first of each code, then further ones."""
     of_image = [f for f in report.findings if f.scene and f.sample and f.channel]
@@ -99,21 +120,11 @@ def _sheet(sample: Sample) -> UInt8Array:
 
 
 def _tile(image: Image, sample: Sample) -> UInt8Array:
-    width, height = image.size_px
     try:
-        canvas = np.ascontiguousarray(image.pixels())
+        return with_boxes(sample, image)
     except DatasetError:  # missing or damaged: the validator says which
+        width, height = image.size_px
         return np.full((height, width, 3), _NOT_THERE, dtype=np.uint8)
-    boxes = sample.boxes
-    chosen = boxes_shown(boxes, image)
-    colours = draw.palette(max((int(n) for n in boxes.instance_id), default=0) + 1)
-    draw.draw_boxes_3d(
-        canvas,
-        image.project(boxes.corners_map_m[chosen]),
-        colours=[colours[int(boxes.instance_id[n])] for n in chosen],
-        width_px=max(round(width / 250), 1),
-    )
-    return canvas
 
 
 def _uri(pixels: UInt8Array, *, width_px: int) -> str:

@@ -77,6 +77,7 @@ def write_report(data: Dataset, path: Path, request: ReportRequest) -> int:
         parts=parts,
         facts=_facts(data, found),
         notes=notes,
+        large=sheets.large_views(data) if shown else [],
         sheets=shown,
         maps=_maps(data, found),
         plots=_plots(found),
@@ -85,7 +86,7 @@ def write_report(data: Dataset, path: Path, request: ReportRequest) -> int:
         pixels=request.pixels,
         findings=findings,
         thumbnails=[] if report is None else sheets.thumbnails(data, report, most=_MOST_THUMBNAILS),
-        skipped=[] if report is None else list(report.skipped.items()),
+        skipped={} if report is None else _by_reason(report.skipped),
         scene_columns=_SCENE_COLUMNS,
         scenes=_scene_rows(found, ledger, report),
     )
@@ -191,6 +192,14 @@ def _comparison(found: Measures) -> list[tuple[str, str, str]]:
         "towns": f"{len(found.towns)} ({', '.join(sorted(filter(None, found.towns)))})",
     }
     return [(name, visible(ours[name]), theirs) for name, theirs in _UAV3D.items()]
+
+
+def _by_reason(skipped: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the checks that were not made, by the reason."""
+    found: dict[str, list[str]] = {}
+    for check, reason in skipped.items():
+        found.setdefault(reason, []).append(check)
+    return found
 
 
 def _findings(report: Report) -> list[dict[str, Any]]:

@@ -34,6 +34,9 @@ Need: TypeAlias = Literal["tables", "geometry", "velocities", "images", "masks"]
 """``geometry``: boxes and cameras placed in the map. ``images``, ``masks``: their pixels."""
 Look: TypeAlias = Callable[[Evidence], Iterator[Finding]]
 
+_ONLY_WITH: Final = {"encounters": ("encounter", "intruder_view"), "cases": ("corner_case", "object_tag")}
+"""Group of checks -> the tables of which one must be there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -54,6 +57,11 @@ class Check:
     look: Look
     needs: Need
     dialects: tuple[Dialect, ...]
+
+    def applies(self, data: DataSet) -> bool:
+        """Say whether the dataset has what it is about: tables of encounters or of corner cases; all else is always there."""
+        tables = _ONLY_WITH.get(self.name.partition(".")[0], ())
+        return data.dialect in self.dialects and (not tables or any(name in data.tables for name in tables))
 
     def why_not(self, evidence: Evidence) -> str | None:
         """Return why it cannot be made, or None."""

@@ -60,7 +60,7 @@ def validate_version(
 def findings_of(evidence: Evidence, skipped: dict[str, str]) -> Iterator[Finding]:
     """Yield all that the checks find, however much; what cannot be checked goes to ``skipped``: name and reason."""
     for check in CHECKS:
-        if evidence.data.dialect not in check.dialects:
+        if not check.applies(evidence.data):
             continue
         reason = check.why_not(evidence)
         if reason is not None:

@@ -10,21 +10,20 @@ from typing import Any, Final
 import numpy as np
 import rerun as rr
 
-from uavsim.access import Boxes, Image, Sample
+from uavsim.access import Image, Sample
 from uavsim.access.shown import boxes_shown
 from uavsim.errors import DatasetError
-from uavsim.images import draw, overlay
+from uavsim.images import overlay
 from uavsim.typing import FloatArray, UInt8Array, UInt16Array
 from uavsim.view.times import Times
 
-__all__ = ["ShownImages", "box_colours", "fitting_width_px", "log_images"]
+__all__ = ["ShownImages", "fitting_width_px", "log_images"]
 
 _AROUND: Final = [0, 1, 2, 3, 0, 4, 5, 1, 5, 6, 2, 6, 7, 3, 7, 4]
 """A way along all 12 edges of a box, in one stroke."""
 _WIDTHS_PX: Final = (640, 560, 480, 400, 340, 288, 240, 200, 160)
 _IMAGE_PLANE_M: Final = 8.0
 _MASK_OPACITY: Final = 0.45
-_INSTANCE_COLOURS: Final = 251  # as in the coloured masks
 
 
 @dataclass(slots=True)
@@ -57,7 +56,7 @@ def log_images(
     shown = ShownImages()
     columns: dict[str, _Column] = {}
     for row, sample in enumerate(samples):
-        colours = box_colours(sample.boxes)
+        colours = overlay.object_colours(sample.boxes.instance_id)
         corners_map_m = sample.boxes.corners_map_m
         for image in sample.images:
             column = columns.setdefault(image.channel, _Column(image))
@@ -108,12 +107,6 @@ def _read(image: Image) -> tuple[UInt8Array | None, UInt16Array | None]:
         with suppress(DatasetError):
             ids = image.mask()[0]
     return pixels, ids
-
-
-def box_colours(boxes: Boxes) -> list[tuple[int, int, int]]:
-    """Return a colour for each box, that of its object in the masks."""
-    palette = draw.palette(_INSTANCE_COLOURS)
-    return [palette[int(n) % _INSTANCE_COLOURS] for n in boxes.instance_id]
 
 
 def _send(recording: rr.RecordingStream, entity: str, column: _Column, times: Times, *, width_px: int) -> None:

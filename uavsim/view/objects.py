@@ -9,9 +9,8 @@ import numpy as np
 import rerun as rr
 
 from uavsim.access import Sample, Scene
-from uavsim.images import draw
+from uavsim.images import draw, overlay
 from uavsim.typing import FloatArray
-from uavsim.view.images import box_colours
 from uavsim.view.times import Times
 
 __all__ = ["log_boxes", "log_lidars", "log_tracks"]
@@ -58,7 +57,7 @@ def log_tracks(recording: rr.RecordingStream, scene: Scene) -> None:
     first = {
         token: colour
         for s in scene
-        for token, colour in zip(s.boxes.instance_tokens, box_colours(s.boxes), strict=True)
+        for token, colour in zip(s.boxes.instance_tokens, overlay.object_colours(s.boxes.instance_id), strict=True)
     }
     for track in scene.tracks:
         way = track.map_SE3_box.translation_m
