@@ -18,7 +18,7 @@ from rich.text import Text
 
 from uavsim.escape import visible
 
-__all__ = ["Screen", "be_quiet", "duration", "line", "open_standard_streams", "size", "write_out"]
+__all__ = ["Screen", "be_quiet", "count", "duration", "line", "open_standard_streams", "size", "write_out"]
 
 _quiet: Final = threading.Event()
 
@@ -78,9 +78,14 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def size(count: float) -> str:
+def size(total_bytes: float) -> str:
     """Say a size: ``12 MB``, ``3.4 GB``."""
-    return f"{count / 1e6:.0f} MB" if count < 1e9 else f"{count / 1e9:.1f} GB"
+    return f"{total_bytes / 1e6:.0f} MB" if total_bytes < 1e9 else f"{total_bytes / 1e9:.1f} GB"
+
+
+def count(number: int, what: str) -> str:
+    """Say how many: ``1 scene``, ``2 scenes``, ``1,200 images``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def write_out(text: str) -> None:

@@ -6,7 +6,7 @@ from rerun.chunk import RrdReader
 
 import uavsim
 from uavsim.errors import InputError, UnknownNameError
-from uavsim.view import ViewRequest, show_recording, write_recording
+from uavsim.view import ViewRequest, open_viewer, write_recording
 from uavsim.view.viewer import viewer_command
 
 
@@ -54,8 +54,28 @@ def test_boxes_tracks_drones_lidars_and_the_town_come_back(strict: Path, recordi
     assert any(label.startswith("vehicle.car ") for label in labels[0])
     ways = column(chunks["/world/drones/0"], "Transform3D:translation")
     assert len(ways) == 4
-    for entity in ("/world/tracks", "/world/routes/1", "/world/lidars/LIDAR_id_0", "/world/town/borders", "/about"):
+    for entity in (
+        "/world/tracks",
+        "/world/routes/1",
+        "/world/lidars/LIDAR_id_0",
+        "/world/town/borders",
+        "/about",
+        "/world/drones/1/body",
+    ):
         assert entity in chunks, entity
+
+
+def test_depth_shows_what_has_no_box(strict: Path, recording: Path) -> None:
+    chunks, sample = read_back(recording), uavsim.open(strict).scene("scene_00").samples[0]
+    points = np.array(column(chunks["/world/depth"], "Points3D:positions")[0])
+    image = sample.images[0]
+    depth_m = image.depth_m()
+    v, u = np.argwhere(depth_m < 100)[0]
+    expected = image.map_SE3_optical.apply(
+        np.linalg.inv(image.intrinsic) @ np.array([u + 0.5, v + 0.5, 1.0]) * depth_m[v, u]
+    )
+    assert np.linalg.norm(points - expected, axis=1).min() < 1.0
+    assert len(points) == len(column(chunks["/world/depth"], "Points3D:colors")[0])
 
 
 def test_the_other_dialect_and_datasets_of_others(uav3d: Path, foreign: Path, tmp_path: Path) -> None:
@@ -71,10 +91,10 @@ def test_what_is_asked_for_wrongly(strict: Path, tmp_path: Path, monkeypatch: py
         write_recording(uavsim.open(strict), tmp_path / "a.rrd", ViewRequest(("scene_11",)))
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    with pytest.raises(InputError, match="--web"):
-        show_recording(tmp_path / "a.rrd")
+    with pytest.raises(InputError, match="--web"), open_viewer(web=False):
+        pytest.fail("opened")
 
 
 def test_the_web_page_is_for_this_machine_alone() -> None:
-    command = viewer_command(Path("a.rrd"), web=True)
+    command = viewer_command(web=True, port=9876, web_port=9090)
     assert command[command.index("--bind") + 1] == "127.0.0.1"

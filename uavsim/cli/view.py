@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from uavsim.access import Dataset, open_folder
+from uavsim.access import open_folder
 from uavsim.errors import InputError
-from uavsim.terminal import Screen
+from uavsim.terminal import Screen, count
 
 if TYPE_CHECKING:
-    from uavsim.view import ViewRequest
+    from uavsim.view import ViewSummary
 
 __all__ = ["register"]
 
@@ -47,36 +46,33 @@ def view(
     if save is not None and web:
         raise InputError("--save and --web: give one of them; a saved recording is opened with rerun FILE.rrd")
     try:
-        from uavsim.view import ViewRequest, serve_recording, show_recording
+        from uavsim.view import ViewRequest, open_viewer, send_recording, write_recording
     except ImportError as error:
         raise InputError(f"the viewer is not installed ({error.name}): pip install 'uavsim[viewer]'") from error
     data = open_folder(folder, version)
     request = ViewRequest(tuple(scene or ()), most_samples=samples, image_width_px=image_width)
+    screen = Screen()
     if save is not None:
-        _write(data, save, request)
+        _say(write_recording(data, save, request), f"wrote {save}, {save.stat().st_size / 1e6:.1f} MB")
         return
-    with tempfile.TemporaryDirectory(prefix="uavsim-view-") as scratch:
-        path = Path(scratch) / f"{folder.resolve().name or 'dataset'}.rrd"
-        _write(data, path, request)
-        if web:
-            page = f"http://127.0.0.1:{web_port}/?url=rerun%2Bhttp://127.0.0.1:{port}/proxy"
-            serve_recording(
-                path, port=port, web_port=web_port, listening=lambda: Screen().print(f"{page} until Ctrl-C")
-            )
-        else:
-            show_recording(path)
+    with open_viewer(web=web, port=port, web_port=web_port) as viewer:
+        if viewer.page:
+            screen.print(f"{viewer.page} until Ctrl-C")
+        summary = send_recording(data, viewer.url, request, wanted=viewer.is_open)
+        try:
+            _say(summary, "shown")
+            viewer.wait()
+        except KeyboardInterrupt:
+            screen.print("ended")
 
 
-def _write(data: Dataset, path: Path, request: ViewRequest) -> None:
-    from uavsim.view import write_recording
-
-    summary = write_recording(data, path, request)
+def _say(summary: ViewSummary, what: str) -> None:
     screen = Screen()
     for note in summary.notes:
         screen.print(f"note: {note}")
     screen.print(
-        f"wrote {path}: {summary.scenes} scenes, {summary.samples} samples, {summary.images} images, {summary.boxes} boxes, "
-        f"{path.stat().st_size / 1e6:.1f} MB"
+        f"{what}: {count(summary.scenes, 'scene')}, {count(summary.samples, 'sample')}, {count(summary.images, 'image')}, "
+        f"{summary.boxes} boxes"
     )
 
 

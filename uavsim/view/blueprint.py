@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
+import numpy as np
 import rerun.blueprint as rrb
 
 from uavsim.typing import FloatArray
 
 __all__ = ["arrange"]
 
+_LEAST_REACH_M: Final = 20.0
+_EYE: Final = (-0.75, -1.0, 0.45)  # from the middle of the swarm, in reaches
 
-def arrange(cameras: Mapping[int, Sequence[tuple[str, str]]], *, look_at_map_m: FloatArray) -> rrb.Blueprint:
+
+def arrange(cameras: Mapping[int, Sequence[tuple[str, str]]], *, swarm_map_m: FloatArray) -> rrb.Blueprint:
     """Return the blueprint.
 
     Args:
         cameras: drone -> (entity, name) of each of its cameras.
-        look_at_map_m: (3,) what the first view is turned to: the middle of the swarm.
+        swarm_map_m: (N, 3) where the drones are at first: the first view has them, and the ground below them, before it.
     """
-    x, y, z = (float(v) for v in look_at_map_m)
-    height_m = max(z, 20.0)
+    middle = swarm_map_m.mean(axis=0)
+    x, y, z = (float(v) for v in middle)
+    reach_m = max(z, 1.5 * float(np.ptp(swarm_map_m, axis=0).max()), _LEAST_REACH_M)
+    eye = middle + np.array(_EYE) * reach_m
     world = rrb.Spatial3DView(
         origin="/world",
         contents=["/world/**", "- /world/drones/**/boxes", "- /world/drones/**/mask"],
@@ -27,8 +34,8 @@ def arrange(cameras: Mapping[int, Sequence[tuple[str, str]]], *, look_at_map_m: 
         background=(18, 20, 24),
         line_grid=False,
         eye_controls=rrb.EyeControls3D(
-            position=(x - 1.1 * height_m, y - 1.4 * height_m, 1.6 * height_m),
-            look_target=(x, y, 0.3 * z),
+            position=tuple(eye.tolist()),
+            look_target=(x, y, z - 0.45 * reach_m),
             eye_up=(0, 0, 1),
         ),
     )
@@ -42,5 +49,5 @@ def arrange(cameras: Mapping[int, Sequence[tuple[str, str]]], *, look_at_map_m: 
         rrb.Horizontal(world, right, column_shares=[5, 4]),
         rrb.BlueprintPanel(state="collapsed"),
         rrb.SelectionPanel(state="collapsed"),
-        rrb.TimePanel(state="collapsed", timeline="keyframe", fps=2.0),
+        rrb.TimePanel(state="collapsed", timeline="keyframe", fps=2.0, play_state="paused"),
     )

@@ -8,15 +8,21 @@ from typing import Final
 import numpy as np
 import rerun as rr
 
-from uavsim.access import Sample, Scene
+from uavsim.access import Image, Sample, Scene
+from uavsim.errors import DatasetError
+from uavsim.geometry import pinhole
 from uavsim.images import draw, overlay
-from uavsim.typing import FloatArray
+from uavsim.typing import FloatArray, UInt8Array
 from uavsim.view.times import Times
 
-__all__ = ["log_boxes", "log_lidars", "log_tracks"]
+__all__ = ["log_boxes", "log_depth", "log_lidars", "log_tracks", "log_ways"]
 
 _MOVED_M: Final = 1.0
 _UNSEEN_COLOUR: Final = (110, 110, 110)
+_LINE: Final = -1.5  # Rerun's way of saying points of the screen, whatever the distance
+_WAY: Final = -2.5
+_DRONE: Final = -7.0
+_FARTHEST_M: Final = 150.0  # beyond, a pixel is half a metre
 
 
 def log_boxes(
@@ -45,10 +51,20 @@ def log_boxes(
         colors=colours,
         labels=labels,
     ).partition(counts)
-    recording.send_columns("world/boxes", indexes=times.all(), columns=columns)
-    recording.send_columns(
-        "world/boxes", indexes=times.all(), columns=rr.Boxes3D.columns(show_labels=[False] * len(samples))
+    style = rr.Boxes3D.from_fields(
+        radii=[_LINE], show_labels=False, fill_mode=rr.components.FillMode.TransparentFillMajorWireframe
     )
+    recording.log("world/boxes", style, static=True)
+    recording.send_columns("world/boxes", indexes=times.all(), columns=columns)
+
+
+def log_ways(recording: rr.RecordingStream, scene: Scene) -> None:
+    """Write each drone's way through the scene, and the drone as a dot with its name where it is."""
+    ways = scene.map_SE3_drones()
+    for (drone, way), colour in zip(ways.items(), draw.palette(len(ways)), strict=True):
+        recording.log(f"world/routes/{drone}", rr.LineStrips3D([way.translation_m], colors=[colour], radii=[_WAY]))
+        dot = rr.Points3D([[0, 0, 0]], colors=[colour], radii=[_DRONE], labels=[f"drone {drone}"], show_labels=True)
+        recording.log(f"world/drones/{drone}/body", dot, static=True)
 
 
 def log_tracks(recording: rr.RecordingStream, scene: Scene) -> None:
@@ -64,7 +80,7 @@ def log_tracks(recording: rr.RecordingStream, scene: Scene) -> None:
         if float(np.ptp(way, axis=0).max()) > _MOVED_M:
             strips.append(way)
             colours.append(first[track.instance_token])
-    recording.log("world/tracks", rr.LineStrips3D(strips, colors=colours, radii=[0.15]))
+    recording.log("world/tracks", rr.LineStrips3D(strips, colors=colours, radii=[_LINE]))
 
 
 def log_lidars(recording: rr.RecordingStream, samples: Sequence[Sample], times: Times, *, most_points: int) -> None:
@@ -83,5 +99,37 @@ def log_lidars(recording: rr.RecordingStream, samples: Sequence[Sample], times: 
         if not sum(map(len, thin)):
             continue
         columns = rr.Points3D.columns(positions=np.concatenate(thin)).partition([len(cloud) for cloud in thin])
-        recording.log(f"world/lidars/{channel}", rr.Points3D.from_fields(radii=[0.06], colors=[(120, 190, 255)]))
+        recording.log(f"world/lidars/{channel}", rr.Points3D.from_fields(radii=[_LINE], colors=[(120, 190, 255)]))
         recording.send_columns(f"world/lidars/{channel}", indexes=times.at(rows), columns=columns)
+
+
+def log_depth(recording: rr.RecordingStream, samples: Sequence[Sample], times: Times, *, most_points: int) -> None:
+    """Write what the depth images show, buildings and all, as points in the images' colours, at most so many."""
+    with_depth = sum("depth" in image.layers for sample in samples for image in sample.images)
+    clouds: list[tuple[int, FloatArray, UInt8Array]] = []
+    for row, sample in enumerate(samples):
+        seen = [_cloud(image, most_points // with_depth) for image in sample.images if "depth" in image.layers]
+        if seen:
+            clouds.append((row, np.concatenate([p for p, _ in seen]), np.concatenate([c for _, c in seen])))
+    if not clouds:
+        return
+    rows, points, colours = zip(*clouds, strict=True)
+    columns = rr.Points3D.columns(
+        positions=np.concatenate(points).astype(np.float32), colors=np.concatenate(colours)
+    ).partition([len(cloud) for cloud in points])
+    recording.log("world/depth", rr.Points3D.from_fields(radii=[_LINE]), static=True)
+    recording.send_columns("world/depth", indexes=times.at(rows), columns=columns)
+
+
+def _cloud(image: Image, most: int) -> tuple[FloatArray, UInt8Array]:
+    """Return (N, 3) map points and (N, 3) colours of a grid over an image; none where a file is missing or damaged."""
+    try:
+        depth_m, pixels = image.depth_m(), image.pixels()
+    except DatasetError:
+        return np.zeros((0, 3)), np.zeros((0, 3), np.uint8)
+    step = max(round((depth_m.size / max(most, 1)) ** 0.5), 1)
+    v, u = (grid.ravel() for grid in np.mgrid[: depth_m.shape[0] : step, : depth_m.shape[1] : step])
+    near = depth_m[v, u] < _FARTHEST_M
+    v, u = v[near], u[near]
+    rays = pinhole.rays(np.stack([u + 0.5, v + 0.5], axis=1), intrinsic=image.intrinsic)
+    return image.map_SE3_optical.apply(rays * depth_m[v, u][:, None]), pixels[v, u]

@@ -1,81 +1,118 @@
-"""Start Rerun's own viewer on a recording: its window, or its web page on this machine alone."""
+"""Start Rerun's own viewer, its window or its web page on this machine alone, and end it when nobody needs it any more."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import socket
 import subprocess
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from uavsim.environment import python_command
 from uavsim.errors import InputError, SystemFailure
 
-__all__ = ["serve_recording", "show_recording", "viewer_command"]
+__all__ = ["Viewer", "open_viewer", "viewer_command"]
 
 _LOOK_S: Final = 0.1
+_PATIENCE_S: Final = 5.0
+_GOOD_ENDS: Final = (0, 130, -2)  # also by an interrupt that the terminal sent to both
 
 
-def viewer_command(path: Path, *, web: bool, port: int = 9876, web_port: int = 9090) -> list[str]:
-    """Return the command that shows a recording; ``web`` listens on 127.0.0.1 only."""
-    command = python_command("rerun", str(path))
-    if web:
-        command += ["--serve-web", "--bind", "127.0.0.1", "--port", str(port), "--web-viewer-port", str(web_port)]
-    return command
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """A viewer that runs.
+
+    Attributes:
+        process: of Rerun.
+        url: where it takes a recording while that is made.
+        page: its web page; "" for a window.
+    """
+
+    process: subprocess.Popen[bytes]
+    url: str
+    page: str
+
+    def is_open(self) -> bool:
+        """Say whether it still runs."""
+        return self.process.poll() is None
+
+    def wait(self) -> None:
+        """Wait until it is closed.
+
+        Raises:
+            SystemFailure: it failed.
+        """
+        code = self.process.wait()
+        if code not in _GOOD_ENDS:
+            raise SystemFailure(f"Rerun's viewer ended with {code}; what it printed above says why")
 
 
-def show_recording(path: Path) -> None:
-    """Open the viewer's window and wait until it is closed.
+def viewer_command(*, web: bool, port: int, web_port: int = 0) -> list[str]:
+    """Return the command of Rerun's own program, without the Python that its package puts before it; on 127.0.0.1 only.
 
     Raises:
-        InputError: there is no display.
-        SystemFailure: the viewer failed.
+        InputError: the package has no such program.
     """
-    if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        raise InputError(
-            "no display here: show the recording as a web page with --web, or keep it with --save FILE.rrd"
-        )
-    _run(viewer_command(path, web=False))
+    spec = importlib.util.find_spec("rerun_cli")
+    program = Path(spec.origin).with_name("rerun") if spec is not None and spec.origin else None
+    if program is None or not program.is_file():
+        raise InputError("Rerun's viewer is not installed: pip install 'uavsim[viewer]'")
+    command = [str(program), "--bind", "127.0.0.1", "--port", str(port), "--server-memory-limit", "25%"]
+    return command + (["--serve-web", "--web-viewer-port", str(web_port)] if web else ["--expect-data-soon"])
 
 
-def serve_recording(path: Path, *, port: int, web_port: int, listening: Callable[[], None] = lambda: None) -> None:
-    """Serve the viewer's web page on 127.0.0.1 until Ctrl-C.
+@contextmanager
+def open_viewer(*, web: bool, port: int = 9876, web_port: int = 9090) -> Iterator[Viewer]:
+    """Yield a viewer that takes recordings; it has ended when the context has, whatever ends that.
 
     Args:
-        path: of the recording.
-        port: of the data.
+        web: serve the web page, and open no window.
+        port: of the data, with ``web``; a window takes a free one.
         web_port: of the page.
-        listening: called once, when the page can be opened.
 
     Raises:
-        InputError: something else answers at one of the ports.
-        SystemFailure: the server failed.
+        InputError: there is no display, or something else answers at one of the ports.
+        SystemFailure: the viewer ended before it could take anything.
     """
-    for taken in (port, web_port):
+    if not web and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise InputError("no display here: show it as a web page with --web, or keep a recording with --save FILE.rrd")
+    ports = (port, web_port) if web else (_free_port(),)
+    for taken in ports:
         if _answers(taken):
             raise InputError(f"port {taken} of 127.0.0.1 is taken; choose others with --port and --web-port")
-    _run(viewer_command(path, web=True, port=port, web_port=web_port), ports=(port, web_port), listening=listening)
-
-
-def _run(command: list[str], *, ports: tuple[int, ...] = (), listening: Callable[[], None] = lambda: None) -> None:
-    process = subprocess.Popen(command)
+    process = subprocess.Popen(viewer_command(web=web, port=ports[0], web_port=web_port), stdin=subprocess.DEVNULL)
     try:
-        while ports and process.poll() is None:
-            if all(_answers(port) for port in ports):
-                listening()
-                break
-            try:
-                process.wait(_LOOK_S)
-            except subprocess.TimeoutExpired:
-                continue
-        code = process.wait()
+        while not all(map(_answers, ports)):
+            _refuse_ended(process)
+        url = f"rerun+http://127.0.0.1:{ports[0]}/proxy"
+        yield Viewer(process, url, f"http://127.0.0.1:{web_port}/?url={url.replace('+', '%2B')}" if web else "")
     finally:
-        if process.poll() is None:  # an interrupt that the viewer did not see
-            process.terminate()
-            process.wait()
-    if code not in {0, 130, -2}:
-        raise SystemFailure(f"Rerun's viewer ended with {code}; what it printed above says why")
+        _end(process)
+
+
+def _refuse_ended(process: subprocess.Popen[bytes]) -> None:
+    try:
+        code = process.wait(_LOOK_S)
+    except subprocess.TimeoutExpired:
+        return
+    raise SystemFailure(f"Rerun's viewer ended with {code}; what it printed above says why")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
 
 
 def _answers(port: int) -> bool:
