@@ -16,6 +16,9 @@ import pytest
         (["generate", "--datset", "smoke"], "No such option: --datset"),
         (["generate", "--samples", "x"], "Invalid value for '--samples'"),
         (["generate", "--samples"], "--samples"),
+        (["generate", "--town", "Town03,Town04"], "--town Town03 --town Town04"),
+        (["plan", "--dataset", "smoke", "--town", "Town03,Town04"], "--town Town03 --town Town04"),
+        (["status", "nowhere", "--json", "--watch"], "--watch and --json"),
         (["view", "nowhere", "--web", "--port", "99999"], "'--port': Input should be less than or equal to 65535"),
         (["view", "nowhere", "--web", "--web-port", "0"], "'--web-port': Input should be greater than or equal to 1"),
         (
@@ -31,3 +34,23 @@ def test_a_wrong_command_line_is_one_line_and_exit_2(arguments, words):
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
     assert not done.stdout
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "uavsim", *arguments], capture_output=True, text=True, check=False)
+
+
+def test_no_word_at_all_is_a_question_for_help():
+    done = run()
+    assert (done.returncode, done.stderr) == (0, "")
+    groups = ["Make", "Look", "Check", "Label", "Share", "Simulate"]
+    places = [done.stdout.index(f"─ {group} ─") for group in groups]
+    assert places == sorted(places)
+    assert run("-h").stdout == done.stdout
+    assert run("plan", "-h").stdout == run("plan", "--help").stdout
+
+
+def test_quiet_stands_before_or_behind_the_command():
+    for words in (["-q", "check", "flight_plans/weather"], ["check", "flight_plans/weather", "-q"]):
+        done = run(*words)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -41,7 +41,8 @@ def test_scenes_that_are_all_there_start_neither_prefect_nor_simulators(
     assert result.committed == ("scene_00", "scene_01")
     assert result.images == 2 * 5 * 2
     assert result.error is None
-    assert result.contact_sheet is not None
+    assert result.contact_sheet == tmp_path / "out/contact_sheet.png"
+    assert result.flown == 0
     assert psutil.Process().children(recursive=True) == processes
     after = contents(tmp_path / "out")
     assert after == before

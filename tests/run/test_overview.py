@@ -10,7 +10,7 @@ from uavsim.errors import InputError
 from uavsim.run.overview import overview
 from uavsim.run.request import Request
 from uavsim.run.resolve import all_scenes, identity_of, resolve
-from uavsim.store.identity import claim_output
+from uavsim.store.identity import claim_output, keep_asked
 from uavsim.store.ledger import LedgerEntry, SceneFacts, write_entry
 from uavsim.store.local import LocalOutput
 
@@ -39,6 +39,22 @@ def test_every_state_is_reported(tmp_path: Path) -> None:
         found.eta_s == (len(names) - 3) * 4.5
     )  # five missing, one flying, one interrupted; 4 s and 5 s a scene so far
     assert json.loads(found.as_json())["quarantined"] == {names[4]: ["a", "b", "c"]}
+
+
+def test_what_was_not_asked_for_is_not_missing(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    output = LocalOutput(out)
+    claim_output(output, identity=identity_of(Request(dataset="smoke", out=str(out), samples=3)))
+    names = [scene.name for scene in all_scenes("smoke")]
+    keep_asked(output, names[:2])
+    keep_asked(output, names[1:3])
+    write_entry(
+        output, LedgerEntry(names[0], "committed", index=0, facts=SceneFacts(images=75, fly_s=3.0, label_s=1.0))
+    )
+    found = overview(str(out))
+    assert found.missing == tuple(names[1:3])
+    assert found.not_asked == len(names) - 3
+    assert found.eta_s == 2 * 4.0
 
 
 def test_a_folder_that_is_no_dataset(tmp_path: Path) -> None:

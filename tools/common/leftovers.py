@@ -13,9 +13,9 @@ import psutil
 
 __all__ = ["contents", "dataset_files", "differing", "events", "orphans", "state_of", "surviving"]
 
-NOTES: Final = tuple(
-    f".uavsim/{name}" for name in ("ledger", "logs", "recordings", "locks", "quarantine", "contact_sheet", "manifests")
-)
+SHEET: Final = "contact_sheet.png"
+_FOLDERS: Final = ("asked", "ledger", "logs", "recordings", "locks", "quarantine", "manifests")
+NOTES: Final = (SHEET, *(f".uavsim/{name}" for name in _FOLDERS))
 
 
 def contents(root: Path) -> dict[str, str]:
@@ -25,7 +25,7 @@ def contents(root: Path) -> dict[str, str]:
 
 def dataset_files(root: Path, *folders: str) -> dict[str, str]:
     """Hash what the dataset itself is, or some folders of it: all but what ``.uavsim`` keeps about the run."""
-    return _hashes(root, *folders, but=(".uavsim",))
+    return _hashes(root, *folders, but=(".uavsim", SHEET))
 
 
 def _hashes(root: Path, *folders: str, but: tuple[str, ...]) -> dict[str, str]:

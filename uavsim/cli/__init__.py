@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import os
+import re
 import shlex
 import sys
 import traceback
@@ -61,6 +62,7 @@ _APART: Final = dict.fromkeys(("events", "collaboration", "questions", "evaluate
 Register = Callable[[typer.Typer], None]
 COMMANDS: Final[Registry[Register]] = Registry("commands", {}, expects=Callable)
 """Commands of installed packages: each is a function that adds it to the application."""
+_AFTER_CLAUSE: Final = re.compile(r"[:;]| \(|\.( |$)")
 _CONTINUED: Final = ("generate", "regenerate")
 _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which imports none of them
     "generate": "Fly a dataset; what was interrupted continues.",
@@ -101,6 +103,23 @@ _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which 
 }
 
 
+_QUIET_HELP: Final = "Print errors alone, and what --json asks for."
+_GROUPS: Final = {
+    "Make": ("plan", "generate", "regenerate", "replay", "twins", "status", "deploy"),
+    "Look": ("view", "report", "ui"),
+    "Check": ("check", "doctor", "validate", "schema"),
+    "Label": ("annotate", "events", "collaboration", "questions", "evaluate"),
+    "Share": ("convert", "export", "publish", "verify", "reproduce"),
+    "Simulate": ("mock-sim", "airsim-settings", "calibrate"),
+}
+_GROUP_OF: Final = {command: group for group, commands in _GROUPS.items() for command in commands}
+
+
+def _hush(asked: bool) -> None:
+    if asked:
+        be_quiet()
+
+
 def _say_version(asked: bool) -> None:
     if asked:
         typer.echo(f"uavsim {importlib.metadata.version('uavsim')}")
@@ -120,8 +139,11 @@ def build_app(command: str | None = None) -> typer.Typer:
 def build_overview() -> typer.Typer:
     """Return the command line with the name and the help of every command, and nothing behind them."""
     app = _empty_app()
-    for command in dict.fromkeys([*_HELP, *COMMANDS.names()]):
-        app.command(name=command, help=_HELP.get(command, "Of an installed package."))(_nothing)
+    grouped = [command for commands in _GROUPS.values() for command in commands]
+    for command in dict.fromkeys([*grouped, *COMMANDS.names()]):
+        text = _HELP.get(command, "Of an installed package.")
+        panel = _GROUP_OF.get(command, "Of installed packages")
+        app.command(name=command, help=text, short_help=_AFTER_CLAUSE.split(text)[0], rich_help_panel=panel)(_nothing)
     return app
 
 
@@ -151,6 +173,7 @@ def _empty_app() -> typer.Typer:
         help="YAML in, labelled multi-drone datasets out.",
         epilog=epilog_of(""),
         no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=False,
         rich_markup_mode="rich",
     )
@@ -163,6 +186,7 @@ def _options_of_all(
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Print the version and end.")
     ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", is_eager=True, callback=_hush, help=_QUIET_HELP)] = False,
 ) -> None:
     """YAML in, labelled multi-drone datasets out."""
 
@@ -193,8 +217,8 @@ def _quiet(
             "-q",
             is_eager=True,
             expose_value=False,
-            callback=lambda asked: be_quiet() if asked else None,
-            help="Print errors alone, and what --json asks for.",
+            callback=_hush,
+            help=_QUIET_HELP,
         ),
     ] = False,
 ) -> None:
@@ -245,7 +269,7 @@ def _run(stop: StopSignals) -> int:
         command = _typed_command()
         known = command in _HELP or command in COMMANDS.names()
         app = build_app(command) if known else build_overview()
-        result = with_quiet(app)(standalone_mode=False)
+        result = with_quiet(app)(sys.argv[1:] or ["--help"], standalone_mode=False)
     except typer.Exit as end:
         stop.raise_if_asked(end)
         return end.exit_code
@@ -277,11 +301,11 @@ def _run(stop: StopSignals) -> int:
 
 
 def _typed_command() -> str | None:
-    """Return the first word after ``uavsim``; a shell that wants completions has it in the environment."""
+    """Return the first word after ``uavsim`` that is no option; a shell that wants completions has it in the environment."""
     words = sys.argv
     if "_UAVSIM_COMPLETE" in os.environ:
         words = (os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")).split()
-    return words[1] if len(words) > 1 else None
+    return next((word for word in words[1:] if not word.startswith("-")), None)
 
 
 def _interrupted() -> int:

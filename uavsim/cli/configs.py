@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from uavsim.cli.generate import RunOption, SimulatorOption
+from uavsim.cli.generate import RunOption, SimulatorOption, refuse_lists
 from uavsim.cli.overrides import takes_overrides
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
@@ -69,6 +69,7 @@ def plan(
         return
     if dataset is None:
         raise InputError("name a dataset: uavsim plan --dataset smoke --town Town10HD")
+    refuse_lists([town] if town is not None else ())
     _check_png(png)
     if forecast:
         request = Request(

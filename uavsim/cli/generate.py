@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +16,7 @@ from uavsim.config.overrides import Overrides
 from uavsim.config.run import RunConfig
 from uavsim.errors import InputError
 from uavsim.run.request import Request
-from uavsim.terminal import Screen, duration, line, size, write_out
+from uavsim.terminal import Screen, count, duration, line, size, write_out
 from uavsim.typing import JsonDict
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ __all__ = [
     "JsonOption",
     "RunOption",
     "SimulatorOption",
+    "refuse_lists",
     "register",
     "run_request",
 ]
@@ -64,6 +67,7 @@ def generate(
     as_json: JsonOption = False,
 ) -> None:
     """Fly a dataset; what was interrupted continues."""
+    refuse_lists(town or ())
     config = Library.of().run(run).model if run else RunConfig()
     name, place = dataset or config.dataset, out or config.out
     if name is None or place is None:
@@ -81,6 +85,18 @@ def generate(
         run=config,
     )
     run_request(request, dry_run=dry_run, as_json=as_json)
+
+
+def refuse_lists(towns: Sequence[str]) -> None:
+    """Say how several towns are named.
+
+    Raises:
+        InputError: a name holds a comma.
+    """
+    for name in towns:
+        if "," in name:
+            each = " ".join(f"--town {part.strip()}" for part in name.split(",") if part.strip())
+            raise InputError(f"--town {name}: one name an option: {each}")
 
 
 def regenerate(
@@ -112,8 +128,12 @@ def run_request(request: Request, *, dry_run: bool, as_json: bool) -> None:
     if as_json:
         write_out(json.dumps(_as_json(result)))
     out = Screen(quiet=as_json)
-    out.print(f"{len(result.committed)} scenes, {result.images} images in {result.seconds:.0f} s: {result.address}")
-    out.print(f"{duration(result.simulator_s)} of simulators, {size(result.size_bytes)} of files")
+    what = f"{count(len(result.committed), 'scene')}, {count(result.images, 'image')}"
+    if result.flown or len(result.committed) < 1:
+        out.print(f"{what} in {result.seconds:.0f} s: {result.address}")
+        out.print(f"{duration(result.simulator_s)} of simulators, {size(result.size_bytes)} of files")
+    elif not result.unfinished and not result.quarantined:
+        out.print(f"nothing to do: {what} are there already, no simulator was asked: {result.address}")
     if result.contact_sheet is not None:
         out.print(f"contact sheet: {result.contact_sheet}")
     if result.valid is not None:
@@ -122,6 +142,17 @@ def run_request(request: Request, *, dry_run: bool, as_json: bool) -> None:
             out.print(f"  {finding}")
     if result.error is not None:
         raise result.error
+    if result.contact_sheet is not None:
+        _say_what_next(out, result.address)
+
+
+def _say_what_next(out: Screen, folder: str) -> None:
+    name = shlex.quote(folder)
+    page = shlex.quote(f"{folder.rstrip('/')}-report.html")
+    out.print("next:")
+    out.print(f"  uavsim report {name} --out {page}")
+    out.print(f"  uavsim view {name} --web")
+    out.print(f"  python -c \"import uavsim; print(uavsim.open('{folder}').scene_names)\"")
 
 
 def _as_json(result: Result) -> JsonDict:
@@ -150,9 +181,10 @@ def _say_intent(request: Request, *, as_json: bool) -> None:
         return
     screen = Screen()
     screen.print(
-        f"{intent.dataset} into {intent.address}: {len(intent.to_fly)} scenes x {intent.samples} samples would be flown, "
-        f"{len(intent.to_fly) * intent.images_per_scene} images; {len(intent.kept)} scenes are there and stay"
-        + (f", {len(intent.replaced)} are there and would be replaced" if intent.replaced else "")
+        f"{intent.dataset} into {intent.address}: {count(len(intent.to_fly), 'scene')} x {count(intent.samples, 'sample')} "
+        f"would be flown, {count(len(intent.to_fly) * intent.images_per_scene, 'image')}; "
+        f"kept: {count(len(intent.kept), 'scene')}"
+        + (f", replaced: {count(len(intent.replaced), 'scene')}" if intent.replaced else "")
     )
     for town, names in intent.by_town.items():
         screen.print(f"  {town}: {' '.join(names[:8])}{f' and {len(names) - 8} more' if len(names) > 8 else ''}")

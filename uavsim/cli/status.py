@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated
 
 import typer
+from rich.console import Group, RenderableType
+from rich.live import Live
 from rich.table import Table
 
+from uavsim.errors import InputError
 from uavsim.run.overview import Overview, overview
-from uavsim.terminal import Screen, line, write_out
+from uavsim.terminal import Screen, count, line, write_out
 
 __all__ = ["register"]
 
 _NAMES_SHOWN = 8
+_LOOK_S = 2.0
 
 
 def register(app: typer.Typer) -> None:
@@ -24,22 +29,49 @@ def status(
     folder: Annotated[str, typer.Argument(help="The dataset's folder, or its URL in an object store.")],
     *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Again every 2 s, until all is there or Ctrl-C.")
+    ] = False,
 ) -> None:
     """Show what is done, flying, quarantined and missing, and how long the rest takes. Changes nothing."""
+    if watch and as_json:
+        raise InputError("--watch and --json: give one of them")
     found = overview(folder)
-    console = Screen()
     if as_json:
         write_out(found.as_json())
         return
-    console.print(line(("bold", found.dataset), f" (seed {found.seed}) in {found.address}: {found.images} images"))
-    console.print(_table(found))
+    screen = Screen()
+    if not watch:
+        for part in _parts(found, folder):
+            screen.print(part)
+        return
+    with Live(Group(*_parts(found, folder)), console=screen, auto_refresh=False) as live:
+        try:
+            while found.missing or found.flying or found.interrupted:
+                time.sleep(_LOOK_S)
+                found = overview(folder)
+                live.update(Group(*_parts(found, folder)), refresh=True)
+        except KeyboardInterrupt:
+            return
+
+
+def _parts(found: Overview, folder: str) -> list[RenderableType]:
+    """Return everything that is said of a dataset, line by line."""
+    images = count(found.images, "image")
+    parts: list[RenderableType] = [
+        line(("bold", found.dataset), f" (seed {found.seed}) in {found.address}: {images}"),
+        _table(found),
+    ]
     for entry in found.quarantined:
-        console.print(line(("yellow", entry.scene), f" {len(entry.failures)} attempts, the last: {entry.failures[-1]}"))
+        parts.append(line(("yellow", entry.scene), f" {len(entry.failures)} attempts, the last: {entry.failures[-1]}"))
     if found.quarantined:
-        console.print(f"fly them anew: uavsim regenerate {folder}")
+        parts.append(line(f"fly them anew: uavsim regenerate {folder}"))
+    if found.not_asked:
+        parts.append(line(f"{found.not_asked} more of the dataset were not asked for"))
     if found.eta_s:
         left = f"{found.eta_s / 3600:.1f} h" if found.eta_s > 3600 else f"{found.eta_s / 60:.0f} min"
-        console.print(f"about {left} to go with {max(found.slots, 1)} simulator(s)")
+        parts.append(line(f"about {left} to go with {count(max(found.slots, 1), 'simulator')}"))
+    return parts
 
 
 def _table(found: Overview) -> Table:

@@ -82,6 +82,7 @@ def generate(request: Request, *, console: Screen) -> Result:
         simulator_s = (time.monotonic() - opening) * len(context.pool.slots)
     return Result.of(
         summary,
+        there=context.there,
         address=context.output.address,
         seconds=time.monotonic() - began,
         simulator_s=simulator_s,

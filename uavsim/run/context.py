@@ -22,7 +22,14 @@ from uavsim.simulate.airsim.settings import airsim_settings
 from uavsim.simulate.answerers import refuse_foreign_servers as refuse_foreign_servers_at
 from uavsim.simulate.ports import Endpoint
 from uavsim.store.commit import sweep_orphans
-from uavsim.store.identity import check_identity, claim_output, keep_configuration, kept_dataset, read_identity
+from uavsim.store.identity import (
+    check_identity,
+    claim_output,
+    keep_asked,
+    keep_configuration,
+    kept_dataset,
+    read_identity,
+)
 from uavsim.store.layout import OutLayout
 from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.output import Output
@@ -134,6 +141,7 @@ def opened(ready: Prepared, *, console: Screen | None = None, gate: Gate | None 
                 pool.ready_all(say=say)
         claim_output(output, identity=job.identity)
         keep_configuration(output, job.kept)
+        keep_asked(output, [scene.name for scene in job.scenes])
         sweep_orphans(output)
         context = RunContext(
             request=ready.request,

@@ -18,7 +18,7 @@ from uavsim.records.recording import Recording
 from uavsim.run.request import Request
 from uavsim.store.commit import drop_retired, generation_of, read_fragment
 from uavsim.store.identity import read_identity, refuse_removed
-from uavsim.store.layout import OutLayout, check_name
+from uavsim.store.layout import check_name
 from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.output import Output
 from uavsim.typing import JsonDict
@@ -157,10 +157,14 @@ def validate(root: Path, *, versions: list[str] | None = None, pixels: bool | No
     return ValidationSummary(errors=errors, facts=facts, lines=tuple(lines[:20]))
 
 
+SHEET: Final = "contact_sheet.png"
+"""In the dataset's folder, where people look."""
+
+
 def sheet(root: Path, *, versions: list[str] | None = None) -> Path:
     """Draw the contact sheet of the first scene; returns its path."""
     version = (versions or versions_of(root))[0]
-    return write_contact_sheet(root, OutLayout(root).meta / "contact_sheet.png", version=version)
+    return write_contact_sheet(root, root / SHEET, version=version)
 
 
 class Step(Protocol):

@@ -33,7 +33,7 @@ __all__ = ["Forecast", "TownProbe", "forecast_of", "predicted"]
 
 _SAMPLES = 4
 _FLIGHTS = 3  # of each simulator in each town: one that loads the map, one that is labelled while the last one flies
-_FIXED = ("maps", ".uavsim/maps", ".uavsim/contact_sheet.png", ".uavsim/logs")  # of what is written, not by the sample
+_FIXED = ("maps", ".uavsim/maps", finish.SHEET, ".uavsim/logs")  # of what is written, not by the sample
 
 
 @dataclass(frozen=True, slots=True)

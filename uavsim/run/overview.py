@@ -9,7 +9,7 @@ from pathlib import Path
 from uavsim.errors import InputError
 from uavsim.run.request import Request
 from uavsim.run.resolve import all_scenes, identity_of
-from uavsim.store.identity import IDENTITY, kept_dataset, read_identity
+from uavsim.store.identity import IDENTITY, kept_dataset, read_asked, read_identity
 from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.output import Output
 from uavsim.store.places import open_output
@@ -31,7 +31,8 @@ class Overview:
         flying: scenes that a process holds right now.
         interrupted: scenes that were begun and that no process holds.
         quarantined: entries of scenes that were given up, also those of which the dataset keeps an earlier flight.
-        missing: names of scenes of the whole dataset that were never begun; None when its YAML cannot be read any more.
+        missing: names of scenes that were asked for and never begun; None when its YAML cannot be read any more.
+        not_asked: how many more the whole dataset has.
         images: in the dataset.
         scene_s: how long a scene takes, from the last ones; None before the first.
         slots: simulator slots that are at work.
@@ -45,6 +46,7 @@ class Overview:
     interrupted: tuple[str, ...]
     quarantined: tuple[LedgerEntry, ...]
     missing: tuple[str, ...] | None
+    not_asked: int
     images: int
     scene_s: float | None
     slots: int
@@ -68,6 +70,7 @@ class Overview:
                 "interrupted": self.interrupted,
                 "quarantined": {entry.scene: entry.failures for entry in self.quarantined},
                 "missing": self.missing,
+                "not_asked": self.not_asked,
                 "images": self.images,
                 "eta_s": self.eta_s,
             }
@@ -89,6 +92,9 @@ def overview(out: str, *, scratch: Path | None = None) -> Overview:
     again = [entry.scene for entry in ledger if entry.replacing is not None and not entry.given_up]
     flying = tuple(scene for scene in (*begun, *again) if _held(output, scene))
     committed = tuple(entry for entry in ledger if entry.state == "committed")
+    left = _missing(out, identity, kept=kept_dataset(output), known={entry.scene for entry in ledger})
+    asked = read_asked(output)
+    missing = left if left is None or asked is None else tuple(name for name in left if name in asked)
     return Overview(
         address=output.address,
         dataset=str(identity["dataset"]),
@@ -97,7 +103,8 @@ def overview(out: str, *, scratch: Path | None = None) -> Overview:
         flying=flying,
         interrupted=tuple(scene for scene in begun if scene not in flying),
         quarantined=tuple(entry for entry in ledger if entry.given_up),
-        missing=_missing(out, identity, kept=kept_dataset(output), known={entry.scene for entry in ledger}),
+        missing=missing,
+        not_asked=len(left or ()) - len(missing or ()),
         images=sum(entry.facts.images for entry in committed if entry.facts),
         scene_s=_pace_s(committed),
         slots=len(flying),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,6 +40,7 @@ class Result:
         contact_sheet: the page, if one was drawn.
         findings: the validator's first findings.
         simulator_s: in which simulators were kept for the run, all together.
+        flown: scenes that this run flew; the other committed ones were there.
         size_bytes: of the files of the scenes that were asked for; tables and logs are not counted.
     """
 
@@ -53,9 +55,19 @@ class Result:
     findings: tuple[str, ...] = field(default=())
     simulator_s: float = 0.0
     size_bytes: int = 0
+    flown: int = 0
 
     @classmethod
-    def of(cls, summary: Summary, *, address: str, seconds: float, simulator_s: float, size_bytes: int) -> Result:
+    def of(
+        cls,
+        summary: Summary,
+        *,
+        there: Collection[str],
+        address: str,
+        seconds: float,
+        simulator_s: float,
+        size_bytes: int,
+    ) -> Result:
         """Make the result of a run from how its scenes stand."""
         validation = summary.finished.validation
         return cls(
@@ -69,6 +81,7 @@ class Result:
             contact_sheet=summary.finished.contact_sheet,
             findings=validation.lines if validation is not None else (),
             simulator_s=simulator_s,
+            flown=sum(scene not in there for scene in summary.named("committed")),
             size_bytes=size_bytes,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,18 @@ __all__ = [
     "check_identity",
     "claim_output",
     "fingerprint",
+    "keep_asked",
     "keep_configuration",
     "kept_dataset",
+    "read_asked",
     "read_identity",
     "refuse_removed",
 ]
 
 IDENTITY = ".uavsim/dataset.json"
+_ASKED = ".uavsim/asked"
 _REMEDY = "restore it, or choose another --out"
-NOTES = ("fragments", "ledger", "logs", "manifests", "maps", "quarantine", "recordings", "staging")
+NOTES = ("asked", "fragments", "ledger", "logs", "manifests", "maps", "quarantine", "recordings", "staging")
 
 
 def fingerprint(config: JsonDict, *, seed: int) -> str:
@@ -108,6 +112,28 @@ def keep_configuration(output: Output, kept: JsonDict) -> None:
     key, data = f".uavsim/{KEPT}", to_json_bytes(kept)
     if not output.create(key, data) and output.read(key) != data:
         output.replace(key, data)
+
+
+def keep_asked(output: Output, scenes: Collection[str]) -> None:
+    """Note the scenes that a command asked for; each set of them is a file of its own, so that no two processes meet."""
+    data = to_json_bytes({"scenes": sorted(scenes)})
+    output.create(f"{_ASKED}/{hashlib.sha256(data).hexdigest()[:16]}.json", data)
+
+
+def read_asked(output: Output) -> frozenset[str] | None:
+    """Return every scene that was asked for; None for a dataset that was begun before this was noted.
+
+    Raises:
+        StorageError: a note is damaged.
+    """
+    found: set[str] = set()
+    keys = output.keys(_ASKED)
+    for key in keys:
+        try:
+            found.update(map(str, parse_json(output.read(key) or b"")["scenes"]))
+        except (ValueError, KeyError, TypeError) as error:
+            raise StorageError(f"{output.address}/{key} is damaged ({error}): remove it") from error
+    return frozenset(found) if keys else None
 
 
 def kept_dataset(output: Output) -> str | None:
