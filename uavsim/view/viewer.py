@@ -78,7 +78,9 @@ def open_viewer(*, web: bool, port: int = 9876, web_port: int = 9090) -> Iterato
         SystemFailure: the viewer ended before it could take anything.
     """
     if not web and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        raise InputError("no display here: show it as a web page with --web, or keep a recording with --save FILE.rrd")
+        raise InputError(
+            "no display here: show the recording as a web page with --web, or keep it with --save FILE.rrd"
+        )
     ports = (port, web_port) if web else (_free_port(),)
     for taken in ports:
         if _answers(taken):
