@@ -7,7 +7,7 @@ import pytest
 
 from tests.dataset_factory import files_of
 from uavsim.dataset.convert import convert
-from uavsim.dataset.dialects.uav3d_format import Uav3dOptions
+from uavsim.dataset.dialects.uav3d.format import Uav3dOptions
 from uavsim.dataset.reader import open_dataset
 from uavsim.dataset.tables import read_rows, write_rows
 from uavsim.errors import DatasetError, InputError

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from uavsim.dataset.dialects import DIALECTS
-from uavsim.dataset.dialects.uav3d_format import Uav3dAnnotationRow, Uav3dInstanceRow, Uav3dSampleDataRow
+from uavsim.dataset.dialects.uav3d.format import Uav3dAnnotationRow, Uav3dInstanceRow, Uav3dSampleDataRow
 from uavsim.dataset.schema import DATASET_INFO, REQUIRED, SPLITS, TABLES, Table
 from uavsim.dataset.tables import read_rows
 from uavsim.records.label_columns import COLUMNS

@@ -16,7 +16,7 @@ from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.dataset import assemble, draw_map_mask, final_paths, pack_fragment, scene_fragment
 from uavsim.dataset.convert import convert
 from uavsim.dataset.dialects import DIALECTS
-from uavsim.dataset.dialects.uav3d_format import Uav3dOptions
+from uavsim.dataset.dialects.uav3d.format import Uav3dOptions
 from uavsim.dataset.generations import in_generation
 from uavsim.errors import InputError
 from uavsim.export import EXPORTERS, ExportRequest, InfoOptions, check_centre_camera, write_uav3d_infos

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tools.common.factories import UE_TO_OPTICAL, camera_pose_ue, make_plan, shape_of, street, ue_matrix
 from uavsim.dataset.dialects import STRICT, dialect_of
-from uavsim.dataset.dialects.uav3d_format import sweep_folder
+from uavsim.dataset.dialects.uav3d.format import sweep_folder
 from uavsim.dataset.euler_safe import as_their_code_reads, ned_quaternions
 from uavsim.dataset.reader import open_dataset
 from uavsim.dataset.tables import read_rows

@@ -6,7 +6,7 @@ from typing import Final
 
 from uavsim.dataset.dialects.base import Conversion, Dialect, FileMove, Frames
 from uavsim.dataset.dialects.strict import STRICT
-from uavsim.dataset.dialects.uav3d import UAV3D
+from uavsim.dataset.dialects.uav3d.dialect import UAV3D
 from uavsim.dataset.reader import DatasetReader
 from uavsim.dataset.schema import DATASET_INFO
 from uavsim.errors import DatasetError

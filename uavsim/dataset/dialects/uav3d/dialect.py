@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from uavsim.dataset import layout
 from uavsim.dataset.dialects.base import Conversion, Dialect, FileMove
-from uavsim.dataset.dialects.uav3d_format import (
+from uavsim.dataset.dialects.uav3d.format import (
     CARRIED,
     FRAMES,
     STRICT_CATEGORY,
@@ -23,8 +23,8 @@ from uavsim.dataset.dialects.uav3d_format import (
     Uav3dInfo,
     Uav3dOptions,
 )
-from uavsim.dataset.dialects.uav3d_from_strict import uav3d_scene
-from uavsim.dataset.dialects.uav3d_to_strict import strict_scene
+from uavsim.dataset.dialects.uav3d.from_strict import uav3d_scene
+from uavsim.dataset.dialects.uav3d.to_strict import strict_scene
 from uavsim.dataset.reader import DatasetReader, SceneRows
 from uavsim.dataset.rows import CategoryRow, DatasetInfo, SensorRow
 from uavsim.dataset.schema import (

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.dataset.dialects.uav3d_format import FRAMES, NS_PER_US, column
+from uavsim.dataset.dialects.uav3d.format import FRAMES, NS_PER_US, column
 from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.dataset.reader import SceneRows
 from uavsim.dataset.rows import EgoPoseRow, SampleRow

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uavsim.dataset.dialects.uav3d_format import (
+from uavsim.dataset.dialects.uav3d.format import (
     FRAMES,
     Uav3dAnnotationRow,
     Uav3dInstanceRow,
