@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 
 from tests.dataset_factory import make_dataset
-from uavsim.dataset import rows as written
-from uavsim.dataset.schema import TABLES as WRITTEN_TABLES
+from uavsim.dataset.schema import all_tables
 from uavsim.files.names import MOST_FILE_BYTES
 from uavsim.images import codec, events, flow
 from uavsim.store.layout import file_roots
@@ -99,6 +98,11 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     view = {"token": "i", "encounter_token": "e", "sample_data_token": images[0]["token"], "from_mask": False}
     write(root, "intruder_view", [view | {"translation": [0, 0, 0], "range_m": 1.0, "closing_mps": 0.0, "bbox": [0, 0, 1, 1],
                                           "visible_px": 0, "is_above_horizon": 0}])  # fmt: skip
+    name = "streams/IMU_id_0/s.npy"
+    (root / name).parent.mkdir(parents=True)
+    np.save(root / name, np.zeros(2, [("time_us", "<i8")]))
+    write(root, "stream", [{"token": "s", "scene_token": scene, "channel": "IMU_id_0", "kind": "imu", "rate_hz": 100.0,
+                            "count": 2, "filename": name}])  # fmt: skip
     return root
 
 
@@ -186,6 +190,7 @@ NAMED = [  # every kind of file that a table names
       for kind in ("instance", "depth", "semantic", "optical_flow", "events", "lidar_instance")),
     ("lidarseg", lambda row: True),
     ("map", lambda row: True),
+    ("stream", lambda row: True),
 ]  # fmt: skip
 NAMED_IDS = [
     "image",
@@ -199,6 +204,7 @@ NAMED_IDS = [
     "owners",
     "lidarseg",
     "map",
+    "stream",
 ]
 
 
@@ -219,7 +225,7 @@ def test_a_named_file_is_not_opened_outside(named: tuple[str, Callable[..., bool
 
 @pytest.mark.parametrize("attack", ["link", "device", "fifo"])
 @pytest.mark.parametrize(
-    "name", ["sample_data", "category", "layer", "lidarseg", "encounter", "intruder_view", "splits"]
+    "name", ["sample_data", "category", "layer", "lidarseg", "encounter", "intruder_view", "stream", "splits"]
 )
 def test_a_table_is_not_opened_outside(name: str, attack: str, root: Path) -> None:
     ATTACKS[attack](root, f"{VERSION}/{name}.json")
@@ -254,7 +260,5 @@ def test_masks_beside_the_images_are_not_opened_outside(root: Path) -> None:
 
 
 def test_every_table_that_names_a_file_is_checked() -> None:
-    kinds = {kind for kind in vars(written).values() if isinstance(kind, type)}
-    naming = {kind for kind in kinds if "filename" in getattr(kind, "__annotations__", {})}
-    tables = {t.name for t in WRITTEN_TABLES if t.row in naming}
+    tables = {t.name for t in all_tables() if "filename" in getattr(t.row, "__annotations__", {})}
     assert tables == set(FILE_TABLES)
