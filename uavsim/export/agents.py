@@ -1,13 +1,14 @@
 """Each agent alone, as a plain nuScenes dataset: its channels have nuScenes' names, its scenes are ``scene-0001`` and on.
 
-``<split>/{drone_0,vehicle_0,roadside_0,...}/{samples,sweeps,maps,v1.0-*}``. A tool that knows one car with ``CAM_FRONT`` and
-``LIDAR_TOP`` takes such a folder as it is. Tokens are the dataset's own. An agent has the boxes of what it sees or hits,
-from first to last, without its own; visibility, ``num_lidar_pts`` and ``num_radar_pts`` are what it measures alone. Who has
-no lidar has an empty ``LIDAR_TOP`` on the ground below it, and counts pixels in ``num_lidar_pts``.
+``<split>/{drone_0,vehicle_0,roadside_0,...}/{samples,sweeps,maps,can_bus,v1.0-*}``. A tool that knows one car with
+``CAM_FRONT`` and ``LIDAR_TOP`` takes such a folder as it is. Tokens are the dataset's own. An agent has the boxes of what it
+sees or hits, from first to last, without its own; visibility, ``num_lidar_pts`` and ``num_radar_pts`` are what it measures
+alone. Who has no lidar has an empty ``LIDAR_TOP`` on the ground below it, and counts pixels in ``num_lidar_pts``.
 """
 
 from __future__ import annotations
 
+import json
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -39,6 +40,7 @@ from uavsim.dataset.tables import TableWriter, write_json, write_rows
 from uavsim.dataset.tokens import token
 from uavsim.dataset.vocabulary import VISIBILITY_EDGES
 from uavsim.errors import DatasetError
+from uavsim.export.can_bus import pose_messages
 from uavsim.export.request import ExportRequest
 from uavsim.export.text import write_bytes
 from uavsim.files.bring import bring_file
@@ -123,6 +125,7 @@ class _View:
             self._bring(row, channel_of[row["calibrated_sensor_token"]], scene=scene.name)
         if not self._has_lidar:
             self._add_empty_lidar(scene, calibrations, data, kept)
+        self._write_can_bus(name, channel_of, data, {pose["token"]: pose for pose in kept})
         boxes = _boxes_of(scene, self._agent, points=self._has_lidar)
         own: dict[str, Rows] = {
             SCENE.name: [_scene_row(scene, name)],
@@ -159,6 +162,13 @@ class _View:
         folder, suffix = old.partition("/")[0], old.rpartition("/")[2].partition(".")[2]
         row["filename"] = f"{folder}/{channel}/{scene}__{channel}__{row['timestamp']}.{suffix}"
         bring_file(self._files.open(old), self._folder / row["filename"])
+
+    def _write_can_bus(self, scene: str, channel_of: dict[str, str], data: Rows, poses: dict[str, JsonDict]) -> None:
+        """Write the agent's poses at the turns of LIDAR_TOP, as BEVFormer, MapTR and py123d want them."""
+        turns = [row for row in data if channel_of.get(row["calibrated_sensor_token"], BEV_CHANNEL) == BEV_CHANNEL]
+        own = [poses[row["ego_pose_token"]] for row in sorted(turns, key=lambda row: int(row["timestamp"]))]
+        if all("uav_velocity" in pose for pose in own):  # not of others' datasets
+            write_bytes(self._folder / "can_bus" / f"{scene}_pose.json", json.dumps(pose_messages(own)).encode("ascii"))
 
     def _add_empty_lidar(self, scene: Scene, calibrations: Rows, data: Rows, poses: Rows) -> None:
         """Add LIDAR_TOP with no points, on the ground below the agent: evaluations take their range from its pose."""

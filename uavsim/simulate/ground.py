@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
-from uavsim.errors import MissedTick
+from uavsim.errors import MissedTick, SceneVoid
 from uavsim.geometry.se3 import SE3
 from uavsim.records.recording import ActorInfo, AgentState
 from uavsim.records.sensors import Agent
 from uavsim.simulate.ports import SceneTraffic, TickState
 
 __all__ = ["GroundAgents"]
+
+_UPRIGHT: Final = 0.5  # cosine of 60 degrees: no road is so steep
 
 
 class GroundAgents:
@@ -32,6 +36,7 @@ class GroundAgents:
 
         Raises:
             MissedTick: an actor is no longer there.
+            SceneVoid: a vehicle has turned over.
         """
         return tuple(self._at(state, agent, actor) for agent, actor in self._carriers.items())
 
@@ -40,4 +45,7 @@ class GroundAgents:
         if not len(found):
             raise MissedTick(f"tick {state.frame}: the vehicle of agent {agent.id} ({actor.blueprint}) is gone")
         row = int(found[0])
-        return AgentState(agent, state.actors.map_SE3_actor[row], state.actors.velocity_map_mps[row], actor.instance_id)
+        map_SE3_flu = state.actors.map_SE3_actor[row]
+        if map_SE3_flu.rotation[2, 2] < _UPRIGHT:
+            raise SceneVoid(f"tick {state.frame}: the vehicle of agent {agent.id} ({actor.blueprint}) has turned over")
+        return AgentState(agent, map_SE3_flu, state.actors.velocity_map_mps[row], actor.instance_id)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 
 from evaluate.overlap_cases import turned_cases
+from evaluate.synthetic import CATEGORIES, NAMES, VERSION, write_dataset
 from uavsim_benchmarks.evaluate.coperception import (
     OverlapMatches,
     match_by_overlap,
 )
+from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
+from uavsim_benchmarks.evaluate.swarm.run import evaluate_swarm
 from uavsim_benchmarks.evaluate.swarm.scores import SwarmCounter, match_swarm
 
 
@@ -28,3 +34,36 @@ def test_overlaps_and_the_swarms_matches_in_blocks() -> None:
         ours, at_once = counter.matched(np.ones(samples, bool)), match_swarm(truth, found, scene)
         np.testing.assert_array_equal(ours.found, at_once.found)
         np.testing.assert_array_equal(ours.took, at_once.took)
+
+
+def test_boxes_are_grouped_by_the_kinds_of_agents_that_measure_them(tmp_path: Path) -> None:
+    """Drones find what they see, nobody finds what the car alone sees: air adds to ground, and the figures say so."""
+    root = write_dataset(tmp_path / "data", scenes=2, seed=5)
+    folder = root / VERSION
+    boxes = json.loads((folder / "sample_annotation.json").read_text())
+    agents = [["0", "3"], ["v0"], ["2", "v1", "r0"]]
+    detail = []
+    for number, box in enumerate(boxes):
+        who = agents[number % 3]
+        box["uav_seen_by"] = [int(agent) for agent in who if agent.isdigit()]
+        measured = [{"agent": agent, "visible_px": 9, "amodal_px": 9} for agent in who]
+        detail.append({"sample_annotation_token": box["token"], "seen_by": [], "views": [], "agents": measured})
+    (folder / "sample_annotation.json").write_text(json.dumps(boxes))
+    (folder / "visibility_detail.json").write_text(json.dumps(detail))
+    names = {row["token"]: row["category_token"] for row in json.loads((folder / "instance.json").read_text())}
+    results: dict[str, list[dict[str, object]]] = {box["sample_token"]: [] for box in boxes}
+    for number, box in enumerate(boxes):
+        name = NAMES.get(CATEGORIES[int(names[box["instance_token"]][1:])])
+        if name and agents[number % 3] != ["v0"]:
+            keep = {key: box[key] for key in ("sample_token", "translation", "size", "rotation")}
+            more = {"velocity": [0, 0], "detection_name": name, "detection_score": 0.9, "attribute_name": ""}
+            results[box["sample_token"]].append(keep | more)
+    meta = dict.fromkeys(("use_camera", "use_lidar", "use_radar", "use_map", "use_external"), False)
+    (tmp_path / "results.json").write_text(json.dumps({"meta": meta, "results": results}))
+    request = EvaluationRequest(
+        root, tmp_path / "results.json", version=VERSION, mode="corrected", options={"draws": "20"}
+    )
+    groups = evaluate_swarm(request).scores["by_kinds"]
+    assert set(groups) == {"drones", "vehicles", "drones and vehicles and roadside"}
+    assert groups["vehicles"]["recall"]["value"] == 0.0
+    assert groups["drones"]["recall"]["value"] == groups["drones and vehicles and roadside"]["recall"]["value"] == 1.0

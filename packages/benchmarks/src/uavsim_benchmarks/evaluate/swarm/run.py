@@ -37,6 +37,8 @@ _DISTANCES_M: Final = (0.0, 25.0, 50.0, 75.0, WIDE_RANGE_M)
 _PIXELS: Final = (0.0, 100.0, 400.0, 1600.0)
 _OCCLUSIONS: Final = (0.0, 0.1, 0.4, 0.7)
 _LEVELS: Final = ("none", "v0-40", "v40-60", "v60-80", "v80-100")
+_KINDS: Final = ("drones", "vehicles", "roadside")
+_LETTERS: Final = {"v": 1, "r": 2}  # that begin an agent's id; drones have a number alone
 _DRAWS: Final = 200
 _MOST_DRAWS: Final = 20_000
 
@@ -51,7 +53,7 @@ class _Grouping:
 
 
 def evaluate_swarm(request: EvaluationRequest) -> Outcome:
-    """Score detections by how many drones see a box, by occlusion, distance, pixels and weather.
+    """Score detections by how many drones and which kinds of agents see a box, by occlusion, distance, pixels and weather.
 
     Options: ``against=FILE`` compares with a second result; ``min_score``, ``range`` (metres), ``draws`` and ``seed``.
 
@@ -63,7 +65,8 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     if (truth.drones < 0).any():
         raise InputError(f"{request.truth / version}: the boxes do not say which drones see them (uav_seen_by)")
     limit_m = request.number("range", WIDE_RANGE_M)
-    seen = (truth.drones > 0) & (range_on_ground(truth.boxes, truth.ego_m) < limit_m)
+    kinds = _kinds_that_measure(request.truth / version / "visibility_detail.json", truth.key)
+    seen = ((truth.drones > 0) | (kinds > 0)) & (range_on_ground(truth.boxes, truth.ego_m) < limit_m)
     scored, matched = _matched(request, truth, truth.boxes.take(seen), limit_m)
     seen &= scored[truth.boxes.sample]
     own = truth.boxes.take(seen)
@@ -72,6 +75,8 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     draws = np.zeros((request.count("draws", _DRAWS, most=_MOST_DRAWS), len(truth.scenes)))
     draws[:, scenes] = scene_draws(len(scenes), len(draws), rng)
     questions = _questions(request.truth / version, truth, own, seen)
+    if kinds.any():
+        questions["kinds"] = _by_kinds(kinds[seen])
     scores, tables = _answers(matched, questions, draws)
     reported: JsonDict = {
         "found_within_m": FOUND_WITHIN_M, "range_m": limit_m, "scenes": len(scenes), "samples": int(scored.sum()),
@@ -145,6 +150,31 @@ def _views(path: Path, key: IntArray) -> tuple[FloatArray | None, FloatArray | N
             best = max(row["views"], key=lambda view: int(view["visible_px"]))
             pixels[order[at]], occlusion[order[at]] = best["visible_px"], best["occlusion"]
     return pixels, occlusion
+
+
+def _kinds_that_measure(path: Path, key: IntArray) -> IntArray:
+    """Return which kinds of agents see a pixel of each box or hit it, bits in the order of ``_KINDS``.
+
+    0 everywhere where the dataset does not say.
+    """
+    kinds = np.zeros(len(key), dtype=np.int64)
+    order = np.argsort(key)
+    for row in iter_rows(path) if path.is_file() else ():
+        if "agents" not in row:
+            break  # a dataset says it of all boxes or of none
+        token = hash(row["sample_annotation_token"])
+        at = int(np.searchsorted(key, token, sorter=order))
+        if at < len(key) and key[order[at]] == token:
+            letters = {str(entry["agent"])[:1] for entry in row["agents"]}
+            kinds[order[at]] = sum({1 << _LETTERS.get(letter, 0) for letter in letters})
+    return kinds
+
+
+def _by_kinds(kinds: IntArray) -> _Grouping:
+    """Return the question which kinds of agents measure a box: air alone, ground alone, both."""
+    there = np.unique(kinds)
+    names = [" and ".join(name for bit, name in enumerate(_KINDS) if mask >> bit & 1) for mask in there.tolist()]
+    return _Grouping(names, np.searchsorted(there, kinds))
 
 
 def _answers(
