@@ -32,6 +32,9 @@ __all__ = [
     "torch_dataset",
 ]
 
+__distribution__: Final = "uavsim-datagen"
+"""What an index calls it; ``uavsim`` is somebody else's there, and ``__main__`` looks whether this package is still ours."""
+
 _HOME: Final = {
     **dict.fromkeys(("Boxes", "Dataset", "Image", "LidarScan", "Sample", "Scene", "TownMap", "Track"), "uavsim.access"),
     "SE3": "uavsim.geometry.se3",

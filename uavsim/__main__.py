@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from pathlib import Path
+
+import uavsim
 
 __all__ = ["main"]
 
@@ -13,12 +17,25 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end)
+    _refuse_another_package()
     # Before numpy is imported: our products are small, threads that wait for each other cost more than they bring, and sums
     # that are split by the number of cores would end in other bits on another machine.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from uavsim.cli import main as run
 
     run(take_signals=True)
+
+
+def _refuse_another_package() -> None:
+    """An index has a package of somebody else's under our import's name; installed over ours, it would replace files."""
+    if getattr(uavsim, "__distribution__", None) != "uavsim-datagen":
+        folder = Path(__file__).parent
+        print(  # noqa: T201 (before the screen is)
+            f"error: {folder} is not ours alone: the package 'uavsim' of an index, somebody else's, lies over it; "
+            "pip uninstall uavsim, then install uavsim-datagen again",
+            file=sys.stderr,
+        )
+        sys.exit(2)
 
 
 def _end(*_: object) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
 import os
 import pwd
 import resource
@@ -10,18 +12,23 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from uavsim import __distribution__
 from uavsim.errors import SystemFailure
 
 __all__ = [
+    "DISTRIBUTION",
     "cache_folder",
     "cache_home",
     "data_folder",
+    "install_line",
     "keep_local_direct",
     "name_the_user",
     "open_file_limit",
     "python_command",
     "without_prefect",
 ]
+
+DISTRIBUTION: Final = __distribution__
 
 _LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 _FILES_WANTED: Final = 4096
@@ -119,3 +126,26 @@ def python_command(module: str, *arguments: str, python: str = "") -> list[str]:
         python: the interpreter, 3.11 or newer; empty: this one.
     """
     return [python or sys.executable, "-P", "-m", module, *arguments]
+
+
+def install_line(extra: str) -> str:
+    """Return the command that brings what an extra needs into this environment.
+
+    It names the packages themselves, so that it works for a wheel that came from no index; a checkout has its own script.
+    """
+    checkout = Path(__file__).parents[1]
+    if (checkout / "scripts/setup").is_file():
+        return f"{checkout / 'scripts/setup'} ours"
+    if extra == "benchmarks":
+        version = importlib.metadata.version(DISTRIBUTION)
+        return f"{_pip()} install uavsim_benchmarks-{version}-py3-none-any.whl, the wheel that is built beside uavsim's"
+    marked = (line.partition(";") for line in importlib.metadata.requires(DISTRIBUTION) or [])
+    needed = [name.strip() for name, _, marker in marked if marker.strip() == f"extra == '{extra}'"]
+    return " ".join([_pip(), "install", *(f"'{name}'" for name in needed)])
+
+
+def _pip() -> str:
+    """Return the installer that is there; environments of uv's have no pip."""
+    if importlib.util.find_spec("pip") is None:
+        return f"uv pip --python {sys.executable}"
+    return f"{sys.executable} -m pip"

@@ -22,7 +22,7 @@ from typer.main import get_command
 
 from uavsim.cli.examples import epilog_of
 from uavsim.cli.stop import INTERRUPTED, StopSignals
-from uavsim.environment import keep_local_direct, name_the_user
+from uavsim.environment import DISTRIBUTION, install_line, keep_local_direct, name_the_user
 from uavsim.errors import InputError, UavsimError
 from uavsim.files.whole import AGAIN, remedy_of
 from uavsim.memory import collect_seldom
@@ -122,7 +122,7 @@ def _hush(asked: bool) -> None:
 
 def _say_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"uavsim {importlib.metadata.version('uavsim')}")
+        typer.echo(f"uavsim {importlib.metadata.version(DISTRIBUTION)}")
         raise typer.Exit
 
 
@@ -153,10 +153,7 @@ def _registers(command: str | None) -> Iterator[Register]:
     elif command in COMMANDS.names():
         yield COMMANDS.pick(command)
     elif command in _APART:
-        raise InputError(
-            f"uavsim {command} is not installed; install it with: pip install 'uavsim[{_APART[command]}]' "
-            "(in a checkout: scripts/setup)"
-        )
+        raise InputError(f"uavsim {command} is not installed: {install_line(_APART[command])}")
     else:
         yield from map(_register_of, _HOME.values())
         yield from map(COMMANDS.pick, COMMANDS.names())

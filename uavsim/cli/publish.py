@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from uavsim.environment import install_line
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.result_folder import check_result_folder
 from uavsim.terminal import Screen, line, write_out
@@ -44,7 +45,7 @@ def publish(
         from uavsim.publish import PublishRequest
         from uavsim.publish import publish as write
     except ImportError as error:
-        raise InputError(f"publishing is not installed ({error.name}): pip install 'uavsim[publish]'") from error
+        raise InputError(f"publishing is not installed ({error.name}): {install_line('publish')}") from error
     from uavsim.access import open_folder
 
     check_result_folder(out)
@@ -90,7 +91,7 @@ def verify(
     try:
         from uavsim.publish import verify as check
     except ImportError as error:
-        raise InputError(f"publishing is not installed ({error.name}): pip install 'uavsim[publish]'") from error
+        raise InputError(f"publishing is not installed ({error.name}): {install_line('publish')}") from error
     files, reported_sha256 = check(pack, sums_sha256=sums_sha256)
     if as_json:
         write_out(json.dumps({"pack": str(pack), "files": files, "ok": True, "sums_sha256": reported_sha256}))
@@ -113,7 +114,7 @@ def reproduce(
     try:
         from uavsim.run.reproduce import reproduce as make
     except ImportError as error:
-        raise InputError(f"publishing is not installed ({error.name}): pip install 'uavsim[publish]'") from error
+        raise InputError(f"publishing is not installed ({error.name}): {install_line('publish')}") from error
     from uavsim.config.library import Library
     from uavsim.flows.generate import generate
 

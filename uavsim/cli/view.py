@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from uavsim.access import open_folder
+from uavsim.environment import install_line
 from uavsim.errors import InputError
 from uavsim.terminal import Screen, count
 
@@ -48,7 +49,7 @@ def view(
     try:
         from uavsim.view import ViewRequest, open_viewer, send_recording, write_recording
     except ImportError as error:
-        raise InputError(f"the viewer is not installed ({error.name}): pip install 'uavsim[viewer]'") from error
+        raise InputError(f"the viewer is not installed ({error.name}): {install_line('viewer')}") from error
     data = open_folder(folder, version)
     request = ViewRequest(tuple(scene or ()), most_samples=samples, image_width_px=image_width)
     screen = Screen()
@@ -88,7 +89,7 @@ def report(
     try:
         from uavsim.report import ReportRequest, write_report
     except ImportError as error:
-        raise InputError(f"the report is not installed ({error.name}): pip install 'uavsim[report]'") from error
+        raise InputError(f"the report is not installed ({error.name}): {install_line('report')}") from error
     request = ReportRequest(check=check, pixels=pixels)
     size = write_report(open_folder(folder, version), out, request)
     Screen().print(f"wrote {out}: {size / 1e6:.1f} MB")

@@ -93,8 +93,8 @@ COSYS: Final = Server(
     "Cosys-AirSim",
     41451,
     clients=("cosysairsim", "msgpackrpc"),
-    install="scripts/setup makes an environment with it in .venv-cosys; elsewhere, pip install cosysairsim==3.5.0 and uavsim "
-    "into an environment and name its interpreter as client_python",
+    install="scripts/setup makes an environment with it in .venv-cosys; elsewhere, in another environment "
+    "that has uavsim, pip install cosysairsim==3.5.0, and name its interpreter as client_python",
     answers="cosys",
 )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, Final
 
+from uavsim.environment import install_line
 from uavsim.errors import InputError
 from uavsim.typing import UInt8Array
 
@@ -20,7 +21,7 @@ def _av() -> Any:
     try:
         import av
     except ImportError as error:
-        raise InputError("videos are written by PyAV, which is not installed: pip install 'uavsim[video]'") from error
+        raise InputError(f"videos are written by PyAV, which is not installed: {install_line('video')}") from error
     return av
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from uavsim.access import Image, LidarScan, Sample, Scene
+from uavsim.environment import install_line
 from uavsim.errors import InputError, StorageError
 from uavsim.export.request import ExportRequest
 from uavsim.files.parse import reading
@@ -39,7 +40,7 @@ def export_mcap(request: ExportRequest) -> list[Path]:
     try:
         import foxglove
     except ImportError as error:
-        raise InputError("--format mcap needs Foxglove's library: pip install 'uavsim[foxglove]'") from error
+        raise InputError(f"--format mcap needs Foxglove's library: {install_line('foxglove')}") from error
     written = []
     with reading(request.root):
         out = ResultPath.open(request.out)

@@ -13,6 +13,7 @@ from uavsim.config.kept import KEPT, pack
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
 from uavsim.config.run import SimulatorConfig
+from uavsim.environment import DISTRIBUTION
 from uavsim.errors import InputError
 from uavsim.plan import dataset_towns, numbering, plan_scenes, used_files
 from uavsim.records.plan import ScenePlan
@@ -160,7 +161,7 @@ def identity_of(request: Request) -> JsonDict:
 def installed_version(package: str) -> str:
     """Return a package's version, or ``not installed``: AirSim's client is optional."""
     try:
-        return importlib.metadata.version(package)
+        return importlib.metadata.version(DISTRIBUTION if package == "uavsim" else package)
     except importlib.metadata.PackageNotFoundError:
         return "not installed"
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import fsspec
 from fsspec.core import url_to_fs
 
-from uavsim.environment import cache_folder
+from uavsim.environment import cache_folder, install_line
 from uavsim.errors import InputError, StorageError
 from uavsim.files.names import name_fault
 from uavsim.files.own_folder import FileMark
@@ -55,7 +55,7 @@ class ObjectOutput:
             file_system, prefix = url_to_fs(url.rstrip("/"), use_listings_cache=False)
         except (ImportError, ValueError) as error:
             raise InputError(
-                f"--out {redact(url)}: {' '.join(str(error).split())}; for s3:// install uavsim[s3], known: "
+                f"--out {redact(url)}: {' '.join(str(error).split())}; for s3://: {install_line('s3')}; known: "
                 f"{', '.join(sorted(set(fsspec.available_protocols()) & {'s3', 'gs', 'az', 'abfs', 'gcs'}))}"
             ) from error
         if not rest.strip("/") or scheme in {"http", "https"}:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from uavsim.environment import install_line
 from uavsim.errors import InputError, SystemFailure
 
 __all__ = ["Viewer", "open_viewer", "viewer_command"]
@@ -59,7 +60,7 @@ def viewer_command(*, web: bool, port: int, web_port: int = 0) -> list[str]:
     spec = importlib.util.find_spec("rerun_cli")
     program = Path(spec.origin).with_name("rerun") if spec is not None and spec.origin else None
     if program is None or not program.is_file():
-        raise InputError("Rerun's viewer is not installed: pip install 'uavsim[viewer]'")
+        raise InputError(f"Rerun's viewer is not installed: {install_line('viewer')}")
     command = [str(program), "--bind", "127.0.0.1", "--port", str(port), "--server-memory-limit", "25%"]
     return command + (["--serve-web", "--web-viewer-port", str(web_port)] if web else ["--expect-data-soon"])
 

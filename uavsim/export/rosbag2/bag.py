@@ -15,6 +15,7 @@ import numpy as np
 
 from uavsim.access import Image, LidarScan, RadarScan, Sample, Scene
 from uavsim.dataset.layout import BEV_CHANNEL
+from uavsim.environment import install_line
 from uavsim.errors import InputError, StorageError
 from uavsim.export.request import ExportRequest
 from uavsim.export.rosbag2.messages import VISION_MESSAGES, Message, Messages
@@ -44,7 +45,7 @@ def export_rosbag2(request: ExportRequest) -> list[Path]:
         import foxglove
         from rosbags.typesys import Stores, get_types_from_msg, get_typestore
     except ImportError as error:
-        raise InputError("--format rosbag2 needs two libraries: pip install 'uavsim[ros]'") from error
+        raise InputError(f"--format rosbag2 needs two libraries: {install_line('ros')}") from error
     pick(STYLES, request.topics, what="style of topics")
     store = get_typestore(Stores.ROS2_JAZZY)
     for name, definition in VISION_MESSAGES.items():

@@ -53,7 +53,7 @@ def _drawn(curves: tuple[Curve, ...]) -> list[str]:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise InputError("--html draws curves with matplotlib: install uavsim[plots]") from error
+        raise InputError("--html draws curves with matplotlib: pip install 'matplotlib>=3.10'") from error
     return [_svg(Figure(figsize=(5.5, 3.8), layout="constrained"), curve) for curve in curves]
 
 

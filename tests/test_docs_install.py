@@ -1,0 +1,152 @@
+"""Every printed line that installs something works, in a bare environment: in a clone, with the wheels that it builds."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import uavsim
+from tests.wheel_index import index_of
+from uavsim import environment
+from uavsim.config.backends import AIRSIM, CARLA, COSYS
+
+ROOT = Path(__file__).parents[1]
+pytestmark = pytest.mark.timeout(1200)  # some twenty environments, each made by pip
+ENVIRONMENTS = (".venv", ".venv-judge", ".venv-readers", ".venv-cosys")
+PAGES = [
+    path
+    for pattern in ("*.md", "docs/*.md", "packages/*/README.md", "packages/*/docs/*.md", ".github/**/*.yml")
+    for path in sorted(ROOT.glob(pattern))
+    if path.name not in {"CHANGELOG.md", "SECURITY.md"}
+]
+SHELL = re.compile(r"^```(?:sh|bash|yaml)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"`((?:uv )?pip install [^`]+)`")
+INSTALLS = re.compile(r"^(?:- )?(?:run: )?((?:uv )?pip (?:install|wheel) .*?)(?:\s+#.*)?$")
+MADE_UP = "papersim"  # the client of a backend that how-to-add-a-backend.md makes up
+EXTRAS = ("foxglove", "plots", "publish", "report", "ros", "s3", "video", "viewer")
+
+
+def lines_of(text: str) -> set[str]:
+    found = set(CODE.findall(text))
+    blocks = [*SHELL.findall(text), *([text] if text.lstrip().startswith("name:") else [])]
+    for line in "".join(blocks).replace("\\\n", " ").splitlines():
+        found |= set(INSTALLS.findall(line.strip()))
+    return {line for line in found if MADE_UP not in line and "$" not in line}
+
+
+def hints() -> set[str]:
+    """Return the lines that messages print, for an environment that was installed from wheels."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(environment, "__file__", "/usr/lib/python3/site-packages/uavsim/environment.py")
+        patch.setattr(environment, "_pip", lambda: "pip")
+        lines = {environment.install_line(extra) for extra in EXTRAS}
+    return lines | {CARLA.install, AIRSIM.install, COSYS.install.partition("uavsim, ")[2].partition(",")[0]}
+
+
+@cache
+def printed() -> list[str]:
+    found = set(hints())
+    for page in PAGES:
+        found |= lines_of(page.read_text("utf-8"))
+    cells = json.loads((ROOT / "docs/look-at-a-dataset.ipynb").read_text("utf-8"))["cells"]
+    return sorted(found | lines_of("".join("".join(cell["source"]) for cell in cells)))
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone with built wheels in dist, and beside it an index."""
+    if missing := [name for name in ENVIRONMENTS if not (ROOT / name).exists()]:
+        pytest.skip(f"no {', '.join(missing)} here; scripts/setup --readers makes them")
+    work = tmp_path_factory.mktemp("install")
+    names = ("uavsim", "packages", "flight_plans", "town_configs", "pyproject.toml", "README.md", "LICENSE", "uv.lock")
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *names]
+    for name in subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0"):
+        if name and (ROOT / name).is_file():
+            (work / "clone" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, work / "clone" / name)
+    index_of([next((ROOT / name).glob("lib/python3*/site-packages")) for name in ENVIRONMENTS], work / "index")
+    subprocess.run(
+        [sys.executable, "-m", "venv", str(work / "bare")], check=True
+    )  # paths are in it: it comes back to its place
+    (work / "bare").rename(work / "seed")
+    run("pip wheel --no-deps -w dist . ./packages/headless_simulator ./packages/benchmarks", work / "clone")
+    return work / "clone"
+
+
+def run(line: str, clone: Path) -> Path:
+    """Run a line in a bare environment of its own, as a person would; return its interpreter."""
+    bare = clone.parent / "bare"
+    shutil.rmtree(bare, ignore_errors=True)
+    shutil.copytree(clone.parent / "seed", bare, symlinks=True)
+    index = str(clone.parent / "index")
+    surroundings = {
+        "PATH": f"{bare}/bin:{os.environ['PATH']}",
+        "HOME": str(clone.parent),
+        "VIRTUAL_ENV": str(bare),
+        **{"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": index, "PIP_CONFIG_FILE": os.devnull, "PIP_NO_CACHE_DIR": "1"},
+        **{"UV_NO_INDEX": "1", "UV_FIND_LINKS": index, "UV_NO_CACHE": "1", "UV_OFFLINE": "1"},
+    }
+    shell = ["bash", "-euc", line]
+    done = subprocess.run(shell, cwd=clone, env=surroundings, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{line}\n{done.stderr[-2000:]}"
+    return bare / "bin/python"
+
+
+@pytest.mark.parametrize("line", printed())
+def test_a_printed_line_works(line: str, clone: Path) -> None:
+    if line.startswith("uv ") and shutil.which("uv") is None:
+        pytest.skip("no uv here")
+    python = run(line, clone)
+    listed = "import importlib.metadata as m; print(*(d.metadata['Name'] for d in m.distributions()))"
+    installed = subprocess.run([python, "-c", listed], check=True, capture_output=True, text=True).stdout.split()
+    assert "uavsim" not in installed, "somebody else's"
+    if "uavsim-datagen" in installed:
+        own = "import uavsim; print(uavsim.__file__, uavsim.__distribution__)"
+        shown = subprocess.run([python, "-P", "-c", own], check=True, capture_output=True, text=True, cwd="/").stdout
+        assert shown.split()[1] == "uavsim-datagen"
+        assert Path(shown.split()[0]).is_relative_to(python.parents[1])
+
+
+def test_lines_are_found_and_a_wrong_one_fails(clone: Path) -> None:
+    assert len(printed()) >= 12
+    assert lines_of("```sh\npip install 'uavsim[viewer]'   # a window\n```") == {"pip install 'uavsim[viewer]'"}
+    with pytest.raises(AssertionError, match="No matching distribution"):
+        run("pip install 'uavsim[viewer]'", clone)
+
+
+def test_no_line_names_the_package_of_somebody_else() -> None:
+    words = {
+        re.split(r"[\[=<>]", word)[0] for line in printed() for word in shlex.split(line.partition(" --override")[0])
+    }
+    assert "uavsim" not in words
+
+
+@pytest.mark.parametrize(
+    ("extra", "package"), [("viewer", "'rerun-sdk>="), ("report", "'matplotlib>="), ("s3", "'s3fs>=")]
+)
+def test_a_hint_names_what_an_extra_needs(extra: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert environment.install_line(extra) == f"{ROOT}/scripts/setup ours"
+    monkeypatch.setattr(environment, "__file__", "/usr/lib/python3/site-packages/uavsim/environment.py")
+    assert " install '" in environment.install_line(extra)
+    assert package in environment.install_line(extra)
+
+
+def test_a_package_of_that_name_over_ours_is_refused(tmp_path: Path) -> None:
+    shutil.copytree(Path(uavsim.__file__).parent, tmp_path / "uavsim", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "uavsim/__init__.py").write_text("")
+    command = [sys.executable, "-P", "-m", "uavsim", "--version"]
+    done = subprocess.run(
+        command, env=os.environ | {"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "is not ours alone" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
