@@ -145,7 +145,7 @@ class RecordedFrame:
     actors: ActorStates
     weather: tuple[float, ...]
     measured: MeasuredBoxes | None = None
-    others: tuple[AgentState, ...] = field(default=(), metadata={"left_out_as_default": True})
+    others: tuple[AgentState, ...] = ()
 
     @property
     def states(self) -> tuple[DroneState | AgentState, ...]:
