@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from uavsim import __distribution__
 from uavsim.errors import SystemFailure
 
 __all__ = [
@@ -28,7 +27,7 @@ __all__ = [
     "without_prefect",
 ]
 
-DISTRIBUTION: Final = __distribution__
+DISTRIBUTION: Final = "uavsim-datagen"  # as uavsim.__distribution__
 
 _LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 _FILES_WANTED: Final = 4096

@@ -10,7 +10,7 @@ PACKAGE = Path(uavsim.__file__).parent
 MODULES = sorted(
     ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts)
     for file in PACKAGE.rglob("*.py")
-    if file.name != "compiled.py"
+    if file.name not in {"compiled.py", "kernel_cache.py"}
     and ("images.compiled import kernel" in file.read_text() or "import numba" in file.read_text())
 )
 

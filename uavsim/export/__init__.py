@@ -7,7 +7,6 @@ from typing import Final, TypeAlias
 from uavsim.export.agents import export_agents
 from uavsim.export.aot import export_aot
 from uavsim.export.coco import export_coco
-from uavsim.export.colmap import export_colmap
 from uavsim.export.griffin import export_griffin
 from uavsim.export.kitti import export_kitti
 from uavsim.export.mcap import export_mcap
@@ -31,7 +30,6 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
         "agents": export_agents,
         "aot": export_aot,
         "coco": export_coco,
-        "colmap": export_colmap,
         "griffin": export_griffin,
         "kitti": export_kitti,
         "mcap": export_mcap,

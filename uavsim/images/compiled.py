@@ -1,4 +1,4 @@
-"""The door to numba: kernels release the GIL, keep strict floating point, and are compiled once per machine.
+"""The door to numba: kernels release the GIL, keep strict floating point, and are compiled once per account.
 
 numba takes half a second and 80 MB to import: only modules that run kernels import this one, when there is something to run.
 """
@@ -9,6 +9,8 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
 from numba import njit
+
+from uavsim.kernel_cache import KernelCache
 
 __all__ = ["is_kept", "kernel"]
 
@@ -21,7 +23,9 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
     It calls kernels of its own file only: numba keeps machine code until that file changes, and what a kernel calls is in it.
     """
-    return cast("Callable[P, R]", njit(cache=True, nogil=True, error_model="numpy")(function))
+    dispatcher = njit(nogil=True, error_model="numpy")(function)
+    dispatcher._cache = KernelCache(function)  # what numba's cache=True does, in a folder that environments share
+    return cast("Callable[P, R]", dispatcher)
 
 
 def is_kept(function: Callable[..., Any]) -> bool:

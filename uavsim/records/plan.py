@@ -8,7 +8,7 @@ between processes as msgpack (``records/codec.py``).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from uavsim.geometry.se3 import SE3
 from uavsim.records.sensors import Agent, AgentsPlan, Sensor, SensorSpec
@@ -32,6 +32,7 @@ Topology = str
 """A backend of ``config/backends.py``."""
 Recorded = Literal["full", "keyframes"]
 """At which ticks a recording holds motion: at all, or where images are taken."""
+_LATER: Final = {"left_out_as_default": True}  # of fields that came after plans had been hashed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,7 +183,7 @@ class ScenePlan:
     wind_map_mps: tuple[float, float, float] = (0.0, 0.0, 0.0)
     labels: LabelPlan = LabelPlan()
     notes: PlanNotes = PlanNotes()
-    recording: Recorded = "full"
+    recording: Recorded = field(default="full", metadata=_LATER)
     ingredients: dict[str, Any] = field(default_factory=dict)  # what is in the scene: name -> record of its plan
 
     def of(self, record: type[T]) -> T | None:

@@ -145,7 +145,7 @@ class RecordedFrame:
     actors: ActorStates
     weather: tuple[float, ...]
     measured: MeasuredBoxes | None = None
-    others: tuple[AgentState, ...] = ()
+    others: tuple[AgentState, ...] = field(default=(), metadata={"left_out_as_default": True})
 
     @property
     def states(self) -> tuple[DroneState | AgentState, ...]:

@@ -3,11 +3,14 @@
 # ruff: noqa: PLR0917 (kernels take their arrays by place)
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 import numba
 import numpy as np
 import numpy.typing as npt
+
+from uavsim.kernel_cache import KernelCache
 
 __all__ = [
     "border_pairs",
@@ -24,10 +27,14 @@ Array: TypeAlias = npt.NDArray[Any]
 _PIXELS: Final = 4  # of a mask in 64 bits
 _ALIKE: Final = np.uint64(0x0001000100010001)  # times an id: four pixels of it
 
-_compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
+
+def _compiled(function: Callable[..., Any]) -> Any:
+    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    dispatcher._cache = KernelCache(function)
+    return dispatcher
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def ids_of_mask(mask: Array) -> Array:
     """Return the (H, W) uint16 ids of a (H, W, 3) mask: green + 256 * blue."""
     ids = np.empty(mask.shape[:2], np.uint16)
@@ -37,7 +44,7 @@ def ids_of_mask(mask: Array) -> Array:
     return ids
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def ids_of_rows(rows: Array) -> tuple[Array, Array]:
     """Return (H, W) uint16 ids and (H, W) uint8 tags of a mask's rows, each byte the difference from the one above it.
 
@@ -59,7 +66,7 @@ def ids_of_rows(rows: Array) -> tuple[Array, Array]:
     return ids, tags
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def green_of_rows(rows: Array) -> Array:
     """Return the (H, W) green channel of an image's rows, each byte the difference from the pixel on its left.
 
@@ -75,7 +82,7 @@ def green_of_rows(rows: Array) -> Array:
     return green
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def count_instances(
     ids: Array, box_of_id: Array, box_R_optical: Array, eye: Array, half: Array, intrinsic: Array
 ) -> tuple[Array, Array]:
@@ -117,7 +124,7 @@ def count_instances(
     return boxes, strays
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def count_unlabelled(ids: Array, tags: Array, box_of_id: Array, counted: Array, ignored_px: Array) -> int:
     """Count the pixels whose tag counts, whose id no box has, and that lie in no region.
 
@@ -140,7 +147,7 @@ def count_unlabelled(ids: Array, tags: Array, box_of_id: Array, counted: Array, 
     return found
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def _meets(box_R_optical: Array, eye: Array, half: Array, ray: Array) -> bool:
     """Slab test in the box's frame."""
     enter, leave = -np.inf, np.inf
@@ -160,7 +167,7 @@ def border_pairs(ids: Array) -> tuple[Array, Array]:
     return pairs
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def _border_pairs(ids: Array, words: Array) -> tuple[Array, Array]:
     """Look at pixels one by one where four of them, the one behind them and the four below are not all alike."""
     height, width = ids.shape
@@ -189,7 +196,7 @@ def _border_pairs(ids: Array, words: Array) -> tuple[Array, Array]:
     return first[:at].copy(), second[:at].copy()
 
 
-@_compiled  # type: ignore[untyped-decorator]
+@_compiled
 def border_steps(luma: Array, first: Array, second: Array, moves: Array) -> tuple[float, float]:
     """Return the mean step of a flat image between pairs of pixels, and that between the pairs moved by each of ``moves``."""
     here, beside, count = np.int64(0), np.int64(0), 0

@@ -1,5 +1,6 @@
 """Machine code of another source is never run."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -33,24 +34,51 @@ def use(x: float) -> float:
 def run(home: Path) -> tuple[float, int]:
     """Return what the kernel gives, and how often its machine code was found."""
     command = "from headless_simulator.caller import use; print(use(8.0), sum(use.stats.cache_hits.values()))"
-    done = subprocess.run([sys.executable, "-c", command], check=True, capture_output=True, text=True, cwd=home)
+    env = os.environ | {"XDG_CACHE_HOME": str(home.parent / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", command], check=True, capture_output=True, text=True, cwd=home, env=env
+    )
     given, found = done.stdout.split()
     return float(given), int(found)
 
 
-def test_a_change_in_what_a_kernel_calls_is_a_change_of_the_kernel(tmp_path: Path) -> None:
-    package = tmp_path / "headless_simulator"
-    package.mkdir()
+def environment(home: Path) -> Path:
+    package = home / "headless_simulator"
+    package.mkdir(parents=True)
     for name in ("__init__.py", "compiled.py", "kernel_cache.py"):
         shutil.copy(PACKAGE / name, package)
     for name, text in (("callee.py", CALLEE), ("again.py", AGAIN), ("caller.py", CALLER)):
         (package / name).write_text(text)
-    assert run(tmp_path) == (5.0, 0)
-    assert run(tmp_path) == (5.0, 1)
+    return home
+
+
+def test_a_second_environment_compiles_nothing_and_damaged_code_is_compiled_anew(tmp_path: Path) -> None:
+    assert run(environment(tmp_path / "one")) == (5.0, 0)
+    assert run(environment(tmp_path / "two")) == (5.0, 1)
+
+    for kept in (tmp_path / "cache").rglob("*use-*.nbc"):
+        kept.write_bytes(kept.read_bytes()[:-1] + b"\0\0")
+
+    assert run(tmp_path / "two") == (5.0, 0)
+    assert run(tmp_path / "one") == (5.0, 1)
+
+
+def test_code_that_others_could_have_written_is_not_run(tmp_path: Path) -> None:
+    run(environment(tmp_path / "one"))
+    for folder in (tmp_path / "cache/uavsim/machine-code").iterdir():
+        folder.chmod(0o777)
+    assert run(environment(tmp_path / "two")) == (5.0, 0)
+
+
+def test_a_change_in_what_a_kernel_calls_is_a_change_of_the_kernel(tmp_path: Path) -> None:
+    home = environment(tmp_path / "home")
+    package = home / "headless_simulator"
+    assert run(home) == (5.0, 0)
+    assert run(home) == (5.0, 1)
 
     (package / "callee.py").write_text(CALLEE.replace("x / 2", "x / 4"))
 
-    assert run(tmp_path) == (3.0, 0)
+    assert run(home) == (3.0, 0)
 
 
 def test_a_stamp_knows_what_a_kernel_is_made_of_and_not_more() -> None:

@@ -1,7 +1,7 @@
 """The first start on a machine compiles the kernels: in several processes at once, and with a word about how long it takes.
 
-numba keeps what it compiled beside the sources, or in ``NUMBA_CACHE_DIR``. A file there, named after sources, numba and
-processor, says that a group is complete; without it the group is compiled before the simulator begins. A folder that
+What is compiled is kept for the account (``kernel_cache``), or in ``NUMBA_CACHE_DIR``. A file there, named after sources,
+numba and processor, says that a group is complete; without it the group is compiled before the simulator begins. A folder that
 cannot be written, or a file that is wrong, costs time only: what is missing is compiled when it is called.
 """
 
@@ -25,6 +25,7 @@ import numba
 from numba.core import event
 
 from headless_simulator.compile_groups import GROUPS
+from headless_simulator.kernel_cache import forget_unused
 from headless_simulator.render.resolve import resolve
 from headless_simulator.terminal import note
 
@@ -188,9 +189,8 @@ def _note_complete(group: str) -> None:
     if mark is not None:
         with contextlib.suppress(OSError):
             mark.parent.mkdir(parents=True, exist_ok=True)
-            for old in mark.parent.glob(f"compiled-{group}-*"):
-                old.unlink(missing_ok=True)
             mark.touch()
+            forget_unused()
 
 
 @contextlib.contextmanager

@@ -3,34 +3,97 @@
 numba keeps machine code beside the source, and takes it for old when the file of the function changed. But the code of what a
 kernel calls is inside it: after a change to ``world/cells.py`` the kernels of other files would go on with the cells of
 before, in one process with kernels that have the new ones. So code is kept for a file **and all files of this package that
-it imports**, directly or not.
+it imports**, directly or not. It lies in the account's cache folder, under versions, processor and that stamp, so that
+a second environment of the same account compiles nothing.
 """
 
 from __future__ import annotations
 
+import os
+import pickle
 import re
+import shutil
+import sys
+import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+import llvmlite  # type: ignore[import-untyped]
+import numba
+import numpy as np
+from llvmlite.binding import get_host_cpu_features, get_host_cpu_name  # type: ignore[import-untyped]
+from numba.core import config
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, InTreeCacheLocator
 
 _PACKAGE: Final = Path(__file__).parent
 _IMPORT: Final = re.compile(rf"^(?:from|import) ({_PACKAGE.name}[\w.]*)(?: import (\([^)]*\)|.*))?$", re.MULTILINE)
+
+_DIGEST_BYTES: Final = 16
+_UNUSED_S: Final = 30 * 86400
+
+
+class _Checked(IndexDataCacheFile):  # type: ignore[misc]
+    """numba's files of one function, each with its digest in front: what is not whole, or not ours, is compiled anew."""
+
+    def _save_data(self, name: str, data: Any) -> None:
+        code = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(_digest(code) + code)
+
+    def _load_data(self, name: str) -> Any:
+        kept = Path(self._data_path(name)).read_bytes()
+        digest, code = kept[:_DIGEST_BYTES], kept[_DIGEST_BYTES:]
+        if digest != _digest(code):
+            raise OSError(f"{name} is damaged")  # which numba takes for absent
+        return pickle.loads(code)
+
+
+class _OfTheAccount(InTreeCacheLocator):  # type: ignore[misc]
+    """A folder for each digest of sources: environments of one account with the same sources share their machine code."""
+
+    def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        folder = account_folder()
+        assert folder is not None
+        self._cache_path = str(folder / sources_stamp(Path(py_file)).hex())
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Any:
+        if config.CACHE_DIR or account_folder() is None:
+            return None  # numba's own places, then: the named one, or beside the source
+        found = super().from_function(py_func, py_file)
+        if found is not None:
+            os.utime(found.get_cache_path())  # in use: see forget_unused
+        return found
+
+
+class _Implementation(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_OfTheAccount, *CompileResultCacheImpl._locator_classes)
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
     """numba's cache of one function, with a stamp of all sources that its machine code is made of."""
 
+    _impl_class = _Implementation
+
     def __init__(self, py_func: Callable[..., Any]) -> None:
         super().__init__(py_func)
-        self._cache_file = IndexDataCacheFile(
+        self._cache_file = _Checked(
             cache_path=self._cache_path,
             filename_base=self._impl.filename_base,
             source_stamp=sources_stamp(Path(py_func.__code__.co_filename)),
         )
+
+
+def forget_unused() -> None:
+    """Remove machine code that nothing has looked for in a month: of sources, versions and processors that are no more."""
+    folder = account_folder()
+    for old in folder.parent.glob("*/*") if folder is not None else ():
+        if time.time() - old.stat().st_mtime > _UNUSED_S:
+            shutil.rmtree(old, ignore_errors=True)
 
 
 def sources_stamp(source: Path) -> bytes:
@@ -63,3 +126,24 @@ def _imported(text: str) -> Iterator[Path]:
                 place / "__init__.py",
             )
             yield from [file for file in candidates if file.is_file()][:1]
+
+
+@cache
+def account_folder() -> Path | None:
+    """Return this account's folder for these versions and this processor; None where there is none that only it can write."""
+    facts = [sys.version, numba.__version__, llvmlite.__version__, np.__version__]
+    facts += [get_host_cpu_name(), get_host_cpu_features().flatten()]
+    facts += [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("NUMBA_")]
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        caches = Path(home) if Path(home).is_absolute() else Path.home() / ".cache"
+        folder = caches / "uavsim/machine-code" / blake2b("\n".join(facts).encode(), digest_size=8).hexdigest()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.stat()
+    except (OSError, RuntimeError):  # no home, or none that can be written
+        return None
+    return folder if found.st_uid == os.getuid() and not found.st_mode & 0o022 and os.access(folder, os.W_OK) else None
+
+
+def _digest(code: bytes) -> bytes:
+    return blake2b(code, digest_size=_DIGEST_BYTES).digest()
