@@ -135,9 +135,9 @@ def install_line(extra: str) -> str:
     checkout = Path(__file__).parents[1]
     if (checkout / "scripts/setup").is_file():
         return f"{checkout / 'scripts/setup'} ours"
-    if extra == "benchmarks":
+    if extra in {"benchmarks", "maps"}:
         version = importlib.metadata.version(DISTRIBUTION)
-        return f"{_pip()} install uavsim_benchmarks-{version}-py3-none-any.whl, the wheel that is built beside uavsim's"
+        return f"{_pip()} install uavsim_{extra}-{version}-py3-none-any.whl, the wheel that is built beside uavsim's"
     marked = (line.partition(";") for line in importlib.metadata.requires(DISTRIBUTION) or [])
     needed = [name.strip() for name, _, marker in marked if marker.strip() == f"extra == '{extra}'"]
     return " ".join([_pip(), "install", *(f"'{name}'" for name in needed)])

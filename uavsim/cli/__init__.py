@@ -57,7 +57,7 @@ _HOME: Final = {  # command -> module; a module is imported when its command is 
     "deploy": "deploy",
     "ui": "ui",
 }
-_APART: Final = dict.fromkeys(("events", "collaboration", "questions", "evaluate"), "benchmarks")
+_APART: Final = dict.fromkeys(("events", "collaboration", "questions", "evaluate"), "benchmarks") | {"map": "maps"}
 """Command -> the extra of uavsim whose package brings it."""
 Register = Callable[[typer.Typer], None]
 COMMANDS: Final[Registry[Register]] = Registry("commands", {}, expects=Callable)
@@ -93,6 +93,7 @@ _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which 
     "questions": "Write questions with four options in AirCopBench's files, with no language model, and a report of "
     "their quality.",
     "evaluate": "Score a result; nothing is written when it is refused.",
+    "map": "Make a vector map of a town's roads from OpenDRIVE: nuScenes' map expansion, GeoJSON, a lane graph.",
     "mock-sim": "Serve CARLA's and AirSim's real protocols with no GPU.",
     "airsim-settings": "Write AirSim's settings.json for a formation and rig.",
     "calibrate": "Measure where AirSim's origin lies in CARLA's town.",

@@ -1,0 +1,84 @@
+"""From an OpenDRIVE network to a vector map."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import shapely
+
+from uavsim.errors import InputError
+from uavsim_maps.arclines import fit_arcs
+from uavsim_maps.areas import Town, carparks, drivable_area, lane_layers, survey, walkways
+from uavsim_maps.controls import control_layers
+from uavsim_maps.dividers import divider_layers, lane_borders
+from uavsim_maps.opendrive.model import Network
+from uavsim_maps.vector_map import LINE_LAYERS, POLYGON_LAYERS, Layer, VectorMap
+
+__all__ = ["build"]
+
+
+def build(network: Network, name: str) -> VectorMap:
+    """Make the vector map of a town.
+
+    Raises:
+        InputError: the network has no lane that vehicles drive on.
+    """
+    town = survey(network, name)
+    if not town.records:
+        raise InputError(f"{network.name}: holds no lane that vehicles drive on{_first_fault(network)}")
+    layers = lane_layers(town)
+    layers["drivable_area"] = drivable_area(town)
+    _name_areas(layers)
+    layers["walkway"] = walkways(town)
+    layers["carpark_area"] = carparks(town)
+    layers |= control_layers(town, layers["road_segment"])
+    lines, paint = divider_layers(town, layers["road_segment"])
+    layers |= lines
+    arcs = fit_arcs([(r.joined("centre_m")[:, :2], r.joined("yaw_rad")) for r in town.records])
+    return VectorMap(
+        name=name,
+        layers={kind: layers[kind] for kind in (*POLYGON_LAYERS, *LINE_LAYERS)},
+        borders={token: lane_borders(record) for token, record in zip(town.tokens, town.records, strict=True)},
+        dividers=paint,
+        paths=dict(zip(town.tokens, arcs.records(len(town.records)), strict=True)),
+        connectivity=_connectivity(town),
+        warnings=[str(fault) for fault in network.faults],
+    )
+
+
+def _first_fault(network: Network) -> str:
+    return f" ({network.faults[0]})" if network.faults else ""
+
+
+def _name_areas(layers: dict[str, Layer]) -> None:
+    """Say of every segment in which drivable area it lies."""
+    areas, segments = layers["drivable_area"], layers["road_segment"]
+    tree = shapely.STRtree(areas.shapes)
+    which, found = tree.query(shapely.point_on_surface(segments.shapes), predicate="intersects")
+    of = dict(zip(which.tolist(), found.tolist(), strict=True))
+    for number, fields in enumerate(segments.fields):
+        fields["drivable_area_token"] = areas.tokens[of[number]] if number in of else ""
+
+
+def _connectivity(town: Town) -> dict[str, tuple[list[str], list[str]]]:
+    """Return what leads to and from each lane, lanes of the largest connected part first.
+
+    The devkit looks for lanes apart from the first one's, and fails where those are the most.
+    """
+    links: dict[str, tuple[list[str], list[str]]] = {token: ([], []) for token in town.tokens}
+    for before, after in town.edges:
+        links[town.tokens[after]][0].append(town.tokens[before])
+        links[town.tokens[before]][1].append(town.tokens[after])
+    part_of: dict[str, int] = {}
+    sizes: dict[int, int] = defaultdict(int)
+    for token in links:
+        if token in part_of:
+            continue
+        number, waiting = len(sizes), [token]
+        while waiting:
+            one = waiting.pop()
+            if one not in part_of:
+                part_of[one] = number
+                sizes[number] += 1
+                waiting += [*links[one][0], *links[one][1]]
+    return dict(sorted(links.items(), key=lambda item: (-sizes[part_of[item[0]]], part_of[item[0]])))

@@ -1,0 +1,84 @@
+"""``uavsim map``: a vector map of a town's roads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from uavsim.errors import InputError
+from uavsim.files.names import check_part
+from uavsim.registry import pick
+from uavsim.terminal import Screen, write_out
+from uavsim.typing import JsonDict
+
+__all__ = ["register"]
+
+_SHOWN_WARNINGS = 20
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+    app.command(name="map")(make_map)
+
+
+def make_map(
+    town: Annotated[
+        str, typer.Argument(help="An OpenDRIVE file (.xodr), HOST:PORT of a CARLA server, or a headless town's name.")
+    ],
+    *,
+    out: Annotated[Path, typer.Option(help="Folder for the result.")],
+    format_: Annotated[str, typer.Option("--format", help="nuscenes, geojson or graph.")] = "nuscenes",
+    name: Annotated[str | None, typer.Option(help="The map's name in files; default: the town's.")] = None,
+    borrow: Annotated[
+        str | None, typer.Option(help="A name that nuScenes' devkit takes unchanged, such as boston-seaport.")
+    ] = None,
+    at_corner: Annotated[
+        bool, typer.Option("--at-corner", help="Move the town so that its south west corner is (0, 0), as in nuScenes.")
+    ] = False,
+    png: Annotated[Path | None, typer.Option(help="Also draw the town into this PNG.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+) -> None:
+    """Make a vector map of a town's roads from OpenDRIVE: nuScenes' map expansion, GeoJSON, a lane graph."""
+    from uavsim.files.whole import write_whole
+    from uavsim.images.codec import encode_png
+    from uavsim_maps.build import build
+    from uavsim_maps.files import BORROWED, FORMATS, write_files
+    from uavsim_maps.raster import draw_town
+    from uavsim_maps.source import network_of
+
+    files_of = pick(FORMATS, format_, what="format")
+    if borrow is not None:
+        pick(BORROWED, borrow, what="name to borrow")
+    if png is not None and png.suffix.lower() != ".png":
+        raise InputError(f"--png {png}: a PNG image is written; give it a name that ends with .png")
+    network, known = network_of(town)
+    label = check_part(borrow or name or known, what="name")
+    made = build(network, known)
+    if at_corner:
+        made = made.shifted(-made.bounds_m[0], -made.bounds_m[1])
+    files = files_of(made, label)
+    write_files(out, files)
+    if png is not None:
+        write_whole(png, encode_png(draw_town(made)))
+    found: JsonDict = {
+        "town": known,
+        "files": {path: len(data) for path, data in files.items()},
+        "records": {layer: len(rows) for layer, rows in made.layers.items()},
+        "warnings": made.warnings,
+    }
+    if as_json:
+        write_out(json.dumps(found))
+        return
+    for warning in made.warnings[:_SHOWN_WARNINGS]:
+        Screen(stderr=True).print(f"{network.name}: {warning}", highlight=False)
+    if len(made.warnings) > _SHOWN_WARNINGS:
+        Screen(stderr=True).print(
+            f"{network.name}: {len(made.warnings) - _SHOWN_WARNINGS} more warnings (--json lists them)"
+        )
+    counts = ", ".join(f"{layer} {count}" for layer, count in found["records"].items() if count)
+    Screen().print(f"{known}: {counts}", highlight=False)
+    for path, size in found["files"].items():
+        Screen().print(f"wrote {out / path}: {size / 1e6:.1f} MB", highlight=False)

@@ -1,0 +1,131 @@
+"""Lines between lanes: dividers of lanes and of directions, and the paint on lanes' borders in nuScenes' words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+import numpy as np
+import shapely
+
+from uavsim.typing import FloatArray, JsonDict
+from uavsim_maps.areas import Town
+from uavsim_maps.lanes import DRIVING, Key, LanePiece, LaneRecord
+from uavsim_maps.opendrive.model import Mark, Road
+from uavsim_maps.vector_map import Border, Layer
+
+__all__ = ["divider_layers", "lane_borders", "paint_of"]
+
+_Line: TypeAlias = tuple[FloatArray, list[str]]
+"""(N, 3) points along s, and the paint at each."""
+
+_NONE: Final = "NIL"
+_PATTERNS: Final = {
+    "solid": "SINGLE_SOLID",
+    "broken": "SINGLE_DASHED",
+    "botts dots": "SINGLE_DASHED",
+    "solid solid": "DOUBLE_SOLID",
+    "broken broken": "DOUBLE_DASHED",
+    "solid broken": "DOUBLE_SOLID_DASHED",
+    "broken solid": "DOUBLE_DASHED_SOLID",
+}
+
+
+def paint_of(mark: Mark) -> str:
+    """Return nuScenes' word for a line: ``SINGLE_SOLID_WHITE``; ``NIL`` where nothing is painted."""
+    pattern = _PATTERNS.get(mark.type)
+    return f"{pattern}_{'YELLOW' if mark.colour == 'yellow' else 'WHITE'}" if pattern else _NONE
+
+
+def _paint_along(marks: list[Mark], ds_m: FloatArray) -> list[str]:
+    """Return the paint at (M,) places of a section."""
+    if not marks:
+        return [_NONE] * len(ds_m)
+    names = [paint_of(mark) for mark in marks]
+    row = np.searchsorted(np.array([mark.s_m for mark in marks]), ds_m + 1e-6, side="right") - 1
+    return [names[i] if i >= 0 else _NONE for i in row.tolist()]
+
+
+def lane_borders(record: LaneRecord) -> tuple[Border, Border]:
+    """Return the left and the right border of a lane, with their paint."""
+    left, right = ([_piece_paint(piece, left=side) for piece in record.pieces] for side in (True, False))
+    return (
+        Border(record.joined("left_m"), _joined(left)),
+        Border(record.joined("right_m"), _joined(right)),
+    )
+
+
+def _joined(parts: list[list[str]]) -> list[str]:
+    return parts[0] + [name for part in parts[1:] for name in part[1:]]
+
+
+def _piece_paint(piece: LanePiece, *, left: bool) -> list[str]:
+    own = piece.lane.id
+    is_inner = ((own < 0) == piece.forward) == left
+    lane = piece.section.lanes.get(own - (1 if own > 0 else -1)) if is_inner else piece.lane
+    return _paint_along([] if lane is None else lane.marks, piece.s_m - piece.section.s_m)
+
+
+def divider_layers(town: Town, segments: Layer) -> tuple[dict[str, Layer], dict[str, list[str]]]:
+    """Return the layers road_divider and lane_divider, and the paint along each line by token; junctions have none."""
+    segment_of = {
+        row["uav_road"]: name for name, row in zip(segments.tokens, segments.fields, strict=True) if "uav_road" in row
+    }
+    rows: dict[str, list[tuple[str, object, JsonDict]]] = {"road_divider": [], "lane_divider": []}
+    paint: dict[str, list[str]] = {}
+    pieces = {piece.key: piece for piece in town.pieces}
+    for road in town.network.roads.values():
+        if road.in_junction:
+            continue
+        for number, (kind, parts) in enumerate(_runs(road, pieces)):
+            token = town.token(kind, road.id, number)
+            points = np.concatenate([parts[0][0], *(line[1:] for line, _ in parts[1:])])
+            paint[token] = _joined([names for _, names in parts])
+            own = {"road_segment_token": segment_of.get(road.id, "")} if kind == "road_divider" else {}
+            rows[kind].append((token, shapely.linestrings(points), own))
+    return {kind: Layer.of(found) for kind, found in rows.items()}, paint
+
+
+def _runs(road: Road, pieces: Mapping[Key, LanePiece]) -> list[tuple[str, list[_Line]]]:
+    """Return a road's lines, each as its parts in one section after the other."""
+    done: list[tuple[str, list[_Line]]] = []
+    running: dict[tuple[str, int, int], list[_Line]] = {}
+    for number in range(len(road.sections)):
+        now: dict[tuple[str, int, int], list[_Line]] = {}
+        for key, line in _section_lines(road, number, pieces):
+            before = running.get(key)
+            if before is not None and np.allclose(before[-1][0][-1], line[0][0], atol=0.05):
+                before.append(line)
+                now[key] = before
+            else:
+                now[key] = [line]
+                done.append((key[0], now[key]))
+        running = now
+    return done
+
+
+def _section_lines(
+    road: Road, number: int, pieces: Mapping[Key, LanePiece]
+) -> Iterator[tuple[tuple[str, int, int], _Line]]:
+    """Yield the lines of a section, from left to right, along s."""
+    section = road.sections[number]
+    ids = sorted((i for i in section.lanes if i != 0), reverse=True)
+    driven = [i for i in ids if section.lanes[i].type in DRIVING and (road.id, number, i) in pieces]
+    for a, b in pairwise(driven):
+        left, right = pieces[road.id, number, a], pieces[road.id, number, b]
+        opposite = left.forward != right.forward
+        beside = ids.index(b) == ids.index(a) + 1
+        if not (beside or opposite):
+            continue
+        kind = "road_divider" if opposite else "lane_divider"
+        yield (kind, a, b), _facing(right, to_left=True)
+        if not beside:  # two, with a median between them
+            yield (kind, b, a), _facing(left, to_left=False)
+
+
+def _facing(piece: LanePiece, *, to_left: bool) -> _Line:
+    """Return the border of a piece on one side of it, seen along s, with its paint."""
+    left = to_left == piece.forward
+    points, paint = piece.left_m if left else piece.right_m, _piece_paint(piece, left=left)
+    return (points, paint) if piece.forward else (points[::-1], paint[::-1])

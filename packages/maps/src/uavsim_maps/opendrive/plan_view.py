@@ -1,0 +1,107 @@
+"""The reference line of a road: lines, arcs, spirals and polynomials, evaluated for all places at once.
+
+Source: ASAM OpenDRIVE 1.8, "Geometry". A spiral is integrated by Gauss and Legendre's rule; of polynomials, s is the length
+along the curve, as the standard says, so that their parameter is looked up in a table of lengths.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from uavsim.typing import FloatArray
+
+__all__ = ["Piece", "PlanView"]
+
+_GAUSS: Final = np.polynomial.legendre.leggauss(20)
+_TABLE: Final = 513  # rows of a polynomial's table of lengths
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """One geometry element.
+
+    Attributes:
+        s_m, x_m, y_m, heading_rad, length_m: as the file says.
+        curvature: at its begin and its end, 1/m; of a polynomial None.
+        uv: (2, 4) coefficients of u and v by powers of the parameter; of other kinds None.
+        parameter_end: of a polynomial.
+        is_whole: the piece is the whole of the polynomial: its end is at ``parameter_end``, whatever rounding says.
+    """
+
+    s_m: float
+    x_m: float
+    y_m: float
+    heading_rad: float
+    length_m: float
+    curvature: tuple[float, float] | None = None
+    uv: FloatArray | None = None
+    parameter_end: float = 0.0
+    is_whole: bool = False
+
+    def local(self, ds_m: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return u, v and the heading relative to the begin, each (M,), at lengths ``ds_m``."""
+        if self.uv is not None:
+            return self._polynomial(ds_m)
+        assert self.curvature is not None
+        begin, end = self.curvature
+        if begin == end == 0.0:
+            return ds_m, np.zeros_like(ds_m), np.zeros_like(ds_m)
+        if begin == end:
+            turned = begin * ds_m
+            return np.sin(turned) / begin, (1.0 - np.cos(turned)) / begin, turned
+        rate = (end - begin) / self.length_m
+        nodes, weights = _GAUSS
+        along = ds_m[:, None] * (nodes + 1.0) / 2.0
+        turned = begin * along + rate * along**2 / 2.0
+        scale = ds_m / 2.0
+        u, v = (np.cos(turned) @ weights) * scale, (np.sin(turned) @ weights) * scale
+        return u, v, begin * ds_m + rate * ds_m**2 / 2.0
+
+    def _polynomial(self, ds_m: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        assert self.uv is not None
+        table = np.linspace(0.0, self.parameter_end, _TABLE)
+        slopes = np.stack([np.polyval(np.polyder(row[::-1]), table) for row in self.uv])
+        speed = np.hypot(*slopes)
+        lengths = np.concatenate([[0.0], np.cumsum((speed[1:] + speed[:-1]) / 2.0 * np.diff(table))])
+        p = np.interp(ds_m * (lengths[-1] / self.length_m) if self.is_whole else ds_m, lengths, table)
+        u, v = (np.polyval(row[::-1], p) for row in self.uv)
+        du, dv = (np.polyval(np.polyder(row[::-1]), p) for row in self.uv)
+        return np.asarray(u), np.asarray(v), np.arctan2(dv, du)
+
+    @property
+    def sharpest(self) -> float:
+        """The largest curvature in it, 1/m."""
+        if self.uv is None:
+            assert self.curvature is not None
+            return max(abs(self.curvature[0]), abs(self.curvature[1]))
+        table = np.linspace(0.0, self.parameter_end, 65)
+        (du, dv), (ddu, ddv) = (
+            [np.polyval(np.polyder(row[::-1], order), table) for row in self.uv] for order in (1, 2)
+        )
+        return float(np.max(np.abs(du * ddv - dv * ddu) / np.maximum(np.hypot(du, dv), 1e-6) ** 3))
+
+
+class PlanView:
+    """A reference line."""
+
+    def __init__(self, pieces: list[Piece]) -> None:
+        """Take at least one piece, in the order of s."""
+        self.pieces = pieces
+        self.s_m = np.array([piece.s_m for piece in pieces])
+        self.sharpest = np.array([piece.sharpest for piece in pieces])
+
+    def __call__(self, s_m: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return (M, 2) points and (M,) headings at (M,) places."""
+        point, heading = np.empty((len(s_m), 2)), np.empty(len(s_m))
+        which = np.maximum(np.searchsorted(self.s_m, s_m + 1e-9, side="right") - 1, 0)
+        for number in np.unique(which):
+            piece, own = self.pieces[number], which == number
+            u, v, turned = piece.local(np.clip(s_m[own] - piece.s_m, 0.0, piece.length_m))
+            cos, sin = np.cos(piece.heading_rad), np.sin(piece.heading_rad)
+            point[own, 0] = piece.x_m + u * cos - v * sin
+            point[own, 1] = piece.y_m + u * sin + v * cos
+            heading[own] = piece.heading_rad + turned
+        return point, heading

@@ -1,0 +1,75 @@
+"""Where a town's OpenDRIVE comes from: a file, a server that runs, or the headless simulator's own town."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from uavsim.config.backends import backend_of
+from uavsim.config.run import SimulatorConfig
+from uavsim.environment import python_command
+from uavsim.errors import InputError, SimulatorError
+from uavsim.supervise.simulator import Simulator
+from uavsim_maps.opendrive.model import Network
+from uavsim_maps.opendrive.read import read_opendrive
+
+__all__ = ["network_of"]
+
+_TIMEOUT_S: Final = 300
+_SERVER: Final = re.compile(r"[A-Za-z0-9_.\-\[\]:]+:\d{1,5}")
+_TOWN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
+
+
+def network_of(target: str) -> tuple[Network, str]:
+    """Return a town's roads and its name.
+
+    Args:
+        target: an OpenDRIVE file; ``HOST:PORT`` of a CARLA server; or a town of the headless simulator.
+
+    Raises:
+        InputError: none of these, or the file is not OpenDRIVE.
+        SimulatorError: the simulator does not answer, or has no such town.
+    """
+    path = Path(target)
+    if path.suffix.lower() == ".xodr" or path.is_file():
+        return read_opendrive(path), path.stem
+    with tempfile.TemporaryDirectory(prefix="uavsim-map-") as folder:
+        file = Path(folder) / "town.xodr"
+        if _SERVER.fullmatch(target):
+            name = _ask(target, file)
+        elif _TOWN.fullmatch(target):
+            server = Simulator(
+                SimulatorConfig(kind="mock", arguments=("--render", "flat", "--town", target)),
+                servers=backend_of("carla").servers,
+                name="map",
+                logs=Path(folder),
+            )
+            try:
+                name = _ask(server.ensure()["carla"], file)
+            finally:
+                server.stop()
+        else:
+            raise InputError(f"{target}: no OpenDRIVE file (.xodr), no HOST:PORT of a CARLA server and no town's name")
+        network = read_opendrive(file)
+    network.name = name
+    return network, name
+
+
+def _ask(server: str, file: Path) -> str:
+    """Let a client process write the map of a server into a file; return the town's name."""
+    command = python_command("uavsim.simulate.carla.opendrive", server, str(file))
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise SimulatorError(f"the simulator at {server} did not answer within {_TIMEOUT_S} s") from error
+    if not done.stdout.strip():
+        last = done.stderr.strip().splitlines()[-1:]
+        raise SimulatorError(f"the client process died: {last[0] if last else 'without a word'}")
+    answer = json.loads(done.stdout.splitlines()[-1])
+    if "error" in answer:
+        raise SimulatorError(answer["error"])
+    return str(answer["town"])

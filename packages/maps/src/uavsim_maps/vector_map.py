@@ -1,0 +1,228 @@
+"""A town's roads as layers of shapes: what ``uavsim map`` makes, and what nuScenes' map expansion holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import shapely
+
+from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
+
+__all__ = ["LINE_LAYERS", "POLYGON_LAYERS", "Border", "Layer", "Shapes", "VectorMap", "polygons_of", "valid"]
+
+Shapes: TypeAlias = npt.NDArray[np.object_]
+"""(N,) shapely geometries."""
+
+POLYGON_LAYERS: Final = (
+    "drivable_area", "road_segment", "road_block", "lane", "lane_connector", "ped_crossing", "walkway", "stop_line",
+    "carpark_area",
+)  # fmt: skip
+LINE_LAYERS: Final = ("road_divider", "lane_divider", "traffic_light")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Border:
+    """A line with the kind of its paint at each point: (N, 3) points, N names such as ``SINGLE_SOLID_WHITE``."""
+
+    points_m: FloatArray
+    types: list[str]
+
+
+@dataclass(slots=True, eq=False)
+class Layer:
+    """Records of one kind.
+
+    Attributes:
+        tokens: their keys.
+        shapes: (N,) polygons or lines in the map frame, with heights; a drivable area may be of several polygons.
+        fields: what else each has, in nuScenes' words; ours begin with ``uav_``.
+    """
+
+    tokens: list[str] = field(default_factory=list)
+    shapes: Shapes = field(default_factory=lambda: np.empty(0, dtype=object))
+    fields: list[JsonDict] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @staticmethod
+    def of(records: Iterable[tuple[str, Any, JsonDict]]) -> Layer:
+        """Make a layer of (token, shape, fields)."""
+        rows = list(records)
+        shapes = np.empty(len(rows), dtype=object)
+        shapes[:] = [shape for _, shape, _ in rows]
+        return Layer([token for token, _, _ in rows], shapes, [fields for _, _, fields in rows])
+
+
+@dataclass(eq=False)
+class VectorMap:
+    """A town.
+
+    Attributes:
+        name: the town's.
+        layers: by nuScenes' names.
+        borders: of lanes and connectors by token: left and right border, in the direction of traffic.
+        dividers: of road and lane dividers by token: their paint.
+        paths: centre lines by token, as nuScenes' arcs.
+        connectivity: by token, in the order of the file: the lanes that come before, and those after.
+        warnings: what of the source was left out.
+    """
+
+    name: str
+    layers: dict[str, Layer]
+    borders: dict[str, tuple[Border, Border]] = field(default_factory=dict)
+    dividers: dict[str, list[str]] = field(default_factory=dict)
+    paths: dict[str, list[JsonDict]] = field(default_factory=dict)
+    connectivity: dict[str, tuple[list[str], list[str]]] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    _trees: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def layer(self, name: str) -> Layer:
+        """Return a layer; an empty one where the map has none of that name."""
+        return self.layers.get(name, Layer())
+
+    @cached_property
+    def bounds_m(self) -> tuple[float, float, float, float]:
+        """West, south, east and north end."""
+        bounds = [shapely.total_bounds(layer.shapes) for layer in self.layers.values() if len(layer)]
+        table = np.array(bounds).reshape(-1, 4)
+        if not len(table):
+            return (0.0, 0.0, 0.0, 0.0)
+        low, high = np.round(np.nanmin(table[:, :2], axis=0), 4), np.round(np.nanmax(table[:, 2:], axis=0), 4)
+        return (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
+
+    def records_at(self, points_map_m: FloatArray, layer: str) -> tuple[IntArray, IntArray]:
+        """Return which points lie in which records of a layer.
+
+        Args:
+            points_map_m: (N, 2) or (N, 3).
+            layer: one of ``POLYGON_LAYERS``.
+
+        Returns:
+            (P,) numbers of points and (P,) numbers of records, by point.
+        """
+        points = shapely.points(np.asarray(points_map_m, dtype=np.float64)[:, :2])
+        which, found = self._tree(layer).query(points, predicate="intersects")
+        order = np.lexsort((found, which))
+        return which[order], found[order]
+
+    def lane_at(self, points_map_m: FloatArray) -> list[str | None]:
+        """Return the token of a lane, or else of a connector, under each of (N, 2 or 3) points; None beside all of them.
+
+        Of several lanes, one above the other, it is the one whose height is nearest, where the points have heights.
+        """
+        places = np.asarray(points_map_m, dtype=np.float64)
+        tokens: list[str | None] = [None] * len(places)
+        for name in ("lane_connector", "lane"):
+            layer = self.layer(name)
+            which, found = self.records_at(places, name)
+            if places.shape[1] > 2 and len(which):
+                heights = np.array([layer.fields[row].get("uav_height_m", [0.0, 0.0]) for row in found]).mean(axis=1)
+                order = np.lexsort((-np.abs(heights - places[which, 2]), which))  # the nearest last: it counts
+                which, found = which[order], found[order]
+            for point, row in zip(which.tolist(), found.tolist(), strict=True):
+                tokens[point] = layer.tokens[row]
+        return tokens
+
+    def is_drivable(self, points_map_m: FloatArray) -> BoolArray:
+        """Return (N,) whether vehicles can drive at (N, 2 or 3) points."""
+        inside = np.zeros(len(points_map_m), dtype=np.bool_)
+        inside[self.records_at(points_map_m, "drivable_area")[0]] = True
+        return inside
+
+    def border_distance_m(self, points_map_m: FloatArray) -> FloatArray:
+        """Return (N,) distances to the nearest border of the drivable area, positive inside; infinite without one."""
+        areas = self.layer("drivable_area").shapes
+        points = shapely.points(np.asarray(points_map_m, dtype=np.float64)[:, :2])
+        if not len(areas):
+            return np.full(len(points), -np.inf)
+        if "border" not in self._trees:
+            self._trees["border"] = shapely.STRtree(shapely.boundary(areas))
+        (which, _), distance = self._trees["border"].query_nearest(points, return_distance=True, all_matches=False)
+        found = np.empty(len(points))
+        found[which] = distance
+        return np.where(self.is_drivable(points_map_m), found, -found)
+
+    def near(self, layer: str, box: Any) -> list[Any]:
+        """Return the shapes of a layer that a box touches."""
+        return list(self.layer(layer).shapes[np.sort(self._tree(layer).query(box))])
+
+    def centre_line_m(self, token: str, *, step_m: float = 1.0) -> FloatArray:
+        """Return (N, 3) x, y, yaw along a lane's centre, no farther than ``step_m`` from each other."""
+        rows = []
+        for path in self.paths[token]:
+            length = sum(path["segment_length"])
+            bent = (1.0 if path["shape"] == "LSL" else -1.0) / path["radius"] if path["segment_length"][0] else 0.0
+            s = np.linspace(0.0, length, max(2, int(np.ceil(length / step_m)) + 1))
+            half = bent * s / 2
+            chord = s * np.sinc(half / np.pi)
+            x, y, yaw = path["start_pose"]
+            rows.append(
+                np.stack([x + chord * np.cos(yaw + half), y + chord * np.sin(yaw + half), yaw + 2 * half], axis=1)
+            )
+        return np.concatenate([rows[0], *(row[1:] for row in rows[1:])])
+
+    def shifted(self, dx_m: float, dy_m: float) -> VectorMap:
+        """Return the map moved."""
+        off = np.array([dx_m, dy_m, 0.0])
+
+        def moved(layer: Layer) -> Layer:
+            shapes = shapely.transform(layer.shapes, lambda p: p + off[: p.shape[1]], include_z=None)
+            fields = [
+                {**row, "pose": {**row["pose"], "tx": row["pose"]["tx"] + dx_m, "ty": row["pose"]["ty"] + dy_m}}
+                if "pose" in row
+                else row
+                for row in layer.fields
+            ]
+            return Layer(layer.tokens, shapes, fields)
+
+        def moved_path(path: JsonDict) -> JsonDict:
+            ends = {key: [path[key][0] + dx_m, path[key][1] + dy_m, path[key][2]] for key in ("start_pose", "end_pose")}
+            return {**path, **ends}
+
+        return VectorMap(
+            self.name,
+            {name: moved(layer) for name, layer in self.layers.items()},
+            {
+                k: (Border(a.points_m + off, a.types), Border(b.points_m + off, b.types))
+                for k, (a, b) in self.borders.items()
+            },
+            self.dividers,
+            {token: [moved_path(path) for path in paths] for token, paths in self.paths.items()},
+            self.connectivity,
+            self.warnings,
+        )
+
+    def _tree(self, layer: str) -> Any:
+        if layer not in self._trees:
+            self._trees[layer] = shapely.STRtree(self.layer(layer).shapes)
+        return self._trees[layer]
+
+
+def polygons_of(rings: Sequence[FloatArray]) -> Shapes:
+    """Return polygons of (N, 3) rings; of one that cuts itself the largest part."""
+    if not rings:
+        return np.empty(0, dtype=object)
+    which = np.repeat(np.arange(len(rings)), [len(ring) for ring in rings])
+    return valid(shapely.polygons(shapely.linearrings(np.concatenate(rings), indices=which)))
+
+
+def valid(shapes: Shapes) -> Shapes:
+    """Return polygons that the devkit can draw: of invalid ones the largest valid part, with heights."""
+    shapes = np.array(shapes, dtype=object)
+    for place in np.flatnonzero(~shapely.is_valid(shapes)):
+        parts = shapely.get_parts(shapely.make_valid(shapes[place]))
+        parts = parts[shapely.get_type_id(parts) == 3]
+        if len(parts):
+            shapes[place] = parts[np.argmax(shapely.area(parts))]
+        else:  # a lane of no width: the thinnest strip that is one
+            shapes[place] = shapely.buffer(shapes[place], 1e-4, quad_segs=1)
+            shapes[place] = (
+                shapes[place] if shapely.get_type_id(shapes[place]) == 3 else shapely.envelope(shapes[place])
+            )
+    return shapes

@@ -1,0 +1,1 @@
+"""Trials: the judges of maps; `scripts/trial` runs them."""

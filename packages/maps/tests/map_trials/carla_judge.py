@@ -1,0 +1,108 @@
+"""Compare a town's lanes with ``carla.Map``: places, heights, and which lane leads to which.
+
+``scripts/trial map-carla FILE.xodr [FILE.xodr ...]`` prints a line for each town.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import carla
+import numpy as np
+
+from uavsim_maps.build import build
+from uavsim_maps.lanes import DRIVING, LanePiece, lane_pieces, lane_records
+from uavsim_maps.opendrive.read import read_network
+
+__all__ = ["compare"]
+
+
+def compare(data: bytes, name: str, *, places: int, seed: int) -> dict[str, Any]:
+    """Return the largest differences over random places on lanes, and the lanes whose ways on differ."""
+    network = read_network(data, name=name)
+    pieces = {piece.key: piece for piece in lane_pieces(network) if piece.lane.type in DRIVING}
+    judge = carla.Map(name, data.decode())
+    rng = np.random.default_rng(seed)
+    own = list(pieces.values())
+    lengths = np.array([abs(piece.s_m[-1] - piece.s_m[0]) for piece in own])
+    off, high, missing = [0.0], [0.0], 0
+    for number in rng.choice(len(own), places, p=lengths / lengths.sum()):
+        piece = own[number]
+        s = rng.uniform(*sorted((piece.s_m[0], piece.s_m[-1])))
+        waypoint = judge.get_waypoint_xodr(int(piece.key[0]), piece.key[2], float(s))
+        if waypoint is None:
+            missing += 1
+            continue
+        at, here = waypoint.transform.location, _centre(piece, s)
+        off.append(float(np.hypot(at.x - here[0], -at.y - here[1])))
+        high.append(float(abs(at.z - here[2])))
+    return {
+        "lanes": len(own),
+        "missing": missing,
+        "worst_m": max(off),
+        "worst_height_m": max(high),
+        "connectivity_differs": _different_ways(network, pieces, judge),
+    }
+
+
+def _centre(piece: LanePiece, s_m: float) -> Any:
+    """Return the middle of a lane at a place, evaluated there."""
+    s = np.array([s_m])
+    borders = piece.road.borders_m(piece.section, s)
+    side = [0, *(lane.id for lane in piece.section.side(1 if piece.lane.id > 0 else -1))]
+    inner = side[side.index(piece.lane.id) - 1]
+    return piece.road.xyz(s, (borders[inner] + borders[piece.lane.id]) / 2)[0]
+
+
+def _different_ways(network: Any, pieces: Any, judge: Any) -> list[Any]:
+    records, edges = lane_records(network, pieces)
+    where = {piece.key: number for number, record in enumerate(records) for piece in record.pieces}
+    ahead: dict[int, set[Any]] = {number: set() for number in range(len(records))}
+    for before, after in edges:
+        ahead[before].add(after)
+    differ = []
+    for number, record in enumerate(records):
+        piece = record.pieces[-1]
+        begin, end = piece.s_m[0], piece.s_m[-1]
+        step = min(0.01, abs(end - begin) / 10)
+        waypoint = judge.get_waypoint_xodr(int(piece.key[0]), piece.key[2], float(end - np.sign(end - begin) * step))
+        found = (
+            set()
+            if waypoint is None
+            else {
+                where.get((str(w.road_id), w.section_id, w.lane_id), (w.road_id, w.section_id, w.lane_id))
+                for w in waypoint.next(2 * step + 0.001)
+            }
+            - {number}
+        )
+        if found != ahead[number]:
+            ours, theirs = (
+                [k if isinstance(k, tuple) else records[k].pieces[0].key for k in s] for s in (ahead[number], found)
+            )
+            differ.append({"lane": piece.key, "ours": ours, "carla": theirs})
+    return differ
+
+
+def main() -> None:
+    """Compare the named files."""
+    parser = argparse.ArgumentParser(prog="scripts/trial map-carla")
+    parser.add_argument("files", type=Path, nargs="+")
+    parser.add_argument("--places", type=int, default=10_000)
+    options = parser.parse_args()
+    bad = 0
+    for path in options.files:
+        data, begun = path.read_bytes(), time.monotonic()
+        town = build(read_network(data, name=path.name), path.stem)
+        seconds = time.monotonic() - begun
+        found = compare(data, path.stem, places=options.places, seed=1)
+        bad += found["worst_m"] > 0.05
+        print(f"{path.stem}: {seconds:.1f} s, {sum(map(len, town.layers.values()))} records, {found}", flush=True)
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""CARLA's own map and nuScenes' own devkit on a town of the headless simulator."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from headless_simulator.towns.load import load_town
+
+from map_trials.carla_judge import compare
+from uavsim_maps.build import build
+from uavsim_maps.files import expansion_files, write_files
+from uavsim_maps.opendrive.read import read_network
+
+ROOT = Path(__file__).parents[4]
+
+
+@pytest.mark.parametrize("name", ["Town03", "Town10HD"])
+def test_lanes_are_where_carla_has_them(name):
+    found = compare(load_town(name).opendrive.encode(), name, places=300, seed=1)
+    assert found["missing"] == 0
+    assert found["lanes"] > 50
+    assert found["worst_m"] < 0.01
+    assert found["worst_height_m"] < 0.01
+    assert found["connectivity_differs"] == []
+
+
+def test_the_devkit_reads_and_draws_every_layer(tmp_path):
+    town = build(read_network(load_town("Town07").opendrive.encode(), name="Town07"), "Town07")
+    write_files(tmp_path, expansion_files(town, "boston-seaport"))
+    program = Path(__file__).parents[1] / "map_trials/devkit_judge.py"
+    command: list[str | Path] = [ROOT / ".venv-judge/bin/python", "-W", "ignore", program]
+    done = subprocess.run(
+        [*command, tmp_path, "boston-seaport", tmp_path / "figures"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout)
+    assert found["disconnected"] == 0
+    assert found["closest_lane_worst_m"] < 0.6  # the devkit samples lanes every half metre
+    assert found["mask"]["drivable_area"] > found["mask"]["lane"] > 1000
+    assert found["layers"]["lane"] == len(town.layer("lane"))
+    assert (tmp_path / "figures/map.png").stat().st_size > 10_000

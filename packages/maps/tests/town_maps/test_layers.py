@@ -1,0 +1,123 @@
+"""A junction drawn by hand, as nuScenes' layers."""
+
+import json
+
+import numpy as np
+import pytest
+import shapely
+
+from town_maps.drawn import crossing, lane, network, road, section
+from uavsim.errors import DatasetError, InputError
+from uavsim_maps.build import build
+from uavsim_maps.expansion import expansion_json, read_expansion
+from uavsim_maps.raster import bev
+
+
+@pytest.fixture(scope="module")
+def town():
+    return build(crossing(), "T")
+
+
+def at(town, x, y, layer="lane"):
+    _, rows = town.records_at(np.array([[x, y]]), layer)
+    return [town.layer(layer).tokens[row] for row in rows]
+
+
+def test_every_lane_leads_where_the_file_says(town):
+    (incoming,) = at(town, 50, -1.7)
+    through, turn = at(town, 120, -1.7, "lane_connector"), at(town, 105, -0.5, "lane_connector")
+    assert sorted(town.connectivity[incoming][1]) == sorted({*through, *turn})
+    assert town.connectivity[through[0]] == ([incoming], at(town, 150, -1.7))
+    assert town.connectivity[at(town, 120, 1.7, "lane_connector")[0]] == (at(town, 150, 1.7), at(town, 50, 1.7))
+
+
+def test_layers_lie_where_they_were_drawn(town):
+    assert at(town, 50, -4.5, "walkway")
+    assert not at(town, 50, -3.4, "walkway")
+    assert shapely.area(town.layer("ped_crossing").shapes[0]) == pytest.approx(21.0)
+    assert shapely.area(town.layer("lane").shapes).min() == pytest.approx(350.0)
+    assert [row["is_intersection"] for row in town.layer("road_segment").fields].count(True) == 1
+    assert town.is_drivable(np.array([[50, 0], [50, -4.5], [120, 0], [50, 30]])).tolist() == [True, False, True, False]
+    np.testing.assert_allclose(town.border_distance_m(np.array([[30, 1.5], [50, -10.0]])), [2.0, -6.5], atol=0.02)
+
+
+def test_the_light_stops_the_lane_that_heeds_it(town):
+    (row,) = town.layer("stop_line").fields
+    assert row["stop_line_type"] == "TRAFFIC_LIGHT"
+    assert row["traffic_light_tokens"] == town.layer("traffic_light").tokens
+    assert row["ped_crossing_tokens"] == town.layer("ped_crossing").tokens
+    (light,) = town.layer("traffic_light").fields
+    assert (light["pose"]["tx"], light["pose"]["ty"], light["pose"]["tz"]) == (99, -5, 4)
+    assert abs(light["pose"]["rz"]) == pytest.approx(np.pi, abs=1e-5)  # it looks at who comes
+    assert light["from_road_block_token"] == row["road_block_token"] == at(town, 50, -1.7, "road_block")[0]
+    west, south, east, north = shapely.bounds(town.layer("stop_line").shapes[0])
+    assert (west, south, east, north) == pytest.approx((92.5, -3.5, 93.5, 0), abs=0.01)  # 1 m before the crossing
+
+
+def test_directions_are_divided_by_what_is_painted(town):
+    assert len(town.layer("road_divider")) == 3
+    assert not len(town.layer("lane_divider"))
+    left, right = town.borders[at(town, 50, -1.7)[0]]
+    assert set(left.types) == {"SINGLE_SOLID_WHITE"}
+    assert set(right.types) == {"SINGLE_DASHED_WHITE"}
+
+
+def test_what_is_written_is_read_again(town):
+    data = expansion_json(town)
+    again = read_expansion(data, name="T")
+    assert expansion_json(again) == data
+    tables = json.loads(data)
+    assert tables["version"] == "1.3"
+    assert tables["canvas_edge"] == [240.0, 120.0]
+    with pytest.raises(DatasetError, match="not a map expansion"):
+        read_expansion(b'{"node": []}', name="T")
+
+
+def test_a_raster_turns_with_its_agent(town):
+    for yaw, left in ((0.0, (0.0, 1.0)), (np.pi / 2, (-1.0, 0.0)), (0.3, (-np.sin(0.3), np.cos(0.3)))):
+        (mask,) = bev(
+            town, ["drivable_area"], centre_map_m=(90.0, -1.6), yaw_rad=yaw, size_m=(40.0, 20.0), metres_per_px=0.5
+        )
+        rows, columns = np.indices(mask.shape)
+        ahead_m, left_m = (columns + 0.5) * 0.5 - 20.0, (rows + 0.5) * 0.5 - 10.0
+        ahead = np.array([left[1], -left[0]])
+        places = np.array([90.0, -1.6]) + ahead_m[..., None] * ahead + left_m[..., None] * np.array(left)
+        inside_m = town.border_distance_m(places.reshape(-1, 2)).reshape(mask.shape)
+        assert mask.shape == (40, 80)
+        assert mask[inside_m > 0.5].all()
+        assert not mask[inside_m < -0.5].any()
+
+
+def test_moved_to_the_corner_nothing_changes_but_the_place(town):
+    moved = town.shifted(10.0, -5.0)
+    np.testing.assert_allclose(moved.bounds_m, np.array(town.bounds_m) + [10, -5, 10, -5])
+    token = next(iter(town.paths))
+    np.testing.assert_allclose(moved.centre_line_m(token), town.centre_line_m(token) + [10, -5, 0], atol=1e-9)
+
+
+def test_one_bridge_over_another_road_has_its_own_lane():
+    flat = road("1", section(lane(-1)))
+    over = road(
+        "2", section(lane(-1)), x=50, y=-50, heading=np.pi / 2, elevation='<elevation s="0" a="6" b="0" c="0" d="0"/>'
+    )
+    town = build(network(flat, over), "T")
+    below, above = town.lane_at(np.array([[51.7, -1.7, 0.2], [51.7, -1.7, 5.9]]))
+    assert {below, above} == set(town.layer("lane").tokens)
+    assert below != above
+
+
+def test_sections_that_go_on_are_one_lane():
+    parts = (
+        section(lane(-1, after=-1)),
+        section(lane(-1, before=-1, after=-2), s=40.0),
+        section(lane(-1), lane(-2, before=-1), s=70.0),
+    )
+    town = build(network(road("1", *parts)), "T")
+    assert sorted(len(after) for _, after in town.connectivity.values()) == [0, 0]
+    lengths = sorted(sum(sum(arc["segment_length"]) for arc in path) for path in town.paths.values())
+    assert lengths == pytest.approx([30.0, 100.0], abs=2.0)
+
+
+def test_nothing_to_drive_on_is_refused():
+    with pytest.raises(InputError, match=r"drawn.xodr: holds no lane that vehicles drive on"):
+        build(network(road("1", section(lane(-1, "sidewalk")))), "T")

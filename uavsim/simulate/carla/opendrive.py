@@ -1,0 +1,44 @@
+"""The OpenDRIVE text of the town that a CARLA server has loaded."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import carla
+
+from uavsim.simulate import versions
+from uavsim.simulate.carla.errors import translated
+from uavsim.simulate.one_line import answer_in_one_line
+from uavsim.simulate.ports import Endpoint
+from uavsim.simulate.recognise import require
+from uavsim.typing import JsonDict
+
+__all__ = ["main"]
+
+_TIMEOUT_S = 60.0
+
+
+def _save(where: Endpoint, out: Path) -> JsonDict:
+    versions.refuse_other_server(require("carla", where).detail, where=f"{where.host}:{where.port}")
+    client = carla.Client(where.host, where.port)
+    client.set_timeout(_TIMEOUT_S)
+    versions.refuse_other_client(client.get_client_version(), python=sys.executable)
+    with translated("reading the map"):
+        town = client.get_world().get_map()
+        out.write_text(town.to_opendrive(), "utf-8")
+        return {"town": str(town.name).rsplit("/", 1)[-1]}
+
+
+def main() -> None:
+    """``python -m uavsim.simulate.carla.opendrive HOST:PORT FILE`` writes the map of a server into a file."""
+    parser = argparse.ArgumentParser(prog="uavsim-opendrive")
+    parser.add_argument("server")
+    parser.add_argument("file", type=Path)
+    options = parser.parse_args()
+    answer_in_one_line(lambda: _save(Endpoint.parse(options.server, what="server"), options.file))
+
+
+if __name__ == "__main__":
+    main()
