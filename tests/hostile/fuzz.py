@@ -35,7 +35,9 @@ SLOW_S: Final = 20.0
 WAITS_S: Final = 180.0
 """Of any time: who waits takes no processor."""
 MEMORY_BYTES: Final = 6 << 30
-LARGE_BYTES: Final = 2 << 30
+"""Of addresses, which threads and compiled code take by the gigabyte; a bomb hits it at once."""
+LARGE_BYTES: Final = 1 << 30
+"""The stated bound: what a reader may hold of small files at most."""
 
 _HEAD: Final = struct.Struct("<QQ")  # inputs tried, bytes of the one that is read now
 _MOST_INPUT: Final = 64 << 20
@@ -73,6 +75,8 @@ def _read_one(target: Target, data: bytes) -> tuple[str, str] | None:
     except UavsimError as error:
         if "\n" in str(error):
             return f"two lines: {type(error).__name__}", str(error)[:200]
+        if error.exit_code == 1:
+            return f"exit code 1: {type(error).__name__}", str(error)[:200]
     except Exception as error:  # noqa: BLE001 - that is what is looked for
         last = traceback.extract_tb(error.__traceback__)
         ours = next((f for f in reversed(last) if "/uavsim/" in f.filename), last[-1])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
-import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.dataset_factory import make_dataset, write_log
+from tests.hostile.fuzz_readers import changed_table, reader_targets, result_targets
 from tests.hostile.fuzz_simulator import simulator_targets
 from tests.hostile.fuzzing import Target, turn_bytes, turn_json, turn_msgpack
 from tests.records.test_motion import motion
@@ -94,7 +93,7 @@ def targets(work: Path) -> dict[str, Target]:
         "images": Target([image, codec.encode_jpeg(np.zeros((9, 9, 3), np.uint8))], codec.decode_rgb, turn_bytes),
         "OpenDRIVE": Target([road], roads, turn_bytes),
     }
-    made |= _table_targets(root, work) | _result_targets(root, work)
+    made |= _table_targets(root, work) | result_targets(root, work) | reader_targets(root, log, work)
     return made | _text_targets(root, work) | _log_targets(work) | simulator_targets(work)
 
 
@@ -135,8 +134,6 @@ def _text_targets(root: Path, work: Path) -> dict[str, Target]:
 def _table_targets(root: Path, work: Path) -> dict[str, Target]:
     from uavsim.export import EXPORTERS, ExportRequest
     from uavsim.validate import validate_version
-    from uavsim_benchmarks.evaluate.nuscenes.result_input import DetectionInput
-    from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 
     tables = sorted((root / "v1.0-mini").glob("*.json"))
     good = {path: path.read_bytes() for path in tables}
@@ -153,86 +150,13 @@ def _table_targets(root: Path, work: Path) -> dict[str, Target]:
 
         return [path.name.encode() + b"\n" + data for path, data in good.items()], fed
 
-    def change(data: bytes, rng: random.Random) -> bytes:
-        name, _, content = data.partition(b"\n")
-        return name + b"\n" + turn_json(content, rng)
-
     def export() -> None:
         for kind in ("kitti", "coco", "opv2v", "mmdet3d"):
             EXPORTERS.pick(kind)(ExportRequest(root, work / "exported" / kind))
 
-    box: dict[str, object] = {
-        "sample_token": "a",
-        "translation": [0, 0, 0],
-        "size": [1, 1, 1],
-        "rotation": [1, 0, 0, 0],
-        "velocity": [0, 0],
-    }
-    box |= {"detection_name": "car", "detection_score": 0.5, "attribute_name": ""}
-    predictions = json.dumps({"meta": {}, "results": {"a": [box]}}).encode()
-
-    def predicted(data: bytes) -> None:
-        (work / "predictions.json").write_bytes(data)
-        request = EvaluationRequest(root, work / "predictions.json", version="v1.0-mini")
-        for _ in DetectionInput(request).blocks():
-            pass
-
     return {
-        "validator": Target(*one_changed(lambda: validate_version(root, "v1.0-mini", workers=1)), change),
-        "exporters": Target(*one_changed(export), change),
-        "predictions": Target([predictions], predicted, turn_json),
-    }
-
-
-def _result_targets(root: Path, work: Path) -> dict[str, Target]:
-    """What results are read from beside nuScenes' JSON: pickles, and AOT's, OpenAD's and AirCopBench's files."""
-    from uavsim_benchmarks.evaluate.metrics import evaluate
-    from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
-    from uavsim_benchmarks.evaluate.readers.pickles import read_pickle
-
-    def scored(benchmark: str, truth: Path, suffix: str, **options: str) -> Callable[[bytes], object]:
-        def fed(data: bytes) -> object:
-            path = work / f"{benchmark}{suffix}"
-            path.write_bytes(data)
-            return evaluate(benchmark, EvaluationRequest(truth, path, options=options))
-
-        return fed
-
-    def pickled(data: bytes) -> object:
-        (work / "x.pkl").write_bytes(data)
-        return read_pickle(work / "x.pkl")
-
-    array = np.arange(6.0).reshape(2, 3)
-    values: list[object] = [array, np.float32(2), {"a": [1, "x", None, (array, 2.5)]}, np.array([None, "x"], object)]
-    pickles = [pickle.dumps(value, protocol) for value in values for protocol in range(6)]
-    box = [1.0, 1.0, 9.0, 9.0, 1.5, 2.0, 4.0, 1.0, 2.0, 3.0, 0.5, 1, 0, 1, 0, 0, "car"]
-    (work / "gt.pkl").write_bytes(pickle.dumps([[[list(box)], []], ["car"], np.ones((1, 4))]))
-    found = [[[[1.5, 2.0, 4.0, 1.1, 2.0, 3.0, 0.5, "car"]], []], ["car"], np.ones((1, 4)), {"av2": True}]
-    seen = {"time": 1, "frame": 1, "blob": {"range_distance_m": 300.0, "frame": 1}, "id": "Airplane1",
-            "bb": [9.0, 9.0, 8.0, 8.0], "labels": {"is_above_horizon": 1}, "flight_id": "f", "img_name": "a.png"}  # fmt: skip
-    (work / "truth.json").write_text(json.dumps({"samples": {"f": {"metadata": {}, "entities": [seen]}}}))
-    aot = [{"img_name": "a.png", "detections": [{"x": 9.0, "y": 9.0, "w": 8.0, "h": 8.0, "s": 0.9, "track_id": 1}]}]
-    said = [
-        {
-            "correct_answer": "A",
-            "predicted_answer": "B",
-            "question_type": "2.2 Object Counting (UAV1)",
-            "dataset": "Sim3",
-        }
-    ]
-    sample = json.loads((root / "v1.0-mini/sample.json").read_bytes())[0]["token"]
-    own = {"sample_token": sample, "translation": [0.0, 0, 0], "size": [1.0, 1, 1], "rotation": [1.0, 0, 0, 0],
-           "velocity": [0.0, 0], "detection_name": "car", "detection_score": 0.5, "attribute_name": ""}  # fmt: skip
-    return {
-        "pickles": Target(pickles, pickled, turn_bytes),
-        "pickled-predictions": Target(
-            [pickle.dumps({"meta": {}, "results": {sample: [own]}}, protocol) for protocol in (2, 4)],
-            scored("nuscenes-detection", root, ".pkl"),
-            turn_bytes,
-        ),
-        "openad-results": Target([pickle.dumps(found)], scored("openad", work / "gt.pkl", ".pkl"), turn_bytes),
-        "aot-results": Target([json.dumps(aot).encode()], scored("aot", work / "truth.json", ".json"), turn_json),
-        "aircopbench-results": Target([json.dumps(said).encode()], scored("aircopbench", root, ".json"), turn_json),
+        "validator": Target(*one_changed(lambda: validate_version(root, "v1.0-mini", workers=1)), changed_table),
+        "exporters": Target(*one_changed(export), changed_table),
     }
 
 

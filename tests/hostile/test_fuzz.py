@@ -1,15 +1,18 @@
-"""The fuzzer notices a reader that waits and one that ends its process; both take no processor time."""
+"""The fuzzer notices a reader that waits and one that ends its process; and every reader takes a few dozen bad inputs."""
 
 import multiprocessing
 import os
+import random
 import time
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from multiprocessing.shared_memory import SharedMemory
+from pathlib import Path
 
 import pytest
 
 from tests.hostile import fuzz
+from tests.hostile.fuzz_targets import targets
 
 
 @pytest.fixture
@@ -48,3 +51,21 @@ def test_what_hangs_or_dies_is_a_finding_with_its_input(
         process.join()
     assert list(fed.inputs.items()) == [(kind, b"bad")]
     assert fed.tried == 7
+
+
+_EACH_S = 0.5  # minutes and more are ``scripts/trial fuzz``
+
+
+def test_every_reader_takes_bad_inputs_for_a_moment(tmp_path: Path) -> None:
+    """Good inputs are read or refused, changed ones as well: no other exception, no exit code 1, little memory."""
+    made, found = targets(tmp_path), {}
+    for name, target in made.items():
+        rng, end, tried = random.Random(f"{name} 0"), time.monotonic() + _EACH_S, 0
+        while time.monotonic() < end or tried < 2:
+            data = rng.choice(target.good) if not tried else target.change(rng.choice(target.good), rng)
+            tried += 1
+            if finding := fuzz._read_one(target, data):
+                found[name, finding[0]] = finding[1]
+        target.end()
+    assert not found
+    assert len(made) > 30

@@ -84,6 +84,13 @@ def test_no_memory_is_taken_for_more_than_deflate_can_hold():
     assert png.decode(huge) is None  # two million gigabytes
 
 
+@pytest.mark.parametrize(("side", "read"), [(5792, True), (5793, False)])
+def test_no_door_decodes_more_pixels_than_an_image_has(side: int, read: bool):
+    """2**25 pixels are 5,792 x 5,793: masks and luminance are read by ``filtered_rows`` with nobody before it."""
+    bomb = png.encode(np.zeros((5793, side), np.uint8), filter_rows="none")
+    assert (png.filtered_rows(bomb) is not None) == read
+
+
 def test_two_pixels_on_paper():
     data = png.encode(np.array([[[10, 20, 30], [11, 18, 30]]], np.uint8), filter_rows="sub")
     length = struct.unpack(">I", data[33:37])[0]

@@ -9,7 +9,7 @@ from uavsim.run import reproduce as module
 from uavsim.run.request import Request
 from uavsim.run.resolve import identity_of
 
-HASHES = {"town": "Town10HD", "plan_sha256": "a", "files_sha256": "b", "rows_sha256": "c"}
+HASHES = {"town": "Town10HD", "files": 3} | {f"{kind}_sha256": "a0" * 32 for kind in ("plan", "files", "rows")}
 
 
 @pytest.fixture

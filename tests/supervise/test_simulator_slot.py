@@ -116,6 +116,52 @@ def test_bringing_up_all_raises_the_first_failure(tmp_path: Path, port: int) -> 
         pool.ready_all()
 
 
+def test_a_client_that_dies_while_it_connects_is_tried_again(tmp_path: Path, port: int) -> None:
+    one = slot(tmp_path, port, behaviour="connect@segfault", mark=True)
+    with SlotPool([one]) as pool:
+        pool.ready_all()
+        assert one.client_starts == 2
+        assert one.client_facts is not None
+
+
+def test_a_client_of_another_version_is_not_tried_again(tmp_path: Path, port: int) -> None:
+    one = slot(tmp_path, port, behaviour="connect@version")
+    with SlotPool([one]) as pool, pytest.raises(UavsimError, match="asked to: version"):
+        pool.ready_all()
+    assert one.client_starts == 1
+
+
+@pytest.mark.parametrize("killed", ["guard", "simulator"])
+def test_a_simulator_that_is_killed_before_it_listens_is_started_again(tmp_path: Path, killed: str) -> None:
+    """The first one never says its ports; the second does."""
+    mark = tmp_path / "mark"
+    script = "import json, pathlib, time; p = pathlib.Path({0!r}); first = not p.exists(); p.touch(); \
+time.sleep(600) if first else print(json.dumps({{'carla': {1}}}), flush=True); time.sleep(600)"
+    with socket.create_server(("127.0.0.1", 0), backlog=9) as server:
+        one = SimulatorSlot(
+            SimulatorConfig(),
+            run=RUN,
+            topology="carla",
+            name="s",
+            logs=tmp_path,
+            home=tmp_path / "home",
+            command=lambda **_: [sys.executable, str(FAKE), "good"],
+        )
+        words = [sys.executable, "-c", script.format(str(mark), server.getsockname()[1])]
+        one.simulator._headless_command = lambda: words  # type: ignore[method-assign]
+        with SlotPool([one]) as pool:
+            thread = threading.Thread(target=pool.ready_all)
+            thread.start()
+            while not mark.exists():
+                time.sleep(0.02)
+            process = one.simulator._process
+            assert process is not None
+            os.kill(process.pid if killed == "guard" else process.child_pid or 0, signal.SIGKILL)
+            thread.join(60)
+            assert not thread.is_alive()
+            assert one.client_facts is not None
+
+
 def test_an_interrupt_while_simulators_start_ends_them_and_leaves_no_thread(tmp_path: Path) -> None:
     deaf = SimulatorConfig(kind="command", command=(sys.executable, "-c", "import time; time.sleep(600)"))
     slots = [

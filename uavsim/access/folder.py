@@ -18,8 +18,8 @@ from uavsim.dataset.rows import DatasetInfo
 from uavsim.dataset.schema import CATEGORY, MAP, REQUIRED, SENSOR, Row, Table, Tables
 from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
-from uavsim.files.parse import reading
-from uavsim.files.unfinished import refuse_without_tables
+from uavsim.files.parse import reading, reads
+from uavsim.files.unfinished import refuse_unfinished, refuse_without_tables
 from uavsim.registry import pick
 
 __all__ = ["Dataset", "open_folder"]
@@ -41,6 +41,7 @@ def open_folder(folder: Path | str, version: str | None = None) -> Dataset:
         UnknownNameError: no such version, or several and none was named.
     """
     root = Path(folder)
+    refuse_unfinished(root)
     if (root / ".uavsim").is_dir() and not any(root.glob("v*/sample.json")):
         refuse_without_tables(root)
         raise DatasetError(f"{root}: no scene is finished yet; uavsim status {root} says how far it is")
@@ -101,17 +102,20 @@ class Dataset:
         return self._reader.splits
 
     @cached_property
+    @reads
     def categories(self) -> tuple[str, ...]:
         """The names of all object classes, in table order."""
         return tuple(str(row["name"]) for row in self._shared_tables.get(CATEGORY.name, ()))
 
     @cached_property
+    @reads
     def category_index(self) -> dict[str, int]:
         """The number of each class, nuScenes' own; by its place in the table where the dataset does not say."""
         rows = self._shared_tables.get(CATEGORY.name, ())
         return {str(row["name"]): int(row.get("index", place)) for place, row in enumerate(rows)}
 
     @cached_property
+    @reads
     def maps(self) -> dict[str, TownMap]:
         """The map masks by town: those whose place the dataset reports."""
         files, found = DataFolder(self.root), {}
@@ -186,6 +190,7 @@ class Dataset:
         return self._dialect.to_strict(self._reader)
 
     @cached_property
+    @reads
     def _shared_tables(self) -> Tables:
         if self._dialect is STRICT:
             return {table.name: self._reader.shared(table) for table in (CATEGORY, SENSOR, MAP)}

@@ -16,7 +16,7 @@ from uavsim.dataset.reader import SceneRows
 from uavsim.dataset.schema import Table, Tables
 from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
-from uavsim.files.parse import reading
+from uavsim.files.parse import reading, reads
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import IntArray, JsonDict
 
@@ -126,6 +126,7 @@ class Scene:
             )
 
     @cached_property
+    @reads
     def samples(self) -> tuple[Sample, ...]:
         """The keyframes."""
         of_sample = {name: self._tables.by_sample(name) for name in ("sample_data", "sample_annotation")}
@@ -137,6 +138,7 @@ class Scene:
         return tuple(sample(number, row) for number, row in enumerate(self._rows["sample"]))
 
     @cached_property
+    @reads
     def tracks(self) -> tuple[Track, ...]:
         """Every object, in the order of its first box."""
         places: dict[str, list[tuple[int, int]]] = {}
@@ -145,6 +147,7 @@ class Scene:
                 places.setdefault(token, []).append((sample.number, row))
         return tuple(self._track(token, found) for token, found in places.items())
 
+    @reads
     def map_SE3_drones(self) -> dict[int, SE3]:
         """Return the way of each drone over the samples, (samples,): the pose of its first camera."""
         ways: dict[int, list[SE3]] = {}
@@ -329,9 +332,10 @@ class Sample:
         return f"Sample({self.scene_name!r}, {self.number})"
 
     @property
+    @reads
     def weather(self) -> dict[str, float]:
         """CARLA's weather parameters; {} where the dataset does not say."""
-        return dict(self._row.get("uav_weather", {}))
+        return {str(name): float(value) for name, value in self._row.get("uav_weather", {}).items()}
 
     @cached_property
     def images(self) -> tuple[Image, ...]:

@@ -10,6 +10,7 @@ import msgpack
 from uavsim.errors import DatasetError
 from uavsim.files.names import name_fault
 from uavsim.files.parse import open_regular, reading
+from uavsim.records.actors import ActorInfo
 from uavsim.records.codec import unpack_plan, unpack_value
 from uavsim.records.motion import MotionLog
 from uavsim.records.recording import RecordedFrame, Recording, SessionFacts
@@ -63,7 +64,7 @@ def _recording_of(folder: Path) -> Recording:
         folder=folder,
         plan=unpack_plan(head["plan"]),
         facts=_record(head["facts"], SessionFacts),
-        actors=unpack_value(head["actors"]),
+        actors=tuple(_record(actor, ActorInfo) for actor in head["actors"]),
         frames=tuple(_record(frame, RecordedFrame) for frame in frames),
         drivable_map_m=unpack_value(head["drivable"]),
         motion=_record(motion, MotionLog) if motion is not None else None,

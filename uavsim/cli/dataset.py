@@ -14,7 +14,7 @@ from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_la
 from uavsim.annotate.relocate import in_dataset
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.dataset import assemble, draw_map_mask, final_paths, pack_fragment, scene_fragment
-from uavsim.dataset.convert import convert
+from uavsim.dataset.convert import conversion_job, convert
 from uavsim.dataset.dialects import DIALECTS
 from uavsim.dataset.dialects.uav3d.format import Uav3dOptions
 from uavsim.dataset.generations import in_generation
@@ -22,6 +22,7 @@ from uavsim.errors import InputError
 from uavsim.export import EXPORTERS, ExportRequest, InfoOptions, check_centre_camera, write_uav3d_infos
 from uavsim.files.bring import bring_file
 from uavsim.files.names import DataFolder
+from uavsim.files.parse import reading
 from uavsim.files.result_folder import check_result_folder, refuse_no_folder
 from uavsim.files.results import ResultPath
 from uavsim.records.classes import LABELS
@@ -86,7 +87,8 @@ def _label_committed(output: Output, entry: LedgerEntry, *, options: Callable[[S
     generation = generation_of(entry)
     kept = read_recording(output.root / generation.recording)
     recording = in_dataset(kept, output.root, generation=generation.number)
-    rows = scene_fragment(annotate(recording, options=options(recording.plan)))
+    with reading(output.root / generation.recording):
+        rows = scene_fragment(annotate(recording, options=options(recording.plan)))
     with output.lock(entry.scene) as ours:
         if not ours:
             raise InputError(f"scene {entry.scene} is being flown by another process; try again later")
@@ -98,7 +100,8 @@ def _label_recording(target: Path, out: Path, *, options: AnnotateOptions) -> No
     if not result.is_empty():
         raise InputError(f"{out}: holds something already; name a new folder")
     recording: Recording = read_recording(target)
-    fragment = pack_fragment(scene_fragment(annotate(recording, options=options)))
+    with reading(target):
+        fragment = pack_fragment(scene_fragment(annotate(recording, options=options)))
     for old, new in {**final_paths(recording), **write_label_files(recording)}.items():
         bring_file(recorded.open(old), result / new)
     site = recording.plan.town
@@ -135,11 +138,14 @@ def convert_dialect(
         _say_intent(folder, out, None, f"the dialect {dialect}")
         return
     result = ResultPath.open(out)
-    for version in convert(folder, result, dialect=dialect, options=options):
-        Screen().print(f"wrote {version.version}: {len(version.scenes)} scenes in the dialect {dialect}")
-        if dialect == "uav3d" and infos:
-            written = write_uav3d_infos(out, result, version=version.version, options=InfoOptions(data_path=data_path))
-            Screen().print(f"wrote {', '.join(path.name for path in written)}")
+    job = conversion_job(folder, dialect, (options, infos, data_path))
+    with result.unfinished(job):
+        for version in convert(folder, result, dialect=dialect, options=options):
+            Screen().print(f"wrote {version.version}: {len(version.scenes)} scenes in the dialect {dialect}")
+            if dialect == "uav3d" and infos:
+                choices = InfoOptions(data_path=data_path)
+                written = write_uav3d_infos(out, result, version=version.version, options=choices)
+                Screen().print(f"wrote {', '.join(path.name for path in written)}")
 
 
 def export_format(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from datetime import date as calendar_date
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ import typer
 from uavsim.environment import install_line
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.result_folder import check_result_folder
+from uavsim.files.scratch import scratch_folder
 from uavsim.terminal import Screen, line, write_out
 
 __all__ = ["register"]
@@ -121,8 +121,8 @@ def reproduce(
     if out is not None:
         _refuse_full(out)
     config = Library.of().run(run).model if run else None
-    with tempfile.TemporaryDirectory(prefix="uavsim-reproduce-") as scratch:
-        target = out or Path(scratch) / "dataset"
+    with scratch_folder("uavsim-reproduce-") as scratch:
+        target = out or scratch / "dataset"
         results, differing = make(
             card,
             target,

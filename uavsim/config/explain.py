@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeAlias, get_args
+from typing import Any, Final, TypeAlias, TypeVar, get_args
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from uavsim.config.base import PATTERNS, Model
+from uavsim.errors import InputError
 from uavsim.registry import nearest
 
-__all__ = ["INGREDIENT_KEYS", "Place", "a_kind", "first", "key", "quoted", "wrong_key"]
+__all__ = ["INGREDIENT_KEYS", "Place", "a_kind", "first", "key", "quoted", "validated", "wrong_key"]
 
+M = TypeVar("M", bound=Model)
 Place: TypeAlias = tuple[str | int, ...]
 INGREDIENT_KEYS: Final = "[ingredients]"
 """Step of a place that stands in no file: the keys of ingredients are beside all others there."""
@@ -87,6 +89,24 @@ def _lacks(detail: ErrorDetails, details: list[ErrorDetails]) -> bool:
 
 def _is_long_enough(detail: ErrorDetails) -> bool:
     return len(detail["input"]) >= int(detail["ctx"]["min_length"])
+
+
+def validated(value: object, model: type[M], *, what: object) -> M:
+    """Return data of others that was parsed already as what it has to be.
+
+    Args:
+        value: of JSON, or the like.
+        model: what it must fit.
+        what: where it comes from, for people.
+
+    Raises:
+        InputError: it does not fit; one line with the key.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        place, said, _ = first(error, model, line_of=lambda _: 0)
+        raise InputError(f"{what}: {_clean(key(place))}: {said}" if place else f"{what}: {said}") from None
 
 
 def wrong_key(name: str, what: str) -> PydanticCustomError:

@@ -20,7 +20,7 @@ from uavsim.files.results import ResultPath
 from uavsim.files.unfinished import refuse_without_tables
 from uavsim.files.whole import write_whole
 
-__all__ = ["convert"]
+__all__ = ["conversion_job", "convert"]
 
 
 def convert(root: Path, out: Path | ResultPath, *, dialect: str, options: Any = None) -> list[AssembledVersion]:
@@ -30,7 +30,8 @@ def convert(root: Path, out: Path | ResultPath, *, dialect: str, options: Any = 
 
     Args:
         root: a dataset.
-        out: a folder that is empty or not there yet, or opened already; on the same file system nothing is copied.
+        out: a folder that is empty, not there yet, or left by the same conversion when it was killed; or one that the caller
+            opened and marked (``ResultPath.unfinished``). On the same file system nothing is copied.
         dialect: which to write, a name of ``DIALECTS``.
         options: of that dialect, an instance of its ``options``.
 
@@ -40,10 +41,19 @@ def convert(root: Path, out: Path | ResultPath, *, dialect: str, options: Any = 
         DatasetError: ``root`` is no dataset, or damaged.
         StorageError: ``out`` cannot be written.
     """
-    with reading(root):
-        return _convert(
-            root, out if isinstance(out, ResultPath) else ResultPath.open(out), dialect=dialect, options=options
-        )
+    if isinstance(out, ResultPath):
+        with reading(root):
+            return _convert(root, out, dialect=dialect, options=options)
+    result = ResultPath.open(out)
+    with result.unfinished(conversion_job(root, dialect, options)):
+        return convert(root, result, dialect=dialect, options=options)
+
+
+def conversion_job(root: Path, dialect: str, options: object) -> str:
+    """Say in one line what is converted to what; another after the dataset's tables have changed."""
+    tables = ((path, path.stat()) for path in sorted(root.glob("v*/sample_data.json")))
+    state = [(path.parent.name, found.st_size, found.st_mtime_ns) for path, found in tables]
+    return f"uavsim convert {str(root.resolve())!a} --dialect {dialect} {options} {state}"
 
 
 def _convert(root: Path, out: ResultPath, *, dialect: str, options: Any) -> list[AssembledVersion]:
@@ -52,8 +62,6 @@ def _convert(root: Path, out: ResultPath, *, dialect: str, options: Any) -> list
     if not versions:
         refuse_without_tables(root)
         raise DatasetError(f"{root}: no dataset: no v1.0-*/sample.json in it")
-    if not out.is_empty():
-        raise InputError(f"{out}: holds something already; name a new folder")
     source = dialect_of(DatasetReader(root, versions[0]))
     if source is target:
         raise InputError(f"{root}: is in the dialect {dialect} already")

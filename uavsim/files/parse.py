@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import stat
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import orjson
 
 from uavsim.errors import DatasetError, FrameError, UavsimError
 
-__all__ = ["open_regular", "parse_json", "parse_row", "read_regular", "reading"]
+__all__ = ["open_regular", "parse_json", "parse_row", "read_regular", "reading", "reads"]
 
+S = TypeVar("S")
+R = TypeVar("R")
 _MOST_BYTES: Final = 1 << 34
 
 
@@ -97,6 +100,17 @@ def reading(what: object) -> Iterator[None]:
             f"{what}: damaged, or of another form ({type(error).__name__}: {said}, at {_where(error)}); run uavsim validate, "
             "and report a mistake of uavsim if that finds nothing"
         ) from error
+
+
+def reads(method: Callable[[S], R]) -> Callable[[S], R]:
+    """Let a method of what was opened take rows of others apart as ``reading`` does; ``repr`` says what was being read."""
+
+    @functools.wraps(method)
+    def guarded(self: S) -> R:
+        with reading(self):
+            return method(self)
+
+    return guarded
 
 
 def _where(error: BaseException) -> str:

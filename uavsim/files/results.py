@@ -16,13 +16,16 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Final, Self
 
-from uavsim.errors import StorageError
+from uavsim.errors import InputError, StorageError
 from uavsim.files.own_folder import OwnFolder
 from uavsim.files.result_folder import check_result_folder
-from uavsim.files.whole import AGAIN, storage_errors
+from uavsim.files.whole import AGAIN, is_temp, storage_errors, sweep_temp, write_whole
 
-__all__ = ["ResultPath"]
+__all__ = ["UNFINISHED", "ResultPath"]
 
+UNFINISHED: Final = ".uavsim-unfinished"
+"""Name of the file that says what is being written into a folder."""
+_MOST_MARK_BYTES: Final = 1 << 16
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -101,6 +104,43 @@ class ResultPath:
         """Return whether the folder holds nothing, or is not there yet."""
         held = self.held.folder
         return not (held.names(self.key) if self.key else any(held.root.iterdir()))
+
+    @contextmanager
+    def unfinished(self, job: str) -> Iterator[None]:
+        """Mark the folder while a result is written there; the same job goes on where it was killed.
+
+        Args:
+            job: one line that says what is made of what: equal jobs write equal files.
+
+        Raises:
+            InputError: the folder holds something else.
+        """
+        mark = self / UNFINISHED
+        if mark.exists():
+            with mark.open_to_read() as file:
+                if file.read(_MOST_MARK_BYTES).decode(errors="replace") != job:
+                    raise InputError(f"{self}: holds the unfinished result of another command; name a new folder")
+            self._sweep()
+        elif not self.is_empty():
+            raise InputError(f"{self}: holds something already; name a new folder")
+        else:
+            write_whole(mark, job.encode())
+        try:
+            yield
+        except BaseException:
+            if [path.name for path in self.held.folder.root.iterdir()] == [UNFINISHED]:
+                mark.remove()
+            raise
+        mark.remove()
+
+    def _sweep(self) -> None:
+        """Remove the temp files of a killed writer."""
+        for path in self.held.folder.root.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                self.held.folder.sweep_temps(path.name)
+            elif is_temp(path.name):
+                with (self / "x").parent() as folder:
+                    sweep_temp(folder, path.name)
 
     def make_folder(self) -> None:
         """Make the folder itself, empty."""

@@ -7,9 +7,10 @@ from typing import Final
 
 from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
-from uavsim.files.parse import parse_json
+from uavsim.files.parse import open_regular, parse_json
+from uavsim.files.results import UNFINISHED
 
-__all__ = ["refuse_without_tables"]
+__all__ = ["refuse_unfinished", "refuse_without_tables"]
 
 _LEDGER: Final = ".uavsim/ledger"
 _MOST_ENTRY_BYTES: Final = 1 << 24
@@ -21,6 +22,7 @@ def refuse_without_tables(root: Path) -> None:
     Raises:
         DatasetError: says how many scenes there are, and how their tables are written.
     """
+    refuse_unfinished(root)
     files = DataFolder(root)
     count = sum(_is_committed(files, f"{_LEDGER}/{name}") for name in files.names(_LEDGER) if name.endswith(".json"))
     if count:
@@ -29,6 +31,27 @@ def refuse_without_tables(root: Path) -> None:
             f"{root}: {reported} committed but the tables are not written yet: run the same generate command again, or "
             f"uavsim annotate {root} to write the tables of what is there"
         )
+
+
+def _command(root: Path) -> str | None:
+    """Return the command that writes, or was killed when it wrote, into a folder: ``uavsim convert``; None for any other."""
+    try:
+        with open_regular(root / UNFINISHED) as file:
+            words = file.read(64).decode("ascii", "replace").split()[:2]
+    except DatasetError:
+        return None
+    return " ".join(words) if words[:1] == ["uavsim"] else "uavsim"
+
+
+def refuse_unfinished(root: Path) -> None:
+    """Refuse a folder that a command has not finished.
+
+    Raises:
+        DatasetError: says which command, and how to go on.
+    """
+    command = _command(root)
+    if command is not None:
+        raise DatasetError(f"{root}: unfinished: {command} is at work there, or was killed; run the same command again")
 
 
 def _is_committed(files: DataFolder, name: str) -> bool:

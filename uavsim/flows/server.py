@@ -14,7 +14,6 @@ import shutil
 import socket
 import sqlite3
 import stat
-import tempfile
 import threading
 import time
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from typing import Final
 
 from uavsim.environment import cache_folder, python_command
 from uavsim.errors import StorageError, SystemFailure
+from uavsim.files.scratch import scratch_folder
 from uavsim.files.whole import replace_bytes
 from uavsim.flows.client import is_healthy
 from uavsim.supervise.process import GuardedProcess, exit_text
@@ -33,7 +33,7 @@ __all__ = ["Address", "OwnServer"]
 _START_S: Final = 180.0
 _POLL_S: Final = 0.1
 _PORT_TAKEN: Final = "address already in use"
-_MOST_PORTS: Final = 3
+_MOST_STARTS: Final = 3  # before it answers first
 _RESTARTS: Final = 3  # of a server that dies in the middle of a run
 _NICENESS: Final = "5"  # simulators and clients go first
 _SETTINGS: Final = {
@@ -94,7 +94,8 @@ class OwnServer:
     """
 
     def __init__(self, *, home: Path | None = None, port: int = 0) -> None:
-        self._home = home or Path(tempfile.mkdtemp(prefix="uavsim-prefect-"))
+        self._scratch = contextlib.ExitStack()
+        self._home = home or self._scratch.enter_context(scratch_folder("uavsim-prefect-"))
         self._is_kept = home is not None
         self._key_file = _key_in(self._home)
         self._template = cache_folder() / f"prefect-{importlib.metadata.version('prefect')}.db"
@@ -102,7 +103,7 @@ class OwnServer:
             self._template, self._database
         )
         self._ends = threading.Event()
-        self._port, self._ports_tried = _free_port(port), 1
+        self._port, self._starts = _free_port(port), 1
         self._process = self._start()
         self._began = time.monotonic()
         self._keeper = threading.Thread(target=self._keep_up, name="prefect-server", daemon=True)
@@ -117,8 +118,7 @@ class OwnServer:
         if self._keeper.is_alive():
             self._keeper.join()
         self._process.stop(grace_s=_POLL_S if self._is_kept else 0)
-        if not self._is_kept:
-            shutil.rmtree(self._home, ignore_errors=True)
+        self._scratch.close()
 
     def _own_settings(self) -> dict[str, str]:
         """Return what the environment, a profile or a ``prefect.toml`` could say otherwise."""
@@ -158,9 +158,12 @@ class OwnServer:
             code = self._process.poll()
             if code is not None:
                 said = self._process.log_tail(lines=1)
-                if _PORT_TAKEN not in said or self._ports_tried == _MOST_PORTS:
-                    raise SystemFailure(f"the Prefect server of our own {exit_text(code)}: {said}")
-                self._port, self._ports_tried = _free_port(), self._ports_tried + 1  # a simulator was faster
+                if self._starts == _MOST_STARTS:
+                    ended = f"the Prefect server of our own {exit_text(code)} {_MOST_STARTS} times"
+                    raise SystemFailure(f"{ended}: {said}" if said.strip() else ended)
+                self._starts += 1
+                if _PORT_TAKEN in said:  # a simulator was faster
+                    self._port = _free_port()
                 self._process = self._start()
             if time.monotonic() - self._began > _START_S:
                 raise SystemFailure(f"the Prefect server of our own did not answer within {_START_S:g} s")

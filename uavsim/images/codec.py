@@ -25,7 +25,7 @@ from uavsim.errors import DatasetError, InputError
 from uavsim.files.names import MOST_FILE_BYTES
 from uavsim.files.parse import open_regular
 from uavsim.images import png
-from uavsim.images.png import Filter
+from uavsim.images.png import MOST_PIXELS, Filter
 from uavsim.typing import UInt8Array, UInt16Array
 
 __all__ = [
@@ -58,8 +58,6 @@ Float32Image: TypeAlias = npt.NDArray[np.float32]
 ChannelOrder: TypeAlias = Literal["rgb", "bgr"]
 
 DEPTH_FAR_M: Final = 655.35
-MOST_PIXELS: Final = 1 << 25
-"""Of an image that is decoded: 8K cameras take fewer."""
 _MOST_PIXELS_A_BYTE: Final = 10_000  # more than PNG and JPEG can pack: a few bytes can claim millions
 
 _PNG_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"

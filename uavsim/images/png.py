@@ -32,6 +32,7 @@ from uavsim.typing import UInt8Array
 __all__ = [
     "FASTEST_LEVELS",
     "FILTER_TYPE",
+    "MOST_PIXELS",
     "Filter",
     "decode",
     "encode",
@@ -45,6 +46,8 @@ Pixels: TypeAlias = npt.NDArray[Any]
 
 FASTEST_LEVELS: Final = range(3)
 """Of ISA-L; what they write does not depend on the processor."""
+MOST_PIXELS: Final = 1 << 25
+"""Of an image that is decoded, by whatever door: 8K cameras take fewer."""
 
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 FILTER_TYPE: Final[dict[Filter, int]] = {"none": 0, "sub": 1, "up": 2}
@@ -123,7 +126,8 @@ def decode(data: bytes) -> Pixels | None:
 
     Returns:
         (H, W, 3) uint8 RGB, (H, W) uint8 or (H, W) uint16; None where the file is damaged, or is a PNG of another kind
-        (a palette, an alpha channel, interlaced rows, the filters ``average`` and ``paeth``, chunks that change its colours).
+        (a palette, an alpha channel, interlaced rows, the filters ``average`` and ``paeth``, chunks that change its
+        colours), or of more than ``MOST_PIXELS``.
     """
     found = filtered_rows(data)
     rows = None if found is None else _unfiltered(*found)
@@ -148,7 +152,7 @@ def filtered_rows(data: bytes) -> tuple[UInt8Array, int] | None:
     header, deflated = chunks
     width, height, depth, colour, *methods = struct.unpack(">IIBBBBB", header)
     bytes_per_pixel = _BYTES_OF_PIXEL.get((depth, colour))
-    if bytes_per_pixel is None or any(methods) or not width * height:
+    if bytes_per_pixel is None or any(methods) or not 0 < width * height <= MOST_PIXELS:
         return None
     row_bytes = width * bytes_per_pixel + 1
     filtered = _inflated(deflated, height=height, row_bytes=row_bytes)

@@ -12,6 +12,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from uavsim.config.certificate import CERTIFICATE_FORMAT, ReadCertificate
+from uavsim.config.explain import validated
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.parse import parse_json, read_regular
 from uavsim.store.commit import generation_of, read_fragment
@@ -24,7 +26,7 @@ from uavsim.typing import JsonDict
 
 __all__ = ["FORMAT", "certificate_of", "read_certificate", "scene_hashes"]
 
-FORMAT: Final = "uavsim-certificate-1"
+FORMAT: Final = CERTIFICATE_FORMAT
 _BLOCK: Final = re.compile(r"^```json\n(\{.*?\})\n```$", re.DOTALL | re.MULTILINE)
 _GENERATION: Final = re.compile(r"~\d{1,6}(?=\.)")
 
@@ -79,11 +81,11 @@ def _by_name(output: Output, scene: str) -> list[str]:
     return [key for key in keys if scene_of_file(key.rpartition("/")[2]) == scene]
 
 
-def read_certificate(card: Path) -> JsonDict:
+def read_certificate(card: Path) -> ReadCertificate:
     """Return the certificate of a card (README.md), of its folder, or of a file with the JSON alone.
 
     Raises:
-        InputError: there is none.
+        InputError: there is none, or a key of it is missing or of another kind.
     """
     path = card / "README.md" if card.is_dir() else card
     try:
@@ -95,8 +97,8 @@ def read_certificate(card: Path) -> JsonDict:
             found = parse_json(block)
         except ValueError:
             continue
-        if isinstance(found, dict) and found.get("format") == FORMAT and isinstance(found.get("scenes"), dict):
-            return found
+        if isinstance(found, dict) and found.get("format") == FORMAT:
+            return validated(found, ReadCertificate, what=f"{path}: the certificate")
     raise InputError(f"{path}: holds no certificate ({FORMAT}); cards written by uavsim publish have one")
 
 

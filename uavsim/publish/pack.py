@@ -22,7 +22,7 @@ from uavsim.files.whole import write_whole
 from uavsim.publish.card import card
 from uavsim.publish.certificate import certificate_of
 from uavsim.publish.croissant import PackedFile, croissant
-from uavsim.publish.licences import licence_of
+from uavsim.publish.licences import Licence, licence_of
 from uavsim.publish.parquet import ParquetShards, rows_of
 from uavsim.publish.shards import files_of_dataset, write_shards
 from uavsim.publish.statements import Facts, statements
@@ -81,8 +81,11 @@ def publish(data: Dataset, folder: Path, request: PublishRequest) -> Published:
     _check_words(request)
     name = check_part(request.name or data.info.get("dataset") or data.root.resolve().name, what="the dataset's name")
     out = ResultPath.open(folder)
-    if not out.is_empty():
-        raise InputError(f"{out}: holds something already; name a new folder")
+    with out.unfinished(f"uavsim publish {str(data.root.resolve())!a} {data.version} {name} {request}"):
+        return _publish(data, out, request, licence=licence, name=name)
+
+
+def _publish(data: Dataset, out: ResultPath, request: PublishRequest, *, licence: Licence, name: str) -> Published:
     certificate = certificate_of(LocalOutput(data.root.absolute()))
     facts, parquet, rows = _write_parquet(data, out / "data", name=name)
     if not rows:

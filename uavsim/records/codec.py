@@ -29,6 +29,7 @@ from uavsim.files.parse import reading
 from uavsim.geometry.se3 import SE3
 from uavsim.records import ingredients, motion, plan, recording, sensors
 from uavsim.records.plan import ScenePlan
+from uavsim.records.typed import misfit
 from uavsim.typing import AnyArray
 
 __all__ = ["pack_plan", "pack_value", "unpack_plan", "unpack_value"]
@@ -176,8 +177,11 @@ def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
     foreign = sorted(set(rest) - known)
     if foreign:
         raise DatasetError(f"{kind} has no {foreign[0]!r}: written by a newer version of uavsim?")
+    values = {name: unpack_value(item) for name, item in rest.items()}
+    if wrong := misfit(record, values):
+        raise DatasetError(f"{kind}: {wrong}: damaged")
     try:
-        return record(**{name: unpack_value(item) for name, item in rest.items()})
+        return record(**values)
     except TypeError as error:
         raise DatasetError(f"{kind} is not complete: {error}") from error
     except FrameError as error:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from uavsim.config.backends import AIRSIM, backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
+from uavsim.files.scratch import scratch_folder
 from uavsim.run.edited import refuse_mixture
 from uavsim.run.job import Job
 from uavsim.run.progress import RunProgress, start_up
@@ -135,7 +135,7 @@ def opened(ready: Prepared, *, console: Screen | None = None, gate: Gate | None 
     """
     job, output, console = ready.job, ready.output, console or Screen(stderr=True)
     run = ready.request.run_config()
-    with tempfile.TemporaryDirectory(prefix="uavsim-run-") as temp, _pool(ready, run, temp=Path(temp)) as pool:
+    with scratch_folder("uavsim-run-") as temp, _pool(ready, run, temp=temp) as pool:
         if pool.slots:
             with start_up(console, "simulators and clients start") as say:
                 pool.ready_all(say=say)

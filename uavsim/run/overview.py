@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from uavsim.errors import InputError
+from uavsim.files.unfinished import refuse_unfinished
 from uavsim.run.request import Request
 from uavsim.run.resolve import all_scenes, identity_of
 from uavsim.store.identity import IDENTITY, kept_dataset, read_asked, read_identity
@@ -86,6 +87,8 @@ def overview(out: str, *, scratch: Path | None = None) -> Overview:
     output = open_output(out, scratch=scratch)
     identity = read_identity(output)
     if identity is None:
+        if output.is_local:
+            refuse_unfinished(output.root)
         raise InputError(f"{output.address}: no dataset of ours (no {IDENTITY})")
     ledger = sorted(read_ledger(output).values(), key=lambda entry: entry.index)
     begun = [entry.scene for entry in ledger if entry.state == "flying"]

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from uavsim.config.certificate import CertifiedScene, ReadCertificate
 from uavsim.config.overrides import Overrides
 from uavsim.config.run import RunConfig
 from uavsim.errors import InputError
 from uavsim.plan.numbering import parse_numbers
 from uavsim.publish.certificate import read_certificate, scene_hashes
 from uavsim.run.request import Request
-from uavsim.run.resolve import identity_of
+from uavsim.run.resolve import identity_of, resolve
 from uavsim.run.result import Result
 from uavsim.store.ledger import read_entry
 from uavsim.store.local import LocalOutput
-from uavsim.typing import JsonDict
 
 __all__ = ["Reproduction", "reproduce"]
 
@@ -64,26 +64,32 @@ def reproduce(
     """
     certificate = read_certificate(card)
     wanted = _wanted(certificate, scenes)
-    asked = certificate["request"]
+    asked = certificate.request
     request = Request(
-        dataset=str(asked.get("dataset", certificate["dataset"])),
+        dataset=asked.dataset or certificate.dataset,
         out=str(out),
-        towns=tuple(dict.fromkeys(reported["town"] for reported in wanted.values())),
-        scenes=",".join(str(reported["number"]) for reported in wanted.values()),
-        **{key: asked.get(key) for key in Overrides.model_fields},
+        towns=tuple(dict.fromkeys(scene.town for scene in wanted.values())),
+        scenes=",".join(str(scene.number) for scene in wanted.values()),
+        **{key: getattr(asked, key) for key in Overrides.model_fields},
         simulators=simulators,
         check=False,
         run=run,
     )
     identity = identity_of(request)
-    if identity["fingerprint"] != certificate["fingerprint"]:
+    named = (certificate.fingerprint, certificate.seed, certificate.dataset)
+    if named != (identity["fingerprint"], identity["seed"], identity["dataset"]):
         raise InputError(
-            f"{card}: the configuration {certificate['dataset']} that is installed here is not the one of the card; get the "
+            f"{card}: the configuration {certificate.dataset} that is installed here is not the one of the card; get the "
             "YAML files and the version of uavsim that it names"
+        )
+    planned = {scene.name: (scene.index, scene.town) for scene in resolve(request).scenes}
+    if other := [name for name, scene in wanted.items() if planned.get(name) != (scene.number, scene.town)]:
+        raise InputError(
+            f"{card}: scene {other[0]} is not called so, or lies in another town, in {certificate.dataset}"
         )
     differing = [
         f"{name}: the card says {version}, here is {identity['versions'].get(name, 'none')}"
-        for name, version in certificate["versions"].items()
+        for name, version in certificate.versions.items()
         if identity["versions"].get(name) != version
     ]
     result = generate(request)
@@ -92,23 +98,23 @@ def reproduce(
     return [_compared(out, name, reported) for name, reported in wanted.items()], differing
 
 
-def _wanted(certificate: JsonDict, scenes: str) -> dict[str, JsonDict]:
-    by_number = {reported["number"]: name for name, reported in certificate["scenes"].items()}
+def _wanted(certificate: ReadCertificate, scenes: str) -> dict[str, CertifiedScene]:
+    by_number = {scene.number: name for name, scene in certificate.scenes.items()}
     numbers = parse_numbers(scenes, what="--scenes")
     missing = [number for number in numbers if number not in by_number]
     if missing:
         raise InputError(f"--scenes: the card has no scene {missing[0]}; it has {min(by_number)} to {max(by_number)}")
-    return {by_number[number]: certificate["scenes"][by_number[number]] for number in numbers}
+    return {by_number[number]: certificate.scenes[by_number[number]] for number in numbers}
 
 
-def _compared(out: Path, name: str, reported: JsonDict) -> Reproduction:
+def _compared(out: Path, name: str, reported: CertifiedScene) -> Reproduction:
     output = LocalOutput(out.absolute())
     entry = read_entry(output, name)
     assert entry is not None, "the run committed it"
     here = scene_hashes(output, entry)
     return Reproduction(
         name,
-        plan=here["plan_sha256"] == reported["plan_sha256"],
-        files=here["files_sha256"] == reported["files_sha256"],
-        rows=here["rows_sha256"] == reported["rows_sha256"],
+        plan=here["plan_sha256"] == reported.plan_sha256,
+        files=here["files_sha256"] == reported.files_sha256,
+        rows=here["rows_sha256"] == reported.rows_sha256,
     )

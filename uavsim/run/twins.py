@@ -7,7 +7,6 @@ what its twin shows.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from uavsim.config.run import RunConfig
 from uavsim.dataset.fragment import open_fragment
 from uavsim.dataset.tokens import token
 from uavsim.errors import InputError
+from uavsim.files.parse import parse_json, read_regular, reading
 from uavsim.files.result_folder import check_result_folder
 from uavsim.files.whole import to_json_bytes, write_whole
 from uavsim.records.ingredients import actor_kind
@@ -38,7 +38,7 @@ from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.local import LocalOutput
 from uavsim.typing import BoolArray, JsonDict
 
-__all__ = ["Twin", "TwinsResult", "asked_twins", "make_twins", "proven_causes", "requests_of"]
+__all__ = ["Twin", "TwinsResult", "asked_twins", "make_twins", "named_occlusions", "proven_causes", "requests_of"]
 
 OCCLUDERS: Final = "without-occluders"
 _LEAST_HIDDEN: Final = 0.2  # of an object, by its label
@@ -216,7 +216,7 @@ def proven_causes(folder: Path, out: Path, twin: Twin) -> Iterator[JsonDict]:
         shown = {info.instance_id for info in after.actors}
         base = (before.plan.dataset, scene)
         stamps = {f.sample_index: f.timestamp_us for f in before.frames}
-        for reported in twin.hides[scene] if scene in twin.hides else _named_occlusions(before):
+        for reported in twin.hides[scene] if scene in twin.hides else named_occlusions(before):
             annotation = token(*base, "annotation", reported.sample_index, reported.instance_id)
             image = token(*base, "sample_data", reported.channel, stamps[reported.sample_index])
             now_px = seen.get((annotation, image))
@@ -243,15 +243,17 @@ def _may_be_named(views: ViewLabels) -> BoolArray:
     return np.asarray(whole & (hidden_share >= _LEAST_HIDDEN))
 
 
-def _named_occlusions(recording: Recording) -> list[Occlusion]:
+def named_occlusions(recording: Recording) -> list[Occlusion]:
     """Return the occlusions whose label may name the occluder: what is hidden is hidden mostly by that actor.
 
     ``covered_px`` is of the box's outline, of which the object fills a half to two thirds. So one that covers just as many
     pixels as are hidden does not account for all of them: another car, or a tree, hides the rest.
     """
+    with reading(recording.folder):
+        found = occlusions(recording, only=_may_be_named)
     return [
         reported
-        for reported in occlusions(recording, only=_may_be_named)
+        for reported in found
         if reported.occluder > 0 and reported.covered_px >= _ACCOUNTS_FOR * (reported.amodal_px - reported.visible_px)
     ]
 
@@ -262,7 +264,7 @@ def _labels(folder: Path, scenes: str | None) -> Iterator[tuple[str, list[Occlus
         stay = {i.instance_id for i in recording.actors if not actor_kind(i.kind).may_hide}
         yield (
             recording.plan.scene_name,
-            [reported for reported in _named_occlusions(recording) if reported.occluder not in stay],
+            [reported for reported in named_occlusions(recording) if reported.occluder not in stay],
         )
 
 
@@ -296,8 +298,9 @@ def _visible_px(folder: Path, entry: LedgerEntry) -> dict[tuple[str, str], int]:
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(path.read_bytes())
-    return found
+    with reading(path):
+        found: list[dict[str, Any]] = parse_json(read_regular(path))
+        return found
 
 
 def _plain(word: str) -> str:

@@ -62,6 +62,12 @@ class Simulator:
         return self._process.child_pid if self._process else None
 
     @property
+    def end(self) -> str | None:
+        """Say how its process ended by itself; None while it runs, and of one that is not ours."""
+        code = self._process.poll() if self._process else None
+        return None if code is None else exit_text(code)
+
+    @property
     def due_for_recycling(self) -> bool:
         """Return whether it has flown or holds more than it should."""
         heavy = rss_bytes(self.pid) > self.config.recycle_rss_mb * 1e6
@@ -173,9 +179,7 @@ class Simulator:
             if code is not None:
                 tail = process.log_tail(lines=1)
                 self.stop()
-                raise SimulatorError(
-                    f"{self.name}: the headless simulator {exit_text(code)} before it listened: {tail}"
-                )
+                raise _end_of(f"{self.name}: the headless simulator {exit_text(code)} before it listened", code, tail)
             self._pause()
         self.lost()
         raise SimulatorError(
@@ -198,7 +202,7 @@ class Simulator:
             if (code := process.poll()) is not None:
                 what_ran, tail = " ".join(process.command[:3]), process.log_tail(lines=1)
                 self.stop()
-                raise SimulatorError(f"{self.name}: {what_ran} {exit_text(code)}: {tail}")
+                raise _end_of(f"{self.name}: {what_ran} {exit_text(code)}", code, tail)
             if time.monotonic() > end:
                 self.lost()
                 raise SimulatorError(
@@ -229,6 +233,12 @@ class Simulator:
         if self.ending.wait(_POLL_S):
             self.lost()
             raise SimulatorLost(f"{self.name}: the run ended while it came up")
+
+
+def _end_of(what: str, code: int, tail: str) -> SimulatorError:
+    """Return the error of a process that ended while it came up: who was killed may come up another time."""
+    said = f"{what}: {tail.strip()}" if tail.strip() else what
+    return SimulatorLost(said) if code < 0 else SimulatorError(said)
 
 
 def announced_ports(log: str) -> dict[str, int] | None:

@@ -12,7 +12,7 @@ from typing import TypeVar
 from uavsim.capture.client_events import ClientEvent, ClientReady, SceneFlown
 from uavsim.config.backends import backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
-from uavsim.errors import SystemFailure, UavsimError
+from uavsim.errors import SimulatorLost, SystemFailure, UavsimError
 from uavsim.files.logs import tail_of
 from uavsim.supervise.client_process import ClientProcess, Deadlines, client_command
 from uavsim.supervise.health import MIN_FREE_GPU_MB, Pace, free_gpu_mb
@@ -135,11 +135,14 @@ class SimulatorSlot:
     def _guarded(self, act: Callable[[], T]) -> T:
         try:
             return act()
-        except UavsimError:
+        except UavsimError as error:
+            end = self.simulator.end
             # A client that fails leaves its vehicles and cameras behind: a simulator that is ours is started anew, whatever
             # the failure was. An attached one is cleared by the next client.
             self._stop_client(grace_s=0.5)
             self.simulator.lost()
+            if end is not None and not isinstance(error, SimulatorLost):  # what the client says of it is what it saw
+                raise SimulatorLost(f"{self.name}: the simulator {end}: {error}") from error
             raise
 
     def _recycle_if_due(self) -> None:
@@ -240,13 +243,13 @@ class SlotPool:
             slot.interrupt()
 
     def ready_all(self, *, say: Callable[[str], None] | None = None) -> None:
-        """Bring up every slot, all at the same time.
+        """Bring up every slot, all at the same time; what dies on its way is tried again, as in flight.
 
         Args:
             say: takes lines for people, from any thread.
 
         Raises:
-            UavsimError: the first failure.
+            UavsimError: the first failure of a slot that did not come up.
         """
         failures: queue.SimpleQueue[UavsimError] = queue.SimpleQueue()
         # Waited for by events: a join that is interrupted makes Python 3.11 take a running thread for one that has ended.
@@ -255,7 +258,7 @@ class SlotPool:
         def bring_up(slot: SimulatorSlot, done: threading.Event) -> None:
             slot.simulator.say = say or slot.simulator.say
             try:
-                slot.ready()
+                self._bring_up(slot)
             except UavsimError as error:
                 failures.put(error)
             finally:
@@ -272,6 +275,7 @@ class SlotPool:
                 while not done.wait(_POLL_S):  # a signal on the way into an endless wait would be seen at its end only
                     pass
         except BaseException:  # an interrupt: what is coming up ends, under the threads that wait for it
+            self._ending = True
             while any(thread.is_alive() for thread in threads):
                 self.close()
                 for done in over:
@@ -281,6 +285,16 @@ class SlotPool:
             thread.join()
         if not failures.empty():
             raise failures.get()
+
+    def _bring_up(self, slot: SimulatorSlot) -> None:
+        for left in reversed(range(_SLOT_ATTEMPTS)):
+            try:
+                slot.ready()
+                return
+            except SimulatorLost as error:  # it was there and died; what never was, or is of another version, stays so
+                if not left or self._ending or slot.simulator.ending.is_set():
+                    raise
+                slot.simulator.say(f"{slot.name}: {error}; it is started again")
 
     def close(self) -> None:
         """End every client process and every simulator that is ours."""

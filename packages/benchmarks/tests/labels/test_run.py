@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import uavsim
@@ -11,6 +12,7 @@ from tests.hostile.damages import DAMAGES
 from uavsim.config.events import EventThresholds
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.whole import to_json_bytes
+from uavsim.images import codec
 from uavsim_benchmarks.labels.causes import CAUSES
 from uavsim_benchmarks.labels.run import IMAGE_FILE, SAMPLE_FILE, SUMMARY_FILE, write_events
 from uavsim_benchmarks.labels.twin_tables import read_twins
@@ -92,6 +94,20 @@ def test_a_damaged_mask_is_one_line_and_leaves_nothing(labelled_set: Path, tmp_p
         write_events(uavsim.open(root), tmp_path / "out", THRESHOLDS)
     assert "\n" not in str(error.value)
     assert not list((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize("folder", ["samples", "masks"])
+def test_an_image_larger_than_declared_is_refused_before_it_is_decoded(
+    labelled_set: Path, tmp_path: Path, folder: str
+) -> None:
+    root = tmp_path / "data"
+    shutil.copytree(labelled_set, root)
+    path = sorted((root / folder).rglob("*.png"))[0]
+    data = codec.encode_png(np.zeros((900, 1600, 3), np.uint8), filter_rows="sub" if folder == "samples" else "up")
+    path.unlink()  # a hard link: what is written would be the other dataset's too
+    path.write_bytes(data)
+    with pytest.raises(DatasetError, match=f"{path.name}: 1600 x 900 pixels, its dataset declares"):
+        write_events(uavsim.open(root), tmp_path / "out", THRESHOLDS)
 
 
 def test_an_image_that_is_gone_is_lost(labelled_set: Path, tmp_path: Path) -> None:

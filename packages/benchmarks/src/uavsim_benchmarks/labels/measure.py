@@ -19,6 +19,7 @@ from uavsim.errors import DatasetError
 from uavsim.files.parse import read_regular
 from uavsim.geometry.se3 import SE3
 from uavsim.images import mask_pixels
+from uavsim.images.codec import image_size
 from uavsim.images.quality import decode_grey, histogram, measure_pixels, psnr_db
 from uavsim.images.shading import shaded_shares
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
@@ -118,7 +119,7 @@ def _measure(
     image = job.images[number]
     boxes = len(job.annotations)
     luminance = None if image.lost or image.file is None else _decoded(image)
-    masks = None if image.mask is None else mask_pixels.decode(read_regular(image.mask))
+    masks = None if image.mask is None else mask_pixels.decode(_bytes_of(image.mask, image.size_px))
     shaded = np.full(boxes, np.nan)
     occluder, covered = np.full(boxes, -1, dtype=np.int64), np.zeros(boxes, dtype=np.int64)
     tag_share = np.zeros(256)
@@ -133,26 +134,45 @@ def _measure(
     if luminance is None:
         return MeasuredImage({}, Quality(1, 1.0, "lost", ("lost",)), False, shaded, occluder, covered, tag_share)
     found = _measures(luminance)
-    found["psnr_db"] = math.nan if image.clean is None else psnr_db(luminance, _read(image.clean))
+    found["psnr_db"] = math.nan if image.clean is None else psnr_db(luminance, _read(image.clean, image.size_px))
     if masks is not None and job.sun_up and boxes:
         shaded = _shaded(job, number, luminance=luminance, masks=masks, thresholds=thresholds)
     quality = grade(_graded(found), thresholds.quality)
     dim = any(name in BRIGHTNESS for name in quality.poor)
-    twins = {name: _twin(_read(path), thresholds) for name, path in image.twins} if dim else {}
+    twins = {name: _twin(_read(path, image.size_px), thresholds) for name, path in image.twins} if dim else {}
     return MeasuredImage(found, quality, True, shaded, occluder, covered, tag_share, twins)
 
 
 def _decoded(image: ImageJob) -> UInt8Array | None:
     assert image.file is not None
+    data = _bytes_of(image.file, image.size_px)
     try:
-        luminance = _read(image.file)
-    except DatasetError:
+        return decode_grey(data)
+    except DatasetError:  # cut off on its way: lost
         return None
-    return luminance if luminance.shape[::-1] == image.size_px else None
 
 
-def _read(path: Path) -> UInt8Array:
-    return decode_grey(read_regular(path))
+def _read(path: Path, size_px: tuple[int, int]) -> UInt8Array:
+    return decode_grey(_bytes_of(path, size_px))
+
+
+def _bytes_of(path: Path, size_px: tuple[int, int]) -> bytes:
+    """Return the bytes of an image file that takes no more memory than its row declares.
+
+    Raises:
+        DatasetError: it cannot be read, or its header says another size than the dataset.
+    """
+    data = read_regular(path)
+    try:
+        found = image_size(data)
+    except DatasetError:  # a file that is no image is its decoder's to judge
+        return data
+    if found != size_px:
+        declared = " x ".join(map(str, size_px))
+        raise DatasetError(
+            f"{path}: {found[0]} x {found[1]} pixels, its dataset declares {declared}; run uavsim validate"
+        )
+    return data
 
 
 def _measures(luminance: UInt8Array) -> dict[str, float]:

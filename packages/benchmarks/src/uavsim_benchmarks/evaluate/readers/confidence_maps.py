@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from pathlib import Path
+from typing import IO, Final
 
 import numpy as np
 
@@ -12,6 +14,18 @@ from uavsim.typing import FloatArray
 from uavsim_benchmarks.evaluate.readers.json_stream import MAX_FILE_BYTES
 
 __all__ = ["read_confidence_maps"]
+
+_DAMAGED: Final = (
+    LookupError,
+    TypeError,
+    ValueError,
+    EOFError,
+    AttributeError,
+    RuntimeError,
+    zlib.error,
+    zipfile.BadZipFile,
+)
+"""What numpy and zipfile raise of a file that is none; ``NotImplementedError`` is a ``RuntimeError``."""
 
 
 def read_confidence_maps(path: Path) -> list[FloatArray]:
@@ -24,11 +38,12 @@ def read_confidence_maps(path: Path) -> list[FloatArray]:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise InputError(f"{path}: larger than {MAX_FILE_BYTES / 1e9:.1f} GB")
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+            _check_sizes(opened)
             maps = [(name, np.asarray(file[name], dtype=np.float64)) for name in file.files]
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (ValueError, TypeError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: no .npz file of numbers: {str(error).splitlines()[0]}") from error
+    except _DAMAGED as error:
+        raise InputError(f"{path}: no .npz file of numbers: {' '.join(str(error).split())[:120]}") from error
     if not maps:
         raise InputError(f"{path}: holds no arrays")
     for name, cells in maps:
@@ -37,3 +52,14 @@ def read_confidence_maps(path: Path) -> list[FloatArray]:
         if not (np.isfinite(cells).all() and (cells >= 0).all() and (cells <= 1).all()):
             raise InputError(f"{path}: {name} has numbers that are not between 0 and 1: give confidences, not logits")
     return [cells for _, cells in maps]
+
+
+def _check_sizes(opened: IO[bytes]) -> None:
+    """Refuse a small file of large arrays before any is read.
+
+    Raises:
+        ValueError: together they are larger than a file may be.
+    """
+    with zipfile.ZipFile(opened) as packed:
+        if sum(part.file_size for part in packed.infolist()) > MAX_FILE_BYTES:
+            raise ValueError(f"its arrays are larger than {MAX_FILE_BYTES / 1e9:.1f} GB together")

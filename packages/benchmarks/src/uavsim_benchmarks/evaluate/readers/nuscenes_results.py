@@ -158,14 +158,16 @@ def boxes_of_rows(
     """
     columns = {key: _vectors(rows, key, length) for key, length in _VECTORS.items()}
     names, scores = _values(rows, f"{task}_name"), _numbers(rows, f"{task}_score")
-    foreign = next((row["sample_token"] for row in rows if not isinstance(row.get("sample_token", ""), str)), None)
-    if foreign is not None:
-        raise InputError(f"a box's sample_token is {foreign!r}, not a text")
+    foreign = [row["sample_token"] for row in rows if not isinstance(row.get("sample_token", ""), str)]
+    if foreign:
+        raise InputError(f"a box's sample_token is {str(foreign[0])[:60]!r}, not a text")
     codes = {name: number for number, name in enumerate(labels)}
-    unknown = next((name for name in names if not isinstance(name, str) or name not in codes), None)
-    if unknown is not None:
-        guess = nearest(str(unknown), labels)
-        raise InputError(f"{task}_name {unknown!r} is no class{f'; did you mean {guess!r}?' if guess else ''}")
+    unknown = [name for name in names if not isinstance(name, str) or name not in codes]
+    if unknown:
+        guess = nearest(str(unknown[0])[:60], labels)
+        raise InputError(
+            f"{task}_name {str(unknown[0])[:60]!r} is no class{f'; did you mean {guess!r}?' if guess else ''}"
+        )
     extra: dict[str, Any] = {}
     if task == "detection":
         extra["attribute"] = np.array([_attribute(a) for a in _values(rows, "attribute_name")], dtype=np.int64)
@@ -229,6 +231,8 @@ def _numbers(rows: list[JsonDict], key: str) -> FloatArray:
         array = np.array([row.get(key, -1.0) for row in rows], dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"a box's {key} is not a number") from error
+    if array.ndim != 1:
+        raise InputError(f"a box's {key} is not a number")
     bad = ~np.isfinite(array)
     if bad.any():
         row = rows[int(np.argmax(bad))]

@@ -1,0 +1,46 @@
+"""Temporary folders of killed processes go with the next one; those of living processes and of others stay."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from uavsim.files.scratch import scratch_folder
+
+HOLDS = """
+import sys, time
+from uavsim.files.scratch import scratch_folder
+with scratch_folder("uavsim-run-") as folder:
+    (folder / "x").write_text("x")
+    print(folder, flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_killed_process_leaves_nothing_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "uavsim-run-link").symlink_to(tmp_path)
+    with subprocess.Popen([sys.executable, "-c", HOLDS], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        left = Path(process.stdout.readline().strip())
+        os.utime(left, (1.0, 1.0))
+        with scratch_folder("uavsim-run-"):
+            assert (left / "x").exists()  # it lives
+        process.send_signal(signal.SIGKILL)
+    os.utime(left, (1.0, 1.0))
+    with scratch_folder("uavsim-run-") as mine:
+        assert not left.exists()
+        assert mine.is_dir()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["uavsim-run-link"]
+
+
+def test_one_that_is_made_right_now_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "uavsim-run-young").mkdir()
+    with scratch_folder("uavsim-run-"):
+        assert (tmp_path / "uavsim-run-young").is_dir()
