@@ -94,7 +94,7 @@ class Ports:
         self._witnesses = {name: self._connect(name) for name in self.ports}
 
     def _connect(self, name: str) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.ports[name]), timeout=20)
+        return self._open.enter_context(socket.create_connection(("127.0.0.1", self.ports[name]), timeout=20))
 
     def feed(self, name: str, data: bytes) -> None:
         """Send bytes to a port, then ask as another client.
@@ -102,7 +102,7 @@ class Ports:
         Raises:
             AssertionError: the simulator ended, is too large, has a bug to report, or does not answer the other client.
         """
-        with self._connect(name) as foreign:
+        with socket.create_connection(("127.0.0.1", self.ports[name]), timeout=20) as foreign:
             try:
                 foreign.sendall(data)
                 foreign.shutdown(socket.SHUT_WR)
@@ -176,8 +176,8 @@ def simulator_targets(work: Path) -> dict[str, Target]:
     started: list[Ports] = []
 
     def end() -> None:
-        for ports in started:
-            ports.close()
+        while started:
+            started.pop().close()
 
     def fed(name: str, data: bytes) -> None:
         if not started or not started[0].runs():

@@ -23,6 +23,7 @@ from uavsim.run.blank_images import refuse_blank_images
 from uavsim.run.context import with_swarm
 from uavsim.run.forecast import forecast_of
 from uavsim.run.job import Job
+from uavsim.run.listening import open_to_others
 from uavsim.run.request import Request
 from uavsim.run.resolve import all_scenes, installed_version, resolve
 from uavsim.simulate.engine_facts import EngineFacts
@@ -217,6 +218,7 @@ def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[F
     except UavsimError as error:
         yield Finding("bad", what, str(error), "see docs/operations.md; Town06 and Town07 need CARLA's AdditionalMaps")
         return
+    yield _sockets(what)
     flight = _measured(plan, flown, seconds=time.monotonic() - began, samples_at=samples_at)
     flights.append(flight)
     slow = flight.images_per_s < _SLOW_IMAGES_PER_S
@@ -225,6 +227,20 @@ def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[F
     )
     pace = f"{flight.images_per_s:.1f} images/s, {flight.ticks_per_s:.1f} ticks/s, {flight.vehicles} vehicles"
     yield Finding("warning" if slow else "good", what, pace, remedy)
+
+
+def _sockets(what: str) -> Finding:
+    """Look at what listens while client and simulator are up."""
+    found = open_to_others(os.getpid())
+    if not found:
+        return Finding("good", f"{what} sockets", "all listen on this machine alone")
+    said = "open to other machines: " + ", ".join(found)
+    return Finding(
+        "warning",
+        f"{what} sockets",
+        said,
+        "the client's (libcarla's Traffic Manager) drops all packets; a simulator needs a network of its own: SECURITY.md",
+    )
 
 
 def _measured(plan: ScenePlan, flown: SceneFlown, *, seconds: float, samples_at: list[float]) -> Flight:
