@@ -58,7 +58,8 @@ def test_moments(mask: tuple[np.ndarray, np.ndarray]):
     assert found.tolist() == np.unique(ids[counted]).tolist()
     for number, row in zip(found.tolist(), sums.tolist(), strict=True):
         v, u = np.nonzero(counted & (ids == number))
-        assert row == [len(u), u.sum(), v.sum(), (u * u).sum(), (v * v).sum(), tags[v, u].astype(int).sum()]
+        bounds = [u.min(), v.min(), u.max() + 1, v.max() + 1]
+        assert row == [len(u), u.sum(), v.sum(), (u * u).sum(), (v * v).sum(), tags[v, u].astype(int).sum(), *bounds]
 
 
 def test_a_mask_of_nothing():
@@ -94,7 +95,7 @@ def test_more_ids_than_there_is_room_for_at_first():
     ids = np.arange(1200, dtype=np.uint16).reshape(20, 60)
     found, sums = mask_pixels.moments(ids, np.full(ids.shape, 14, np.uint8), VEHICLES)
     assert found.tolist() == list(range(1200))
-    assert sums[699].tolist() == [1, 39, 11, 39 * 39, 11 * 11, 14]
+    assert sums[699].tolist() == [1, 39, 11, 39 * 39, 11 * 11, 14, 39, 11, 40, 12]
 
 
 @given(arrays.arrays(np.uint16, (7, 9)), arrays.arrays(np.uint8, (7, 9)))

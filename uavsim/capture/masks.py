@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from uavsim.capture.elimination import Elimination
 from uavsim.errors import MissedTick
 from uavsim.geometry import cuboid, pinhole
 from uavsim.geometry.se3 import SE3
@@ -61,6 +62,9 @@ class MaskBinder:
         self._table = np.zeros(65536, dtype=np.uint16)
         self._votes: dict[int, Counter[int]] = {}  # mask id -> sightings in each actor's box
         self._taken: frozenset[int] = frozenset()  # mask ids that are actor ids
+        town = [info for info in actors if info.instance_id in self._of_town]
+        self._town_ids = np.array([info.instance_id for info in town], dtype=np.int64)
+        self._elimination = Elimination(np.array([info.semantic_tag for info in town], dtype=np.int64))
 
     def learn(self, views: Sequence[MaskView], states: ActorStates, *, spread: Spread = map) -> None:
         """Prove actor ids by this tick's masks, or vote.
@@ -85,10 +89,10 @@ class MaskBinder:
                 self.mode = "voted"
             elif proven:
                 self._adopt_actor_ids()
-        parked = np.array([int(i) in self._of_town for i in states.instance_id], dtype=np.bool_)
-        who = np.ones_like(parked) if self.mode == "voted" else parked  # things of the town have no actor id
-        if who.any():
-            self._vote(seen, views, states, corners_m, who=who)
+        if self.mode == "voted":
+            self._vote(seen, views, states, corners_m)
+            self._elect()
+        self._eliminate(seen, views, states, corners_m)  # things of the town have no actor id
 
     def translate(self, ids: UInt16Array, tags: UInt8Array) -> UInt16Array:
         """Return (H, W) instance ids, 0 where no labelled actor is.
@@ -159,8 +163,6 @@ class MaskBinder:
         views: Sequence[MaskView],
         states: ActorStates,
         corners_m: FloatArray,
-        *,
-        who: BoolArray,
     ) -> None:
         """Give each mask id to the actor in whose box it lies most often, one id an actor, one actor an id.
 
@@ -169,12 +171,11 @@ class MaskBinder:
             views: the masks.
             states: of the actors.
             corners_m: (N, 8, 3) of their boxes.
-            who: (N,) rows that may win.
         """
-        instance_id = states.instance_id[who]
+        instance_id = states.instance_id
         tag = np.array([self._actors[int(i)].semantic_tag for i in instance_id])
         for sighting, view in zip(seen, views, strict=True):
-            rectangles = _rectangles(view, corners_m[who])
+            rectangles = _rectangles(view, corners_m)
             for mask_id, centre, seen_tag in zip(sighting.ids.tolist(), sighting.centre_px, sighting.tags, strict=True):
                 if mask_id == 0 or mask_id in self._taken:  # 0: all that has none
                     continue
@@ -184,7 +185,6 @@ class MaskBinder:
                     best = inside[int(np.argmin(np.sum((middle - centre) ** 2, axis=1)))]
                     votes = self._votes.setdefault(mask_id, Counter())
                     votes[int(instance_id[best])] += 1
-        self._elect()
 
     def _elect(self) -> None:
         most: Counter[int] = Counter()
@@ -194,12 +194,39 @@ class MaskBinder:
         for mask_id, votes in self._votes.items():
             winner, count = max(votes.items(), key=lambda item: (item[1], -item[0]))
             clear = count >= _WON_SHARE * votes.total() and count == most[winner]
-            self._table[mask_id] = winner if clear else 0
+            self._table[mask_id] = winner if clear and winner not in self._of_town else 0
+
+    def _eliminate(
+        self, seen: Sequence[_Sightings], views: Sequence[MaskView], states: ActorStates, corners_m: FloatArray
+    ) -> None:
+        """Bind mask ids to things of the town, and unbind those that these masks contradict."""
+        rows = np.flatnonzero(np.isin(states.instance_id, self._town_ids))
+        if not len(rows):
+            return
+        place = {int(states.instance_id[row]): row for row in rows.tolist()}
+        town_m = corners_m[[place[int(i)] for i in self._town_ids]]
+        before = self._elimination.bound()
+        for sighting, view in zip(seen, views, strict=True):
+            own = (sighting.ids != 0) & ~np.isin(sighting.ids, list(self._taken))  # 0: all that has none
+            rectangles = _rectangles(view, town_m)
+            rectangles[(view.pose.map_SE3_optical.apply_inverse(town_m)[..., 2] < 0.0).all(axis=1)] = np.inf
+            self._elimination.add(
+                sighting.ids[own],
+                sighting.tags[own],
+                extents_px=sighting.bounds_px[own],
+                rectangles_px=rectangles,
+                image_px=(view.ids.shape[1], view.ids.shape[0]),
+            )
+        bound = self._elimination.bound()
+        for mask_id in before.keys() - bound.keys():
+            self._table[mask_id] = 0
+        for mask_id, row in bound.items():
+            self._table[mask_id] = self._town_ids[row]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sightings:
-    """Objects with enough pixels in one mask: ids (N,), tags (N,), mean pixel and width and height (N, 2).
+    """Objects with enough pixels in one mask: ids (N,), tags (N,), mean pixel and width and height (N, 2), bounds (N, 4).
 
     Width and height are those of an evenly filled rectangle with the pixels' spread, so that a few stray ones do not count.
     """
@@ -208,6 +235,7 @@ class _Sightings:
     tags: IntArray
     centre_px: FloatArray
     extent_px: FloatArray
+    bounds_px: IntArray
 
 
 def _sightings(view: MaskView, counted: BoolArray, is_lone: BoolArray) -> _Sightings:
@@ -215,13 +243,13 @@ def _sightings(view: MaskView, counted: BoolArray, is_lone: BoolArray) -> _Sight
     ids, sums = mask_pixels.moments(view.ids, view.tags, counted)
     tag = np.rint(sums[:, 5] / np.maximum(sums[:, 0], 1)).astype(np.int64)
     enough = sums[:, 0] >= np.where(is_lone[tag], 1, _ENOUGH_PIXELS)
-    ids, sums = ids[enough], sums[enough].astype(np.float64)
+    ids, bounds, sums = ids[enough], sums[enough, 6:], sums[enough].astype(np.float64)
     count = sums[:, :1]
     centre_px = (sums[:, 1:3] + 0.5 * count) / count  # pixel centres are at halves
     squares = (sums[:, 3:5] + sums[:, 1:3] + 0.25 * count) / count
     tags = np.rint(sums[:, 5] / count[:, 0]).astype(np.int64)
     spread = np.maximum(squares - centre_px**2, 0.0)
-    return _Sightings(ids, tags, centre_px, np.sqrt(12.0 * spread))
+    return _Sightings(ids, tags, centre_px, np.sqrt(12.0 * spread), bounds)
 
 
 def _rectangles(view: MaskView, corners_map_m: FloatArray) -> FloatArray:

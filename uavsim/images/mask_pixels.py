@@ -85,8 +85,8 @@ def moments(ids: UInt16Array, tags: UInt8Array, counted: BoolArray) -> tuple[Int
         counted: (256,) tags of the pixels that count.
 
     Returns:
-        (N,) ids that are there, ascending, and (N, 6) of their pixels: how many, sums of column, line, column squared, line
-        squared and tag.
+        (N,) ids that are there, ascending, and (N, 10) of their pixels: how many, sums of column, line, column squared, line
+        squared and tag, first column, first line, one past the last column, one past the last line.
     """
     found, sums = _moments(ids, tags, _words(tags), _words(ids), counted)
     order = np.argsort(found)
@@ -264,7 +264,7 @@ def _next_counted(row: Any, words: Any, column: int, counted: BoolArray) -> int:
 @kernel
 def _moments(ids: UInt16Array, tags: UInt8Array, words: Any, id_words: Any, counted: BoolArray) -> Any:
     place = np.full(65536, -1, np.int32)
-    found, sums, count = np.empty(65536, np.int64), np.zeros((256, 6), np.int64), 0
+    found, sums, count = np.empty(65536, np.int64), np.zeros((256, 10), np.int64), 0
     for line in range(ids.shape[0]):
         start = _next_counted(tags[line], words[line], 0, counted)
         while start < ids.shape[1]:  # what has one tag and one id
@@ -275,6 +275,10 @@ def _moments(ids: UInt16Array, tags: UInt8Array, words: Any, id_words: Any, coun
             if count > len(sums):
                 sums = np.concatenate((sums, np.zeros_like(sums)))
             pixels, last = stop - start, stop - 1
+            if sums[row, 0] == 0:
+                sums[row, 6], sums[row, 7] = start, line
+            sums[row, 6], sums[row, 8] = min(sums[row, 6], start), max(sums[row, 8], stop)
+            sums[row, 9] = line + 1
             sums[row, 0] += pixels
             sums[row, 1] += (start + last) * pixels // 2
             sums[row, 2] += line * pixels

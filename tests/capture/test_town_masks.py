@@ -1,0 +1,97 @@
+"""Parked vehicles of a town in masks from the ground, where they hide one another: each mask id is the right one's or nobody's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from tools.common.plans import scene_plan
+from uavsim.capture.masks import MaskBinder, MaskView
+from uavsim.capture.rig import sensor_poses
+from uavsim.geometry import cuboid, pinhole, quaternion, unreal
+from uavsim.geometry.se3 import SE3
+from uavsim.records.recording import ActorInfo, ActorStates
+from uavsim.simulate.ports import SensorPose
+from uavsim.simulate.swarm import PlannedSwarm
+
+HALF_M = (2.1, 0.9, 0.7)
+MIDDLE = SE3(quaternion.IDENTITY, np.array([0.0, 0.0, HALF_M[2]]))
+ROW_M = np.array([[6.0 * n, 0.0, 0.0] for n in range(8)])  # nose to tail along a kerb
+FIRST_MASK_ID = 0x8100
+
+
+def _pose(place_m: tuple[float, float, float], yaw_deg: float, pitch_deg: float = 0.0) -> SensorPose:
+    plan, swarm = scene_plan(), PlannedSwarm()
+    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+    pose = sensor_poses(plan, swarm.advance(0))[0]
+    euler = np.array([0.0, pitch_deg, -yaw_deg])
+    map_SE3_flu = unreal.map_SE3_flu_from_ue(np.array(place_m) * (1, -1, 1), ue_euler_deg=euler)
+    flu_SE3_optical = SE3(quaternion.from_matrix(np.array([[0.0, 0, 1], [-1, 0, 0], [0, -1, 0]])), np.zeros(3))
+    return replace(pose, map_SE3_optical=map_SE3_flu @ flu_SE3_optical)
+
+
+def _states(places_m: np.ndarray) -> ActorStates:
+    zero = np.zeros((len(places_m), 3))
+    ids = np.arange(1, len(places_m) + 1)
+    return ActorStates(ids, SE3(quaternion.IDENTITY, places_m), zero, zero, zero, zero)
+
+
+def _infos(count: int) -> list[ActorInfo]:
+    return [
+        ActorInfo(n, 0, "environment", f"environment.Parked_{n}", "car", HALF_M, MIDDLE, 14)
+        for n in range(1, count + 1)
+    ]
+
+
+def _view(pose: SensorPose, places_m: np.ndarray) -> MaskView:
+    """Draw boxes, the farthest first: the n-th has the mask id FIRST_MASK_ID + n."""
+    matrix = pose.sensor.spec.camera.intrinsic
+    ids, tags = np.zeros((180, 320), np.uint16), np.ones((180, 320), np.uint8)
+    away_m = np.linalg.norm(places_m - pose.map_SE3_optical.translation_m, axis=1)
+    for n in np.argsort(-away_m):
+        box = SE3(quaternion.IDENTITY, places_m[n]) @ MIDDLE
+        optical_m = pose.map_SE3_optical.apply_inverse(cuboid.corners(box, size_lwh_m=2 * np.array(HALF_M)))
+        if (optical_m[:, 2] < 0.2).any():
+            continue
+        outline = cv2.convexHull(pinhole.project(optical_m, intrinsic=matrix).astype(np.float32)).astype(np.int32)
+        shown = cv2.fillConvexPoly(np.zeros(ids.shape, np.uint8), outline, 1) > 0
+        ids[shown], tags[shown] = FIRST_MASK_ID + n, 14
+    return MaskView(pose, matrix, ids, tags)
+
+
+def _bound(binder: MaskBinder, count: int) -> list[int]:
+    ids = np.arange(FIRST_MASK_ID, FIRST_MASK_ID + count, dtype=np.uint16)[None]
+    return binder.translate(ids, np.full(ids.shape, 14, np.uint8))[0].tolist()
+
+
+GROUND = [_pose((-12.0 + 2 * n, 2.5, 1.6), yaw_deg=-4.0) for n in range(3)]  # a car that drives up to the row
+ABOVE = [_pose((21.0, 0.0, 40.0), yaw_deg=0.0, pitch_deg=-90.0)]
+
+
+@pytest.mark.parametrize("poses", [GROUND, GROUND[::-1], [*ABOVE, *GROUND], [*GROUND, *ABOVE]])
+def test_no_vehicle_gets_anothers_pixels(poses: list[SensorPose]) -> None:
+    binder = MaskBinder(_infos(len(ROW_M)))
+    for pose in poses:
+        binder.learn([_view(pose, ROW_M)], _states(ROW_M))
+        bound = _bound(binder, len(ROW_M))
+        assert all(found in {0, n + 1} for n, found in enumerate(bound)), bound
+
+
+def test_who_is_seen_from_above_is_known_on_the_ground() -> None:
+    binder = MaskBinder(_infos(len(ROW_M)))
+    binder.learn([_view(pose, ROW_M) for pose in (*GROUND, *ABOVE)], _states(ROW_M))
+    assert _bound(binder, len(ROW_M)) == list(range(1, len(ROW_M) + 1))
+
+
+def test_a_vehicle_without_a_box_is_nobody_although_it_stands_before_one() -> None:
+    """A mesh of the town, which the simulator lists nowhere, hides a listed car altogether, or lets a part of it be seen."""
+    listed = np.array([[14.0, 0.0, 0.0]])
+    for aside_m in (0.0, 1.0, 1.8):
+        both = np.concatenate([listed, [[8.0, aside_m, 0.0]]])
+        binder = MaskBinder(_infos(1))
+        for pose in GROUND:
+            binder.learn([_view(pose, both)], _states(listed))
+            assert _bound(binder, 2)[1] == 0, aside_m
