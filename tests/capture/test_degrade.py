@@ -57,3 +57,18 @@ def test_images_get_noise_and_light_and_repeat() -> None:
     assert not np.array_equal(first, other)
     assert first.std() == pytest.approx(6.0, rel=0.05)
     assert first.mean() == pytest.approx(128 * 0.5 ** (1 / 2.2), abs=0.6)  # half the light
+
+
+def test_where_faults_are_uneven_a_camera_has_one_of_them_or_none_all_scene_long() -> None:
+    wanted = DegradationPlan(seed=1, pixel_noise_sigma=6.0, exposure_stops=-1.0, uneven=True)
+    plan = replace(scene_plan(), degradations=wanted)
+    grey = np.full((60, 80, 3), 128, np.uint8)
+    found = {"none": 0, "noise": 0, "light": 0}
+    for n in range(200):
+        first, later = (degraded_image(plan, grey, channel=f"CAMERA_FRONT_id_{n}", step=step) for step in (0, 9))
+        noise, light = (bool(first.std() > 1), bool(abs(first.mean() - 128) > 10))
+        assert not (noise and light)
+        assert (bool(later.std() > 1), bool(abs(later.mean() - 128) > 10)) == (noise, light)
+        found["noise" if noise else "light" if light else "none"] += 1
+    assert found["none"] == pytest.approx(100, abs=28)
+    assert found["noise"] == pytest.approx(50, abs=25)

@@ -95,3 +95,11 @@ def test_a_vehicle_without_a_box_is_nobody_although_it_stands_before_one() -> No
         for pose in GROUND:
             binder.learn([_view(pose, both)], _states(listed))
             assert _bound(binder, 2)[1] == 0, aside_m
+
+
+def test_what_stands_beside_the_camera_leaves_no_doubt_about_what_is_ahead() -> None:
+    """As under a drone that flies low: a box that reaches behind the camera lies outside of its image."""
+    places = np.array([[12.0, 0.0, 0.0], [0.0, 4.0, 0.0]])
+    binder = MaskBinder(_infos(2))
+    binder.learn([_view(_pose((0.0, 0.0, 6.0), yaw_deg=0.0, pitch_deg=-20.0), places)], _states(places))
+    assert _bound(binder, 2) == [1, 0]

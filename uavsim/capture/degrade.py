@@ -61,10 +61,14 @@ def degraded_image(plan: ScenePlan, pixels: UInt8Array, *, channel: str, step: i
     """Return the degraded copy of one image, (H, W, 3)."""
     wanted = plan.degradations
     assert wanted is not None
-    return degrade_image(
-        pixels,
-        rng=_generator(plan, wanted, 4, zlib.crc32(channel.encode()), step),
-        exposure_stops=wanted.exposure_stops,
-        blur_sigma_px=wanted.blur_sigma_px,
-        noise_sigma=wanted.pixel_noise_sigma,
-    )
+    number = zlib.crc32(channel.encode())
+    faults = {
+        "exposure_stops": wanted.exposure_stops,
+        "blur_sigma_px": wanted.blur_sigma_px,
+        "noise_sigma": wanted.pixel_noise_sigma,
+    }
+    if wanted.uneven:
+        of_camera = _generator(plan, wanted, 5, number)
+        own = of_camera.choice([name for name, value in faults.items() if value]) if of_camera.random() < 0.5 else ""
+        faults = {name: value for name, value in faults.items() if name == own}
+    return degrade_image(pixels, rng=_generator(plan, wanted, 4, number, step), **faults)

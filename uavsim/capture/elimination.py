@@ -11,10 +11,14 @@ from typing import Final
 
 import numpy as np
 
+from uavsim.geometry import pinhole
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Elimination"]
+__all__ = ["Elimination", "seen_bounds"]
 
+_NEAR_M: Final = 0.1
+_EDGES: Final = np.array([(n, 4 * (n // 4) + (n + 1) % 4) for n in range(8)] + [(n, n + 4) for n in range(4)])
+"""Of a box, by the order of ``cuboid.corners``."""
 _SLACK_PX: Final = 3.0
 _SLACK_SHARE: Final = 0.02  # of a box's width and height: meshes stand out of their boxes
 _WHOLE: Final = 0.5  # of what an image holds of a box's width and height, that the pixels take up
@@ -49,15 +53,13 @@ class Elimination:
             ids: (K,) mask ids.
             tags: (K,) semantic tags of their pixels.
             extents_px: (K, 4) x_min, y_min, x_max, y_max of their pixels, pixel edges.
-            rectangles_px: (N, 4) bounds of the projected boxes; NaN where one reaches behind the camera and may be anywhere,
-                infinite where it is behind it altogether.
+            rectangles_px: (N, 4) of ``seen_bounds``.
             image_px: width and height of the image.
         """
-        known_px = np.where(np.isfinite(rectangles_px), rectangles_px, np.nan)
-        size_px = known_px[:, 2:] - known_px[:, :2]
-        held_px = np.minimum(known_px[:, 2:], image_px) - np.maximum(known_px[:, :2], 0)
+        size_px = rectangles_px[:, 2:] - rectangles_px[:, :2]
+        held_px = np.minimum(rectangles_px[:, 2:], image_px) - np.maximum(rectangles_px[:, :2], 0)
         least_px = np.where(held_px >= _IN_IMAGE * size_px, _WHOLE * held_px, np.inf)
-        slack_px = np.nan_to_num(_SLACK_PX + _SLACK_SHARE * size_px)
+        slack_px = _SLACK_PX + _SLACK_SHARE * np.minimum(size_px, image_px)
         extent, rectangle = extents_px[:, None, :], rectangles_px[None]
         outside = (extent[..., :2] < rectangle[..., :2] - slack_px) | (extent[..., 2:] > rectangle[..., 2:] + slack_px)
         inside = ~outside.any(axis=-1) & ((self._tags == 0) | (self._tags == tags[:, None]))
@@ -75,3 +77,21 @@ class Elimination:
                 sure[number] = row
         claims = np.bincount(list(sure.values()), minlength=len(self._tags))
         return {number: row for number, row in sure.items() if claims[row] == 1}
+
+
+def seen_bounds(corners_optical_m: FloatArray, intrinsic: FloatArray) -> FloatArray:
+    """Return (N, 4) x_min, y_min, x_max, y_max of the projected parts of boxes in front of the camera; of none, inf and -inf.
+
+    Args:
+        corners_optical_m: (N, 8, 3) in the order of ``cuboid.corners``.
+        intrinsic: (3, 3).
+    """
+    begin, end = corners_optical_m[:, _EDGES[:, 0]], corners_optical_m[:, _EDGES[:, 1]]
+    rise_m = end[..., 2:] - begin[..., 2:]
+    cut = begin + (end - begin) * (_NEAR_M - begin[..., 2:]) / np.where(rise_m == 0.0, 1.0, rise_m)
+    crosses = (begin[..., 2] < _NEAR_M) != (end[..., 2] < _NEAR_M)
+    points = np.concatenate([corners_optical_m, cut], axis=1)
+    there = np.concatenate([corners_optical_m[..., 2] >= _NEAR_M, crosses], axis=1)[..., None]
+    pixels = pinhole.project(points, intrinsic=intrinsic)
+    low, high = np.where(there, pixels, np.inf).min(axis=1), np.where(there, pixels, -np.inf).max(axis=1)
+    return np.concatenate([low, high], axis=1)

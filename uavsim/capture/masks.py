@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from uavsim.capture.elimination import Elimination
+from uavsim.capture.elimination import Elimination, seen_bounds
 from uavsim.errors import MissedTick
 from uavsim.geometry import cuboid, pinhole
 from uavsim.geometry.se3 import SE3
@@ -208,8 +208,7 @@ class MaskBinder:
         before = self._elimination.bound()
         for sighting, view in zip(seen, views, strict=True):
             own = (sighting.ids != 0) & ~np.isin(sighting.ids, list(self._taken))  # 0: all that has none
-            rectangles = _rectangles(view, town_m)
-            rectangles[(view.pose.map_SE3_optical.apply_inverse(town_m)[..., 2] < 0.0).all(axis=1)] = np.inf
+            rectangles = seen_bounds(view.pose.map_SE3_optical.apply_inverse(town_m), view.intrinsic)
             self._elimination.add(
                 sighting.ids[own],
                 sighting.tags[own],

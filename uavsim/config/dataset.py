@@ -196,6 +196,8 @@ class Degradations(Model):
     blur_sigma_px: Annotated[float, Field(ge=0, le=100)] = 0.0
     exposure_stops: Annotated[float, Field(ge=-10, le=10)] = 0.0
     """+1 doubles the light."""
+    uneven: bool = False
+    """Every other camera has one of noise, blur and exposure in a scene; otherwise all cameras have all of them."""
 
 
 class Twins(Model):

@@ -131,6 +131,7 @@ def degradation_plan(degradations: Degradations | None, *, seed: int) -> Degrada
         pixel_noise_sigma=degradations.pixel_noise_sigma,
         blur_sigma_px=degradations.blur_sigma_px,
         exposure_stops=degradations.exposure_stops,
+        uneven=degradations.uneven,
     )
 
 

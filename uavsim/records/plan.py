@@ -109,6 +109,7 @@ class DegradationPlan:
     pixel_noise_sigma: float = 0.0
     blur_sigma_px: float = 0.0
     exposure_stops: float = 0.0
+    uneven: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,42 +6,47 @@ import numpy as np
 
 from uavsim_benchmarks.questions.facts import Group, ObjectSeen, View
 
-KINDS = ("car", "truck", "bus", "pedestrian", "bicycle")
-CAUSES = ("out_of_view", "occluded", "too_small", "under_shadow")
+KINDS = ("car", "truck", "bus", "pedestrian", "two-wheeler")
+FAULTS = ("none", "dark", "flat", "noisy", "blurred")
 
 
 def make_group(*, sample: int = 0, drones: int = 5, scene: str = "scene_00") -> Group:
-    """Make one group; drone 3 helps drone 0 most, and every fact changes with sample and drone."""
+    """Make one group; drone 3 shows most, and every fact changes with sample and drone."""
     return Group(scene, sample, "FRONT", tuple(make_view(sample, drone, drones) for drone in range(drones)))
 
 
 def make_view(sample: int, drone: int, drones: int) -> View:
     step = sample + 3 * drone
-    ranked = ((CAUSES[step % 4], 5), (CAUSES[(step + 1 + step // 4 % 3) % 4], 2))
-    kind = KINDS[step % 5]
     turn = 2 * np.pi * drone / drones
+    fault = FAULTS[sample % 5] if drone == 4 and sample % 3 == 0 else "none"
     return View(
         drone=drone,
         filename=f"samples/{sample}_{drone}.png",
         surface=("road", "green", "built-up")[step % 3],
-        counts={"car": step % 17, "pedestrian": step % 5},
-        sizes_px={kind: [90]},
-        doubtful=frozenset(),
-        seen=frozenset({f"shared{sample}"} if drone < 2 else {f"own{drone}"}),
-        objects=(
-            ObjectSeen(f"shared{sample}" if drone < 2 else f"own{drone}", kind, step * 7 % 100, step * 13 % 100, 90),
-        ),
-        quality=1 + step % 5,
-        score=1 + step % 5 + 0.1 * drone,
-        in_view=10,
-        perceived=step % 11,
-        hindrances=ranked,
-        concerned=10,
-        gained=step % 11,
-        best=3 if drone == 0 else -1,
-        partners=tuple(d for d in range(drones) if d != drone),
-        what={kind: 1 + step % 4},
-        why={d: ranked for d in range(drones) if d != drone},
+        objects=make_objects(sample, drone),
+        faults=frozenset() if fault == "none" else frozenset({fault}),
+        fault=fault,
+        score=1.0 if drone else 3.0,
         place_m=np.array([20 * np.cos(turn), 20 * np.sin(turn), 40.0]),
         heading=np.array([1.0, 0.0]),
     )
+
+
+def make_objects(sample: int, drone: int) -> tuple[ObjectSeen, ...]:
+    """Make vehicles of a drone's own, one that two drones share, and one that hides, lies in shade, or is small or cut off."""
+    step = sample + 3 * drone
+    kind = KINDS[sample % 5]
+    own = [
+        seen(f"{sample}_{drone}_{n}", KINDS[(step + n) % 3], x=(step * 7 + 31 * n) % 100, y=step * 13 % 100)
+        for n in range((step % 3) + (4 if drone == 3 else 0))
+    ]
+    if drone < 2:
+        own.append(seen(f"shared{sample}", kind, x=step * 3 % 100, y=step * 17 % 100, px=900))
+    state = ({}, {"hidden": 0.6}, {"shaded": 1.0}, {"px": 30}, {"cut": 0.5})[sample % 5]
+    if drone < 2:
+        own.append(seen(f"state{sample}", "car", x=50, y=50, **(state if drone else {})))
+    return tuple(own)
+
+
+def seen(instance: str, kind: str = "car", *, x: int = 20, y: int = 80, px: int = 400, **changed: float) -> ObjectSeen:
+    return ObjectSeen(instance, kind, x, y, px, **{"shaded": 0.0} | changed)  # type: ignore[arg-type]

@@ -9,8 +9,10 @@ import uavsim
 from tests.dataset_factory import make_dataset
 from uavsim.config.events import EventThresholds
 from uavsim_benchmarks.labels.jobs import jobs_of
-from uavsim_benchmarks.labels.rows import image_row, label_sample
+from uavsim_benchmarks.questions import facts
 from uavsim_benchmarks.questions.facts import groups_of
+
+GOOD = {"luminance": 120.0, "contrast": 120.0, "noise_sigma": 1.0, "blur_px": 0.3}
 
 
 @pytest.fixture(scope="module")
@@ -20,20 +22,39 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_facts_are_those_of_the_labels(small: Path) -> None:
     job = next(jobs_of(uavsim.open(small)))
-    labelled = label_sample(job, EventThresholds())
-    rows = {row["filename"]: row for n in range(len(job.images)) for row in [image_row(labelled, n, EventThresholds())]}
     groups = groups_of(job, EventThresholds())
     assert sorted(group.camera for group in groups) == ["BACK", "BOTTOM", "FRONT", "LEFT", "RIGHT"]
+    row = {image.name: number for number, image in enumerate(job.images)}
     for group in groups:
         assert group.frame == f"scene_00_{group.camera}_0"
         for view in group.views:
-            row = rows[view.filename]
-            assert view.quality == row["quality"]
-            assert all(count <= row["object_types"][kind] for kind, count in view.counts.items())  # none overlooked
-            assert [name for name, _ in view.hindrances] == [
-                d["kind"] for d in sorted(row["degradations"], key=lambda d: (-d["objects"], d["kind"]))
-            ]
-            who = row["collaboration"]["who"]
-            assert view.best == (who[0] if len(who) == 1 else -1)
-            assert sum(view.what.values()) == len(row["collaboration"]["what"])
+            number = row[view.filename]
+            shown = {seen.instance: seen.visible_px for seen in view.objects}
+            columns = np.flatnonzero(job.views.in_view[number])
+            assert shown == {job.instances[n]: job.views.visible_px[number, n] for n in columns}
             assert np.linalg.norm(view.heading) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "fault", "possible"),
+    [
+        ({}, "none", set()),
+        ({"luminance": 40.0, "contrast": 60.0}, "dark", {"dark"}),
+        ({"luminance": 72.0}, "", {"dark"}),
+        ({"luminance": 200.0}, "bright", {"bright"}),
+        ({"contrast": 60.0}, "flat", {"flat"}),
+        ({"noise_sigma": 12.0}, "noisy", {"noisy"}),
+        ({"blur_px": 2.0}, "blurred", {"blurred"}),
+        ({"blur_px": 2.0, "noise_sigma": 5.0}, "", {"blurred", "noisy"}),
+    ],
+)
+def test_a_fault_is_named_where_all_see_it_and_no_other(changed: dict, fault: str, possible: set) -> None:
+    assert facts._faults(GOOD | changed) == (possible, fault)
+
+
+def test_who_is_alone_is_no_matter_of_what_is_hidden() -> None:
+    middle, size = np.array([[50.0, 50], [75, 50], [300, 50]]), np.full((3, 2), 20.0)
+    assert facts._alone(middle, size, np.array([True, True, True])).tolist() == [True, True, True]
+    middle[1, 0] = 62.0
+    assert facts._alone(middle, size, np.array([True, True, True])).tolist() == [False, False, True]
+    assert facts._alone(middle, size, np.array([True, False, True])).tolist() == [True, False, True]

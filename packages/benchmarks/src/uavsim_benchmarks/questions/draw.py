@@ -136,7 +136,7 @@ def _question(
     name_of = {group.views[view].drone: f"UAV{at + 1}" for at, view in enumerate(order)}
     item = found.item
     names = [name_of[drone] for drone in item.subjects]
-    texts = [_filled(text, name_of) for text in found.options]
+    texts = [_filled(text, name_of).format(*names) for text in found.options]
     wrong = [texts[1:][at] for at in rng.permutation(_OPTIONS - 1)]
     options = [*wrong[:place], texts[0], *wrong[place:]]
     asked = names[0] if names else "all"

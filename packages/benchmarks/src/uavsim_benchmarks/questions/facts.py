@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,18 +9,20 @@ import numpy as np
 
 from uavsim.config.events import EventThresholds
 from uavsim.geometry.se3 import SE3
-from uavsim.typing import FloatArray, IntArray
-from uavsim_benchmarks.labels.causes import CAUSES, primary
+from uavsim.typing import BoolArray, FloatArray
 from uavsim_benchmarks.labels.jobs import ImageJob, SampleJob
 from uavsim_benchmarks.labels.rows import LabelledSample, label_sample
 
-__all__ = ["COUNTED_PX", "Group", "ObjectSeen", "View", "groups_of"]
+__all__ = ["COUNTED_PX", "DOUBTFUL_PX", "Group", "ObjectSeen", "View", "groups_of"]
 
 COUNTED_PX: Final = 64
 """Visible pixels from which on an object counts; questions say so."""
-_DOUBTFUL_PX: Final = (32, 96)
-"""With an object of a kind between these, people count that kind differently, and no question counts it."""
+DOUBTFUL_PX: Final = (12, 100)
+"""Of an object between these some people say that it is there and counts, and some do not: no question hangs on it."""
 _SURFACE_MARGIN: Final = 1.3  # between the largest surface of an image and the next
+_GROWN: Final = 1.6  # times an object's box, in which no other's middle lies, where it is asked for by its place
+_GROWN_PX: Final = 12.0
+_TWO_WHEELED: Final = ("bicycle", "motorcycle")  # which it is, nobody sees from above
 
 _SURFACES: Final = {
     "road": (1, 24),
@@ -33,18 +34,40 @@ _SURFACES: Final = {
     "sky": (11,),
 }
 """Semantic tags of CARLA that make up most of an image."""
-_WHOLE: Final = 0.1  # of an object hidden or cut off, at most, where it is asked for by its place
+_FAULTS: Final = {
+    "dark": ("luminance", 65.0, 80.0),
+    "bright": ("luminance", 190.0, 165.0),
+    "flat": ("contrast", 75.0, 95.0),
+    "noisy": ("noise_sigma", 8.0, 3.5),
+    "blurred": ("blur_px", 1.5, 0.7),
+}
+"""An image has a fault from the first value on, and nobody says so on the far side of the second."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectSeen:
-    """An object that an image shows nearly whole: the middle of its box in percent of the image."""
+    """An object whose box reaches into an image.
+
+    Attributes:
+        instance: token of the object.
+        kind: car, truck, bus, two-wheeler, pedestrian.
+        x_percent, y_percent: the middle of its box in the image.
+        visible_px: that the image shows of it; 0 where it is hidden.
+        hidden: share that something in front hides.
+        cut: share outside of the image.
+        shaded: share of the ground around it that lies in shadow; NaN where unknown.
+        alone: no other object is so near that its place might mean that one.
+    """
 
     instance: str
     kind: str
     x_percent: int
     y_percent: int
     visible_px: int
+    hidden: float = 0.0
+    cut: float = 0.0
+    shaded: float = np.nan
+    alone: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,21 +78,10 @@ class View:
         drone: its number.
         filename: of the image.
         surface: what most of it shows; "" where there is no mask, or two are near each other.
-        counts: objects by class that nobody overlooks.
-        sizes_px: visible pixels of all objects of a class, cut off and half hidden ones too, the largest first.
-        doubtful: classes with an object that some count and some do not.
-        seen: instances that it shows.
-        objects: those that it shows nearly whole.
-        quality: 1 to 5.
-        score: the same between the steps.
-        in_view, perceived: objects that reach into it, and those that nothing hinders.
-        hindrances: causes by how many objects they hinder, most first, with the counts.
-        concerned: objects near enough to matter.
-        gained: of them, those that another drone sees better.
-        best: the drone that adds most; -1 where none does, or two do.
-        partners: drones that were compared.
-        what: classes of the objects that the best drone adds.
-        why: for each other drone, primary causes of what it adds, most first, with the counts.
+        objects: whose boxes reach into it.
+        faults: that some people may find in the image.
+        fault: the only one, which all find; "none" where all find none; "" in doubt.
+        score: quality from 1 to 5.
         place_m: (3,) of the camera, map frame.
         heading: (2,) horizontal unit vector to the image's upper side, or where the camera looks.
     """
@@ -77,24 +89,21 @@ class View:
     drone: int
     filename: str
     surface: str
-    counts: dict[str, int]
-    sizes_px: dict[str, list[int]]
-    doubtful: frozenset[str]
-    seen: frozenset[str]
     objects: tuple[ObjectSeen, ...]
-    quality: int
+    faults: frozenset[str]
+    fault: str
     score: float
-    in_view: int
-    perceived: int
-    hindrances: tuple[tuple[str, int], ...]
-    concerned: int
-    gained: int
-    best: int
-    partners: tuple[int, ...]
-    what: dict[str, int]
-    why: dict[int, tuple[tuple[str, int], ...]]
     place_m: FloatArray
     heading: FloatArray
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether people see in it what there is to see."""
+        return self.faults <= {"flat"}
+
+    def of(self, *, walkers: bool) -> list[ObjectSeen]:
+        """Return the pedestrians, or the vehicles, of which it shows a pixel."""
+        return [seen for seen in self.objects if seen.visible_px and (seen.kind == "pedestrian") is walkers]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,87 +127,84 @@ def groups_of(job: SampleJob, thresholds: EventThresholds) -> list[Group]:
     by_camera: dict[str, list[View]] = {}
     for number, image in enumerate(job.images):
         if labelled.images[number].there and not _shows_unlabelled(image):
-            by_camera.setdefault(image.camera, []).append(_view(labelled, number, thresholds))
+            by_camera.setdefault(image.camera, []).append(_view(labelled, number))
     return [Group(job.scene, job.number, camera, tuple(views)) for camera, views in by_camera.items()]
 
 
 def _shows_unlabelled(image: ImageJob) -> bool:
     """Return whether people see a road user that no table knows: no question about such an image has a sure key."""
     sides_px = image.ignored_px[:, 2:] - image.ignored_px[:, :2]
-    return bool((sides_px.prod(axis=1) >= _DOUBTFUL_PX[0]).any())
+    return bool((sides_px.prod(axis=1) >= DOUBTFUL_PX[0]).any())
 
 
-def _view(labelled: LabelledSample, number: int, thresholds: EventThresholds) -> View:
-    job, views, found = labelled.job, labelled.job.views, labelled.images[number]
-    image, help_ = job.images[number], labelled.helps[number]
-    shown_px = views.visible_px[number]
-    seen = shown_px >= thresholds.objects.seen_px
-    known = (views.visible_px >= thresholds.objects.seen_px).any(axis=0)
-    counts = labelled.causes[number][help_.concerned].sum(axis=0)
-    gains = {
-        job.images[p].drone: gained for p, gained in zip(help_.partners.tolist(), help_.gained, strict=True)
-    }  # drone -> (N,)
+def _view(labelled: LabelledSample, number: int) -> View:
+    image, found = labelled.job.images[number], labelled.images[number]
+    faults, fault = _faults(found.measured)
     return View(
         drone=image.drone,
         filename=image.name,
         surface=_surface(found.tag_share),
-        counts=dict(Counter(job.classes[n] for n in np.flatnonzero(shown_px >= COUNTED_PX))),
-        sizes_px=_sizes(job.classes, shown_px),
-        doubtful=frozenset(
-            job.classes[n] for n in np.flatnonzero((shown_px >= _DOUBTFUL_PX[0]) & (shown_px < _DOUBTFUL_PX[1]))
-        ),
-        seen=frozenset(job.instances[n] for n in np.flatnonzero(seen)),
-        objects=_whole_objects(labelled, number, thresholds),
-        quality=found.quality.level,
+        objects=_objects(labelled, number),
+        faults=faults,
+        fault=fault,
         score=found.quality.score,
-        in_view=int((views.in_view[number] & known).sum()),
-        perceived=int(labelled.perceived(number, thresholds).sum()),
-        hindrances=_ranked({CAUSES[c]: int(counts[c]) for c in range(len(CAUSES))}),
-        concerned=int(help_.concerned.sum()),
-        gained=int(help_.gained.any(axis=0).sum()),
-        best=job.images[help_.who[0]].drone if len(help_.who) == 1 else -1,
-        partners=tuple(gains),
-        what=dict(Counter(job.classes[n] for n in help_.what)),
-        why={drone: _reasons(labelled, number, np.flatnonzero(gained)) for drone, gained in gains.items()},
         place_m=image.map_SE3_optical.translation_m,
         heading=_heading(image.map_SE3_optical),
     )
 
 
-def _sizes(classes: tuple[str, ...], shown_px: IntArray) -> dict[str, list[int]]:
-    sizes: dict[str, list[int]] = {}
-    for n in np.argsort(-shown_px, kind="stable").tolist():
-        if shown_px[n]:
-            sizes.setdefault(classes[n], []).append(int(shown_px[n]))
-    return sizes
+def _faults(measured: dict[str, float]) -> tuple[frozenset[str], str]:
+    """Return the faults that some find in an image, and the one that all find."""
+    sure, possible = set(), set()
+    for name, (measure, has_it, has_it_not) in _FAULTS.items():
+        sign = 1.0 if has_it > has_it_not else -1.0
+        if sign * measured[measure] >= sign * has_it:
+            sure.add(name)
+        if sign * measured[measure] >= sign * has_it_not:
+            possible.add(name)
+    if "dark" in sure:
+        possible.discard("flat")  # what is dark has little contrast
+    if not possible:
+        return frozenset(), "none"
+    return frozenset(possible), next(iter(possible)) if len(possible) == 1 and possible <= sure else ""
 
 
-def _whole_objects(labelled: LabelledSample, number: int, thresholds: EventThresholds) -> tuple[ObjectSeen, ...]:
+def _objects(labelled: LabelledSample, number: int) -> tuple[ObjectSeen, ...]:
     job, views = labelled.job, labelled.job.views
-    width, height = job.images[number].size_px
-    whole = (views.occlusion[number] <= _WHOLE) & (views.truncation[number] <= _WHOLE)
-    whole &= views.visible_px[number] >= max(thresholds.objects.least_amodal_px, COUNTED_PX)
-    found = []
-    for n in np.flatnonzero(whole):
-        x0, y0, x1, y1 = views.amodal_box_px[number, n]
-        x, y = round(50 * (x0 + x1) / width), round(50 * (y0 + y1) / height)
-        found.append(ObjectSeen(job.instances[n], job.classes[n], x, y, int(views.visible_px[number, n])))
-    return tuple(found)
+    rows = np.flatnonzero(views.in_view[number])
+    box_px = views.amodal_box_px[number, rows]
+    middle = (box_px[:, :2] + box_px[:, 2:]) / 2
+    percent = np.rint(100 * middle / job.images[number].size_px).astype(np.int64)
+    alone = _alone(middle, box_px[:, 2:] - box_px[:, :2], views.visible_px[number, rows] >= DOUBTFUL_PX[0])
+    return tuple(
+        ObjectSeen(
+            instance=job.instances[n],
+            kind="two-wheeler" if job.classes[n] in _TWO_WHEELED else job.classes[n],
+            x_percent=int(percent[at, 0]),
+            y_percent=int(percent[at, 1]),
+            visible_px=int(views.visible_px[number, n]),
+            hidden=float(views.occlusion[number, n]),
+            cut=float(views.truncation[number, n]),
+            shaded=float(labelled.images[number].shaded_share[n]),
+            alone=bool(alone[at]),
+        )
+        for at, n in enumerate(rows.tolist())
+    )
+
+
+def _alone(middle_px: FloatArray, size_px: FloatArray, shown: BoolArray) -> BoolArray:
+    """Return (N,) objects in whose grown boxes no other's middle lies, if that one is shown."""
+    away_px = np.abs(middle_px[:, None] - middle_px[None])
+    reach_px = np.maximum(_GROWN * (size_px[:, None] + size_px[None]) / 4, _GROWN_PX)
+    near = (away_px < reach_px).all(axis=-1) & shown[None]
+    np.fill_diagonal(near, val=False)
+    return np.asarray(~near.any(axis=1), dtype=np.bool_)
 
 
 def _surface(tag_share: FloatArray) -> str:
     shares = {name: float(tag_share[list(tags)].sum()) for name, tags in _SURFACES.items()}
     (name, most), (_, second) = sorted(shares.items(), key=lambda pair: -pair[1])[:2]
     return name if most > _SURFACE_MARGIN * second else ""
-
-
-def _reasons(labelled: LabelledSample, number: int, rows: IntArray) -> tuple[tuple[str, int], ...]:
-    first = primary(labelled.causes[number][rows])
-    return _ranked(Counter(CAUSES[cause] for cause in first if cause >= 0))
-
-
-def _ranked(counts: dict[str, int]) -> tuple[tuple[str, int], ...]:
-    return tuple(sorted(((name, n) for name, n in counts.items() if n), key=lambda pair: (-pair[1], pair[0])))
 
 
 def _heading(map_SE3_optical: SE3) -> FloatArray:

@@ -1,54 +1,41 @@
 """Items to ask, task by task: each is a question that reads alike for all items of its kind, and its answer.
 
 Items of one kind whose answers differ exclude each other: one item's answer is wrong for all the others. ``draw`` makes a
-question of four of them by asking for one, so that nothing in a question's text can say which.
+question of four of them by asking for one, so that nothing in a question's text can say which. An item is made only where
+everybody who looks at the images gives the same answer: each limit below has a margin.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
-from uavsim_benchmarks.labels.quality import NAMES
-from uavsim_benchmarks.questions.facts import COUNTED_PX, Group, ObjectSeen, View
+from uavsim_benchmarks.questions.facts import COUNTED_PX, DOUBTFUL_PX, Group, ObjectSeen, View
 
 __all__ = ["TASKS", "Item", "Task"]
 
-_SCORE_MARGIN: Final = 0.1  # in quality between the best image and the next
-_SHARE_MARGIN: Final = 0.03  # of a share to the border between two answers
-_PERCENT_MARGIN: Final = 3.0  # of an object's middle to the border of two parts of an image
-_PX_MARGIN: Final = 1.3  # between the largest object of an image and the next
-_WORDS: Final = {
-    "image_loss": "lost images",
-    "out_of_view": "out of view",
-    "occluded": "occlusion",
-    "too_small": "small size",
-    "under_shadow": "shadow",
-    "brightness": "bad light",
-    "noise": "image noise",
-    "blur": "blur",
-}
-_USABLE: Final = (
-    (0.1, "No, hardly any can be perceived"),
-    (0.35, "Barely: about one in four"),
-    (0.65, "In part: every other one"),
-    (0.9, "Mostly: three of four"),
-    (1.01, "Fully: nearly all of them"),
-)
-_NEEDS: Final = (
-    (1e-9, "No, it perceives what it has to"),
-    (0.25, "Yes, for a few of the objects"),
-    (0.5, "Yes: a quarter to half of them"),
-    (0.75, "For more than half of them, yes"),
-    (1.01, "Yes, nearly everything"),
-)
+_SCORE_MARGIN: Final = 1.0  # steps of quality between the best image and the next
+_PERCENT_MARGIN: Final = 4.0  # of an object's middle to the border of two parts of an image
+_PX_MARGIN: Final = 1.5  # between the largest object of an image and the next
+_DEGREES: Final = 15.0  # off the middle of a sector of 45, at most
+_COUNTS: Final = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22)
+"""Numbers that are asked for: whoever is off by one of many still takes the right option."""
+_MOST_COUNTED: Final = 6  # objects that two images are compared by
+_WHOLE: Final = 0.1  # hidden or cut off, at most, of what is whole
+_NOT_WHOLE: Final = 0.4  # at least, of what is not
+_OVERLOOKED: Final = 0.75  # hidden or cut off, from which on many overlook it
+_PLAIN_PX: Final = 250  # of what nothing hinders
+_SMALL_PX: Final = 40  # of what is too small, at most
+_LIT, _SHADED = 0.05, 0.95  # shares of the ground around that lie in shadow
+_MOST_HELP: Final = 1.5  # times the vehicles that the next partner adds
 _SECTORS: Final = ("ahead", "ahead right", "right", "behind right", "behind", "behind left", "left", "ahead left")
 _COLUMNS: Final = ("left", "middle", "right")
 _LINES: Final = ("upper", "centre", "lower")
+_WHAT_COUNTS: Final = f"Only what shows at least {COUNTED_PX} pixels counts."
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +46,7 @@ class Item:
         kind: items of one kind may stand for each other.
         question: with {0}, {1} where the names of the UAVs go.
         key: of the answer; sorted keys say which answers are near each other.
-        answer: in words; "" where the answer is a UAV.
+        answer: in words, with {0}, {1} as above; "" where the answer is a UAV.
         group: number of the group.
         subjects: drones that {0}, {1} name.
         choices: drones to choose from, the right one first, where the answer is a UAV.
@@ -87,18 +74,6 @@ class Task:
     """Without this a dataset has no question of it."""
 
 
-def _description(number: int, group: Group) -> Iterator[Item]:
-    for view in group.views:
-        if view.doubtful or not view.surface:
-            continue
-        traffic = next(text for most, text in _TRAFFIC if _vehicles(view) <= most)
-        walkers = "people on foot" if view.counts.get("pedestrian", 0) else "nobody on foot"
-        text = f"mostly {_SURFACES[view.surface]}, {traffic}, {walkers}"
-        question = f"Which description fits the image of {{0}}? {_WHAT_COUNTS}"
-        yield Item(("description",), question, (text,), text, number, (view.drone,))
-
-
-_WHAT_COUNTS: Final = f"Only what shows at least {COUNTED_PX} pixels counts."
 _SURFACES: Final = {
     "road": "road",
     "pavement": "pavement",
@@ -109,165 +84,228 @@ _SURFACES: Final = {
     "sky": "sky",
 }
 _TRAFFIC: Final = (
-    (0, "no vehicle"),
-    (2, "one or two vehicles"),
-    (6, "light traffic (3 to 6 vehicles)"),
-    (12, "busy (7 to 12)"),
-    (10**9, "crowded (13 or more)"),
+    ("no vehicle", (0,)),
+    ("1 or 2 vehicles", (1, 2)),
+    ("light traffic (3 to 6 vehicles)", (4, 5)),
+    ("busy (7 to 12 vehicles)", (8, 9, 10, 11)),
+    ("crowded (13 vehicles or more)", range(15, 1000)),
 )
+"""Degree words with their numbers, and the numbers that are far enough from the next word's."""
+
+
+def _description(number: int, group: Group) -> Iterator[Item]:
+    for view in group.views:
+        vehicles = _count(view)
+        traffic = next((text for text, counts in _TRAFFIC if vehicles in counts), "")
+        if view.surface and traffic:
+            text = f"mostly {_SURFACES[view.surface]}, {traffic}"
+            question = f"Which description fits the image of {{0}}? {_WHAT_COUNTS}"
+            yield Item(("description",), question, (text,), text, number, (view.drone,))
 
 
 def _comparison(number: int, group: Group) -> Iterator[Item]:
-    for one in group.views:
-        for other in group.views:
-            if one.drone == other.drone or _vehicles_doubtful(one) or _vehicles_doubtful(other):
-                continue
-            more = _vehicles(one) - _vehicles(other)
+    counts = {view.drone: _count(view) for view in group.views}
+    for one, other in _pairs(group):
+        mine, theirs = counts[one.drone], counts[other.drone]
+        if 0 <= mine <= _COUNTS[-4] and 0 <= theirs <= _COUNTS[-4]:
+            more = mine - theirs
             text = "as many" if more == 0 else f"{abs(more)} {'more' if more > 0 else 'fewer'}"
             question = f"How many vehicles does the image of {{0}} show compared with that of {{1}}? {_WHAT_COUNTS}"
-            yield Item((group.scene,), question, (more,), text, number, (one.drone, other.drone))
+            yield Item((), question, (more,), text, number, (one.drone, other.drone))
 
 
 def _posture(number: int, group: Group) -> Iterator[Item]:
-    for one in group.views:
-        for other in group.views:
-            off_m = (one.place_m - other.place_m)[:2]
-            away_m = float(np.linalg.norm(off_m))
-            if one.drone == other.drone or away_m < 1.0:
-                continue
-            ahead = float(off_m @ other.heading)
-            right = float(off_m @ np.array([other.heading[1], -other.heading[0]]))
-            turn = np.degrees(np.arctan2(right, ahead)) % 360.0
-            if abs((turn + 22.5) % 45.0 - 22.5) > 15.0:  # too near the border of two sectors
-                continue
-            sector, metres = round(turn / 45.0) % 8, max(5 * round(away_m / 5.0), 1)
-            text = f"{metres} m {_SECTORS[sector]}"
-            question = "Seen from {1}, where is {0}? Ahead means toward the top of the image of {1}."
-            yield Item((group.scene,), question, (sector, metres), text, number, (one.drone, other.drone))
+    for one, other in _pairs(group):
+        off_m = (one.place_m - other.place_m)[:2]
+        away_m = float(np.linalg.norm(off_m))
+        if away_m < 1.0:
+            continue
+        ahead = float(off_m @ other.heading)
+        right = float(off_m @ np.array([other.heading[1], -other.heading[0]]))
+        turn = np.degrees(np.arctan2(right, ahead)) % 360.0
+        if abs((turn + 22.5) % 45.0 - 22.5) > _DEGREES:
+            continue
+        sector, metres = round(turn / 45.0) % 8, max(5 * round(away_m / 5.0), 1)
+        text = f"{metres} m {_SECTORS[sector]}"
+        question = "Seen from {1}, where is {0}? Ahead means toward the top of the image of {1}."
+        yield Item((group.scene,), question, (sector, metres), text, number, (one.drone, other.drone))
 
 
 def _recognition(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
-        for seen in view.objects:
+        for seen in _nameable(view, least_px=COUNTED_PX):
             question = f"What is {_at(seen)} of the image of {{0}}?"
-            yield Item(("class",), question, (seen.kind,), _a(seen.kind), number, (view.drone,))
+            yield Item(("class",), question, (seen.kind,), f"a {seen.kind}", number, (view.drone,))
 
 
 def _counting(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
-        walkers = view.counts.get("pedestrian", 0)
-        for what, count, doubtful in (
-            ("vehicles", _vehicles(view), _vehicles_doubtful(view)),
-            ("pedestrians", walkers, "pedestrian" in view.doubtful),
-        ):
-            if doubtful:
-                continue
-            question = f"How many {what} does the image of {{0}} show? {_WHAT_COUNTS}"
-            yield Item((group.scene, what), question, (count,), str(count), number, (view.drone,))
+        for what, walkers in (("vehicles", False), ("pedestrians", True)):
+            count = _count(view, walkers=walkers)
+            if count in _COUNTS:
+                question = f"How many {what} does the image of {{0}} show? {_WHAT_COUNTS}"
+                yield Item((what,), question, (count,), str(count), number, (view.drone,))
 
 
 def _grounding(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
         for seen in view.objects:
-            kind, (largest, second, *_) = seen.kind, (*view.sizes_px[seen.kind], 0)
-            if seen.visible_px < largest or largest < _PX_MARGIN * second or _near_a_third(seen):
+            others = [other.visible_px for other in view.objects if other.kind == seen.kind and other is not seen]
+            largest = seen.visible_px >= max(DOUBTFUL_PX[1], _PX_MARGIN * max(others, default=0))
+            if not view.is_clear or not largest or not _is_whole(seen) or _near_a_third(seen):
                 continue
             place = (min(seen.y_percent * 3 // 100, 2), min(seen.x_percent * 3 // 100, 2))
-            question = f"In which part of the image of {{0}} is the {kind} that takes most of it?"
+            question = f"Where in the image of {{0}} is the {seen.kind} that takes up most of it?"
             text = f"{_LINES[place[0]]} {_COLUMNS[place[1]]}"
-            yield Item((group.scene, kind), question, place, text, number, (view.drone,))
+            yield Item((seen.kind,), question, place, text, number, (view.drone,))
 
 
 def _matching(number: int, group: Group) -> Iterator[Item]:
     """Ask which one of four other images shows an object, too; nothing to ask where there are fewer."""
     for view in group.views:
         others = [other for other in group.views if other.drone != view.drone]
-        for seen in view.objects:
-            shows = [other.drone for other in others if seen.instance in other.seen]
-            lacks = [other.drone for other in others if seen.instance not in other.seen]
-            if len(shows) >= 1 and len(lacks) >= 3:
+        for seen in _nameable(view):
+            shown = {other.drone: _shown(other, seen) for other in others}
+            shows, lacks = ([drone for drone, says in shown.items() if says is wanted] for wanted in (True, False))
+            if len(shows) == 1 and len(lacks) >= 3:
                 question = f"The {seen.kind} {_at(seen)} of the image of {{0}}: which other image shows it, too?"
-                choices = (shows[0], *lacks)
-                yield Item((group.scene,), question, (), "", number, (view.drone,), choices)
+                yield Item((), question, (), "", number, (view.drone,), (shows[0], *lacks))
+
+
+_FAULTS: Final = {
+    "none": "good: sharp, free of noise and well lit",
+    "dark": "too dark",
+    "bright": "too bright",
+    "flat": "little contrast, as in fog",
+    "noisy": "noisy: grains all over it",
+    "blurred": "blurred: no sharp edge",
+}
 
 
 def _quality(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
-        question = "Which perception quality, 1 (very poor) to 5 (excellent), has the image of {0}?"
-        text = f"{view.quality} ({NAMES[view.quality]})"
-        yield Item(("level",), question, (view.quality,), text, number, (view.drone,))
+        if view.fault:
+            question = "Which words fit the quality of the image of {0}?"
+            yield Item(("fault",), question, (view.fault,), _FAULTS[view.fault], number, (view.drone,))
     ranked = sorted(group.views, key=lambda view: -view.score)
     if len(ranked) >= 4 and ranked[0].score >= ranked[1].score + _SCORE_MARGIN:
-        question = "Which image of these UAVs has the best perception quality: least noise and blur, best light?"
-        yield Item((group.scene,), question, (), "", number, (), tuple(view.drone for view in ranked))
+        question = "Which image has the best quality: least noise, least blur, best light?"
+        yield Item((), question, (), "", number, (), tuple(view.drone for view in ranked))
 
 
 def _usability(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
-        if view.in_view:
-            place = _bin(view.perceived / view.in_view, _USABLE)
-            if place < 0:
-                continue
-            question = "Is the image of {0} usable for perceiving the objects in it?"
-            yield Item((), question, (place,), _USABLE[place][1], number, (view.drone,))
+        count = _count(view)
+        shown = [seen for seen in view.of(walkers=False) if seen.visible_px >= COUNTED_PX]
+        whole = sum(_is_whole(seen) for seen in shown)
+        halved = sum(max(seen.hidden, seen.cut) >= _NOT_WHOLE for seen in shown)
+        if 0 < count <= _MOST_COUNTED and whole + halved == count:
+            question = f"How many of the vehicles in the image of {{0}} does it show whole? {_WHAT_COUNTS}"
+            yield Item((), question, (count, whole), f"{whole or 'none'} of {count}", number, (view.drone,))
 
 
 def _causal(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
-        text = _causes(view.hindrances)
-        if text:
-            question = "What hinders {0} most, and what next, in perceiving the objects around it?"
-            yield Item((), question, (text,), text, number, (view.drone,))
+        for seen in view.objects:
+            text = _hindrance(view, seen) if seen.alone else ""
+            if text:
+                question = f"What hinders {{0}} most in making out the {seen.kind} {_at(seen)} of its image?"
+                yield Item((), question, (text,), text, number, (view.drone,))
+
+
+def _hindrance(view: View, seen: ObjectSeen) -> str:
+    """Return what hinders most, in words; "" where there is more than one, or it is no sure thing."""
+    if seen.visible_px < DOUBTFUL_PX[0] or seen.cut > 0.0:
+        return ""
+    if view.fault in {"dark", "noisy", "blurred"} and _is_whole(seen) and seen.visible_px >= DOUBTFUL_PX[1]:
+        return {"dark": "the dark", "noisy": "noise", "blurred": "blur"}[view.fault]
+    if not view.is_clear:
+        return ""
+    if seen.hidden >= _NOT_WHOLE and seen.visible_px >= COUNTED_PX:
+        return "something hides a good part of it"
+    if seen.hidden > _WHOLE:
+        return ""
+    if seen.visible_px <= _SMALL_PX:
+        return f"it is small: less than {COUNTED_PX} pixels"
+    if seen.visible_px < _PLAIN_PX:
+        return ""
+    return "it lies in shadow" if seen.shaded >= _SHADED else "nothing" if seen.shaded <= _LIT else ""
 
 
 def _when(number: int, group: Group) -> Iterator[Item]:
-    for view in group.views:
-        if view.concerned:
-            place = _bin(view.gained / view.concerned, _NEEDS)
-            if place < 0:
-                continue
-            question = "Does {0} need another UAV now to perceive the objects around it?"
-            yield Item((), question, (place,), _NEEDS[place][1], number, (view.drone,))
+    for one, other in _pairs(group):
+        missing = _missing(one, other)
+        if missing is not None:
+            count, lacks = _count(other), len(missing)
+            question = f"How many vehicles does {{0}} need {{1}} for: in the image of {{1}}, not in that of {{0}}? {_WHAT_COUNTS}"
+            yield Item((), question, (count, lacks), f"{lacks or 'none'} of {count}", number, (one.drone, other.drone))
 
 
 def _what(number: int, group: Group) -> Iterator[Item]:
-    for view in group.views:
-        if view.what and view.best >= 0:
-            text = ", ".join(_several(kind, view.what[kind]) for kind in sorted(view.what))
-            question = "Which objects should the UAV that sees most of what {0} lacks share with it?"
-            yield Item((group.scene,), question, (text,), text, number, (view.drone,))
+    for one, other in _pairs(group):
+        missing = _missing(one, other)
+        if missing:
+            kinds = Counter(seen.kind for seen in missing)
+            text = ", ".join(_several(kind, kinds[kind]) for kind in sorted(kinds))
+            question = f"What should {{1}} report to {{0}}: vehicles in the image of {{1}}, not in that of {{0}}? {_WHAT_COUNTS}"
+            yield Item((), question, (text,), text, number, (one.drone, other.drone))
 
 
 def _who(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
-        others = [drone for drone in view.partners if drone != view.best]
-        if view.best >= 0 and len(others) >= 3 and all(_there(group, drone) for drone in (view.best, *others)):
-            question = "Whom should {0} ask, to perceive most of what it does not perceive alone?"
-            yield Item((group.scene,), question, (), "", number, (view.drone,), (view.best, *others))
+        adds = {}
+        for other in group.views:
+            seen = [one for one in other.of(walkers=False) if one.visible_px >= COUNTED_PX]
+            says = [_shown(view, one) for one in seen]
+            if other.drone != view.drone and _count(other) >= 0:
+                adds[other.drone] = says.count(False), says.count(False) + says.count(None)
+        ranked = sorted(adds, key=lambda drone: -adds[drone][0])
+        if len(ranked) < 4 or not view.is_clear:
+            continue
+        sure, next_best = adds[ranked[0]][0], max(adds[drone][1] for drone in ranked[1:])
+        if sure >= max(_MOST_HELP * next_best, next_best + 2):
+            question = f"Whom should {{0}} ask: whose image shows most vehicles that the image of {{0}} does not? {_WHAT_COUNTS}"
+            yield Item((), question, (), "", number, (view.drone,), tuple(ranked))
 
 
 def _why(number: int, group: Group) -> Iterator[Item]:
-    for view in group.views:
-        for partner, reasons in view.why.items():
-            text = _causes(reasons)
-            if text and _there(group, partner):
-                question = "What keeps {0} most, and what next, from perceiving the objects that {1} perceives better?"
-                yield Item((), question, (text,), text, number, (view.drone, partner))
+    for one, other in _pairs(group):
+        for seen in _nameable(other) if one.is_clear else ():
+            text = _reason(one, seen)
+            if text:
+                question = f"What keeps {{0}} from seeing the {seen.kind} that is {_at(seen)} of the image of {{1}}?"
+                yield Item((), question, (text,), text, number, (one.drone, other.drone))
 
 
-_UNEVEN: Final = "images of different quality: several weathers, as the dataset all-weather has"
+def _reason(view: View, seen: ObjectSeen) -> str:
+    """Return why an image does not show what another one shows, in words; "" where it is no sure thing."""
+    own = next((mine for mine in view.objects if mine.instance == seen.instance), None)
+    if own is None:
+        return "it is outside of {0}'s image"
+    if own.visible_px == 0:
+        return "something hides it from {0}" if own.cut == 0.0 else ""
+    if own.hidden > _WHOLE:
+        return "something hides a part of it from {0}" if own.hidden >= _NOT_WHOLE and own.cut == 0.0 else ""
+    if own.cut >= _NOT_WHOLE and own.visible_px >= DOUBTFUL_PX[0]:
+        return "the border of {0}'s image cuts it off"
+    return "nothing: {0} shows it whole" if own.cut == 0.0 and own.visible_px >= DOUBTFUL_PX[1] else ""
+
+
+_CLASSES: Final = (
+    "four classes: traffic: {blueprints: [all, vehicle.yamaha.yzf, vehicle.bh.crossbike]}, and drones below 50 m"
+)
 
 TASKS: Final = (
     Task("1.1 Scene Description", "SD", _description),
     Task("1.2 Scene Comparison", "SC", _comparison, near=True),
     Task("1.3 Observing Posture", "OP", _posture),
-    Task("2.1 Object Recognition", "OR", _recognition, needs="four classes: traffic: {blueprints: all, walkers: 30}"),
+    Task("2.1 Object Recognition", "OR", _recognition, needs=_CLASSES),
     Task("2.2 Object Counting", "OC", _counting, near=True),
     Task("2.3 Object Grounding", "OG", _grounding),
     Task("2.4 Object Matching", "OM", _matching, needs="five drones"),
-    Task("3.1 Quality Assessment", "QA", _quality, needs=_UNEVEN),
+    Task("3.1 Quality Assessment", "QA", _quality, needs="images of several qualities: degradations: {uneven: true}"),
     Task("3.2 Usability Assessment", "UA", _usability),
-    Task("3.3 Causal Assessment", "CA", _causal),
+    Task("3.3 Causal Assessment", "CA", _causal, needs="vehicles in the open, half hidden, far away, and in the dark"),
     Task("4.1 When to Collaborate", "when2col", _when),
     Task("4.2 What to Collaborate", "what2col", _what),
     Task("4.3 Who to Collaborate", "who2col", _who, needs="five drones"),
@@ -275,12 +313,45 @@ TASKS: Final = (
 )
 
 
-def _vehicles(view: View) -> int:
-    return sum(count for kind, count in view.counts.items() if kind != "pedestrian")
+def _pairs(group: Group) -> Iterator[tuple[View, View]]:
+    return ((one, other) for one in group.views for other in group.views if one.drone != other.drone)
 
 
-def _vehicles_doubtful(view: View) -> bool:
-    return bool(view.doubtful - {"pedestrian"})
+def _count(view: View, *, walkers: bool = False) -> int:
+    """Return how many vehicles, or pedestrians, everybody counts in an image; -1 where people differ."""
+    shown = [seen for seen in view.of(walkers=walkers) if seen.visible_px >= DOUBTFUL_PX[0]]
+    doubtful = any(seen.visible_px < DOUBTFUL_PX[1] or max(seen.hidden, seen.cut) > _OVERLOOKED for seen in shown)
+    return -1 if doubtful or not view.is_clear else len(shown)
+
+
+def _shown(view: View, seen: ObjectSeen) -> bool | None:
+    """Return whether an image shows an object of another image; None where people differ."""
+    own = next((mine.visible_px for mine in view.objects if mine.instance == seen.instance), 0)
+    if not view.is_clear or 0 < own < DOUBTFUL_PX[1]:
+        return None
+    return own > 0
+
+
+def _missing(view: View, other: View) -> list[ObjectSeen] | None:
+    """Return the vehicles that another image shows and this one does not; None where people differ."""
+    if not 0 < _count(other) <= _MOST_COUNTED:
+        return None
+    shown = [seen for seen in other.of(walkers=False) if seen.visible_px >= COUNTED_PX]
+    says = [_shown(view, seen) for seen in shown]
+    return None if None in says else [seen for seen, is_shown in zip(shown, says, strict=True) if not is_shown]
+
+
+def _nameable(view: View, *, least_px: int = DOUBTFUL_PX[1]) -> list[ObjectSeen]:
+    """Return what can be asked for by its place: seen whole, and nothing else is there."""
+    return [
+        seen
+        for seen in view.objects
+        if seen.alone and view.is_clear and _is_whole(seen) and seen.visible_px >= least_px
+    ]
+
+
+def _is_whole(seen: ObjectSeen) -> bool:
+    return max(seen.hidden, seen.cut) <= _WHOLE
 
 
 def _near_a_third(seen: ObjectSeen) -> bool:
@@ -293,28 +364,5 @@ def _at(seen: ObjectSeen) -> str:
     return f"{seen.x_percent} % from the left, {seen.y_percent} % from the top"
 
 
-def _a(kind: str) -> str:
-    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
-
-
 def _several(kind: str, count: int) -> str:
     return f"{count} {kind if count == 1 else 'buses' if kind == 'bus' else kind + 's'}"
-
-
-def _causes(ranked: Sequence[tuple[str, int]]) -> str:
-    """Return the first and second cause in words; "" where two are as frequent."""
-    if any(one[1] == other[1] for one, other in itertools.pairwise(ranked[:3])):
-        return ""
-    words = [_WORDS[name] for name, _ in ranked[:2]]
-    return f"only {words[0]}" if len(words) == 1 else ", then ".join(words)
-
-
-def _bin(share: float, bins: Sequence[tuple[float, str]]) -> int:
-    """Return which answer a share belongs to, -1 where it is near the border of two; none and all are exact."""
-    if 0.0 < share < 1.0 and any(abs(share - below) < _SHARE_MARGIN for below, _ in bins):
-        return -1
-    return next(place for place, (below, _) in enumerate(bins) if share < below)
-
-
-def _there(group: Group, drone: int) -> bool:
-    return any(view.drone == drone for view in group.views)
