@@ -1,4 +1,4 @@
-"""Parked vehicles of a town in masks from the ground, where they hide one another: each mask id is the right one's or nobody's."""
+"""Parked vehicles in masks from the ground, where they hide one another: each mask id is the right one's or nobody's."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Which mask id is which parked vehicle of the town: what one view contradicts is never believed again.
 
-A town's vehicle stands still, and all pixels of it lie within its projected box, hidden in part or not. Of all boxes that no view
-contradicts, a mask id has one left once it was seen from a side or from above. It is bound when it has also been seen half at
-least: a sliver of a vehicle that the simulator does not list may lie within another's box. Whoever stays in doubt is nobody.
+A town's vehicle stands still, and all pixels of it lie within its projected box, hidden in part or not. Of all boxes that no
+view contradicts, a mask id has one left once it was seen from a side or from above. It is bound when half of it has also been
+seen: a sliver of a vehicle that the simulator does not list may lie within another's box. Whoever stays in doubt is nobody.
 """
 
 from __future__ import annotations

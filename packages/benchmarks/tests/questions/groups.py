@@ -18,11 +18,11 @@ def make_group(*, sample: int = 0, drones: int = 5, scene: str = "scene_00") -> 
 def make_view(sample: int, drone: int, drones: int) -> View:
     step = sample + 3 * drone
     turn = 2 * np.pi * drone / drones
-    fault = FAULTS[sample % 5] if drone == 4 and sample % 3 == 0 else "none"
+    fault = FAULTS[sample % 5] if drone == 4 and sample % 3 == 1 else "none"
     return View(
         drone=drone,
         filename=f"samples/{sample}_{drone}.png",
-        surface=("road", "green", "built-up")[step % 3],
+        surface=("road", "plants", "built-up")[step % 3],
         objects=make_objects(sample, drone),
         faults=frozenset() if fault == "none" else frozenset({fault}),
         fault=fault,
@@ -33,7 +33,7 @@ def make_view(sample: int, drone: int, drones: int) -> View:
 
 
 def make_objects(sample: int, drone: int) -> tuple[ObjectSeen, ...]:
-    """Make vehicles of a drone's own, one that two drones share, and one that hides, lies in shade, or is small or cut off."""
+    """Make vehicles of a drone's own, one that two drones share, and one that hides, is small or cut off."""
     step = sample + 3 * drone
     kind = KINDS[sample % 5]
     own = [
@@ -42,11 +42,11 @@ def make_objects(sample: int, drone: int) -> tuple[ObjectSeen, ...]:
     ]
     if drone < 2:
         own.append(seen(f"shared{sample}", kind, x=step * 3 % 100, y=step * 17 % 100, px=900))
-    state = ({}, {"hidden": 0.6}, {"shaded": 1.0}, {"px": 30}, {"cut": 0.5})[sample % 5]
+    state = ({}, {"hidden": 0.6}, {"hidden": 0.5}, {"px": 30}, {"cut": 0.5})[sample % 5]
     if drone < 2:
         own.append(seen(f"state{sample}", "car", x=50, y=50, **(state if drone else {})))
     return tuple(own)
 
 
 def seen(instance: str, kind: str = "car", *, x: int = 20, y: int = 80, px: int = 400, **changed: float) -> ObjectSeen:
-    return ObjectSeen(instance, kind, x, y, px, **{"shaded": 0.0} | changed)  # type: ignore[arg-type]
+    return ObjectSeen(instance, kind, x, y, px, **changed)  # type: ignore[arg-type]

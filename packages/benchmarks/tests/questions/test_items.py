@@ -53,10 +53,10 @@ def cars(count: int, **changed) -> list:
 
 def test_comparison_counting_and_description_by_hand() -> None:
     walkers = [seen(f"walker{n}", "pedestrian") for n in range(4)]
-    views = [cars(5) + walkers, cars(8)]
-    assert answers("SC", *views) == {(0, 1): "3 fewer", (1, 0): "3 more"}
+    views = [cars(4) + walkers, cars(8)]
+    assert answers("SC", *views) == {(0, 1): "4 fewer", (1, 0): "4 more"}
     group = replace(make_group(), views=[replace(make_view(0, n, 2), objects=tuple(v)) for n, v in enumerate(views)])
-    assert [item.answer for item in BY_PREFIX["OC"].items(0, group)] == ["5", "4", "8", "0"]
+    assert [item.answer for item in BY_PREFIX["OC"].items(0, group)] == ["4", "4", "8", "0"]
     assert answers("SD", views[0])[(0,)] == "mostly road, light traffic (3 to 6 vehicles)"
     assert answers("SD", cars(6)) == {}  # or is one of them two?
 
@@ -73,7 +73,8 @@ def test_what_people_count_differently_is_not_asked_for(px: int) -> None:
         assert {item.kind[0] for item in items if item.subjects == (0,)} == left
         assert ((0,) in answers("SD", *views)) is ("vehicles" in left)
     assert answers("OC", [*clear, seen("speck", px=11)])
-    assert answers("SC", [*clear, seen("edge", cut=0.8)], clear) == {}
+    assert answers("SC", clear, cars(5)) == {}  # one of them is easily overlooked
+    assert answers("SC", [*clear, seen("edge", cut=0.6)], clear) == {}
 
 
 def test_in_the_dark_nobody_counts() -> None:
@@ -106,8 +107,6 @@ def test_what_is_whole_is_counted_where_nothing_is_in_between(hidden: float, tex
         ({"hidden": 0.25}, None),
         ({"px": 30}, "it is small: less than 64 pixels"),
         ({"px": 100}, None),
-        ({"shaded": 1.0}, "it lies in shadow"),
-        ({"shaded": 0.5}, None),
         ({"cut": 0.1}, None),
         ({"alone": False}, None),
     ],

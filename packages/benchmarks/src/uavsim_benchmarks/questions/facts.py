@@ -24,12 +24,13 @@ _GROWN: Final = 1.6  # times an object's box, in which no other's middle lies, w
 _GROWN_PX: Final = 12.0
 _TWO_WHEELED: Final = ("bicycle", "motorcycle")  # which it is, nobody sees from above
 
+_SHORT_TRUCK_M: Final = 6.0  # long; shorter ones are cars or trucks, as one looks at it
+
 _SURFACES: Final = {
     "road": (1, 24),
-    "pavement": (2,),
+    "open ground": (2, 10, 25),
     "built-up": (3, 4, 5, 28),
-    "green": (9, 10),
-    "bare ground": (25,),
+    "plants": (9,),
     "water": (23,),
     "sky": (11,),
 }
@@ -50,12 +51,11 @@ class ObjectSeen:
 
     Attributes:
         instance: token of the object.
-        kind: car, truck, bus, two-wheeler, pedestrian.
+        kind: car, truck, bus, two-wheeler, pedestrian; "vehicle" where people name it differently.
         x_percent, y_percent: the middle of its box in the image.
         visible_px: that the image shows of it; 0 where it is hidden.
         hidden: share that something in front hides.
         cut: share outside of the image.
-        shaded: share of the ground around it that lies in shadow; NaN where unknown.
         alone: no other object is so near that its place might mean that one.
     """
 
@@ -66,7 +66,6 @@ class ObjectSeen:
     visible_px: int
     hidden: float = 0.0
     cut: float = 0.0
-    shaded: float = np.nan
     alone: bool = True
 
 
@@ -179,17 +178,22 @@ def _objects(labelled: LabelledSample, number: int) -> tuple[ObjectSeen, ...]:
     return tuple(
         ObjectSeen(
             instance=job.instances[n],
-            kind="two-wheeler" if job.classes[n] in _TWO_WHEELED else job.classes[n],
+            kind=_kind(job, n),
             x_percent=int(percent[at, 0]),
             y_percent=int(percent[at, 1]),
             visible_px=int(views.visible_px[number, n]),
             hidden=float(views.occlusion[number, n]),
             cut=float(views.truncation[number, n]),
-            shaded=float(labelled.images[number].shaded_share[n]),
             alone=bool(alone[at]),
         )
         for at, n in enumerate(rows.tolist())
     )
+
+
+def _kind(job: SampleJob, n: int) -> str:
+    if job.classes[n] == "truck" and 2 * job.half_m[n, 0] < _SHORT_TRUCK_M:
+        return "vehicle"
+    return "two-wheeler" if job.classes[n] in _TWO_WHEELED else job.classes[n]
 
 
 def _alone(middle_px: FloatArray, size_px: FloatArray, shown: BoolArray) -> BoolArray:

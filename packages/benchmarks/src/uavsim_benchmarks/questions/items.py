@@ -24,18 +24,28 @@ _PX_MARGIN: Final = 1.5  # between the largest object of an image and the next
 _DEGREES: Final = 15.0  # off the middle of a sector of 45, at most
 _COUNTS: Final = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22)
 """Numbers that are asked for: whoever is off by one of many still takes the right option."""
+_DIFFERENCES: Final = (0, 2, 4, 7, 11)
 _MOST_COUNTED: Final = 6  # objects that two images are compared by
 _WHOLE: Final = 0.1  # hidden or cut off, at most, of what is whole
 _NOT_WHOLE: Final = 0.4  # at least, of what is not
-_OVERLOOKED: Final = 0.75  # hidden or cut off, from which on many overlook it
+_OVERLOOKED: Final = 0.75  # hidden, from which on many overlook it
+_MERELY_CUT: Final = 0.5  # cut off, from which on many leave it out
 _PLAIN_PX: Final = 250  # of what nothing hinders
 _SMALL_PX: Final = 40  # of what is too small, at most
-_LIT, _SHADED = 0.05, 0.95  # shares of the ground around that lie in shadow
 _MOST_HELP: Final = 1.5  # times the vehicles that the next partner adds
 _SECTORS: Final = ("ahead", "ahead right", "right", "behind right", "behind", "behind left", "left", "ahead left")
 _COLUMNS: Final = ("left", "middle", "right")
 _LINES: Final = ("upper", "centre", "lower")
 _WHAT_COUNTS: Final = f"Only what shows at least {COUNTED_PX} pixels counts."
+_NEEDS: Final = (
+    f"How many vehicles does {{0}} need {{1}} for: in the image of {{1}}, not in that of {{0}}? {_WHAT_COUNTS}"
+)
+_REPORTS: Final = (
+    f"What should {{1}} report to {{0}}: vehicles in the image of {{1}}, not in that of {{0}}? {_WHAT_COUNTS}"
+)
+_ASKS: Final = (
+    f"Whom should {{0}} ask: whose image shows most vehicles that the image of {{0}} does not? {_WHAT_COUNTS}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +86,9 @@ class Task:
 
 _SURFACES: Final = {
     "road": "road",
-    "pavement": "pavement",
+    "open ground": "open ground (paved, bare or grass)",
     "built-up": "buildings and walls",
-    "green": "plants",
-    "bare ground": "bare ground",
+    "plants": "trees and bushes",
     "water": "water",
     "sky": "sky",
 }
@@ -107,8 +116,8 @@ def _comparison(number: int, group: Group) -> Iterator[Item]:
     counts = {view.drone: _count(view) for view in group.views}
     for one, other in _pairs(group):
         mine, theirs = counts[one.drone], counts[other.drone]
-        if 0 <= mine <= _COUNTS[-4] and 0 <= theirs <= _COUNTS[-4]:
-            more = mine - theirs
+        more = mine - theirs
+        if mine >= 0 and theirs >= 0 and abs(more) in _DIFFERENCES:
             text = "as many" if more == 0 else f"{abs(more)} {'more' if more > 0 else 'fewer'}"
             question = f"How many vehicles does the image of {{0}} show compared with that of {{1}}? {_WHAT_COUNTS}"
             yield Item((), question, (more,), text, number, (one.drone, other.drone))
@@ -152,7 +161,7 @@ def _grounding(number: int, group: Group) -> Iterator[Item]:
         for seen in view.objects:
             others = [other.visible_px for other in view.objects if other.kind == seen.kind and other is not seen]
             largest = seen.visible_px >= max(DOUBTFUL_PX[1], _PX_MARGIN * max(others, default=0))
-            if not view.is_clear or not largest or not _is_whole(seen) or _near_a_third(seen):
+            if seen.kind == "vehicle" or not view.is_clear or not largest or not _is_whole(seen) or _near_a_third(seen):
                 continue
             place = (min(seen.y_percent * 3 // 100, 2), min(seen.x_percent * 3 // 100, 2))
             question = f"Where in the image of {{0}} is the {seen.kind} that takes up most of it?"
@@ -207,7 +216,7 @@ def _usability(number: int, group: Group) -> Iterator[Item]:
 def _causal(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
         for seen in view.objects:
-            text = _hindrance(view, seen) if seen.alone else ""
+            text = _hindrance(view, seen) if seen.alone and seen.kind != "vehicle" else ""
             if text:
                 question = f"What hinders {{0}} most in making out the {seen.kind} {_at(seen)} of its image?"
                 yield Item((), question, (text,), text, number, (view.drone,))
@@ -229,7 +238,7 @@ def _hindrance(view: View, seen: ObjectSeen) -> str:
         return f"it is small: less than {COUNTED_PX} pixels"
     if seen.visible_px < _PLAIN_PX:
         return ""
-    return "it lies in shadow" if seen.shaded >= _SHADED else "nothing" if seen.shaded <= _LIT else ""
+    return "nothing"
 
 
 def _when(number: int, group: Group) -> Iterator[Item]:
@@ -237,18 +246,16 @@ def _when(number: int, group: Group) -> Iterator[Item]:
         missing = _missing(one, other)
         if missing is not None:
             count, lacks = _count(other), len(missing)
-            question = f"How many vehicles does {{0}} need {{1}} for: in the image of {{1}}, not in that of {{0}}? {_WHAT_COUNTS}"
-            yield Item((), question, (count, lacks), f"{lacks or 'none'} of {count}", number, (one.drone, other.drone))
+            yield Item((), _NEEDS, (count, lacks), f"{lacks or 'none'} of {count}", number, (one.drone, other.drone))
 
 
 def _what(number: int, group: Group) -> Iterator[Item]:
     for one, other in _pairs(group):
         missing = _missing(one, other)
-        if missing:
+        if missing and all(seen.kind != "vehicle" for seen in missing):
             kinds = Counter(seen.kind for seen in missing)
             text = ", ".join(_several(kind, kinds[kind]) for kind in sorted(kinds))
-            question = f"What should {{1}} report to {{0}}: vehicles in the image of {{1}}, not in that of {{0}}? {_WHAT_COUNTS}"
-            yield Item((), question, (text,), text, number, (one.drone, other.drone))
+            yield Item((), _REPORTS, (text,), text, number, (one.drone, other.drone))
 
 
 def _who(number: int, group: Group) -> Iterator[Item]:
@@ -264,8 +271,7 @@ def _who(number: int, group: Group) -> Iterator[Item]:
             continue
         sure, next_best = adds[ranked[0]][0], max(adds[drone][1] for drone in ranked[1:])
         if sure >= max(_MOST_HELP * next_best, next_best + 2):
-            question = f"Whom should {{0}} ask: whose image shows most vehicles that the image of {{0}} does not? {_WHAT_COUNTS}"
-            yield Item((), question, (), "", number, (view.drone,), tuple(ranked))
+            yield Item((), _ASKS, (), "", number, (view.drone,), tuple(ranked))
 
 
 def _why(number: int, group: Group) -> Iterator[Item]:
@@ -320,7 +326,9 @@ def _pairs(group: Group) -> Iterator[tuple[View, View]]:
 def _count(view: View, *, walkers: bool = False) -> int:
     """Return how many vehicles, or pedestrians, everybody counts in an image; -1 where people differ."""
     shown = [seen for seen in view.of(walkers=walkers) if seen.visible_px >= DOUBTFUL_PX[0]]
-    doubtful = any(seen.visible_px < DOUBTFUL_PX[1] or max(seen.hidden, seen.cut) > _OVERLOOKED for seen in shown)
+    doubtful = any(
+        seen.visible_px < DOUBTFUL_PX[1] or seen.hidden > _OVERLOOKED or seen.cut > _MERELY_CUT for seen in shown
+    )
     return -1 if doubtful or not view.is_clear else len(shown)
 
 
@@ -346,7 +354,7 @@ def _nameable(view: View, *, least_px: int = DOUBTFUL_PX[1]) -> list[ObjectSeen]
     return [
         seen
         for seen in view.objects
-        if seen.alone and view.is_clear and _is_whole(seen) and seen.visible_px >= least_px
+        if seen.alone and view.is_clear and _is_whole(seen) and seen.visible_px >= least_px and seen.kind != "vehicle"
     ]
 
 
