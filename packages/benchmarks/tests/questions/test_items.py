@@ -120,7 +120,8 @@ def test_what_hinders(changed: dict, text: str | None) -> None:
     [
         ([], "1 of 1", "1 car", "it is outside of {0}'s image"),
         ([seen("car0", px=0, hidden=1.0)], "1 of 1", "1 car", "something hides it from {0}"),
-        ([seen("car0", px=90, hidden=0.6)], None, None, "something hides a part of it from {0}"),
+        ([seen("car0", px=100, hidden=0.6)], "none of 1", None, "something hides a part of it from {0}"),
+        ([seen("car0", px=90, hidden=0.6)], None, None, None),
         ([seen("car0", px=200, cut=0.5)], "none of 1", None, "the border of {0}'s image cuts it off"),
         ([seen("car0")], "none of 1", None, "nothing: {0} shows it whole"),
         ([seen("car0", px=90)], None, None, None),

@@ -24,7 +24,7 @@ _GROWN: Final = 1.6  # times an object's box, in which no other's middle lies, w
 _GROWN_PX: Final = 12.0
 _TWO_WHEELED: Final = ("bicycle", "motorcycle")  # which it is, nobody sees from above
 
-_SHORT_TRUCK_M: Final = 6.0  # long; shorter ones are cars or trucks, as one looks at it
+_SHORT_TRUCK_M: Final = 6.5  # long; shorter ones are cars or trucks, as one looks at it
 
 _SURFACES: Final = {
     "road": (1, 24),

@@ -290,11 +290,13 @@ def _reason(view: View, seen: ObjectSeen) -> str:
         return "it is outside of {0}'s image"
     if own.visible_px == 0:
         return "something hides it from {0}" if own.cut == 0.0 else ""
+    if own.visible_px < DOUBTFUL_PX[1]:
+        return ""
     if own.hidden > _WHOLE:
         return "something hides a part of it from {0}" if own.hidden >= _NOT_WHOLE and own.cut == 0.0 else ""
-    if own.cut >= _NOT_WHOLE and own.visible_px >= DOUBTFUL_PX[0]:
+    if own.cut >= _NOT_WHOLE:
         return "the border of {0}'s image cuts it off"
-    return "nothing: {0} shows it whole" if own.cut == 0.0 and own.visible_px >= DOUBTFUL_PX[1] else ""
+    return "nothing: {0} shows it whole" if own.cut == 0.0 else ""
 
 
 _CLASSES: Final = (
