@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,25 @@ def test_boxes_of_a_drone_come_back_to_the_map(strict: Path, tmp_path: Path) -> 
                 assert 0 <= share <= 1
     assert len(list((folder / "drone_0/camera").glob("*/*.png"))) == 10
     assert len(list((folder / "drone_0/calib").glob("*.json"))) == 5
+
+
+def test_regions_without_a_box_are_dont_care_of_their_image(strict: Path, tmp_path: Path) -> None:
+    shutil.copytree(strict, root := tmp_path / "set")
+    version = root / "v1.0-mini"
+    rows = json.loads((version / "sample_data.json").read_text())
+    image = next(row for row in rows if row["is_key_frame"] and "CAMERA_FRONT_id_1" in row["filename"])
+    region = {"token": "r", "sample_data_token": image["token"], "semantic_tag": 14, "box": [3, 2, 9, 5], "pixels": 18}
+    (version / "ignore_region.json").write_text(json.dumps([region]))
+
+    (folder,) = export_kitti(ExportRequest(root, tmp_path / "kitti", split="uav_train"))
+
+    (path,) = folder.rglob("dont_care/*/*.txt")
+    assert path.relative_to(folder).parts[:3] == ("drone_1", "dont_care", "FRONT")
+    (line,) = path.read_text().splitlines()
+    name, truncated, occluded, alpha, *box = line.split()[:8]
+    assert (name, truncated, occluded, alpha) == ("DontCare", "-1", "-1", "-10")
+    assert [float(edge) for edge in box] == [3, 2, 9, 5]
+    assert len(line.split()) == 15  # as many as a line of label_2 has
 
 
 def test_pitch_lowers_the_nose_and_yaw_turns_left() -> None:

@@ -6,6 +6,9 @@ positive lifts the left side, pitch positive lowers the nose, yaw counter-clockw
 
     <split>/drone_<id>/label/<scene>_<frame>.txt       camera/<CAMERA>/<scene>_<frame>.png      pose/<scene>_<frame>.json
     <split>/drone_<id>/calib/<CAMERA>.json             visibility: share of the object that this drone's cameras see, 0..1
+    <split>/drone_<id>/dont_care/<CAMERA>/<scene>_<frame>.txt   regions of road users without a box; only where there are any
+
+A line of ``dont_care`` is KITTI's own ``DontCare`` of ``label_2``, which has a box in the image and nothing else.
 """
 
 from __future__ import annotations
@@ -47,6 +50,8 @@ def _export_kitti(request: ExportRequest) -> list[Path]:
             for image in images:
                 target = f"camera/{image.camera}/{name}{Path(image.filename).suffix}"
                 bring_file(image.files.open(image.filename), own / target)
+                if len(image.ignored_px):
+                    write_text(own / "dont_care" / image.camera / f"{name}.txt", _dont_care(image))
                 calibration = own / "calib" / f"{image.camera}.json"
                 if not calibration.exists():
                     write_json(calibration, _calibration(image))
@@ -78,6 +83,12 @@ def _labels(sample: Sample, images: list[Image]) -> list[str]:
         share = sum(view["visible_px"] for view in seen) / whole if whole else 0.0
         lines.append(f"{name} {' '.join(f'{v:.6f}' for v in row)} {instance_id} {share:.4f}")
     return lines
+
+
+def _dont_care(image: Image) -> str:
+    """Return KITTI's lines: no truncation, occlusion, angle, size or place, but left, top, right, bottom in pixels."""
+    boxes = (f"{x0:.2f} {y0:.2f} {x1:.2f} {y1:.2f}" for x0, y0, x1, y1 in image.ignored_px.tolist())
+    return "".join(f"DontCare -1 -1 -10 {box} -1 -1 -1 -1000 -1000 -1000 -10\n" for box in boxes)
 
 
 def _pose(sample: Sample, image: Image) -> JsonDict:

@@ -36,7 +36,9 @@ def answers(prefix: str, *views) -> dict:
         replace(make_view(0, drone, 2), objects=tuple(view)) if isinstance(view, list) else view
         for drone, view in enumerate(views)
     ]
-    return {item.subjects: item.answer for item in BY_PREFIX[prefix].items(0, replace(make_group(), views=shown))}
+    return {
+        item.subjects: item.answer for item in BY_PREFIX[prefix].items(0, replace(make_group(), views=tuple(shown)))
+    }
 
 
 def test_posture_by_hand() -> None:
@@ -55,7 +57,9 @@ def test_comparison_counting_and_description_by_hand() -> None:
     walkers = [seen(f"walker{n}", "pedestrian") for n in range(4)]
     views = [cars(4) + walkers, cars(8)]
     assert answers("SC", *views) == {(0, 1): "4 fewer", (1, 0): "4 more"}
-    group = replace(make_group(), views=[replace(make_view(0, n, 2), objects=tuple(v)) for n, v in enumerate(views)])
+    group = replace(
+        make_group(), views=tuple(replace(make_view(0, n, 2), objects=tuple(v)) for n, v in enumerate(views))
+    )
     assert [item.answer for item in BY_PREFIX["OC"].items(0, group)] == ["4", "4", "8", "0"]
     assert answers("SD", views[0])[(0,)] == "mostly road, light traffic (3 to 6 vehicles)"
     assert answers("SD", cars(6)) == {}  # or is one of them two?
@@ -69,7 +73,7 @@ def test_what_people_count_differently_is_not_asked_for(px: int) -> None:
         ([seen("b", "bus", px=px)], {"pedestrians"}),
     ):
         views = [replace(make_view(0, n, 2), objects=tuple(v)) for n, v in enumerate((clear + doubtful, clear))]
-        items = BY_PREFIX["OC"].items(0, replace(make_group(), views=views))
+        items = BY_PREFIX["OC"].items(0, replace(make_group(), views=tuple(views)))
         assert {item.kind[0] for item in items if item.subjects == (0,)} == left
         assert ((0,) in answers("SD", *views)) is ("vehicles" in left)
     assert answers("OC", [*clear, seen("speck", px=11)])
@@ -139,7 +143,7 @@ def test_who_adds_most_is_asked_for_where_all_see_who() -> None:
 
     def chosen(*shown) -> dict:
         group = replace(
-            make_group(), views=[replace(make_view(0, n, 5), objects=tuple(v)) for n, v in enumerate(shown)]
+            make_group(), views=tuple(replace(make_view(0, n, 5), objects=tuple(v)) for n, v in enumerate(shown))
         )
         return {item.subjects[0]: item.choices[0] for item in BY_PREFIX["who2col"].items(0, group)}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from typing import Final
 
 import numpy as np
 import torch
@@ -32,6 +33,9 @@ __all__ = [
     "sights_of",
     "views_of",
 ]
+
+_PAINTED: Final = 127
+"""Of all colours, where an image shows a road user that the dataset has no box of."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,6 +176,8 @@ def views_of(sights: Sequence[Sight], images: Images) -> Views:
 def _resized(camera: uavsim.Image, size_px: tuple[int, int]) -> Tensor:
     width, height = size_px
     pixels = torch.from_numpy(np.ascontiguousarray(camera.pixels().transpose(2, 0, 1)))
+    for x0, y0, x1, y1 in camera.ignored_px.tolist():  # a road user without a box: neither learned from nor found
+        pixels[:, y0:y1, x0:x1] = _PAINTED
     if camera.size_px == size_px:
         return pixels
     resized = functional.interpolate(pixels[None].float(), size=(height, width), mode="area")[0]

@@ -39,9 +39,9 @@ def _later(module: str, function: str) -> MetricFunction:
     return run
 
 
-_BOXES: Final = ("range", "max_boxes")
+_BOXES: Final = ("range", "max_boxes", "ignore_regions")
 _AOT: Final = ("min_score", "min_track_len", "enc_max_range", "hfar", "fppi")
-_OVERLAP: Final = (*_BOXES, "skip_empty", "confidence", "threshold", "channels")
+_OVERLAP: Final = ("range", "max_boxes", "skip_empty", "confidence", "threshold", "channels")
 _SWARM: Final = (*_BOXES, "against", "min_score", "draws", "seed")
 METRICS: Final = Registry(
     "metrics",
@@ -53,7 +53,9 @@ METRICS: Final = Registry(
             _later("nuscenes.tracking_run", "evaluate_tracking"), _BOXES, "AMOTA, AMOTP and CLEAR-MOT, seven classes"
         ),
         "uav3d": Metric(
-            _later("uav3d", "evaluate_uav3d"), ("max_boxes",), "UAV3D's mAP, NDS of eighths and AP by overlap"
+            _later("uav3d", "evaluate_uav3d"),
+            ("max_boxes", "ignore_regions"),
+            "UAV3D's mAP, NDS of eighths and AP by overlap",
         ),
         "coperception-uav": Metric(
             _later("coperception", "evaluate_coperception"), _OVERLAP, "Where2comm's AP by overlap and what is sent"

@@ -15,10 +15,11 @@ import numpy as np
 from uavsim.dataset.dialects import STRICT, dialect_of
 from uavsim.dataset.reader import open_dataset
 from uavsim.errors import InputError
-from uavsim.typing import BoolArray, FloatArray, IntArray
+from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 from uavsim_benchmarks.evaluate.bev_iou import aligned_iou, axis_bounds, corners_of, turned_iou
 from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.frame_check import FrameCheck
+from uavsim_benchmarks.evaluate.ignored import regions_of
 from uavsim_benchmarks.evaluate.numpy_order import argsort_as_pinned
 from uavsim_benchmarks.evaluate.nuscenes import detection
 from uavsim_benchmarks.evaluate.nuscenes.detection_run import detection_outcome
@@ -203,9 +204,12 @@ def evaluate_uav3d(request: EvaluationRequest) -> Outcome:
     truth = _truth(request)
     config = replace(detection.DetectionConfig(), range_m=dict.fromkeys(detection.CLASSES, _RANGE_M))
     own = truth.boxes.take(in_uav3d_square(truth.boxes, truth.ego_m))
+    regions = regions_of(request, only_version(request), truth, by_default=request.mode == "corrected")
     truth = replace(truth, boxes=Boxes.none())  # held once, not twice
     max_boxes = request.count("max_boxes", config.max_boxes_per_sample)
-    reader = ResultReader(request.results, truth.samples, truth.known, detection.CLASSES, max_boxes=max_boxes)
+    reader = ResultReader(
+        request.results, truth.samples, truth.known, detection.CLASSES, max_boxes=max_boxes, without=regions
+    )
     counter, by_iou = detection.DetectionCounter(config, mode=request.mode), IouCounter(mode=request.mode)
     check, counted = FrameCheck(own, truth), np.zeros(len(truth.samples), bool)
     for block in reader.blocks():
@@ -220,7 +224,8 @@ def evaluate_uav3d(request: EvaluationRequest) -> Outcome:
     rest = own.take((scored_samples(request, truth, reader) & ~counted)[own.sample])
     counter.add(rest, Boxes.none())
     by_iou.add(rest, Boxes.none())
-    return _outcome(request.mode, counter.score(), by_iou, samples=len(reader.seen))
+    counts = {"samples": len(reader.seen), "ignored_detections": reader.left_out}
+    return _outcome(request.mode, counter.score(), by_iou, counts)
 
 
 def _truth(request: EvaluationRequest) -> Truth:
@@ -245,10 +250,10 @@ def _as_car(_: str) -> str:
     return "car"
 
 
-def _outcome(mode: str, scores: detection.DetectionScores, by_iou: IouCounter, *, samples: int) -> Outcome:
+def _outcome(mode: str, scores: detection.DetectionScores, by_iou: IouCounter, counts: JsonDict) -> Outcome:
     errors = scores.tp_errors["car"]
     mean_ap = float(np.mean(list(scores.aps["car"].values())))
-    outcome = detection_outcome("uav3d", mode, scores, {"samples": samples})
+    outcome = detection_outcome("uav3d", mode, scores, counts)
     named = {"mate": errors["trans_err"], "mase": errors["scale_err"], "maoe": errors["orient_err"]}
     nds = uav3d_nds(mean_ap, *named.values())
     own = {"mean_ap": mean_ap, "nds": nds, **named, **by_iou.scores()}

@@ -53,7 +53,12 @@ def evaluate_detection(request: EvaluationRequest) -> Outcome:
     counter.add(own.take((scored & ~counted)[own.sample]), Boxes.none())
     scores = counter.score()
     reported = {"split": request.split, "range_m": config.range_m, "samples": len(reader.seen)}
-    return detection_outcome("nuscenes-detection", request.mode, scores, reported | {"samples_ignored": reader.ignored})
+    return detection_outcome(
+        "nuscenes-detection",
+        request.mode,
+        scores,
+        reported | {"samples_ignored": reader.ignored, "ignored_detections": reader.left_out},
+    )
 
 
 def detection_outcome(benchmark: str, mode: str, scores: detection.DetectionScores, reported: JsonDict) -> Outcome:

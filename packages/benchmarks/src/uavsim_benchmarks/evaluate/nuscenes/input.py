@@ -7,6 +7,7 @@ import numpy as np
 from uavsim.errors import InputError
 from uavsim.typing import FloatArray
 from uavsim_benchmarks.evaluate.boxes import Boxes
+from uavsim_benchmarks.evaluate.ignored import regions_of
 from uavsim_benchmarks.evaluate.nuscenes.result_input import WIDE_RANGE_M, only_version
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 from uavsim_benchmarks.evaluate.ranges import keep_evaluated
@@ -40,7 +41,10 @@ def open_result(
     truth = read_truth(request.truth, version, labels=labels, split=request.split)
     if not truth.samples:
         raise InputError(f"{request.truth / version}: the split has no samples")
-    return truth, ResultReader(request.results, truth.samples, truth.known, labels, task=task, max_boxes=max_boxes)
+    regions = regions_of(request, version, truth, by_default=request.mode == "corrected")
+    return truth, ResultReader(
+        request.results, truth.samples, truth.known, labels, task=task, max_boxes=max_boxes, without=regions
+    )
 
 
 def evaluated(boxes: Boxes, truth: Truth, limits: FloatArray, labels: tuple[str, ...]) -> Boxes:

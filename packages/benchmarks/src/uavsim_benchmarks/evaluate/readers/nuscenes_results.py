@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -35,9 +35,11 @@ class ResultReader:
         labels: the benchmark's classes in order.
         task: ``detection`` or ``tracking``: the prefix of the boxes' keys.
         max_boxes: per sample.
+        without: leaves out boxes that are neither right nor wrong.
 
     After ``blocks`` is exhausted: ``seen`` are the numbers of samples that the file has, ``ignored`` counts samples of the
-    dataset that are not evaluated, ``tracks`` gives every track's number by its name.
+    dataset that are not evaluated, ``tracks`` gives every track's number by its name, ``left_out`` counts what
+    ``without`` took away.
     """
 
     path: Path
@@ -50,6 +52,8 @@ class ResultReader:
     seen: set[int] = field(default_factory=set)
     tracks: dict[str, int] = field(default_factory=dict)
     ignored: int = 0
+    without: Callable[[Boxes], Boxes] | None = None
+    left_out: int = 0
 
     def blocks(self) -> Iterator[Boxes]:
         """Yield boxes, whole samples at a time; memory is bounded by the longest sample, not by the file.
@@ -136,9 +140,12 @@ class ResultReader:
 
     def _boxes(self, numbers: list[int], rows: list[JsonDict]) -> Boxes:
         try:
-            return boxes_of_rows(numbers, rows, labels=self.labels, task=self.task, tracks=self.tracks)
+            found = boxes_of_rows(numbers, rows, labels=self.labels, task=self.task, tracks=self.tracks)
         except InputError as error:
             raise InputError(f"{self.path}: {error}") from error
+        kept = found if self.without is None else self.without(found)
+        self.left_out += len(found) - len(kept)
+        return kept
 
 
 def boxes_of_rows(

@@ -15,6 +15,7 @@ from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 from uavsim_benchmarks.evaluate.bootstrap import interval_of, jackknife, scene_draws
 from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.frame_check import FrameCheck
+from uavsim_benchmarks.evaluate.ignored import regions_of
 from uavsim_benchmarks.evaluate.nuscenes.detection import CLASSES
 from uavsim_benchmarks.evaluate.nuscenes.result_input import WIDE_RANGE_M, only_version, scored_samples
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table
@@ -55,7 +56,8 @@ class _Grouping:
 def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     """Score detections by how many drones and which kinds of agents see a box, by occlusion, distance, pixels and weather.
 
-    Options: ``against=FILE`` compares with a second result; ``min_score``, ``range`` (metres), ``draws`` and ``seed``.
+    Options: ``against=FILE`` compares with a second result; ``min_score``, ``range`` (metres), ``draws``, ``seed`` and
+    ``ignore_regions``.
 
     Raises:
         InputError: the results are refused, or the dataset does not say which drones see a box.
@@ -98,7 +100,12 @@ def _matched(request: EvaluationRequest, truth: Truth, own: Boxes, limit_m: floa
     if not request.results.is_file():
         raise InputError(f"{request.results}: no such file")
     reader = ResultReader(
-        request.results, truth.samples, truth.known, CLASSES, max_boxes=request.count("max_boxes", 500)
+        request.results,
+        truth.samples,
+        truth.known,
+        CLASSES,
+        max_boxes=request.count("max_boxes", 500),
+        without=regions_of(request, only_version(request), truth, by_default=True),
     )
     check = FrameCheck(own, truth)
     counter = SwarmCounter(own, truth.scene, min_score=request.number("min_score", 0.0), ego_m=truth.ego_m)

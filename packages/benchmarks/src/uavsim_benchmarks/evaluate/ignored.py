@@ -1,0 +1,113 @@
+"""Detections of road users that the tables do not know: found in an ``ignore_region``, they are neither right nor wrong.
+
+A region is a part of an image. A box is in it when its middle projects there, at whatever distance. A box that is near a true
+one stays, so that a known vehicle beside an unknown one is still found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from uavsim.dataset.tables import iter_rows
+from uavsim.errors import InputError
+from uavsim.geometry import pinhole
+from uavsim.geometry.se3 import SE3
+from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
+from uavsim_benchmarks.evaluate.boxes import Boxes
+from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
+from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth
+
+__all__ = ["OPTION", "IgnoredRegions", "regions_of"]
+
+OPTION: Final = "ignore_regions"
+_NEAR_M: Final = 2.0
+"""On the ground, from a true box: nuScenes' distance for the errors of true positives."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _View:
+    map_SE3_optical: SE3
+    intrinsic: FloatArray
+    regions_px: IntArray
+
+
+class IgnoredRegions:
+    """The regions of a dataset's images, by sample."""
+
+    def __init__(self, tables: Path, truth: Truth) -> None:
+        """Read the regions of evaluated samples.
+
+        Args:
+            tables: the version folder of a dataset in the strict dialect.
+            truth: its boxes.
+        """
+        self._truth = truth.boxes.take(truth.boxes.counted)
+        regions: dict[str, list[list[int]]] = {}
+        path = tables / "ignore_region.json"
+        for row in iter_rows(path) if path.is_file() else ():
+            regions.setdefault(row["sample_data_token"], []).append(row["box"])
+        self._views = _views(tables, truth, regions) if regions else {}
+
+    def __call__(self, boxes: Boxes) -> Boxes:
+        """Return the detections that count."""
+        ignored = np.zeros(len(boxes), bool)
+        for sample in np.unique(boxes.sample).tolist():
+            rows = slice(*np.searchsorted(boxes.sample, [sample, sample + 1]).tolist())
+            for view in self._views.get(sample, ()):
+                ignored[rows] |= _is_inside(boxes.centre_m[rows], view)
+            own = slice(*np.searchsorted(self._truth.sample, [sample, sample + 1]).tolist())
+            off_m = boxes.centre_m[rows, None, :2] - self._truth.centre_m[None, own, :2]
+            ignored[rows] &= ~(np.linalg.norm(off_m, axis=-1) < _NEAR_M).any(axis=1)
+        return boxes.take(~ignored)
+
+
+def regions_of(request: EvaluationRequest, version: str, truth: Truth, *, by_default: bool) -> IgnoredRegions | None:
+    """Return the regions that the request asks to leave out of the score, None where it asks for none.
+
+    Args:
+        request: its option ``ignore_regions`` is yes or no.
+        version: of the dataset.
+        truth: its boxes.
+        by_default: what holds without the option. No reference knows regions, so ``official`` counts what is found there.
+
+    Raises:
+        InputError: the option is neither yes nor no.
+    """
+    wanted = request.options.get(OPTION, "yes" if by_default else "no")
+    if wanted not in {"yes", "no"}:
+        raise InputError(f"--option {OPTION}={wanted}: not yes or no")
+    return IgnoredRegions(request.truth / version, truth) if wanted == "yes" else None
+
+
+def _views(tables: Path, truth: Truth, regions: dict[str, list[list[int]]]) -> dict[int, list[_View]]:
+    shots = {row["token"]: row for row in iter_rows(tables / "sample_data.json") if row["token"] in regions}
+    wanted_poses = {row["ego_pose_token"] for row in shots.values()}
+    wanted_sensors = {row["calibrated_sensor_token"] for row in shots.values()}
+    ego = {row["token"]: _pose(row) for row in iter_rows(tables / "ego_pose.json") if row["token"] in wanted_poses}
+    sensor = {
+        row["token"]: row for row in iter_rows(tables / "calibrated_sensor.json") if row["token"] in wanted_sensors
+    }
+    views: dict[int, list[_View]] = {}
+    for token, row in shots.items():
+        number = truth.samples.get(row["sample_token"])
+        if number is not None:
+            mount = sensor[row["calibrated_sensor_token"]]
+            map_SE3_optical = ego[row["ego_pose_token"]] @ _pose(mount)
+            intrinsic = np.array(mount["camera_intrinsic"], dtype=np.float64)
+            views.setdefault(number, []).append(_View(map_SE3_optical, intrinsic, np.array(regions[token])))
+    return views
+
+
+def _pose(row: JsonDict) -> SE3:
+    return SE3(np.array(row["rotation"], dtype=np.float64), np.array(row["translation"], dtype=np.float64))
+
+
+def _is_inside(centre_m: FloatArray, view: _View) -> BoolArray:
+    pixels = pinhole.project(view.map_SE3_optical.apply_inverse(centre_m), intrinsic=view.intrinsic)[:, None]
+    low, high = view.regions_px[None, :, :2], view.regions_px[None, :, 2:]
+    inside = np.logical_and(pixels >= low, pixels < high)
+    return np.asarray(np.any(np.all(inside, axis=-1), axis=1), dtype=np.bool_)
