@@ -49,7 +49,13 @@ class InputError(UavsimError):
 
 
 class ConfigError(InputError):
-    """A YAML file is wrong: the message starts with the file and names the key."""
+    """A YAML file is wrong: the message starts with the file and names the key.
+
+    Attributes:
+        every: a line for each error of the file, in the order of its lines; empty where there is no more than the message.
+    """
+
+    every: tuple[str, ...] = ()
 
 
 class UnknownNameError(InputError):

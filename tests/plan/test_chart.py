@@ -49,7 +49,7 @@ def test_roads_and_obstacles(smoke):
     without = draw_plan(town, {}, [])
     assert tuple(pixel(town, with_roads, 50, 2)) != GROUND
     assert tuple(pixel(town, without, 50, 2)) == GROUND
-    assert (with_roads[-96:] != without[-96:]).any()  # the footer says that roads are missing
+    assert (with_roads[-124:] != without[-124:]).any()  # the footer says that roads are missing
     tower = town.model_copy(update={"obstacles": (Obstacle(name="t", x_m=(40, 60), y_m=(-60, -40), top_m=70),)})
     assert tuple(pixel(town, draw_plan(tower, {}, []), 50, -50)) != GROUND
 
@@ -63,6 +63,6 @@ def test_long_and_flat_towns_fit():
     town = TownConfig(name="Long", carla_map="Long", short_name="long", x_m=(0, 5000), y_m=(0, 50))
     image = draw_plan(town, {}, [])
     assert image.shape[1] == 1400 + 120
-    assert image.shape[0] == 14 + 120 + 96
+    assert image.shape[0] == 14 + 120 + 124
     tall = TownConfig(name="Tall", carla_map="Tall", short_name="tall", x_m=(0, 50), y_m=(0, 5000))
-    assert draw_plan(tall, {}, []).shape[0] == 1400 + 120 + 96
+    assert draw_plan(tall, {}, []).shape[0] == 1400 + 120 + 124

@@ -23,7 +23,7 @@ from typer.main import get_command
 from uavsim.cli.examples import epilog_of
 from uavsim.cli.stop import INTERRUPTED, StopSignals
 from uavsim.environment import DISTRIBUTION, install_line, keep_local_direct, name_the_user
-from uavsim.errors import InputError, UavsimError
+from uavsim.errors import ConfigError, InputError, UavsimError
 from uavsim.files.whole import AGAIN, remedy_of
 from uavsim.memory import collect_seldom
 from uavsim.registry import Registry
@@ -287,7 +287,8 @@ def _run(stop: StopSignals) -> int:
         stop.raise_if_asked(error)
         if os.environ.get("UAVSIM_TRACEBACK"):
             traceback.print_exception(error)
-        return _say(str(error), code=error.exit_code)
+        said = (error.every if isinstance(error, ConfigError) else ()) or (str(error),)
+        return max(_say(text, code=error.exit_code) for text in said)
     except typer.Abort:  # the end of the input, where something is asked
         raise
     except Exception as error:  # noqa: BLE001 - the last door: nothing behind it could say the user anything

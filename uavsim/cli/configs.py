@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,11 +17,12 @@ from uavsim.cli.generate import RunOption, SimulatorOption, refuse_lists
 from uavsim.cli.overrides import takes_overrides
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
+from uavsim.environment import python_command
 from uavsim.errors import InputError
 from uavsim.files.whole import write_whole
 from uavsim.records.ingredients import Ingredient, ingredients_of
 from uavsim.run.request import Request
-from uavsim.terminal import Screen, duration, line, write_out
+from uavsim.terminal import Screen, count, duration, line, write_out
 from uavsim.typing import JsonDict
 
 if TYPE_CHECKING:
@@ -47,7 +50,10 @@ def plan(
     town: Annotated[str | None, typer.Option(help="one of the dataset's")] = None,
     scenes: Annotated[str | None, typer.Option(help="scene numbers: 0-4,7; all of the town by default")] = None,
     overrides: Overrides,
-    xodr: Annotated[Path | None, typer.Option(help="the town's OpenDRIVE map, to draw its roads")] = None,
+    xodr: Annotated[
+        Path | None,
+        typer.Option(help="the town's OpenDRIVE map, to draw its roads; the headless simulator's by default"),
+    ] = None,
     png: Annotated[Path | None, typer.Option(help="image to write; DATASET-TOWN-plan.png by default")] = None,
     make_routes: Annotated[
         str | None, typer.Option(metavar="TOWN", help="write flight_plans/TOWN.yaml instead")
@@ -86,7 +92,7 @@ def plan(
     from uavsim.plan import numbering, plan_scenes  # scipy takes a moment to import
     from uavsim.plan.roadmap import read_roads
 
-    roads = read_roads(xodr) if xodr is not None else []
+    given = read_roads(xodr) if xodr is not None else []
     plans = plan_scenes(
         dataset,
         town=town,
@@ -99,12 +105,12 @@ def plan(
             reported |= part.load()(dataset, plans)
         write_out(json.dumps(reported))
         if png is not None:
-            _draw(plans, roads, png, as_json=True)
+            _draw(plans, given or _headless_roads(plans[0].town.carla_map), png, as_json=True)
         return
     screen = Screen()
     (screen if screen.is_terminal else Screen(width=_WIDE)).print(_table(plans))
     target = png or Path(f"{plans[0].dataset}-{plans[0].town.name}-plan.png")
-    _draw(plans, roads, target)
+    _draw(plans, given or _headless_roads(plans[0].town.carla_map), target)
     for part in (one.show for one in _used(plans) if one.show is not None):
         part.load()(dataset, plans, target, wide=_WIDE)
 
@@ -140,14 +146,26 @@ def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road], target: Path, *, as
     from uavsim.plan.path import fly_route
 
     library = Library.of()
-    routes = library.routes(plans[0].town.name).model.routes
-    count = min(len(plans), _MOST_DRAWN)
-    drawn = [plans[i * len(plans) // count] for i in range(count)]
+    flown = {plan.route_name for plan in plans}
+    routes = {n: r for n, r in library.routes(plans[0].town.name).model.routes.items() if n in flown}
+    shown = min(len(plans), _MOST_DRAWN)
+    drawn = [plans[i * len(plans) // shown] for i in range(shown)]
     paths = {name: fly_route(route, altitude_m=60.0) for name, route in routes.items()}
     write_whole(target, encode_png(draw_plan(library.town(plans[0].town.name).model, paths, drawn, roads=roads)))
     missing = "" if roads else " (no roads: give the town's map with --xodr FILE)"
-    fewer = f", {count} of {len(plans)} scenes drawn" if count < len(plans) else ""
-    Screen(stderr=as_json).print(f"{target}: {len(routes)} routes{fewer}{missing}")
+    fewer = f", {shown} of {len(plans)} scenes drawn" if shown < len(plans) else ""
+    Screen(stderr=as_json).print(f"{target}: {count(len(routes), 'route')}{fewer}{missing}")
+
+
+def _headless_roads(town: str) -> list[Road]:
+    """Return the roads of the headless simulator's town; none where it has no such town, or is not installed."""
+    from uavsim.plan.roadmap import read_roads
+
+    with tempfile.TemporaryDirectory(prefix="uavsim-plan-") as folder:
+        path = Path(folder) / "town.xodr"
+        command = python_command("headless_simulator", "--town", town, "--write-xodr", str(path))
+        done = subprocess.run(command, capture_output=True, check=False)
+        return read_roads(path) if done.returncode == 0 and path.is_file() else []
 
 
 def _scene_as_json(scene: ScenePlan) -> JsonDict:
@@ -232,11 +250,12 @@ def check(
     findings = check_paths(paths)
     wrong = [finding for finding in findings if finding.error is not None]
     if as_json:
-        reported = [{"file": str(f.path), "error": str(f.error) if f.error is not None else None} for f in findings]
+        reported = [{"file": str(f.path), "error": f.error, "errors": list(f.every)} for f in findings]
         write_out(json.dumps({"ok": not wrong, "files": reported}))
     errors = Screen(stderr=True, errors=True)
     for finding in wrong:
-        errors.print(line(("bold red", "error: "), str(finding.error)))
+        for said in finding.every:
+            errors.print(line(("bold red", "error: "), said))
     good = len(findings) - len(wrong)
     Screen(quiet=as_json).print(f"{good} of {len(findings)} files are good")
     if wrong:

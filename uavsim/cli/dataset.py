@@ -20,6 +20,7 @@ from uavsim.dataset.dialects.uav3d.format import Uav3dOptions
 from uavsim.dataset.generations import in_generation
 from uavsim.errors import InputError
 from uavsim.export import EXPORTERS, ExportRequest, InfoOptions, check_centre_camera, write_uav3d_infos
+from uavsim.export.lacks import lacks
 from uavsim.files.bring import bring_file
 from uavsim.files.names import DataFolder
 from uavsim.files.parse import reading
@@ -34,7 +35,7 @@ from uavsim.store.commit import generation_of
 from uavsim.store.ledger import LedgerEntry
 from uavsim.store.output import Output
 from uavsim.store.places import open_output
-from uavsim.terminal import Screen
+from uavsim.terminal import Screen, line
 
 __all__ = ["register"]
 
@@ -164,6 +165,9 @@ def export_format(
     if dry_run:
         _say_intent(folder, out, version, f"format {kind}")
         return
+    if (missing := lacks(open_folder(folder, version), kind)) is not None:
+        hint = f"; uavsim replay {folder} --out NEW --sensors +lidar records it" if "lidar" in missing else ""
+        Screen().print(line(("yellow", "note: "), missing + hint))
     for path in exporter(ExportRequest(folder, out, version, split, topics)):
         Screen().print(f"wrote {path}")
 

@@ -12,7 +12,7 @@ from uavsim.config.base import PATTERNS, Model
 from uavsim.errors import InputError
 from uavsim.registry import nearest
 
-__all__ = ["INGREDIENT_KEYS", "Place", "a_kind", "first", "key", "quoted", "validated", "wrong_key"]
+__all__ = ["INGREDIENT_KEYS", "Place", "a_kind", "each", "first", "key", "quoted", "validated", "wrong_key"]
 
 M = TypeVar("M", bound=Model)
 Place: TypeAlias = tuple[str | int, ...]
@@ -70,7 +70,7 @@ def first(error: ValidationError, model: type[Model], *, line_of: Callable[[Plac
     A misspelt key comes before the missing one that it causes, and a wrong item before the list that is too short without it.
     """
     every = error.errors(include_url=False)
-    details = [d for d in every if not (_lacks(d, every) and _is_long_enough(d))]
+    details = _real(every)
     details.sort(
         key=lambda d: (d["type"] != "extra_forbidden", _lacks(d, every), d["type"] == "missing", line_of(_place(d)))
     )
@@ -78,6 +78,22 @@ def first(error: ValidationError, model: type[Model], *, line_of: Callable[[Plac
     more = len({key(_place(d)) for d in details}) - 1
     tail = f" (and {more} more {'error' if more == 1 else 'errors'} in this file)" if more > 0 else ""
     return _place(detail), _say(detail, model) + tail, detail["type"] != "missing"
+
+
+def each(
+    error: ValidationError, model: type[Model], *, line_of: Callable[[Place], int]
+) -> list[tuple[Place, str, bool]]:
+    """Return every error as ``first`` does one, one for each key, in the order of the lines."""
+    found: dict[str, tuple[Place, str, bool]] = {}
+    for detail in _real(error.errors(include_url=False)):
+        place = _place(detail)
+        found.setdefault(key(place), (place, _say(detail, model), detail["type"] != "missing"))
+    return sorted(found.values(), key=lambda one: line_of(one[0]))
+
+
+def _real(every: list[ErrorDetails]) -> list[ErrorDetails]:
+    """Leave out what is called too short only because of errors inside it."""
+    return [d for d in every if not (_lacks(d, every) and _is_long_enough(d))]
 
 
 def _lacks(detail: ErrorDetails, details: list[ErrorDetails]) -> bool:

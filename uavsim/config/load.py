@@ -23,6 +23,7 @@ from uavsim.errors import ConfigError
 
 __all__ = ["Loaded", "Source", "load", "parse", "shown"]
 
+_MOST_SHOWN: Final = 20  # errors of one file
 MAX_BYTES: Final = 2_000_000
 MAX_DEPTH: Final = 24
 MAX_VALUES: Final = 100_000
@@ -116,7 +117,12 @@ def load(path: Path, model: type[M], *, text: str | None = None) -> Loaded[M]:
         return Loaded(path.stem, model.model_validate(value), source)
     except ValidationError as error:
         place, what, is_there = explain.first(error, model, line_of=source.line)
-        raise source.error(source.written(place) if is_there else place, what) from None
+        wrong = source.error(source.written(place) if is_there else place, what)
+        every = explain.each(error, model, line_of=source.line)
+        wrong.every = tuple(
+            str(source.error(source.written(p) if there else p, said)) for p, said, there in every[:_MOST_SHOWN]
+        )
+        raise wrong from None
 
 
 def parse(path: Path, *, text: str | None = None) -> Any:

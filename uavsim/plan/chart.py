@@ -20,7 +20,7 @@ __all__ = ["draw_plan"]
 
 _FEW: Final = 3  # scenes: more outlines than theirs hide each other
 _BORDER_PX: Final = 60
-_FOOTER_PX: Final = 96
+_FOOTER_PX: Final = 124
 _GROUND: Final = (244, 242, 236)
 _ROAD: Final = (205, 203, 198)
 _OBSTACLE: Final = (222, 196, 176)
@@ -41,7 +41,7 @@ def draw_plan(
 
     Args:
         town: its ends and obstacles.
-        routes: every route of the town by name, flown or not.
+        routes: by name, those to be drawn as thin lines.
         plans: scenes of this town; each is drawn with its way, its drones at the start, and what their cameras see there.
         roads: none when no map is at hand: the image then says so.
         longest_px: of the town's longer side.
@@ -89,7 +89,7 @@ def _draw_route(sheet: Sheet, path: FlightPath, *, label: str) -> None:
     draw.draw_polyline(sheet.canvas, line, colour=_ROUTE, closed=path.closed)
     draw.draw_circles(sheet.canvas, line[:1], radius_px=3, colour=_ROUTE)
     x, y = line[0]
-    draw.draw_text(sheet.canvas, label, (int(x) + 5, int(y) - 4), colour=_ROUTE, height_px=9)
+    draw.draw_text(sheet.canvas, label, (int(x) + 8, int(y) + 18), colour=_ROUTE, height_px=9)
 
 
 def _tint_footprints(sheet: Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
@@ -142,9 +142,10 @@ def _draw_footer(sheet: Sheet, town: TownConfig, plans: Sequence[ScenePlan], *, 
     sheet.canvas[height - _FOOTER_PX :] = _GROUND
     what = f"{town.name}: {len(plans)} scenes" + (f" of {plans[0].dataset}" if plans else "")
     roads = "" if roads_known else "   no roads: give the town's map with --xodr FILE"
-    draw.draw_text(sheet.canvas, what + roads, (_BORDER_PX, height - 62), colour=INK, height_px=14)
+    draw.draw_text(sheet.canvas, what + roads, (_BORDER_PX, height - 90), colour=INK, height_px=14)
+    _draw_legend(sheet, y=height - 34, first=plans[0].scene_name if plans else "")
     step_m = _round_length(120 / sheet.px_per_m)
-    x0, y = _BORDER_PX, height - 34
+    x0, y = _BORDER_PX, height - 62
     end = x0 + step_m * sheet.px_per_m
     draw.draw_polyline(sheet.canvas, np.array([[x0, y], [end, y]]), colour=INK, width_px=3)
     draw.draw_text(
@@ -153,6 +154,25 @@ def _draw_footer(sheet: Sheet, town: TownConfig, plans: Sequence[ScenePlan], *, 
         (int(end) + 8, y + 4),
         colour=INK,
     )
+
+
+def _draw_legend(sheet: Sheet, *, y: int, first: str) -> None:
+    """Draw a line that says what the colours mean."""
+    coloured = draw.palette(1)[0]
+    x = _BORDER_PX
+    for colour, text in (
+        (_ROAD, "road"),
+        (_OBSTACLE, "obstacle"),
+        (_ROUTE, "route"),
+        (
+            (coloured[0] * 3 // 4, coloured[1] * 3 // 4, coloured[2] * 3 // 4),
+            f"ways of {first or 'a scene'}, dots: start",
+        ),
+    ):
+        square = np.array([[x, y - 6], [x + 12, y - 6], [x + 12, y + 6], [x, y + 6]], dtype=np.float64)
+        draw.draw_polygon(sheet.canvas, square, colour=colour)
+        draw.draw_text(sheet.canvas, text, (x + 18, y + 4), colour=INK)
+        x += 34 + 9 * len(text)
 
 
 def _round_length(length_m: float) -> float:

@@ -35,11 +35,12 @@ _LONGEST_CHECKED_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The finding of one file: its kind, and the error or None."""
+    """The finding of one file: its kind, the error or None, and all of its errors in the order of the lines."""
 
     path: Path
     kind: str
     error: str | None
+    every: tuple[str, ...] = ()
 
 
 def check_paths(paths: Sequence[Path], *, search_dirs: Sequence[Path] = ()) -> list[Finding]:
@@ -78,9 +79,10 @@ def _check(path: Path, library: Library, search_dirs: Sequence[Path]) -> Finding
         elif (deeper := file_kinds()[kind].check) is not None:
             deeper.load()(loaded)
     except ConfigError as error:
-        return Finding(path, kind, str(error))
+        return Finding(path, kind, str(error), error.every or (str(error),))
     except InputError as error:
-        return Finding(path, kind, f"{shown(path)}:1: {error}")
+        said = f"{shown(path)}:1: {error}"
+        return Finding(path, kind, said, (said,))
     return Finding(path, kind, None)
 
 

@@ -6,6 +6,8 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from headless_simulator.cli import main
@@ -52,3 +54,15 @@ def test_a_port_that_is_taken_is_named_with_what_to_do(option: str, below: int, 
         f"with {option} (0: a free one)"
     )
     assert not done.stdout
+
+
+def test_the_map_of_a_town_is_written_and_nothing_is_served(tmp_path: Path) -> None:
+    path = tmp_path / "town.xodr"
+    done = subprocess.run(
+        [sys.executable, "-m", "headless_simulator", "--town", "Town07", "--write-xodr", path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+    assert len(ElementTree.parse(path).findall("road")) > 10

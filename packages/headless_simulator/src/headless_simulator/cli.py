@@ -49,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--airsim-port", type=_port, default=41451, help="AirSim's port; 0: a free one")
     p.add_argument("--no-airsim", action="store_true", help="serve CARLA only")
     p.add_argument("--compile-only", action="store_true", help="compile what this machine lacks, and end")
+    p.add_argument("--write-xodr", type=Path, metavar="FILE", help="write the town's OpenDRIVE map, and end")
     where = p.add_mutually_exclusive_group()
     where.add_argument("--town", default="Town10HD", help="a built-in town, or a file of --maps by its name")
     where.add_argument("--xodr", type=Path, help="an OpenDRIVE file instead")
@@ -151,6 +152,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         faults = read_faults(options.faults) if options.faults else Faults()
         settings = read_settings(options.airsim_settings.read_text("utf-8") if options.airsim_settings else "{}")
         library = TownLibrary(seed=options.seed, files=opendrive_files(options.maps) if options.maps else None)
+        if options.write_xodr:
+            options.write_xodr.write_text(library.town(options.town).opendrive, "utf-8")
+            return
         with CompileAhead(_groups(options)) as ahead:
             town = library.open_file(options.xodr) if options.xodr else library.town(options.town)
             ahead.wait(stop=stop)

@@ -38,7 +38,7 @@ def html_page(outcome: Outcome, *, results: Path) -> str:
 def _table(table: Table) -> str:
     head = "".join(f"<th>{html_text(column)}</th>" for column in table.columns)
     rows = "".join("<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
-    return f"<h2>{html_text(table.title)}</h2><table><tr>{head}</tr>{rows}</table>"
+    return f"<h2>{html_text(table.title)}</h2><div style='overflow-x:auto'><table><tr>{head}</tr>{rows}</table></div>"
 
 
 def _cell(value: object) -> str:
