@@ -159,7 +159,7 @@ def export_format(
     topics: Annotated[str, typer.Option(help="Names of rosbag2's topics: airsim, carla, nuscenes2mcap.")] = "airsim",
     dry_run: DryRun = False,
 ) -> None:
-    """Write a dataset in another format: COCO, KITTI, MCAP, MMDetection3D infos, nerfstudio, OPV2V, ROS 2 bags."""
+    """Write a dataset in another format: COCO, KITTI, OPV2V, Griffin, COLMAP, ROS 2 bags and others."""
     _refuse_the_same(folder, out)
     exporter = EXPORTERS.pick(kind)
     if dry_run:
