@@ -198,8 +198,10 @@ def _evaluate(work: Path) -> None:
 
 
 def _search(page: Any) -> None:
-    """Find a page by a word."""
-    page.fill("input[name=query]", "lockstep")
+    """Find a page by a word, once the site says that it can be searched."""
+    page.focus("input[name=query]")
+    page.wait_for_selector(".md-search-result__meta:has-text('Type to start searching')", timeout=30_000)
+    page.type("input[name=query]", "lockstep")  # by keys, which are what the site listens to
     page.wait_for_selector(".md-search-result__item a", timeout=30_000)
 
 
@@ -212,6 +214,8 @@ def _prefect(browser: Browser, *, address: str, key: str) -> None:
         if box is not None:
             box.fill(key)
             box.press("Enter")
+        if "/key/" in page.url:  # the list of an artifact's versions: the image is a page further
+            page.click("a[href*='/artifacts/artifact/']", timeout=60_000)
         page.wait_for_selector(shown, timeout=60_000)
 
     for path, shown in {
