@@ -18,8 +18,8 @@ def test_a_childs_socket_on_all_addresses_is_named_and_one_on_loopback_is_not() 
         ) as child,
     ):
         assert child.stdout is not None
-        port = int(child.stdout.readline())
+        port, near_port = int(child.stdout.readline()), near.getsockname()[1]
         found = open_to_others(os.getpid())
         child.communicate("\n")
     assert [line for line in found if line.endswith(f" at 0.0.0.0:{port}")]
-    assert not [line for line in found if line.endswith(f":{near.getsockname()[1]}")]
+    assert not [line for line in found if line.endswith(f":{near_port}")]

@@ -46,7 +46,7 @@ def test_bucket_and_folder_hold_the_same(paper: Paper, bucket: str, tmp_path: Pa
     assert [o.state for o in run_all(request)] == ["committed"] * 2
     run_all(paper(scenes="2", out=tmp_path / "folder"))
     output = open_output(url, scratch=tmp_path / "scratch")
-    notes = (".uavsim/ledger", ".uavsim/recordings", ".uavsim/logs", ".uavsim/manifests")
+    notes = (".uavsim/asked", ".uavsim/ledger", ".uavsim/recordings", ".uavsim/logs", ".uavsim/manifests")
     stored = {
         key: hashlib.sha256(output.read(key) or b"").hexdigest() for key in output.keys("") if not key.startswith(notes)
     }

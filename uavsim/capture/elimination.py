@@ -1,4 +1,4 @@
-"""Which mask id is which parked vehicle of the town: what one view contradicts is never believed again.
+"""Mask ids of the town's parked vehicles: what one view contradicts is never believed again.
 
 A town's vehicle stands still, and all pixels of it lie within its projected box, hidden in part or not. Of all boxes that no
 view contradicts, a mask id has one left once it was seen from a side or from above. It is bound when half of it has also been

@@ -65,6 +65,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "collaboration": ("uavsim collaboration out/demo --out out/demo-collaboration",),
     "questions": ("uavsim questions out/demo --out out/demo-questions --seed 1 --per-task 200",),
+    "map": ("uavsim map Town10HD --out out/map",),
     "evaluate": (
         "uavsim evaluate nuscenes-detection --truth out/demo --results results.json",
         "uavsim evaluate swarm --truth out/demo --results results.json --html page.html",

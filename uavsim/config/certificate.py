@@ -1,4 +1,4 @@
-"""What a card must hold for its scenes to be made again: read once, from whoever sent it."""
+"""The part of a card from which its scenes are made again: read once, from whoever sent it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CertifiedScene(Model):
 
 
 class CertifiedRequest(Model):
-    """What was asked for beside the dataset's YAML; a replay's card names more than a card can bring back."""
+    """A request beside the dataset's YAML; a replay's card names more than a card can bring back."""
 
     dataset: Reference | None = None
     samples: Annotated[int, Field(ge=1, lt=10**9)] | None = None

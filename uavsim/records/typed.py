@@ -1,4 +1,4 @@
-"""Whether a value fits a type hint of a record: what was read from a file is held against what the record says."""
+"""Checks of values against the type hints of records: what was read from a file is held against what the record says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sockets of a run's processes listen where others than programs of this machine could reach them."""
+"""Sockets of a run's processes that listen where others than programs of this machine could reach them."""
 
 from __future__ import annotations
 

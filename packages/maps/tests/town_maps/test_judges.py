@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from headless_simulator.towns.load import load_town
 
-from map_trials.carla_judge import compare
+from map_trials.map_carla import compare
 from uavsim_maps.build import build
 from uavsim_maps.files import expansion_files, write_files
 from uavsim_maps.opendrive.read import read_network

@@ -97,7 +97,7 @@ class View:
 
     @property
     def is_clear(self) -> bool:
-        """Whether people see in it what there is to see."""
+        """True where people see in it what there is to see."""
         return self.faults <= {"flat"}
 
     def of(self, *, walkers: bool) -> list[ObjectSeen]:

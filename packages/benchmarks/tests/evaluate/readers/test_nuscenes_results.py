@@ -39,7 +39,7 @@ def test_a_bad_box_is_named(change: dict[str, Any], words: str, tmp_path: Path) 
         ({"results": {"s0": [3]}}, "not a JSON object"),
         ({"meta": {}}, "no key 'results'"),
         ({"meta": [], "results": {}}, "'meta' is no JSON object"),
-        ({"results": {"s0": [BOX | {"sample_token": [1]}]}}, r"sample_token is \[1\], not a text"),
+        ({"results": {"s0": [BOX | {"sample_token": [1]}]}}, r"sample_token is '\[1\]', not a text"),
         ("[]", "not a JSON object"),
         ("", "cut off"),
         ('{"results": {"s0": [', "cut off"),
