@@ -78,7 +78,10 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [sys.executable, "-m", "venv", str(work / "bare")], check=True
     )  # paths are in it: it comes back to its place
     (work / "bare").rename(work / "seed")
-    run("pip wheel --no-deps -w dist . ./packages/headless_simulator ./packages/benchmarks", work / "clone")
+    run(
+        "pip wheel --no-deps -w dist . ./packages/headless_simulator ./packages/benchmarks ./packages/maps",
+        work / "clone",
+    )
     return work / "clone"
 
 
