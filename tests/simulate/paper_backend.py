@@ -62,6 +62,9 @@ class PaperWorld:
     def drivable(self) -> FloatArray:
         return np.array([[[-50.0, -2.0], [50.0, -2.0], [50.0, 2.0], [-50.0, 2.0]]])
 
+    def opendrive(self) -> str:
+        return ""
+
     def close(self) -> None:
         pass
 

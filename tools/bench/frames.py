@@ -127,6 +127,10 @@ class _Again:
         """Return the lanes of the flight's town."""
         return np.asarray(self._kept.drivable)
 
+    def opendrive(self) -> str:
+        """Return nothing: no map is made here."""
+        return ""
+
     def advance(self, step: int) -> tuple[DroneState, ...]:
         """Return where the drones were."""
         self._step = step

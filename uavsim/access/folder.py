@@ -10,7 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.access.scenes import Sample, Scene, SharedRows
+from uavsim.access.scene_tables import SharedRows
+from uavsim.access.scenes import Sample, Scene
 from uavsim.access.towns import TownMap
 from uavsim.dataset.dialects import STRICT, Conversion, dialect_of
 from uavsim.dataset.reader import DatasetReader, SceneRows, open_dataset
@@ -20,6 +21,7 @@ from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
 from uavsim.files.parse import reading, reads
 from uavsim.files.unfinished import refuse_unfinished, refuse_without_tables
+from uavsim.records.road_map import RoadMap
 from uavsim.registry import pick
 
 __all__ = ["Dataset", "open_folder"]
@@ -129,6 +131,21 @@ class Dataset:
                     files=files,
                 )
         return found
+
+    @property
+    def map(self) -> RoadMap:
+        """The roads of the dataset's town; where it has several, ``Scene.map`` has a scene's own.
+
+        Raises:
+            DatasetError: the dataset has no map expansion, or scenes in several towns.
+            InputError: no installed package reads it.
+        """
+        towns = sorted(self.maps)
+        if len(towns) != 1:
+            raise DatasetError(
+                f"{self.root}: has scenes in {len(towns)} towns ({', '.join(towns)}); a scene's map is scene.map"
+            )
+        return self._shared.road_map(towns[0])
 
     def rows(self, table: Table[Row]) -> list[Row]:
         """Return the rows of a table that belong to no scene, in the strict dialect; [] where the dataset has none."""

@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from uavsim.access.boxes import UNKNOWN, Boxes, Track, boxes_of
-from uavsim.access.images import NOTHING_IGNORED, Image, LidarScan, RadarScan
+from uavsim.access.bev import bev_of_boxes, bev_of_map
+from uavsim.access.boxes import Boxes, Track
+from uavsim.access.images import Image, LidarScan, RadarScan
+from uavsim.access.scene_tables import SceneTables, SharedRows
 from uavsim.access.streams import SensorStream
 from uavsim.dataset.reader import SceneRows
-from uavsim.dataset.schema import Table, Tables
+from uavsim.dataset.schema import Table
 from uavsim.errors import DatasetError
-from uavsim.files.names import DataFolder
 from uavsim.files.parse import reading, reads
+from uavsim.geometry import quaternion
+from uavsim.geometry.bev import BevFrame
 from uavsim.geometry.se3 import SE3
-from uavsim.typing import IntArray, JsonDict
+from uavsim.records.road_map import RoadMap
+from uavsim.typing import BoolArray, IntArray, JsonDict
 
-__all__ = ["Sample", "Scene", "SharedRows"]
+__all__ = ["Sample", "Scene"]
 
 Row = TypeVar("Row", bound=Mapping[str, object])
-Scan = TypeVar("Scan", bound=LidarScan)
-
-
-@dataclass(frozen=True, slots=True)
-class SharedRows:
-    """The rows that belong to no scene.
-
-    Attributes:
-        files: the dataset's folder.
-        sensors: rows of ``sensor`` by token.
-        category_names: by token.
-    """
-
-    files: DataFolder
-    sensors: Mapping[str, JsonDict]
-    category_names: Mapping[str, str]
 
 
 class Scene:
@@ -52,7 +39,7 @@ class Scene:
             shared: what belongs to no scene.
             stored: file name in the strict dialect -> name on disk, where they differ.
         """
-        self._rows, self._tables = rows.rows, _SceneTables(rows.rows, shared, stored)
+        self._rows, self._tables = rows.rows, SceneTables(rows.rows, shared, stored)
         self.name = str(rows.scene["name"])
         self.token = str(rows.scene["token"])
         self.description = str(rows.scene.get("description", ""))
@@ -73,6 +60,16 @@ class Scene:
     def town(self) -> str:
         """Return where it was recorded; "" where the dataset does not say."""
         return str(self.log.get("location", ""))
+
+    @property
+    def map(self) -> RoadMap:
+        """The roads of its town, of the map expansion in ``maps/expansion``.
+
+        Raises:
+            DatasetError: the dataset has none of this town, or it is damaged.
+            InputError: no installed package reads it.
+        """
+        return self._tables.road_map()
 
     def rows(self, table: Table[Row]) -> list[Row]:
         """Return the scene's rows of a table as they are, in the strict dialect; [] where the dataset has none."""
@@ -174,152 +171,11 @@ class Scene:
         )
 
 
-class _SceneTables:
-    """The rows of a scene by token: what its samples share.
-
-    It does not know them: rows in a cycle would stay in memory until Python's collector walks over all of them.
-    """
-
-    def __init__(self, rows: Tables, shared: SharedRows, stored: Mapping[str, str]) -> None:
-        self._rows, self._shared, self._stored = rows, shared, stored
-        self._mounts: dict[str, SE3] = {}
-
-    def by_sample(self, table: str) -> dict[str, list[JsonDict]]:
-        """Return the rows of keyframes by the token of their sample."""
-        found: dict[str, list[JsonDict]] = {}
-        if table == "sample_annotation" and not ("instance" in self._rows and self._shared.category_names):
-            return found  # of others, without the tables that say what a box is of
-        for row in self._rows.get(table, ()):
-            if row.get("is_key_frame", True):
-                found.setdefault(row["sample_token"], []).append(row)
-        return found
-
-    @cached_property
-    def _index(self) -> dict[str, dict[str, Any]]:
-        keys = {
-            "ego_pose": "token",
-            "calibrated_sensor": "token",
-            "instance": "token",
-            "visibility_detail": "sample_annotation_token",
-            "agent_view": "sample_data_token",
-        }
-        return {table: {row[key]: row for row in self._rows.get(table, ())} for table, key in keys.items()}
-
-    @cached_property
-    def _layers(self) -> dict[str, dict[str, str]]:
-        layers: dict[str, dict[str, str]] = {}
-        for row in self._rows.get("layer", ()):
-            layers.setdefault(row["sample_data_token"], {})[row["kind"]] = self.on_disk(row["filename"])
-        return layers
-
-    @cached_property
-    def _ignored_px(self) -> dict[str, IntArray]:
-        boxes: dict[str, list[list[int]]] = {}
-        for row in self._rows.get("ignore_region", ()):
-            boxes.setdefault(row["sample_data_token"], []).append(row["box"])
-        return {token: np.array(found, dtype=np.int64).reshape(-1, 4) for token, found in boxes.items()}
-
-    @property
-    def files(self) -> DataFolder:
-        """The dataset's folder."""
-        return self._shared.files
-
-    def on_disk(self, name: str) -> str:
-        """Return what a file of the strict dialect is called on disk."""
-        return self._stored.get(name, name)
-
-    def _sensor(self, row: JsonDict) -> tuple[JsonDict, JsonDict]:
-        """Return the calibration and the sensor of a row of ``sample_data``."""
-        calibration = self._index["calibrated_sensor"][row["calibrated_sensor_token"]]
-        return calibration, self._shared.sensors[calibration["sensor_token"]]
-
-    def _mount(self, calibration: JsonDict) -> SE3:
-        """Return how a sensor is mounted; it is the same in all samples."""
-        found = self._mounts.get(calibration["token"])
-        if found is None:
-            found = self._mounts[calibration["token"]] = _pose(calibration)
-        return found
-
-    def image_of(self, row: JsonDict) -> Image:
-        """Make the image of a row of ``sample_data``."""
-        calibration, sensor = self._sensor(row)
-        ego = self._index["ego_pose"][row["ego_pose_token"]]
-        return Image(
-            token=row["token"],
-            channel=sensor["channel"],
-            timestamp_us=row["timestamp"],
-            size_px=(row["width"], row["height"]),
-            intrinsic=np.array(calibration["camera_intrinsic"], dtype=np.float64),
-            map_SE3_flu=_pose(ego),
-            flu_SE3_optical=self._mount(calibration),
-            drone_velocity_map_mps=np.array(ego.get("uav_velocity", UNKNOWN), dtype=np.float64),
-            filename=self.on_disk(row["filename"]),
-            files=self._shared.files,
-            layers=self._layers.get(row["token"], {}),
-            ignored_px=self._ignored_px.get(row["token"], NOTHING_IGNORED),
-            reported=self._index["agent_view"].get(row["token"], {}),
-        )
-
-    def scan_of(self, row: JsonDict, kind: type[Scan]) -> Scan:
-        """Make the scan of a row of ``sample_data``."""
-        calibration, sensor = self._sensor(row)
-        return kind(
-            token=row["token"],
-            channel=sensor["channel"],
-            timestamp_us=row["timestamp"],
-            map_SE3_flu=_pose(self._index["ego_pose"][row["ego_pose_token"]]),
-            flu_SE3_sensor=self._mount(calibration),
-            filename=self.on_disk(row["filename"]),
-            files=self._shared.files,
-        )
-
-    def boxes_of(self, rows: list[JsonDict]) -> Boxes:
-        """Make the boxes of rows of ``sample_annotation``."""
-        return boxes_of(
-            rows,
-            instances=self._index["instance"],
-            category_names=self._shared.category_names,
-            details=self._index["visibility_detail"],
-        )
-
-    def sweep_rows(self, timestamp_us: int) -> list[JsonDict]:
-        """Return rows as of ``sample_annotation`` for an instant between keyframes."""
-        keep = ("size", "uav_visible_px", "num_lidar_pts", "uav_instance_id", "visibility_token")
-        made = []
-        for row in self._sweep_rows.get(timestamp_us, ()):
-            boxes = self._annotations[row["instance_token"]]
-            near = boxes.get(row["sample_token"]) or next(reversed(boxes.values()))
-            made.append({key: near[key] for key in keep if key in near} | row)
-        return made
-
-    @cached_property
-    def _sweep_rows(self) -> dict[int, list[JsonDict]]:
-        found: dict[int, list[JsonDict]] = {}
-        for row in self._rows.get("sweep_annotation", ()):
-            found.setdefault(row["timestamp"], []).append(row)
-        return found
-
-    @cached_property
-    def _annotations(self) -> dict[str, dict[str, JsonDict]]:
-        found: dict[str, dict[str, JsonDict]] = {}
-        for row in self._rows.get("sample_annotation", ()):
-            found.setdefault(row["instance_token"], {})[row["sample_token"]] = row
-        return found
-
-    def channel(self, row: JsonDict) -> str:
-        """Return the channel of a row of ``sample_data``."""
-        return str(self._sensor(row)[1]["channel"])
-
-    def modality(self, row: JsonDict) -> str:
-        """Return camera, lidar or radar."""
-        return str(self._sensor(row)[1]["modality"])
-
-
 class Sample:
     """One keyframe: all sensors at one point in time, with labels."""
 
     def __init__(
-        self, scene: str, tables: _SceneTables, number: int, row: JsonDict, rows: Mapping[str, list[JsonDict]]
+        self, scene: str, tables: SceneTables, number: int, row: JsonDict, rows: Mapping[str, list[JsonDict]]
     ) -> None:
         """Take the rows that belong to the sample of a scene of that name."""
         self._tables, self._row, self._rows = tables, row, rows
@@ -361,15 +217,46 @@ class Sample:
         with reading(f"scene {self.scene_name}, sample {self.number}"):
             return self._tables.boxes_of(self._rows["sample_annotation"])
 
+    def bev(
+        self,
+        layers: Sequence[str] = ("drivable_area", "lane", "ped_crossing"),
+        classes: Sequence[str] = (),
+        *,
+        agent: int | str = 0,
+        size_m: tuple[float, float] = (100.0, 100.0),
+        metres_per_px: float = 0.5,
+    ) -> BoolArray:
+        """Return what lies around an agent, seen from above, as ``NuScenesMap.get_map_mask`` cuts it.
+
+        Args:
+            layers: of the map; () for boxes alone, which needs no map.
+            classes: of boxes: names of categories, or their first words (``vehicle``).
+            agent: as channels name it: 0 for the first drone, ``"v0"`` for the first car.
+            size_m: along the agent's heading and across it.
+            metres_per_px: of a pixel.
+
+        Returns:
+            (layers + classes, H, W): columns along the heading, rows to its left, the agent in the middle.
+
+        Raises:
+            DatasetError: no channel of that agent, or no map of the town; see ``Scene.map``.
+            UnknownNameError: no such layer.
+        """
+        places = {scan.channel.rpartition("_id_")[2]: scan.map_SE3_flu for scan in self.lidars}
+        places |= {image.channel.rpartition("_id_")[2]: image.map_SE3_flu for image in self.images}
+        place = places.get(str(agent)) if str(agent) in places or agent != 0 else next(iter(places.values()), None)
+        if place is None:
+            raise DatasetError(
+                f"{self.scene_name}: sample {self.number} has no agent {agent}; it has {', '.join(sorted(places))}"
+            )
+        x, y, _ = place.translation_m.tolist()
+        frame = BevFrame((x, y), float(quaternion.yaw(place.quat_wxyz)), size_m, metres_per_px)
+        ground = [bev_of_map(self._tables.road_map(), layers, frame)] if layers else []
+        return np.concatenate([*ground, bev_of_boxes(self.boxes, classes, frame)])
+
     def drone_ids(self) -> IntArray:
         """Return the drones that have images, sorted."""
         return np.unique(np.array([image.drone_id for image in self.images], dtype=np.int64))
 
     def _of(self, modality: str) -> list[JsonDict]:
         return [row for row in self._rows["sample_data"] if self._tables.modality(row) == modality]
-
-
-def _pose(row: JsonDict) -> SE3:
-    return SE3.from_quat_wxyz(
-        np.array(row["rotation"], dtype=np.float64), np.array(row["translation"], dtype=np.float64)
-    )

@@ -1,14 +1,38 @@
-"""The map of a town: where vehicles drive."""
+"""The maps of a town: where vehicles drive, and its roads as shapes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
-from uavsim.files.names import DataFolder
+from uavsim.environment import install_line
+from uavsim.errors import DatasetError, InputError
+from uavsim.files.names import MISSING, DataFolder, part_fault
 from uavsim.images import codec
+from uavsim.records.road_map import RoadMap, reader_of
 from uavsim.typing import BoolArray, FloatArray
 
-__all__ = ["TownMap"]
+__all__ = ["TownMap", "read_road_map"]
+
+_LARGEST_MAP_BYTES: Final = 1 << 31
+
+
+def read_road_map(files: DataFolder, town: str) -> RoadMap:
+    """Read the map expansion of a town in a dataset's folder.
+
+    Raises:
+        DatasetError: there is none, or it is damaged.
+        InputError: no installed package reads it.
+    """
+    name = f"maps/expansion/{town}.json"
+    if part_fault(town) or files.fault(name, most_bytes=_LARGEST_MAP_BYTES) == MISSING:
+        raise DatasetError(
+            f"{files.root}: {name} is not there; a dataset whose YAML has `maps: [expansion]` has it, or uavsim map writes it"
+        )
+    reader = reader_of("expansion")
+    if reader is None:
+        raise InputError(f"{name}: reading maps needs the package uavsim-maps: {install_line('maps')}")
+    return reader(files.read(name, most_bytes=_LARGEST_MAP_BYTES), name=town)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,13 +16,18 @@ from uavsim.capture.assemble import Assembler
 from uavsim.capture.measuring import FrameMeasure, MeasureScene
 from uavsim.capture.recording_writer import RecordingWriter, yield_to_client
 from uavsim.capture.rig import sensor_poses
+from uavsim.files.whole import storage_errors
+from uavsim.records.ingredients import ingredients_of
 from uavsim.records.modalities import RGB
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import AgentState, DroneState, RecordedFrame, SessionFacts
 from uavsim.simulate.ports import Heartbeat, PendingReadings, SceneTraffic, SensorPose, TickState
 from uavsim.simulate.session import Session
 
-__all__ = ["SampleTaken", "record_scene"]
+__all__ = ["ROADS_NAME", "SampleTaken", "record_scene"]
+
+ROADS_NAME = "town.xodr"
+"""The town's OpenDRIVE text, in a recording's folder until the scene is committed; where an ingredient makes files of it."""
 
 SampleTaken = Callable[[int, int], None]
 """Called with (samples taken, images taken) after every capture."""
@@ -70,6 +75,9 @@ def record_scene(
         facts = _facts(session, traffic, mask_ids=behind.assembler.mask_ids)
         motion = lockstep.motion()
         writer.finish(facts, traffic.actors, drivable_map_m=session.world.drivable(), motion=motion)
+    if any(used.ingredient.town_files is not None for used in ingredients_of(plan.ingredients)):
+        with storage_errors(f"write {folder / ROADS_NAME}"):
+            (folder / ROADS_NAME).write_text(session.world.opendrive(), "utf-8")
     return facts
 
 

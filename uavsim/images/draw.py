@@ -22,6 +22,7 @@ __all__ = [
     "contact_sheet",
     "draw_boxes_3d",
     "draw_circles",
+    "draw_even_odd",
     "draw_polygon",
     "draw_polygons",
     "draw_polyline",
@@ -69,6 +70,11 @@ def draw_polygons(canvas: UInt8Array, polygons_px: Sequence[Points], *, colour: 
     """Fill every simple polygon on its own: overlaps stay filled. ``canvas`` may also be (H, W)."""
     for polygon in polygons_px:
         cv2.fillPoly(canvas, [_fixed(polygon)], colour, cv2.LINE_8, _SHIFT)
+
+
+def draw_even_odd(canvas: UInt8Array, rings_px: Sequence[Points], *, colour: Colour) -> None:
+    """Fill one polygon of several rings: what lies in an even number of them stays as it is. ``canvas`` may also be (H, W)."""
+    cv2.fillPoly(canvas, [_fixed(ring) for ring in rings_px], colour, cv2.LINE_8, _SHIFT)
 
 
 def draw_boxes_3d(

@@ -36,6 +36,7 @@ from uavsim.run.finish import keep_map_mask
 from uavsim.run.job import Job
 from uavsim.run.progress import RunProgress
 from uavsim.run.request import Request
+from uavsim.run.town_files import keep_town_files
 from uavsim.store.commit import choose_generation, commit_scene
 from uavsim.store.evidence import drop_evidence, keep_evidence
 from uavsim.store.identity import refuse_removed
@@ -289,6 +290,7 @@ def _fly_label_commit(
     recording = read_recording(Path(flown.recording))
     refuse_blank_images(recording)
     keep_map_mask(context.output, recording)
+    keep_town_files(context.output, recording)
     rows = scene_fragment(annotate(recording))
     moves = final_paths(recording) | write_label_files(recording)
     generation = choose_generation(context.output, entry.scene, folder=recording.folder, moves=moves)

@@ -216,6 +216,9 @@ class WorldPort(Protocol):
     def drivable(self) -> FloatArray:
         """Return (N, 4, 2) map quadrilaterals that cover the town's driving lanes."""
 
+    def opendrive(self) -> str:
+        """Return the town's OpenDRIVE text."""
+
     def close(self) -> None:
         """Give the clock back and remove what was spawned."""
 

@@ -83,6 +83,11 @@ class CarlaWorld:
                 self._world.get_map().generate_waypoints(_LANE_PIECE_M), length_m=_LANE_PIECE_M
             )
 
+    def opendrive(self) -> str:
+        """See ``WorldPort``."""
+        with translated("reading the map"):
+            return str(self._world.get_map().to_opendrive())
+
     def prepare(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """See ``WorldPort``."""
         heartbeat("load", 0)
@@ -172,11 +177,7 @@ class CarlaWorld:
             self._client.apply_batch([], True)
 
     def now(self, *, full: bool = False) -> TickState:
-        """Return the last state that the server sent, with its own clock.
-
-        Args:
-            full: as ``tick`` returns it, with motion and, in a replay, recorded velocities; else only where everything is.
-        """
+        """Return the last state that the server sent, with its own clock; ``full`` as ``tick`` does, else places alone."""
         with translated("reading the world"):
             seen = self._world.get_snapshot()
         return self._state(seen, float(seen.timestamp.elapsed_seconds), full=full)
@@ -341,13 +342,7 @@ class CarlaWorld:
             return sensor
 
     def move(self, actor_ids: Sequence[int], ue_location_m: FloatArray, ue_euler_deg: FloatArray) -> None:
-        """Teleport actors in one synchronous batch; takes effect in the next tick.
-
-        Args:
-            actor_ids: (N) ids.
-            ue_location_m: (N, 3).
-            ue_euler_deg: (N, 3) roll, pitch, yaw.
-        """
+        """Teleport N actors to (N, 3) locations and (N, 3) roll, pitch, yaw in one batch; takes effect in the next tick."""
         commands = [
             carla.command.ApplyTransform(
                 i, carla.Transform(carla.Location(*p), carla.Rotation(pitch=e[1], yaw=e[2], roll=e[0]))

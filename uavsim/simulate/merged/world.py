@@ -62,6 +62,10 @@ class MergedWorld:
         """See ``WorldPort``."""
         return self._world.drivable()
 
+    def opendrive(self) -> str:
+        """See ``WorldPort``."""
+        return self._world.opendrive()
+
     def close(self) -> None:
         """See ``WorldPort``."""
         self._world.close()

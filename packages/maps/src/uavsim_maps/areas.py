@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +13,7 @@ import shapely
 
 from uavsim.dataset.tokens import token
 from uavsim.typing import FloatArray, JsonDict
+from uavsim_maps.changes import LaneChange, lane_changes
 from uavsim_maps.lanes import DRIVING, Key, LanePiece, LaneRecord, lane_pieces, lane_records
 from uavsim_maps.opendrive.model import Network, Road
 from uavsim_maps.opendrive.objects import outline_on_map
@@ -27,7 +29,7 @@ _GRID_M: Final = 1e-3
 _CURB: Final = "curb"
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Town:
     """A network with its lanes as shapes.
 
@@ -36,6 +38,7 @@ class Town:
         records: the lanes that vehicles drive on.
         edges: which record leads to which.
         tokens, shapes: of the records.
+        changes: of lanes, where nothing else leads from one part of the town to another.
         block_of: the road block of each record that is in no junction.
         junction_areas: by junction.
     """
@@ -47,6 +50,7 @@ class Town:
     edges: list[tuple[int, int]]
     tokens: list[str]
     shapes: Shapes
+    changes: list[LaneChange]
     block_of: dict[int, str] = field(default_factory=dict)
     blocks: dict[str, list[int]] = field(default_factory=dict)
     junction_areas: dict[str, list[Any]] = field(default_factory=dict)
@@ -55,6 +59,19 @@ class Town:
         """Return a token of this town."""
         return token("map", self.name, *parts)
 
+    @cached_property
+    def ways(self) -> list[tuple[str, LaneRecord, Any]]:
+        """Token, record and polygon of all that traffic follows: lanes, connectors, and changes of lanes."""
+        changes = [LaneRecord([change.way], is_change=True) for change in self.changes]
+        shapes = polygons_of([record.ring_m for record in changes])
+        own = zip(self.tokens, self.records, self.shapes, strict=True)
+        added = zip(map(self.change_token, self.changes), changes, shapes, strict=True)
+        return [way for way in (*own, *added) if not way[1].is_aside]
+
+    def change_token(self, change: LaneChange) -> str:
+        """Return the token of a change of lanes."""
+        return self.token("change", self.tokens[change.begin], self.tokens[change.end])
+
 
 def survey(network: Network, name: str) -> Town:
     """Find the lanes of a network."""
@@ -62,7 +79,8 @@ def survey(network: Network, name: str) -> Town:
     driven: dict[Key, LanePiece] = {piece.key: piece for piece in pieces if piece.lane.type in DRIVING}
     records, edges = lane_records(network, driven)
     tokens = [token("map", name, "lane", *record.pieces[0].key) for record in records]
-    return Town(name, network, pieces, records, edges, tokens, polygons_of([record.ring_m for record in records]))
+    shapes = polygons_of([record.ring_m for record in records])
+    return Town(name, network, pieces, records, edges, tokens, shapes, lane_changes(records, edges))
 
 
 def heights_of(points_m: FloatArray) -> JsonDict:
@@ -80,25 +98,22 @@ def parts_of(shape: Any) -> list[Any]:
 
 def lane_layers(town: Town) -> dict[str, Layer]:
     """Return the layers lane, lane_connector, road_block and road_segment; remember what they share in ``town``."""
-    own = {
-        place: {
-            "uav_road": record.road.id,
-            "uav_lane": record.pieces[0].lane.id,
-            **heights_of(record.joined("centre_m")),
-        }
-        for place, record in enumerate(town.records)
-    }
-    layers = {}
-    for name, inside in (("lane", False), ("lane_connector", True)):
-        layers[name] = Layer.of(
-            (town.tokens[place], town.shapes[place], {"lane_type": "CAR", **own[place]})
-            for place, record in enumerate(town.records)
-            if record.road.in_junction == inside
+    layers = {
+        name: Layer.of(
+            (key, shape, _lane_fields(record)) for key, record, shape in town.ways if record.is_connector == inside
         )
+        for name, inside in (("lane", False), ("lane_connector", True))
+    }
     segments = list(_segments(town))
     layers["road_block"] = Layer.of(_blocks(town, segments))
     layers["road_segment"] = Layer.of(segments)
     return layers
+
+
+def _lane_fields(record: LaneRecord) -> JsonDict:
+    own = {"lane_type": "CAR", "uav_road": record.road.id, "uav_lane": record.pieces[0].lane.id}
+    change = {"uav_lane_change": True} if record.is_change else {}
+    return {**own, **change, **heights_of(record.joined("centre_m"))}
 
 
 def _segments(town: Town) -> Iterable[tuple[str, Any, JsonDict]]:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 
 import shapely
 
 from uavsim.errors import InputError
 from uavsim_maps.arclines import fit_arcs
 from uavsim_maps.areas import Town, carparks, drivable_area, lane_layers, survey, walkways
+from uavsim_maps.changes import components
 from uavsim_maps.controls import control_layers
 from uavsim_maps.dividers import divider_layers, lane_borders
 from uavsim_maps.opendrive.model import Network
+from uavsim_maps.opendrive.read import read_network
 from uavsim_maps.vector_map import LINE_LAYERS, POLYGON_LAYERS, Layer, VectorMap
 
-__all__ = ["build"]
+__all__ = ["build", "map_of_opendrive"]
+
+
+def map_of_opendrive(data: bytes, *, name: str) -> VectorMap:
+    """Make the vector map of an OpenDRIVE text; raises as ``build`` and ``read_network``."""
+    return build(read_network(data, name=name), name)
 
 
 def build(network: Network, name: str) -> VectorMap:
@@ -34,13 +41,13 @@ def build(network: Network, name: str) -> VectorMap:
     layers |= control_layers(town, layers["road_segment"])
     lines, paint = divider_layers(town, layers["road_segment"])
     layers |= lines
-    arcs = fit_arcs([(r.joined("centre_m")[:, :2], r.joined("yaw_rad")) for r in town.records])
+    arcs = fit_arcs([(r.joined("centre_m")[:, :2], r.joined("yaw_rad")) for _, r, _ in town.ways])
     return VectorMap(
         name=name,
         layers={kind: layers[kind] for kind in (*POLYGON_LAYERS, *LINE_LAYERS)},
-        borders={token: lane_borders(record) for token, record in zip(town.tokens, town.records, strict=True)},
+        borders={token: lane_borders(record) for token, record, _ in town.ways},
         dividers=paint,
-        paths=dict(zip(town.tokens, arcs.records(len(town.records)), strict=True)),
+        paths=dict(zip((token for token, _, _ in town.ways), arcs.records(len(town.ways)), strict=True)),
         connectivity=_connectivity(town),
         warnings=[str(fault) for fault in network.faults],
     )
@@ -65,20 +72,18 @@ def _connectivity(town: Town) -> dict[str, tuple[list[str], list[str]]]:
 
     The devkit looks for lanes apart from the first one's, and fails where those are the most.
     """
-    links: dict[str, tuple[list[str], list[str]]] = {token: ([], []) for token in town.tokens}
-    for before, after in town.edges:
-        links[town.tokens[after]][0].append(town.tokens[before])
-        links[town.tokens[before]][1].append(town.tokens[after])
-    part_of: dict[str, int] = {}
-    sizes: dict[int, int] = defaultdict(int)
-    for token in links:
-        if token in part_of:
-            continue
-        number, waiting = len(sizes), [token]
-        while waiting:
-            one = waiting.pop()
-            if one not in part_of:
-                part_of[one] = number
-                sizes[number] += 1
-                waiting += [*links[one][0], *links[one][1]]
-    return dict(sorted(links.items(), key=lambda item: (-sizes[part_of[item[0]]], part_of[item[0]])))
+    names = [token for token, _, _ in town.ways]
+    edges = [(town.tokens[before], town.tokens[after]) for before, after in town.edges]
+    for change in town.changes:
+        own = town.change_token(change)
+        edges += [(town.tokens[before], own) for before in change.before]
+        edges += [(own, town.tokens[after]) for after in change.after]
+    links: dict[str, tuple[list[str], list[str]]] = {name: ([], []) for name in names}
+    for before, after in edges:
+        links[after][0].append(before)
+        links[before][1].append(after)
+    place = {name: number for number, name in enumerate(names)}
+    parts = components(len(names), [(place[a], place[b]) for a, b in edges])
+    sizes = Counter(parts)
+    order = sorted(range(len(names)), key=lambda number: (-sizes[parts[number]], parts[number]))
+    return {names[number]: links[names[number]] for number in order}

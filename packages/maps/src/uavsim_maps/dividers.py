@@ -48,7 +48,10 @@ def _paint_along(marks: list[Mark], ds_m: FloatArray) -> list[str]:
 
 
 def lane_borders(record: LaneRecord) -> tuple[Border, Border]:
-    """Return the left and the right border of a lane, with their paint."""
+    """Return the left and the right border of a lane, with their paint; a change of lanes has none."""
+    if record.is_change:
+        lines = (record.joined("left_m"), record.joined("right_m"))
+        return Border(lines[0], [_NONE] * len(lines[0])), Border(lines[1], [_NONE] * len(lines[1]))
     left, right = ([_piece_paint(piece, left=side) for piece in record.pieces] for side in (True, False))
     return (
         Border(record.joined("left_m"), _joined(left)),

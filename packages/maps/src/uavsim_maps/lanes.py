@@ -78,9 +78,21 @@ class LanePiece:
 
 @dataclass(slots=True, eq=False)
 class LaneRecord:
-    """Pieces of one road that follow each other."""
+    """Pieces of one road that follow each other.
+
+    Attributes:
+        is_change: a change of lanes, whose one piece lies across two.
+        is_aside: for turning, between the directions: no lane leads to it or from it.
+    """
 
     pieces: list[LanePiece]
+    is_change: bool = False
+    is_aside: bool = False
+
+    @property
+    def is_connector(self) -> bool:
+        """True where lanes part, meet or are changed."""
+        return self.road.in_junction or self.is_change
 
     @property
     def road(self) -> Road:
@@ -228,4 +240,7 @@ def lane_records(network: Network, pieces: dict[Key, LanePiece]) -> tuple[list[L
         for other in others
         if key in place and other in place and follows(key) != other
     }
+    led = {number for edge in edges for number in edge}
+    for number, record in enumerate(records):
+        record.is_aside = number not in led and record.pieces[0].lane.type == "bidirectional"
     return records, sorted(edges)

@@ -1,8 +1,8 @@
-"""Rasters of a vector map: an image of the whole town, and what lies round an agent."""
+"""Rasters of a vector map: of the whole town, for the devkit and for people."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +13,7 @@ from uavsim.images import draw
 from uavsim.typing import BoolArray, FloatArray, UInt8Array
 from uavsim_maps.vector_map import VectorMap
 
-__all__ = ["bev", "draw_town", "filled"]
+__all__ = ["draw_town", "filled"]
 
 _MOST_PIXELS: Final = 400_000_000
 _COLOURS: Final[Mapping[str, draw.Colour]] = {
@@ -48,50 +48,9 @@ def filled(shapes: Iterable[Any], *, size_px: tuple[int, int], px_of: Any) -> Bo
             draw.draw_polygons(mask, [px_of(rings[0])], colour=(255, 255, 255))
             continue
         own: UInt8Array = np.zeros_like(mask)
-        draw.draw_polygons(own, [px_of(rings[0])], colour=(255, 255, 255))
-        draw.draw_polygons(own, [px_of(ring) for ring in rings[1:]], colour=(0, 0, 0))
+        draw.draw_even_odd(own, [px_of(ring) for ring in rings], colour=(255, 255, 255))
         mask |= own
     return mask > 0
-
-
-def bev(
-    town: VectorMap,
-    layers: Sequence[str],
-    *,
-    centre_map_m: tuple[float, float],
-    yaw_rad: float,
-    size_m: tuple[float, float] = (100.0, 100.0),
-    metres_per_px: float = 0.5,
-) -> BoolArray:
-    """Return what lies round an agent, as ``NuScenesMap.get_map_mask`` cuts it.
-
-    Args:
-        town: its map.
-        layers: names of polygon layers, one channel each.
-        centre_map_m: the agent's place.
-        yaw_rad: the agent's heading; it is the direction of rising columns, and rows rise to its left.
-        size_m: along and across the heading.
-        metres_per_px: of a pixel.
-
-    Returns:
-        (L, H, W): columns along the heading, rows to the left of it.
-    """
-    long, wide = size_m
-    size_px = (round(long / metres_per_px), round(wide / metres_per_px))
-    cos, sin = np.cos(yaw_rad), np.sin(yaw_rad)
-    reach = float(np.hypot(long, wide)) / 2
-    box = shapely.box(*(np.array(centre_map_m) - reach), *(np.array(centre_map_m) + reach))
-
-    def px_of(points: FloatArray) -> FloatArray:
-        off = points[:, :2] - centre_map_m
-        ahead, left = off[:, 0] * cos + off[:, 1] * sin, off[:, 1] * cos - off[:, 0] * sin
-        return np.stack([(ahead + long / 2) / metres_per_px, (left + wide / 2) / metres_per_px], axis=1) - 0.5
-
-    channels = []
-    for name in layers:
-        near = town.near(name, box)
-        channels.append(filled(near, size_px=size_px, px_of=px_of))
-    return np.stack(channels)
 
 
 def draw_town(

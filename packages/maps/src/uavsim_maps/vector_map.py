@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import shapely
 
+from uavsim.records.road_map import LINE_LAYERS, POLYGON_LAYERS
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 
 __all__ = ["LINE_LAYERS", "POLYGON_LAYERS", "Border", "Layer", "Shapes", "VectorMap", "polygons_of", "valid"]
 
 Shapes: TypeAlias = npt.NDArray[np.object_]
 """(N,) shapely geometries."""
-
-POLYGON_LAYERS: Final = (
-    "drivable_area", "road_segment", "road_block", "lane", "lane_connector", "ped_crossing", "walkway", "stop_line",
-    "carpark_area",
-)  # fmt: skip
-LINE_LAYERS: Final = ("road_divider", "lane_divider", "traffic_light")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +91,16 @@ class VectorMap:
         low, high = np.round(np.nanmin(table[:, :2], axis=0), 4), np.round(np.nanmax(table[:, 2:], axis=0), 4)
         return (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
 
+    def shapes_map_m(self, layer: str) -> dict[str, list[FloatArray]]:
+        """Return the shapes of a layer by token, (N, 3) each: of polygons the outer ring, then its holes; or a line."""
+        own = self.layer(layer)
+        return {token: _rings(shape) for token, shape in zip(own.tokens, own.shapes, strict=True)}
+
+    def shapes_near(self, layer: str, bounds_map_m: tuple[float, float, float, float]) -> list[list[FloatArray]]:
+        """Return the shapes of a layer that a box (west, south, east, north) touches, as ``shapes_map_m`` has them."""
+        near = np.sort(self._tree(layer).query(shapely.box(*bounds_map_m)))
+        return [_rings(part) for part in shapely.get_parts(self.layer(layer).shapes[near])]
+
     def records_at(self, points_map_m: FloatArray, layer: str) -> tuple[IntArray, IntArray]:
         """Return which points lie in which records of a layer.
 
@@ -148,10 +153,6 @@ class VectorMap:
         found[which] = distance
         return np.where(self.is_drivable(points_map_m), found, -found)
 
-    def near(self, layer: str, box: Any) -> list[Any]:
-        """Return the shapes of a layer that a box touches."""
-        return list(self.layer(layer).shapes[np.sort(self._tree(layer).query(box))])
-
     def centre_line_m(self, token: str, *, step_m: float = 1.0) -> FloatArray:
         """Return (N, 3) x, y, yaw along a lane's centre, no farther than ``step_m`` from each other."""
         rows = []
@@ -166,6 +167,10 @@ class VectorMap:
                 np.stack([x + chord * np.cos(yaw + half), y + chord * np.sin(yaw + half), yaw + 2 * half], axis=1)
             )
         return np.concatenate([rows[0], *(row[1:] for row in rows[1:])])
+
+    def centre_lines_map_m(self, *, step_m: float = 1.0) -> dict[str, FloatArray]:
+        """Return (N, 3) x, y, yaw along each lane and connector by token; see ``centre_line_m``."""
+        return {token: self.centre_line_m(token, step_m=step_m) for token in self.paths}
 
     def shifted(self, dx_m: float, dy_m: float) -> VectorMap:
         """Return the map moved."""
@@ -202,6 +207,12 @@ class VectorMap:
         if layer not in self._trees:
             self._trees[layer] = shapely.STRtree(self.layer(layer).shapes)
         return self._trees[layer]
+
+
+def _rings(shape: Any) -> list[FloatArray]:
+    """Return (N, 3) arrays: of polygons all rings, of a line itself; heights that nobody reported are 0."""
+    parts = shapely.get_rings(shape) if shapely.get_dimensions(shape) == 2 else [shape]
+    return [np.nan_to_num(shapely.get_coordinates(part, include_z=True)) for part in parts]
 
 
 def polygons_of(rings: Sequence[FloatArray]) -> Shapes:

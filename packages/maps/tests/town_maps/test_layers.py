@@ -7,10 +7,11 @@ import pytest
 import shapely
 
 from town_maps.drawn import crossing, lane, network, road, section
-from uavsim.errors import DatasetError, InputError
+from uavsim.access.bev import bev_of_map
+from uavsim.errors import DatasetError, InputError, UnknownNameError
+from uavsim.geometry.bev import BevFrame
 from uavsim_maps.build import build
 from uavsim_maps.expansion import expansion_json, read_expansion
-from uavsim_maps.raster import bev
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +76,8 @@ def test_what_is_written_is_read_again(town):
 
 def test_a_raster_turns_with_its_agent(town):
     for yaw, left in ((0.0, (0.0, 1.0)), (np.pi / 2, (-1.0, 0.0)), (0.3, (-np.sin(0.3), np.cos(0.3)))):
-        (mask,) = bev(
-            town, ["drivable_area"], centre_map_m=(90.0, -1.6), yaw_rad=yaw, size_m=(40.0, 20.0), metres_per_px=0.5
-        )
+        frame = BevFrame((90.0, -1.6), yaw, size_m=(40.0, 20.0), metres_per_px=0.5)
+        (mask,) = bev_of_map(town, ["drivable_area"], frame)
         rows, columns = np.indices(mask.shape)
         ahead_m, left_m = (columns + 0.5) * 0.5 - 20.0, (rows + 0.5) * 0.5 - 10.0
         ahead = np.array([left[1], -left[0]])
@@ -86,6 +86,16 @@ def test_a_raster_turns_with_its_agent(town):
         assert mask.shape == (40, 80)
         assert mask[inside_m > 0.5].all()
         assert not mask[inside_m < -0.5].any()
+
+
+def test_a_raster_of_lines_and_of_no_such_layer(town):
+    frame = BevFrame((50.0, 0.0), 0.0, size_m=(20.0, 20.0), metres_per_px=0.5)
+    (line,) = bev_of_map(town, ["road_divider"], frame)
+    assert np.flatnonzero(line.any(axis=1)).tolist() in ([19, 20], [20], [19])
+    with pytest.raises(UnknownNameError, match="did you mean 'ped_crossing'"):
+        bev_of_map(town, ["ped_crosing"], frame)
+    with pytest.raises(InputError, match="no raster of 20 m x 20 m at 0 m a pixel"):
+        BevFrame((0.0, 0.0), 0.0, size_m=(20.0, 20.0), metres_per_px=0.0)
 
 
 def test_moved_to_the_corner_nothing_changes_but_the_place(town):
@@ -121,3 +131,52 @@ def test_sections_that_go_on_are_one_lane():
 def test_nothing_to_drive_on_is_refused():
     with pytest.raises(InputError, match=r"drawn.xodr: holds no lane that vehicles drive on"):
         build(network(road("1", section(lane(-1, "sidewalk")))), "T")
+
+
+def ring_road(mark):
+    """Two lanes around a circle of four roads, which nothing else leads to."""
+    def link(number):
+        before, after = (number - 2) % 4 + 1, number % 4 + 1
+        return (
+            f'<predecessor elementType="road" elementId="{before}" contactPoint="end"/>'
+            f'<successor elementType="road" elementId="{after}" contactPoint="start"/>'
+        )
+
+    lanes = section(lane(-1, before=-1, after=-1, mark=mark), lane(-2, before=-2, after=-2))
+    places = ((0.0, -50.0, 0.0), (50.0, 0.0, 0.5), (0.0, 50.0, 1.0), (-50.0, 0.0, 1.5))
+    return network(
+        *(
+            road(
+                str(number), lanes, x=x, y=y, heading=half_turns * np.pi, length=25 * np.pi,
+                shape='<arc curvature="0.02"/>', link=link(number),
+            )
+            for number, (x, y, half_turns) in enumerate(places, start=1)
+        )
+    )  # fmt: skip
+
+
+def test_lanes_that_only_a_change_of_lanes_enters_are_joined():
+    town = build(ring_road("broken"), "T")
+    changes = [
+        token for token, row in zip(town.layer("lane_connector").tokens, town.layer("lane_connector").fields, strict=True)
+        if row["uav_lane_change"]
+    ]  # fmt: skip
+    assert len(changes) == 2
+    for token in changes:
+        (before,), (after,) = town.connectivity[token]
+        line = town.centre_line_m(token)
+        np.testing.assert_allclose(line[0], town.centre_line_m(before)[-1], atol=0.02)
+        np.testing.assert_allclose(line[-1, :2], town.centre_line_m(after)[0, :2], atol=0.02)
+        radii = np.linalg.norm(line[:, :2], axis=1)
+        assert {round(radii[0] - 50.0, 2), round(radii[-1] - 50.0, 2)} == {1.75, 5.25}
+
+
+def test_nobody_changes_lanes_over_a_solid_line():
+    town = build(ring_road("solid"), "T")
+    assert not len(town.layer("lane_connector"))
+
+
+def test_a_lane_for_turning_that_nothing_leads_to_is_ground_and_no_lane():
+    town = build(network(road("1", section(lane(1), lane(-1, "bidirectional"), lane(-2)))), "T")
+    assert len(town.layer("lane")) == len(town.paths) == 2
+    assert town.is_drivable(np.array([[50.0, -1.7]])).all()

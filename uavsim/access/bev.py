@@ -1,0 +1,65 @@
+"""Rasters of the map and of boxes around an agent, as models of nuScenes' form take them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from uavsim.access.boxes import Boxes
+from uavsim.geometry.bev import BevFrame
+from uavsim.images import draw
+from uavsim.records.road_map import LINE_LAYERS, MAP_LAYERS, RoadMap
+from uavsim.registry import pick
+from uavsim.typing import BoolArray, FloatArray, UInt8Array
+
+__all__ = ["bev_of_boxes", "bev_of_map"]
+
+_INK = (255, 255, 255)
+_SHARE = 64  # of 255 that a line covers of a pixel that is its own
+
+
+def bev_of_map(road_map: RoadMap, layers: Sequence[str], frame: BevFrame) -> BoolArray:
+    """Return (L, H, W) where each of some layers of a map lies; of lines a pixel wide.
+
+    Raises:
+        UnknownNameError: no such layer.
+    """
+    for layer in layers:
+        pick(dict.fromkeys(MAP_LAYERS), layer, what="map layer")
+    channels = [_raster(road_map.shapes_near(layer, frame.bounds_map_m), frame, layer) for layer in layers]
+    return np.stack(channels) if channels else np.zeros((0, *frame.size_px[::-1]), dtype=np.bool_)
+
+
+def bev_of_boxes(boxes: Boxes, classes: Sequence[str], frame: BevFrame) -> BoolArray:
+    """Return (C, H, W) where the boxes of each of some classes stand, by their footprint.
+
+    Args:
+        boxes: of a sample.
+        classes: names of categories or the first words of some: ``vehicle`` has all that begin with ``vehicle.``.
+        frame: of the raster.
+    """
+    found: BoolArray = np.zeros((len(classes), *frame.size_px[::-1]), dtype=np.bool_)
+    corners = boxes.corners_map_m[:, [2, 3, 7, 6], :2]  # the lower ones, around
+    for channel, name in zip(found, classes, strict=True):
+        own = [c for c, kind in zip(corners, boxes.categories, strict=True) if f"{kind}.".startswith(f"{name}.")]
+        mask: UInt8Array = np.zeros(channel.shape, dtype=np.uint8)
+        draw.draw_polygons(mask, [frame.px(corner) for corner in own], colour=_INK)
+        channel[:] = mask > _SHARE
+    return found
+
+
+def _raster(shapes: Sequence[Sequence[FloatArray]], frame: BevFrame, layer: str) -> BoolArray:
+    mask: UInt8Array = np.zeros(frame.size_px[::-1], dtype=np.uint8)
+    for rings in shapes:
+        pixels = [frame.px(ring) for ring in rings]
+        if layer in LINE_LAYERS:
+            for line in pixels:
+                draw.draw_polyline(mask, line, colour=_INK)
+        elif len(pixels) == 1:
+            draw.draw_polygons(mask, pixels, colour=_INK)
+        else:  # what lies in its holes stays as it is
+            own: UInt8Array = np.zeros_like(mask)
+            draw.draw_even_odd(own, pixels, colour=_INK)
+            mask |= own
+    return mask > _SHARE

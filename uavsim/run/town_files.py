@@ -1,0 +1,55 @@
+"""Files of a town that ingredients make of its roads: its maps, once a town, known by what they were made of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from typing import Final
+
+from uavsim.capture.record import ROADS_NAME
+from uavsim.errors import DatasetError, StorageError
+from uavsim.files.parse import parse_json
+from uavsim.records.codec import pack_value
+from uavsim.records.ingredients import ingredients_of
+from uavsim.records.recording import Recording
+from uavsim.store.layout import check_name
+from uavsim.store.output import Output
+
+__all__ = ["keep_town_files"]
+
+_ONE: Final = threading.Lock()
+
+
+def keep_town_files(output: Output, recording: Recording) -> None:
+    """Make the files of a scene's town, unless they are there.
+
+    Raises:
+        DatasetError: scenes before were flown in a town of this name with other roads.
+        StorageError: something that is not ours is in the way; it is left as it is.
+    """
+    town = check_name(recording.plan.town.name, what="town")
+    for used in ingredients_of(recording.plan.ingredients):
+        if used.ingredient.town_files is None:
+            continue
+        roads = (recording.folder / ROADS_NAME).read_bytes()
+        of_what = hashlib.sha256(roads + repr(pack_value(used.record)).encode()).hexdigest()
+        key = f".uavsim/maps/{town}~{used.name}.json"
+        with _ONE:  # scenes of one town end at the same time where several simulators fly
+            data = output.read(key)
+            if data is None:
+                _make(output, used.ingredient.town_files.load()(roads, town, used.record))
+                output.create(key, json.dumps({"of_what": of_what}).encode("ascii"))
+        if data is not None and parse_json(data)["of_what"] != of_what:
+            raise DatasetError(
+                f"{recording.plan.scene_name}: {town} has other roads than in the scenes before, of which its maps were "
+                "made; fly all scenes of a dataset with the same simulator's towns"
+            )
+
+
+def _make(output: Output, files: dict[str, bytes]) -> None:
+    for path, data in files.items():
+        if not output.create(path, data) and output.read(path) != data:
+            raise StorageError(
+                f"{output.address}/{path} is there and is not ours; move it away and run the same command again"
+            )
