@@ -17,6 +17,11 @@ __all__ = ["TownMap", "read_road_map"]
 _LARGEST_MAP_BYTES: Final = 1 << 31
 
 
+def expansion_path(town: str) -> str:
+    """Return where the devkit looks for the map expansion of a town."""
+    return f"maps/expansion/{town}.json"
+
+
 def read_road_map(files: DataFolder, town: str) -> RoadMap:
     """Read the map expansion of a town in a dataset's folder.
 
@@ -24,7 +29,7 @@ def read_road_map(files: DataFolder, town: str) -> RoadMap:
         DatasetError: there is none, or it is damaged.
         InputError: no installed package reads it.
     """
-    name = f"maps/expansion/{town}.json"
+    name = expansion_path(town)
     if part_fault(town) or files.fault(name, most_bytes=_LARGEST_MAP_BYTES) == MISSING:
         raise DatasetError(
             f"{files.root}: {name} is not there; a dataset whose YAML has `maps: [expansion]` has it, or uavsim map writes it"
@@ -64,3 +69,12 @@ class TownMap:
             DatasetError: the file is missing or no image.
         """
         return codec.decode_rgb(self.files.read(self.filename))[..., 0] > 127
+
+    def roads(self) -> RoadMap | None:
+        """Read the vector map; None where the dataset has none, or no installed package reads it.
+
+        Raises:
+            DatasetError: it is damaged.
+        """
+        there = self.files.fault(expansion_path(self.town), most_bytes=_LARGEST_MAP_BYTES) is None
+        return read_road_map(self.files, self.town) if there and reader_of("expansion") is not None else None

@@ -171,6 +171,7 @@ INGREDIENTS: Final[Registry[Ingredient]] = Registry(
             "roadside",
             "drone_bodies",
             "flight_sensors",
+            "town_maps",
             "replay",
         )
     },

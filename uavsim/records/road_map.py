@@ -8,7 +8,16 @@ from typing import Final, Protocol, TypeAlias
 from uavsim.registry import Registry
 from uavsim.typing import BoolArray, FloatArray
 
-__all__ = ["LINE_LAYERS", "MAP_LAYERS", "POLYGON_LAYERS", "ROAD_MAPS", "RoadMap", "RoadMapReader", "reader_of"]
+__all__ = [
+    "LINE_LAYERS",
+    "MAP_FILES",
+    "MAP_LAYERS",
+    "POLYGON_LAYERS",
+    "ROAD_MAPS",
+    "RoadMap",
+    "RoadMapReader",
+    "reader_of",
+]
 
 POLYGON_LAYERS: Final = (
     "drivable_area", "road_segment", "road_block", "lane", "lane_connector", "ped_crossing", "walkway", "stop_line",
@@ -52,6 +61,11 @@ RoadMapReader: TypeAlias = Callable[..., RoadMap]
 
 ROAD_MAPS: Final[Registry[RoadMapReader]] = Registry("road_maps", {}, what="map", expects=Callable)
 """Readers by what they read: ``expansion``, nuScenes' map expansion; ``opendrive``, an OpenDRIVE text."""
+
+MAP_FILES: Final[Registry[Callable[[bytes, str, Sequence[str]], dict[str, bytes]]]] = Registry(
+    "map_files", {}, what="maker of maps", expects=Callable
+)
+"""Makers of a dataset's files of a town, by what they make them of: ``(opendrive, town, forms) -> {path: bytes}``."""
 
 
 def reader_of(form: str) -> RoadMapReader | None:

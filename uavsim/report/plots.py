@@ -9,12 +9,14 @@ from typing import Any, Final
 
 import numpy as np
 from matplotlib import rc_context
+from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from uavsim.access import TownMap
 from uavsim.errors import DatasetError
 from uavsim.images import draw
+from uavsim.records.road_map import POLYGON_LAYERS
 from uavsim.report.measure import Histogram, TownFigures
 
 __all__ = ["bars", "histogram", "town_map"]
@@ -23,6 +25,12 @@ _TEXT: Final = "#010203"  # replaced by the page's own colour
 _BAR: Final = "#3b82c4"
 _ROUTE: Final = "#e08a1e"
 _WIDEST_PX: Final = 900
+_PAINT: Final = {
+    "lane_divider": "#ffffff",
+    "road_divider": "#e6b422",
+    "ped_crossing": "#e6b422",
+    "stop_line": "#d9483b",
+}
 _LONGEST_LABEL: Final = 64
 _STYLE: Final[dict[Any, Any]] = {
     "svg.fonttype": "none",
@@ -76,6 +84,8 @@ def town_map(name: str, town: TownFigures, known: TownMap | None) -> str:
         figure = Figure(figsize=(6.4, 6.0), layout="constrained")
         axes = figure.add_subplot()
         _ground(axes, known)
+        if known is not None:
+            _roads(axes, known)
         cells = np.array(list(town.boxes_per_cell), dtype=np.float64).reshape(-1, 2)
         if len(cells):
             low, high = cells.min(axis=0).astype(int), cells.max(axis=0).astype(int) + 1
@@ -122,6 +132,20 @@ def _ground(axes: Any, known: TownMap | None) -> None:
     x, y = known.origin_map_m
     extent = (x, x + width * known.metres_per_px, y, y + height * known.metres_per_px)
     axes.imshow(rgba, extent=extent, origin="upper", zorder=1)
+
+
+def _roads(axes: Any, known: TownMap) -> None:
+    """Draw the vector map: crossings, stop lines and what is painted between lanes."""
+    try:
+        roads = known.roads()
+    except DatasetError:
+        return
+    if roads is None:
+        return
+    for layer, colour in _PAINT.items():
+        lines = [part[:, :2] for parts in roads.shapes_map_m(layer).values() for part in parts]
+        style = {"facecolors": colour} if layer in POLYGON_LAYERS else {"facecolors": "none", "edgecolors": colour}
+        axes.add_collection(PolyCollection(lines, closed=layer in POLYGON_LAYERS, linewidths=0.3, zorder=1.5, **style))
 
 
 def _bare(axes: Any, sides: Sequence[str]) -> None:

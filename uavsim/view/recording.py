@@ -2,7 +2,7 @@
 
 Timelines: ``keyframe`` counts through all scenes; ``time`` is the samples' own. Entities::
 
-    world/town/...                           drivable area, borders
+    world/town/...                           drivable area, borders; map: the vector map's lines by layer
     world/drones/<id>                        the drone; below it <CHANNEL>: pinhole, image, mask, boxes (2D)
     world/routes/<id>                        its way through the scene
     world/boxes                              3D boxes by class; world/tracks: the ways of those that move

@@ -1,4 +1,4 @@
-"""The ground of a recording: drivable area and its borders."""
+"""The ground of a recording: drivable area and its borders, and the lines of the vector map."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import rerun as rr
 from uavsim.access import TownMap
 from uavsim.errors import DatasetError
 from uavsim.images import draw, overlay
+from uavsim.records.road_map import RoadMap
 from uavsim.typing import BoolArray, FloatArray, UInt8Array
 
 __all__ = ["log_town"]
@@ -17,6 +18,13 @@ __all__ = ["log_town"]
 _WIDEST_PX: Final = 1536
 _ROAD, _GROUND = (92, 96, 104), (38, 42, 48)
 _BORDER: Final = (170, 175, 185)
+_LAYERS: Final = {
+    "lane_divider": (235, 235, 235),
+    "road_divider": (240, 190, 60),
+    "ped_crossing": (250, 214, 90),
+    "stop_line": (226, 90, 70),
+    "traffic_light": (60, 200, 90),
+}
 _STRAIGHT_WITHIN_PX: Final = 2.0
 
 
@@ -43,7 +51,17 @@ def log_town(recording: rr.RecordingStream, town: TownMap, *, ground_z_m: float)
     lines = overlay.outlines(drivable, within_px=_STRAIGHT_WITHIN_PX)
     strips = [_to_map(line, low=low, high=high, metres_per_px=town.metres_per_px, z_m=z) for line in lines]
     recording.log("world/town/borders", rr.LineStrips3D(strips, colors=[_BORDER], radii=[0.08]))
+    roads = town.roads()
+    if roads is not None:
+        _log_roads(recording, roads)
     return True
+
+
+def _log_roads(recording: rr.RecordingStream, roads: RoadMap) -> None:
+    """Log the lines of a vector map, each layer on its own, at its own height."""
+    for layer, colour in _LAYERS.items():
+        lines = [shape for parts in roads.shapes_map_m(layer).values() for shape in parts]
+        recording.log(f"world/town/map/{layer}", rr.LineStrips3D(lines, colors=[colour], radii=[0.06]))
 
 
 def _texture(drivable: BoolArray) -> UInt8Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,11 +13,12 @@ import shapely
 from uavsim.files.whole import make_folders, write_whole
 from uavsim.images import codec
 from uavsim.typing import FloatArray, JsonDict, UInt8Array
+from uavsim_maps.build import map_of_opendrive
 from uavsim_maps.expansion import expansion_json
 from uavsim_maps.raster import filled
 from uavsim_maps.vector_map import VectorMap
 
-__all__ = ["BORROWED", "FORMATS", "expansion_files", "geojson_files", "graph_files", "write_files"]
+__all__ = ["BORROWED", "FORMATS", "expansion_files", "files_of_town", "geojson_files", "graph_files", "write_files"]
 
 BORROWED: Final[Mapping[str, str]] = {
     "singapore-onenorth": "53992ee3023e5494b90c316c183be829",
@@ -142,6 +143,20 @@ FORMATS: Final[Mapping[str, Callable[[VectorMap, str], dict[str, bytes]]]] = {
     "geojson": geojson_files,
     "graph": graph_files,
 }
+
+
+def files_of_town(opendrive: bytes, town: str, forms: Sequence[str]) -> dict[str, bytes]:
+    """Return the files of a town in some forms, by their path in a dataset; ``expansion`` is nuScenes' own.
+
+    Raises:
+        InputError: the text is no OpenDRIVE, or has no lane that vehicles drive on.
+    """
+    made = map_of_opendrive(opendrive, name=town)
+    files: dict[str, bytes] = {}
+    for form in forms:
+        folder, format_ = ("", "nuscenes") if form == "expansion" else (f"maps/{form}/", form)
+        files |= {folder + path: data for path, data in FORMATS[format_](made, town).items()}
+    return files
 
 
 def write_files(out: Path, files: Mapping[str, bytes]) -> None:

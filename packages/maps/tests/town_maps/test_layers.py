@@ -135,6 +135,7 @@ def test_nothing_to_drive_on_is_refused():
 
 def ring_road(mark):
     """Two lanes around a circle of four roads, which nothing else leads to."""
+
     def link(number):
         before, after = (number - 2) % 4 + 1, number % 4 + 1
         return (

@@ -1,0 +1,91 @@
+"""Maps of a town are made once, of the roads that its first scene reports; nothing of others is touched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from tools.common.plans import scene_plan
+from uavsim.capture.record import ROADS_NAME
+from uavsim.errors import ConfigError, DatasetError, StorageError
+from uavsim.ingredients.town_maps.records import MapsPlan
+from uavsim.plan import plan_scenes
+from uavsim.records.recording import Recording
+from uavsim.records.road_map import MAP_FILES
+from uavsim.run.town_files import keep_town_files
+from uavsim.store.local import LocalOutput
+
+DATASET = "towns: {Town10HD: {scenes: 1}}\nformation: cross\nrig: uav3d\nsamples: 2\n"
+
+
+def plans(tmp_path: Path, words: str) -> list[MapsPlan | None]:
+    path = tmp_path / "own.yaml"
+    path.write_text(DATASET + words)
+    return [plan.of(MapsPlan) for plan in plan_scenes(str(path))]
+
+
+def test_a_plan_says_which_maps(tmp_path: Path) -> None:
+    assert plans(tmp_path, "maps: [expansion, graph, expansion]\n") == [MapsPlan(("expansion", "graph"))]
+    assert plans(tmp_path, "") == [None]
+
+
+@pytest.mark.parametrize(("words", "said"), [("maps: [expansio]\n", "expansion"), ("maps: []\n", "at least 1")])
+def test_what_is_no_map_is_refused(tmp_path: Path, words: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        plans(tmp_path, words)
+
+
+def test_without_the_package_the_line_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MAP_FILES, "names", list)
+    with pytest.raises(ConfigError, match=r"own\.yaml.*maps need the package uavsim-maps"):
+        plans(tmp_path, "maps: [expansion]\n")
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Return the roads of which maps were made, by a maker that writes them down."""
+    found: list[bytes] = []
+
+    def maker(opendrive: bytes, town: str, forms: tuple[str, ...]) -> dict[str, bytes]:
+        found.append(opendrive)
+        return {f"maps/expansion/{town}.json": opendrive + "".join(forms).encode()}
+
+    monkeypatch.setattr(MAP_FILES, "pick", {"opendrive": maker}.__getitem__)
+    return found
+
+
+def recording(folder: Path, roads: bytes) -> Recording:
+    plan = replace(scene_plan(), ingredients={"town_maps": MapsPlan(("expansion",))})
+    folder.mkdir()
+    (folder / ROADS_NAME).write_bytes(roads)
+    return cast(Recording, SimpleNamespace(folder=folder, plan=plan))
+
+
+def test_a_town_is_drawn_once(tmp_path: Path, asked: list[bytes]) -> None:
+    output: Any = LocalOutput(tmp_path / "out")
+    for number in range(3):
+        keep_town_files(output, recording(tmp_path / str(number), b"roads"))
+    assert asked == [b"roads"]
+    town = scene_plan().town.name
+    assert output.read(f"maps/expansion/{town}.json") == b"roadsexpansion"
+
+
+def test_other_roads_under_the_same_name_are_refused(tmp_path: Path, asked: list[bytes]) -> None:
+    output: Any = LocalOutput(tmp_path / "out")
+    keep_town_files(output, recording(tmp_path / "0", b"roads"))
+    with pytest.raises(DatasetError, match="has other roads than in the scenes before"):
+        keep_town_files(output, recording(tmp_path / "1", b"other"))
+    assert asked == [b"roads"]
+
+
+def test_a_map_of_somebody_else_stays(tmp_path: Path, asked: list[bytes]) -> None:
+    output: Any = LocalOutput(tmp_path / "out")
+    key = f"maps/expansion/{scene_plan().town.name}.json"
+    output.create(key, b"theirs")
+    with pytest.raises(StorageError, match="is there and is not ours"):
+        keep_town_files(output, recording(tmp_path / "0", b"roads"))
+    assert (output.read(key), len(asked)) == (b"theirs", 1)

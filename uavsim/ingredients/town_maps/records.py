@@ -1,0 +1,14 @@
+"""A plan's record of the maps that are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["MapsPlan"]
+
+
+@dataclass(frozen=True, slots=True)
+class MapsPlan:
+    """The forms in which a town's map is written: ``expansion``, ``geojson``, ``graph``."""
+
+    forms: tuple[str, ...]

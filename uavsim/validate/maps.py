@@ -1,0 +1,147 @@
+"""Checks of vector maps in ``maps/expansion``: whole, and of the dataset's own frame.
+
+Source: nuscenes-devkit, map_expansion/map_api.py, for what its reader takes for granted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from uavsim.errors import DatasetError
+from uavsim.files.parse import parse_json
+from uavsim.typing import BoolArray, FloatArray, JsonDict
+from uavsim.validate.dataset import follow
+from uavsim.validate.evidence import Evidence
+from uavsim.validate.findings import Finding
+
+__all__ = ["maps_whole", "vehicles_on_maps"]
+
+_FOLDER: Final = "maps/expansion"
+_LARGEST_BYTES: Final = 1 << 31
+_POLYGONS: Final = (
+    "road_segment", "road_block", "lane", "lane_connector", "ped_crossing", "walkway", "stop_line", "carpark_area",
+)  # fmt: skip
+_LINES: Final = ("road_divider", "lane_divider", "traffic_light")
+_MOVING_MPS: Final = 2.0
+_LEAST_SHARE: Final = 0.95
+
+
+def maps_whole(evidence: Evidence) -> Iterator[Finding]:
+    """Vector maps hold every layer of nuScenes' expansion 1.3, and every token in them leads somewhere."""
+    towns = set(evidence.data["log"]["location"])
+    found = {name.removesuffix(".json") for name in evidence.data.files.names(_FOLDER) if name.endswith(".json")}
+    for town in sorted(towns - found) if towns & found else ():
+        yield _finding(f"{_FOLDER}/{town}.json is not there, and those of other towns are")
+    for town in sorted(found & towns):
+        tables = _tables(evidence, town)
+        for fault in ["is no JSON object"] if tables is None else _faults(tables):
+            yield _finding(f"{_FOLDER}/{town}.json {fault}")
+
+
+def _finding(message: str) -> Finding:
+    return Finding("maps.expansion", message)
+
+
+def _tables(evidence: Evidence, town: str) -> JsonDict | None:
+    try:
+        with evidence.data.files.open(f"{_FOLDER}/{town}.json", most_bytes=_LARGEST_BYTES) as file:
+            tables = parse_json(file.read())
+    except (DatasetError, ValueError):
+        return None
+    return tables if isinstance(tables, dict) else None
+
+
+def _faults(tables: JsonDict) -> Iterator[str]:
+    try:
+        if not (isinstance(tables["version"], str) and tables["version"] >= "1.3"):
+            yield f"has version {tables['version']!r}, not 1.3"
+        if min(tables["canvas_edge"]) <= 0:
+            yield "has an empty canvas"
+        tokens = {
+            name: {row["token"] for row in tables[name]} for name in ("node", "line", "polygon", *_POLYGONS, *_LINES)
+        }
+        lanes = tokens["lane"] | tokens["lane_connector"]
+        for what, named, known in _references(tables, tokens, lanes):
+            lost = sorted(set(named) - known)
+            if lost:
+                yield f"names {len(lost)} {what} that are not there, {lost[0]} first"
+        unled = lanes - tables["arcline_path_3"].keys()
+        if unled:
+            yield f"has {len(unled)} lanes without a centre line, {min(unled)} first"
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        yield f"is not nuScenes' map expansion: {type(error).__name__}: {error}"
+
+
+def _references(tables: JsonDict, tokens: dict[str, set[str]], lanes: set[str]) -> Iterator[tuple[str, Any, set[str]]]:
+    rings = [
+        ring
+        for row in tables["polygon"]
+        for ring in (row["exterior_node_tokens"], *(h["node_tokens"] for h in row["holes"]))
+    ]
+    yield (
+        "nodes",
+        (node for ring in (*rings, *(row["node_tokens"] for row in tables["line"])) for node in ring),
+        tokens["node"],
+    )
+    areas = [key for row in tables["drivable_area"] for key in row["polygon_tokens"]]
+    yield "polygons", (*areas, *(row["polygon_token"] for name in _POLYGONS for row in tables[name])), tokens["polygon"]
+    yield "lines", (row["line_token"] for name in _LINES for row in tables[name]), tokens["line"]
+    ways = tables["connectivity"]
+    yield "lanes", (*ways, *(key for row in ways.values() for key in (*row["incoming"], *row["outgoing"]))), lanes
+    yield "lanes", tables["arcline_path_3"], lanes
+    lights = (key for row in tables["stop_line"] for key in row["traffic_light_tokens"])
+    yield "traffic lights", lights, tokens["traffic_light"]
+
+
+def vehicles_on_maps(evidence: Evidence) -> Iterator[Finding]:
+    """Vehicles that drive are on the drivable area of their town's vector map: its frame is the dataset's."""
+    data, boxes = evidence.data, evidence.boxes
+    assert boxes.velocity_mps is not None  # of the check's needs
+    category = follow(data["sample_annotation"]["instance_token"], data["instance"]["category_token"])
+    drives = np.array(
+        [n.startswith("vehicle.") and n != "vehicle.ego" for n in data["category"]["name"]] + [False], bool
+    )
+    with np.errstate(invalid="ignore"):
+        moving = np.linalg.norm(boxes.velocity_mps, axis=1) > _MOVING_MPS
+    moving &= drives[np.where(category >= 0, category, -1)] & boxes.usable & ~data.placed
+    log = follow(data.scene_of_annotation, data["scene"]["log_token"])
+    for row, town in enumerate(data["log"]["location"]):
+        own = boxes.centre_m[moving & (log == row), :2]
+        tables = _tables(evidence, town) if len(own) and f"{town}.json" in data.files.names(_FOLDER) else None
+        inside = None if tables is None else _on_areas(tables, own)
+        if inside is not None and inside.mean() < _LEAST_SHARE:
+            share = f"{100 * inside.mean():.1f} %"
+            message = f"{share} of the boxes of driving vehicles are on the drivable area of {_FOLDER}/{town}.json"
+            yield Finding("maps.frame", message, numbers={"boxes": len(own), "share": float(inside.mean())})
+
+
+def _on_areas(tables: JsonDict, points_m: FloatArray) -> BoolArray | None:
+    """Return which of (N, 2) points lie in the drivable area, by even and odd; None where the map is damaged."""
+    try:
+        place = {row["token"]: (row["x"], row["y"]) for row in tables["node"]}
+        polygons = {row["token"]: row for row in tables["polygon"]}
+        keys = [key for row in tables["drivable_area"] for key in row["polygon_tokens"]]
+        inside = np.zeros(len(points_m), bool)
+        for polygon in map(polygons.__getitem__, keys):
+            rings = (polygon["exterior_node_tokens"], *(hole["node_tokens"] for hole in polygon["holes"]))
+            odd = np.zeros(len(points_m), bool)
+            for ring in rings:
+                odd ^= _in_ring(np.array([place[node] for node in ring], dtype=np.float64), points_m)
+            inside |= odd
+    except (KeyError, TypeError, ValueError):
+        return None  # which ``maps_whole`` says
+    return inside
+
+
+def _in_ring(ring_m: FloatArray, points_m: FloatArray) -> BoolArray:
+    """Return (N,) whether a ray to the east crosses the ring an odd number of times."""
+    odd = np.zeros(len(points_m), bool)
+    (x0, y0), (x1, y1) = ring_m.T, np.roll(ring_m, -1, axis=0).T
+    for number, (x, y) in enumerate(points_m.tolist()):
+        crosses = (y0 > y) != (y1 > y)
+        at = x0[crosses] + (y - y0[crosses]) * (x1[crosses] - x0[crosses]) / (y1[crosses] - y0[crosses])
+        odd[number] = bool(np.count_nonzero(at > x) % 2)
+    return odd
