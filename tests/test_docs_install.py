@@ -10,9 +10,12 @@ import shutil
 import subprocess
 import sys
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import uavsim
 from tests.wheel_index import index_of
@@ -32,7 +35,7 @@ SHELL = re.compile(r"^```(?:sh|bash|yaml)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`((?:uv )?pip install [^`]+)`")
 INSTALLS = re.compile(r"^(?:- )?(?:run: )?((?:uv )?pip (?:install|wheel) .*?)(?:\s+#.*)?$")
 MADE_UP = "papersim"  # the client of a backend that how-to-add-a-backend.md makes up
-EXTRAS = ("foxglove", "plots", "publish", "report", "ros", "s3", "video", "viewer")
+EXTRAS = ("foxglove", "plots", "prefect", "publish", "report", "ros", "s3", "video", "viewer")
 
 
 def lines_of(text: str) -> set[str]:
@@ -50,6 +53,21 @@ def hints() -> set[str]:
         patch.setattr(environment, "_pip", lambda: "pip")
         lines = {environment.install_line(extra) for extra in EXTRAS}
     return lines | {CARLA.install, AIRSIM.install, COSYS.install.partition("uavsim, ")[2].partition(",")[0]}
+
+
+def needed_by(distribution: str, *extras: str) -> set[str]:
+    """Return what pip installs for it here, itself included, by the metadata of what is installed."""
+    found: set[str] = set()
+    waiting = [(distribution, extra) for extra in ("", *extras)]
+    while waiting:
+        name, extra = waiting.pop()
+        found.add(name)
+        for line in metadata.requires(name) or ():
+            needed = Requirement(line)
+            name_of_it = canonicalize_name(needed.name)
+            if name_of_it not in found and (needed.marker is None or needed.marker.evaluate({"extra": extra})):
+                waiting += [(name_of_it, wanted) for wanted in ("", *needed.extras)]
+    return found
 
 
 @cache
@@ -134,13 +152,26 @@ def test_no_line_names_the_package_of_somebody_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("extra", "package"), [("viewer", "'rerun-sdk>="), ("report", "'matplotlib>="), ("s3", "'s3fs>=")]
+    ("extra", "package"),
+    [("viewer", "'rerun-sdk>="), ("plots", "'matplotlib>="), ("report", "'jinja2>="), ("s3", "'s3fs>=")],
 )
 def test_a_hint_names_what_an_extra_needs(extra: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert environment.install_line(extra) == f"{ROOT}/scripts/setup ours"
     monkeypatch.setattr(environment, "__file__", "/usr/lib/python3/site-packages/uavsim/environment.py")
     assert " install '" in environment.install_line(extra)
     assert package in environment.install_line(extra)
+
+
+def test_a_demo_needs_as_many_packages_and_bytes_as_the_pages_say() -> None:
+    names = needed_by("uavsim-datagen", "report")
+    files = [
+        Path(str(f.locate())) for name in names for f in metadata.files(name) or () if "__pycache__" not in f.parts
+    ]
+    total_mb = sum(file.stat().st_size for file in files if file.is_file()) / 1e6
+    for page in ("README.md", "docs/install.md"):
+        (said,) = re.findall(r"(\d+) packages, (\d+) MB", (ROOT / page).read_text("utf-8"))
+        assert int(said[0]) == len(names), page
+        assert int(said[1]) == pytest.approx(total_mb, rel=0.02), page
 
 
 def test_a_package_of_that_name_over_ours_is_refused(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from uavsim.escape import visible
 
-__all__ = ["Screen", "be_quiet", "count", "duration", "line", "open_standard_streams", "size", "write_out"]
+__all__ = ["Screen", "be_quiet", "count", "counts", "duration", "line", "open_standard_streams", "size", "write_out"]
 
 _quiet: Final = threading.Event()
 
@@ -86,6 +86,11 @@ def size(total_bytes: float) -> str:
 def count(number: int, what: str) -> str:
     """Say how many: ``1 scene``, ``2 scenes``, ``1,200 images``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def counts(**numbers: int) -> str:
+    """Say how many of each: ``1 scene, 5 samples``."""
+    return ", ".join(count(number, what.replace("_", " ")) for what, number in numbers.items())
 
 
 def write_out(text: str) -> None:

@@ -201,8 +201,8 @@ def _table(plans: Sequence[ScenePlan]) -> Table:
     images = len(first.capture_steps) * len(first.channels)
     seconds = first.capture_steps[-1] * first.step_us / 1e6
     table = Table(
-        title=f"{first.dataset}: {len(plans)} scenes of {first.town.name}, each {first.samples} samples, "
-        f"{seconds:g} s, {images} images; topology {first.topology}"
+        title=f"{first.dataset}: {count(len(plans), 'scene')} of {first.town.name}, each {count(first.samples, 'sample')}, "
+        f"{seconds:g} s, {count(images, 'image')}; topology {first.topology}"
     )
     summaries = [_summary(scene) for scene in plans]
     own = {column: isinstance(value, int) for summary in summaries for column, value in summary.items()}

@@ -35,7 +35,7 @@ from uavsim.store.commit import generation_of
 from uavsim.store.ledger import LedgerEntry
 from uavsim.store.output import Output
 from uavsim.store.places import open_output
-from uavsim.terminal import Screen, line
+from uavsim.terminal import Screen, count, counts, line
 
 __all__ = ["register"]
 
@@ -142,7 +142,7 @@ def convert_dialect(
     job = conversion_job(folder, dialect, (options, infos, data_path))
     with result.unfinished(job):
         for version in convert(folder, result, dialect=dialect, options=options):
-            Screen().print(f"wrote {version.version}: {len(version.scenes)} scenes in the dialect {dialect}")
+            Screen().print(f"wrote {version.version}: {count(len(version.scenes), 'scene')} in the dialect {dialect}")
             if dialect == "uav3d" and infos:
                 choices = InfoOptions(data_path=data_path)
                 written = write_uav3d_infos(out, result, version=version.version, options=choices)
@@ -176,7 +176,7 @@ def _say_intent(folder: Path, out: Path, version: str | None, what: str) -> None
     """Read the tables as the command would, and say what it would write."""
     data = open_folder(folder, version)
     Screen().print(
-        f"{folder}: {len(data.scene_names)} scenes with {sum(map(len, data))} samples would be written to {out} in {what}; "
+        f"{folder}: {counts(scene=len(data.scene_names), sample=sum(map(len, data)))} would be written to {out} in {what}; "
         "nothing was written (--dry-run)"
     )
 

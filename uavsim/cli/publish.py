@@ -14,7 +14,7 @@ from uavsim.environment import install_line
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.result_folder import check_result_folder
 from uavsim.files.scratch import scratch_folder
-from uavsim.terminal import Screen, line, write_out
+from uavsim.terminal import Screen, count, counts, line, write_out
 
 __all__ = ["register"]
 
@@ -63,8 +63,8 @@ def publish(
             write_out(json.dumps(found))
         else:
             Screen().print(
-                f"{folder}: {found['scenes']} scenes with {found['samples']} samples would be published to {out}; nothing was "
-                "written (--dry-run)"
+                f"{folder}: {counts(scene=len(data.scene_names), sample=sum(map(len, data)))} would be published to {out}; "
+                "nothing was written (--dry-run)"
             )
         return
     done = write(data, out, request)
@@ -73,7 +73,9 @@ def publish(
         write_out(json.dumps(found | {"certified_scenes": done.certified_scenes, "sums_sha256": done.sums_sha256}))
         return
     certified = (
-        f"{done.certified_scenes} scenes certified" if done.certified_scenes else "no certificate: no ledger is there"
+        f"{count(done.certified_scenes, 'scene')} certified"
+        if done.certified_scenes
+        else "no certificate: no ledger is there"
     )
     Screen().print(f"wrote {out}: {done.files} files, {done.rows} rows, {done.size_bytes / 1e6:.1f} MB; {certified}")
     Screen().print(f"sha256 of SHA256SUMS, by which uavsim verify --sums-sha256 proves the pack: {done.sums_sha256}")

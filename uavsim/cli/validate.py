@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from uavsim.errors import DatasetError, InputError
-from uavsim.terminal import Screen, line, write_out
+from uavsim.terminal import Screen, counts, line, write_out
 from uavsim.typing import JsonDict
 from uavsim.validate import Report, validate_version
 from uavsim.validate.dataset import versions_of
@@ -81,19 +81,19 @@ def _number(of: list[str], what: str) -> str:
 
 def _show(console: Screen, report: Report) -> None:
     facts = report.facts
+    shown = counts(scene=facts["scenes"], sample=facts["samples"], image=facts["images"])
     console.print(
         line(
             ("bold", report.version),
-            f" ({report.dialect}): {facts['scenes']} scenes, {facts['samples']} samples, {facts['images']} images, "
-            f"{facts['boxes']} boxes",
+            f" ({report.dialect}): {shown}, {facts['boxes']:,} box{'' if facts['boxes'] == 1 else 'es'}",
         )
     )
     if report.findings:
         table = Table("code", "count", "where", "what", box=None, pad_edge=False)
-        for code, count in report.counts.items():
+        for code, found in report.counts.items():
             some = [f for f in report.findings if f.code == code][:_SHOWN_PER_CODE]
             for i, finding in enumerate(some):
-                table.add_row(code if i == 0 else "", str(count) if i == 0 else "", finding.place, finding.message)
+                table.add_row(code if i == 0 else "", str(found) if i == 0 else "", finding.place, finding.message)
         console.print(table)
     for check, reason in report.skipped.items():
         console.print(f"  not checked: {check}: {reason}", style="dim")

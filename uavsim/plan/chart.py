@@ -14,6 +14,7 @@ from uavsim.plan.path import FlightPath
 from uavsim.plan.roadmap import Road
 from uavsim.plan.sheet import FAINT, INK, Sheet, blank
 from uavsim.records.plan import ScenePlan
+from uavsim.terminal import count
 from uavsim.typing import FloatArray, UInt8Array
 
 __all__ = ["draw_plan"]
@@ -140,7 +141,7 @@ def _mixed(colour: draw.Colour) -> draw.Colour:
 def _draw_footer(sheet: Sheet, town: TownConfig, plans: Sequence[ScenePlan], *, roads_known: bool) -> None:
     height = sheet.canvas.shape[0]
     sheet.canvas[height - _FOOTER_PX :] = _GROUND
-    what = f"{town.name}: {len(plans)} scenes" + (f" of {plans[0].dataset}" if plans else "")
+    what = f"{town.name}: {count(len(plans), 'scene')}" + (f" of {plans[0].dataset}" if plans else "")
     roads = "" if roads_known else "   no roads: give the town's map with --xodr FILE"
     draw.draw_text(sheet.canvas, what + roads, (_BORDER_PX, height - 90), colour=INK, height_px=14)
     _draw_legend(sheet, y=height - 34, first=plans[0].scene_name if plans else "")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from uavsim.access import HEADLESS, origin_of_scenes
+from uavsim.terminal import count, counts
 from uavsim.typing import JsonDict
 
 __all__ = ["Facts", "Statements", "statements"]
@@ -78,7 +79,7 @@ class Statements:
 def statements(facts: Facts, certificate: JsonDict | None) -> Statements:
     """Return the fields of a dataset."""
     towns, weather = _reported(facts.towns), _reported(facts.weather)
-    drawn_by = (f"{name} ({count:,} scenes)" for name, count in facts.simulators.most_common())
+    drawn_by = (f"{name} ({count(scenes, 'scene')})" for name, scenes in facts.simulators.most_common())
     simulators = ", ".join(drawn_by) if facts.simulated else _NOT_SAID
     spawned = (
         f" Of {facts.vehicles_asked:,} vehicles asked for, {facts.vehicles_spawned:,} found a place to spawn."
@@ -92,7 +93,7 @@ def statements(facts: Facts, certificate: JsonDict | None) -> Statements:
         synthetic=True,
         description=(
             f"{facts.origin} {facts.name}: simulated images of road traffic from a swarm of drones, in the nuScenes format: "
-            f"{facts.scenes:,} scenes, {facts.samples:,} samples, {facts.images:,} camera images, "
+            f"{counts(scene=facts.scenes, sample=facts.samples, camera_image=facts.images)}, "
             f"{facts.boxes:,} 3D boxes with tracks{_with_masks(facts)}; towns: {towns or 'not said'}."
         ),
         limitations=(
@@ -134,7 +135,7 @@ def _of_unknown_origin(facts: Facts, made: tuple[tuple[str, str], ...]) -> State
     return Statements(
         synthetic=False,
         description=(
-            f"{facts.name}: a dataset in the nuScenes format: {facts.scenes:,} scenes, {facts.samples:,} samples, "
+            f"{facts.name}: a dataset in the nuScenes format: {counts(scene=facts.scenes, sample=facts.samples)}, "
             f"{facts.images:,} camera images, {facts.boxes:,} 3D boxes{_with_masks(facts)}; places: {towns or 'not said'}."
         ),
         limitations=f"{unknown} Places: {towns or 'not said'}.",

@@ -1,61 +1,58 @@
-"""The plots of the report, by matplotlib: SVG that takes the page's text colour, so that it is read by day and by night."""
+"""The plots of the report as SVG in the page's text colour, so that they are read by day and by night; by no library."""
 
 from __future__ import annotations
 
-import io
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+import base64
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
 import numpy as np
-from matplotlib import rc_context
-from matplotlib.collections import PolyCollection
-from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.figure import Figure
 
 from uavsim.access import TownMap
 from uavsim.errors import DatasetError
+from uavsim.escape import html_text
 from uavsim.images import draw
+from uavsim.images.codec import encode_png
 from uavsim.records.road_map import POLYGON_LAYERS
 from uavsim.report.measure import Histogram, TownFigures
+from uavsim.typing import FloatArray
 
 __all__ = ["bars", "histogram", "town_map"]
 
-_TEXT: Final = "#010203"  # replaced by the page's own colour
 _BAR: Final = "#3b82c4"
 _ROUTE: Final = "#e08a1e"
-_WIDEST_PX: Final = 900
+_HEAT: Final = ("#7fb2e6", "#5f95cb", "#3f79b1", "#23609f", "#354f9c", "#473598", "#5b1a8b")  # few boxes to many
 _PAINT: Final = {
     "lane_divider": "#ffffff",
     "road_divider": "#e6b422",
     "ped_crossing": "#e6b422",
     "stop_line": "#d9483b",
 }
+_WIDE: Final = 420.0  # of bars and histograms; the page scales them
+_MAP: Final = 600.0
+_WIDEST_PX: Final = 900
+_LETTER: Final = 8.0  # of 13 units high text, at most
+_LABELS: Final = 220.0
 _LONGEST_LABEL: Final = 64
-_STYLE: Final[dict[Any, Any]] = {
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.size": 10,
-    "text.color": _TEXT,
-    "axes.labelcolor": _TEXT,
-    "axes.edgecolor": _TEXT,
-    "xtick.color": _TEXT,
-    "ytick.color": _TEXT,
-}
 
 
 def bars(name: str, counts: Mapping[str, int]) -> str:
     """Return horizontal bars, the first at the top, as SVG."""
-    rows = [(_fitting(label, n), count) for n, (label, count) in enumerate(counts.items())][::-1]
-    with rc_context({**_STYLE, "svg.hashsalt": name, "text.parse_math": False}):  # names of others are no formulas
-        figure = Figure(figsize=(5.2, max(0.34 * len(rows) + 0.7, 1.4)), layout="constrained")
-        axes = figure.add_subplot()
-        drawn = axes.barh([label for label, _ in rows], [count for _, count in rows], color=_BAR)
-        axes.bar_label(drawn, labels=[f"{count:,}" for _, count in rows], padding=3, color=_TEXT, fontsize=9)
-        axes.margins(x=0.18)
-        axes.xaxis.set_visible(False)
-        _bare(axes, ("top", "right", "bottom"))
-        return _svg(figure, name)
+    labels = [_fitting(label, n) for n, label in enumerate(counts)]
+    left = min(max(map(len, labels)) * _LETTER, _LABELS) + 8
+    scale = (_WIDE - left - 80) / max(*counts.values(), 1)
+    parts = []
+    for n, (label, count) in enumerate(zip(labels, counts.values(), strict=True)):
+        y, width = 8 + 30 * n, count * scale
+        squeezed = f' textLength="{left - 8:g}" lengthAdjust="spacingAndGlyphs"' if len(label) * _LETTER > left else ""
+        parts += [
+            _text(left - 8, y + 16, label, anchor="end", more=squeezed),
+            f'<rect x="{left:g}" y="{y}" width="{width:.1f}" height="22" fill="{_BAR}"/>',
+            _text(left + width + 6, y + 16, f"{count:,}"),
+        ]
+    parts.append(_line(left, 2, left, 30 * len(labels) + 8))
+    return _svg(name, _WIDE, 30 * len(labels) + 12, parts)
 
 
 def _fitting(label: str, number: int) -> str:
@@ -65,61 +62,124 @@ def _fitting(label: str, number: int) -> str:
 
 def histogram(name: str, found: Histogram) -> str:
     """Return one histogram as SVG."""
-    with rc_context({**_STYLE, "svg.hashsalt": name}):
-        figure = Figure(figsize=(5.2, 2.7), layout="constrained")
-        axes = figure.add_subplot()
-        axes.stairs(found.counts, found.edges, fill=True, color=_BAR)
-        if found.log:
-            axes.set_xscale("log")
-        axes.set_xlabel(found.unit)
-        axes.set_ylabel("boxes")
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        _bare(axes, ("top", "right"))
-        return _svg(figure, name)
+    left, top, right, bottom = 70.0, 10.0, _WIDE - 30, 210.0
+    most = max(float(found.counts.max()), 1.0)
+    edges = np.log10(found.edges) if found.log else found.edges
+    low, high = float(edges[0]), float(edges[-1])
+
+    def x(value: float) -> float:
+        return left + (value - low) / (high - low) * (right - left)
+
+    def y(count: float) -> float:
+        return bottom - count / most * (bottom - top)
+
+    steps = " ".join(
+        f"V{y(count):.1f}H{x(end):.1f}" for count, end in zip(found.counts.tolist(), edges[1:].tolist(), strict=True)
+    )
+    parts = [f'<path d="M{left:g} {bottom:g}{steps}V{bottom:g}Z" fill="{_BAR}"/>']
+    if found.log:
+        marks = [(x(k), f"{10.0**k:,.6g}") for k in range(math.ceil(low), math.floor(high) + 1)]
+    else:
+        marks = [(x(value), f"{value:g}") for value in _ticks(low, high)]
+    parts += _axes((left, top, right, bottom), marks, [(y(count), f"{count:,.0f}") for count in _ticks(0.0, most)])
+    parts += [_text((left + right) / 2, bottom + 42, found.unit, anchor="middle"), _sideways(14, 110, "boxes")]
+    return _svg(name, _WIDE, bottom + 50, parts)
 
 
 def town_map(name: str, town: TownFigures, known: TownMap | None) -> str:
     """Return a town from above as SVG: where vehicles drive, where boxes are, how the first drone of each scene flew."""
-    with rc_context({**_STYLE, "svg.hashsalt": name}):
-        figure = Figure(figsize=(6.4, 6.0), layout="constrained")
-        axes = figure.add_subplot()
-        _ground(axes, known)
-        if known is not None:
-            _roads(axes, known)
-        cells = np.array(list(town.boxes_per_cell), dtype=np.float64).reshape(-1, 2)
-        if len(cells):
-            low, high = cells.min(axis=0).astype(int), cells.max(axis=0).astype(int) + 1
-            grid = np.full((high - low)[::-1], np.nan)
-            for (x, y), count in town.boxes_per_cell.items():
-                grid[y - low[1], x - low[0]] = count
-            extent = (*(np.array([low[0], high[0]]) * town.cell_m), *(np.array([low[1], high[1]]) * town.cell_m))
-            shown = axes.imshow(
-                np.log10(grid), extent=extent, origin="lower", cmap=_heat(), interpolation="nearest", zorder=2
-            )
-            bar = figure.colorbar(shown, ax=axes, shrink=0.6, label=f"boxes in {town.cell_m:g} m x {town.cell_m:g} m")
-            ticks = range(int(np.log10(max(town.boxes_per_cell.values()))) + 1)
-            bar.set_ticks(list(ticks), labels=[f"{10**k:,}" for k in ticks])
-        for way in town.routes:
-            axes.plot(way[:, 0], way[:, 1], color=_ROUTE, linewidth=1.6, zorder=3)
-            axes.plot(*way[0], marker="o", markersize=3.5, color=_ROUTE, zorder=4)
-        axes.set_aspect("equal")
-        axes.set_xlabel("map x, m")
-        axes.set_ylabel("map y, m")
-        _bare(axes, ("top", "right"))
-        return _svg(figure, name)
+    ground = _ground(known)
+    cells = np.array(list(town.boxes_per_cell), dtype=np.float64).reshape(-1, 2)
+    corners = [np.array(ground[1:]).reshape(2, 2)] if ground is not None else []
+    corners += [cells * town.cell_m, (cells + 1) * town.cell_m, *(way[:, :2] for way in town.routes)]
+    points = np.concatenate(corners)
+    if not len(points):
+        return ""
+    low, high = points.min(axis=0), points.max(axis=0)
+    left, top = 70.0, 8.0
+    scale = (_MAP - left - 14) / max(float((high - low).max()), 1.0)
+    right, bottom = left + scale * float(high[0] - low[0]), top + scale * float(high[1] - low[1])
+
+    def x(value: float) -> float:
+        return left + (value - float(low[0])) * scale
+
+    def y(value: float) -> float:
+        return bottom - (value - float(low[1])) * scale
+
+    parts = []
+    if ground is not None:
+        image, x0, y0, x1, y1 = ground
+        place = f'x="{x(x0):.1f}" y="{y(y1):.1f}" width="{(x1 - x0) * scale:.1f}" height="{(y1 - y0) * scale:.1f}"'
+        parts.append(
+            f'<mask id="{name}-ground"><image href="{image}" {place} preserveAspectRatio="none"/></mask>'
+            f'<rect {place} fill="currentColor" opacity=".3" mask="url(#{name}-ground)"/>'
+        )
+    parts += [*_roads(known, x, y), *_heat(town, x, y, scale)]
+    for way in town.routes:
+        line = "L".join(f"{x(px):.1f} {y(py):.1f}" for px, py in way[:, :2].tolist())
+        begin = f'<circle cx="{x(float(way[0, 0])):.1f}" cy="{y(float(way[0, 1])):.1f}" r="3.5" fill="{_ROUTE}"/>'
+        parts.append(f'<path d="M{line}" fill="none" stroke="{_ROUTE}" stroke-width="2"/>{begin}')
+    across = [(x(v), f"{v:g}") for v in _ticks(float(low[0]), float(high[0]))]
+    parts += _axes(
+        (left, top, right, bottom), across, [(y(v), f"{v:g}") for v in _ticks(float(low[1]), float(high[1]))]
+    )
+    parts += [_text((left + right) / 2, bottom + 40, "map x, m", anchor="middle")]
+    parts += [_sideways(14, (top + bottom) / 2, "map y, m"), *_legend(town, left, bottom + 62)]
+    return _svg(name, _MAP, bottom + 78, parts)
 
 
-def _heat() -> Any:
-    return LinearSegmentedColormap.from_list("boxes", ["#7fb2e6", "#1f5fa8", "#5b1a8b"])
-
-
-def _ground(axes: Any, known: TownMap | None) -> None:
-    if known is None:
+def _roads(known: TownMap | None, x: Callable[[float], float], y: Callable[[float], float]) -> Iterable[str]:
+    """Yield the vector map, a path for each layer: crossings, stop lines and what is painted between lanes."""
+    try:
+        roads = known.roads() if known is not None else None
+    except DatasetError:
         return
+    if roads is None:
+        return
+    for layer, colour in _PAINT.items():
+        closed = layer in POLYGON_LAYERS
+        lines = [part[:, :2].tolist() for parts in roads.shapes_map_m(layer).values() for part in parts]
+        shapes = ("L".join(f"{x(px):.1f} {y(py):.1f}" for px, py in line) for line in lines)
+        path = "".join(f"M{shape}{'Z' if closed else ''}" for shape in shapes)
+        paint = f'fill="{colour}"' if closed else f'fill="none" stroke="{colour}" stroke-width=".5"'
+        yield f'<path d="{path}" {paint}/>'
+
+
+def _heat(town: TownFigures, x: Callable[[float], float], y: Callable[[float], float], scale: float) -> Iterable[str]:
+    """Yield one path for each colour: the cells that have it."""
+    side = town.cell_m * scale
+    paths: dict[str, list[str]] = {}
+    for (column, row), count in town.boxes_per_cell.items():
+        corner = f"M{x(column * town.cell_m):.1f} {y((row + 1) * town.cell_m):.1f}"
+        paths.setdefault(_colour(count, town), []).append(f"{corner}h{side:.1f}v{side:.1f}h-{side:.1f}z")
+    yield from (f'<path d="{"".join(cells)}" fill="{colour}"/>' for colour, cells in sorted(paths.items()))
+
+
+def _colour(count: int, town: TownFigures) -> str:
+    most = max(town.boxes_per_cell.values())
+    return _HEAT[round(math.log(count) / math.log(most) * (len(_HEAT) - 1)) if most > 1 and count > 0 else 0]
+
+
+def _legend(town: TownFigures, left: float, y: float) -> Iterable[str]:
+    """Yield the colours of 1, 10, ... boxes in a cell."""
+    if not town.boxes_per_cell:
+        return
+    most = max(town.boxes_per_cell.values())
+    for n, count in enumerate(dict.fromkeys([*(10**k for k in range(int(math.log10(most)) + 1)), most])):
+        x = left + 75 * n
+        yield f'<rect x="{x:g}" y="{y - 11:g}" width="14" height="14" fill="{_colour(count, town)}"/>'
+        yield _text(x + 20, y, f"{count:,}")
+    yield _text(x + 75, y, f"boxes in {town.cell_m:g} m x {town.cell_m:g} m")
+
+
+def _ground(known: TownMap | None) -> tuple[str, float, float, float, float] | None:
+    """Return the drivable area as the address of a image, white on black, and its least and greatest x and y in metres."""
+    if known is None:
+        return None
     try:
         drivable = known.drivable()
     except DatasetError:
-        return
+        return None
     height, width = drivable.shape
     scale = min(_WIDEST_PX / max(height, width), 1.0)
     grey = draw.resized(
@@ -127,38 +187,46 @@ def _ground(axes: Any, known: TownMap | None) -> None:
         width_px=max(round(width * scale), 1),
         height_px=max(round(height * scale), 1),
     )[..., 0]
-    rgba = np.zeros((*grey.shape, 4), dtype=np.uint8)
-    rgba[..., :3], rgba[..., 3] = 140, (grey.astype(np.uint16) * 110 // 255).astype(np.uint8)
     x, y = known.origin_map_m
-    extent = (x, x + width * known.metres_per_px, y, y + height * known.metres_per_px)
-    axes.imshow(rgba, extent=extent, origin="upper", zorder=1)
+    packed = base64.b64encode(encode_png(grey, level=9)).decode()
+    size = known.metres_per_px
+    return f"data:image/png;base64,{packed}", x, y, x + width * size, y + height * size
 
 
-def _roads(axes: Any, known: TownMap) -> None:
-    """Draw the vector map: crossings, stop lines and what is painted between lanes."""
-    try:
-        roads = known.roads()
-    except DatasetError:
-        return
-    if roads is None:
-        return
-    for layer, colour in _PAINT.items():
-        lines = [part[:, :2] for parts in roads.shapes_map_m(layer).values() for part in parts]
-        style = {"facecolors": colour} if layer in POLYGON_LAYERS else {"facecolors": "none", "edgecolors": colour}
-        axes.add_collection(PolyCollection(lines, closed=layer in POLYGON_LAYERS, linewidths=0.3, zorder=1.5, **style))
+def _ticks(low: float, high: float) -> FloatArray:
+    """Return about five round numbers from low to high."""
+    rough = max(high - low, 1e-9) / 5
+    size = 10.0 ** math.floor(math.log10(rough))
+    step = next(size * k for k in (1, 2, 5, 10) if size * k >= rough * 0.999)
+    return np.round(np.arange(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1) * step, 9) + 0.0
 
 
-def _bare(axes: Any, sides: Sequence[str]) -> None:
-    for side in sides:
-        axes.spines[side].set_visible(False)
+def _axes(
+    frame: tuple[float, float, float, float], across: list[tuple[float, str]], up: list[tuple[float, str]]
+) -> Iterable[str]:
+    """Yield the lines at the left and the bottom of a frame (left, top, right, bottom), with their marks."""
+    left, top, right, bottom = frame
+    yield _line(left, top, left, bottom) + _line(left, bottom, right, bottom)
+    for x, label in across:
+        yield _line(x, bottom, x, bottom + 5) + _text(x, bottom + 20, label, anchor="middle")
+    for y, label in up:
+        yield _line(left - 5, y, left, y) + _text(left - 9, y + 4, label, anchor="end")
 
 
-def _svg(figure: Figure, name: str) -> str:
-    """Return the figure as SVG for use inside a page: its ids are its own, its text has the page's colour."""
-    text = io.StringIO()
-    figure.savefig(text, format="svg", transparent=True, bbox_inches="tight", metadata={"Date": None})
-    svg = text.getvalue()
-    svg = svg[svg.index("<svg") :].replace(_TEXT, "currentColor")
-    svg = re.sub(r'\bid="', f'id="{name}-', svg)
-    svg = re.sub(r'((?:xlink:)?href="#|url\(#)', rf"\g<1>{name}-", svg)
-    return svg.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+def _line(x0: float, y0: float, x1: float, y1: float) -> str:
+    return f'<path d="M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}" stroke="currentColor"/>'
+
+
+def _text(x: float, y: float, text: str, *, anchor: str = "start", more: str = "") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{html_text(text)}</text>'
+
+
+def _sideways(x: float, y: float, text: str) -> str:
+    return _text(x, y, text, anchor="middle", more=f' transform="rotate(-90 {x:g} {y:g})"')
+
+
+def _svg(name: str, width: float, height: float, parts: Iterable[str]) -> str:
+    """Return the parts as SVG for use inside a page, which reads the numbers from its table."""
+    place = f'xmlns="http://www.w3.org/2000/svg" id="{name}" viewBox="0 0 {width:g} {height:g}"'
+    looks = 'aria-hidden="true" focusable="false" font-size="13" fill="currentColor"'
+    return "".join([f"<svg {place} {looks}>", *parts, "</svg>"])

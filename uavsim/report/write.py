@@ -16,6 +16,7 @@ from uavsim.report.measure import Histogram, Measures, measure
 from uavsim.report.page import render
 from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.local import LocalOutput
+from uavsim.terminal import count
 from uavsim.validate import Report, validate_version
 from uavsim.validate.findings import Finding
 
@@ -139,7 +140,7 @@ def _maps(data: Dataset, found: Measures) -> list[dict[str, Any]]:
     maps = []
     for number, (name, town) in enumerate(sorted(found.towns.items())):
         known = data.maps.get(name)
-        text = f"{len(town.routes)} scenes, {sum(town.boxes_per_cell.values()):,} boxes"
+        text = f"{count(len(town.routes), 'scene')}, {sum(town.boxes_per_cell.values()):,} boxes"
         if known is None:
             text += "; the dataset does not say where its map mask lies"
         svg = plots.town_map(f"map{number}", town, known)

@@ -26,7 +26,7 @@ from uavsim.run.resolve import resolve
 from uavsim.run.stages import RunContext
 from uavsim.store.ledger import read_ledger
 from uavsim.store.places import open_output
-from uavsim.terminal import Screen, duration, size
+from uavsim.terminal import Screen, count, counts, duration, size
 from uavsim.typing import JsonDict
 
 __all__ = ["Forecast", "TownProbe", "forecast_of", "predicted"]
@@ -139,7 +139,7 @@ class Forecast:
     def text(self) -> str:
         """For people."""
         return (
-            f"{self.scenes} scenes, {self.samples} samples with {self.simulators} simulator(s): about "
+            f"{counts(scene=self.scenes, sample=self.samples)} with {count(self.simulators, 'simulator')}: about "
             f"{duration(self.seconds)}, {duration(self.simulator_s)} of simulators, {size(self.size_bytes)}"
         )
 

@@ -45,7 +45,7 @@ from uavsim.store.layout import OutLayout
 from uavsim.store.ledger import LedgerEntry, Replacement, SceneFacts, read_entry, write_entry
 from uavsim.store.output import Output
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
-from uavsim.terminal import line
+from uavsim.terminal import counts, line
 
 __all__ = [
     "RUN_ENDS",
@@ -354,8 +354,8 @@ def _failed(
     reason = f"{type(error).__name__}: {error}"
     failed = entry.failed(reason, most=context.run.attempts)
     final = failed.given_up
-    count = len(failed.failures)
-    journal.add("failed", attempt=count, kind=type(error).__name__, reason=str(error), final=final)
+    failures = len(failed.failures)
+    journal.add("failed", attempt=failures, kind=type(error).__name__, reason=str(error), final=final)
     write_entry(context.output, failed)
     if final:
         context.settle(entry.scene)
@@ -365,7 +365,7 @@ def _failed(
             **{f"{slot.name}-client.log": slot.client_log_tail().encode() for slot in context.pool.slots},
         }
         keep_evidence(context.output.root, entry.scene, files=files)
-    what = "quarantined" if final else f"attempt {count} of {context.run.attempts} failed"
+    what = "quarantined" if final else f"attempt {failures} of {context.run.attempts} failed"
     context.progress.failed(entry.scene, line=line(("yellow", entry.scene), f" {what}: {error}"))
     return SceneQuarantined(f"{entry.scene}: {reason}") if final else error
 
@@ -375,7 +375,7 @@ def _done_line(entry: LedgerEntry) -> Text:
     retries = f", {entry.attempts} failed before" if entry.attempts else ""
     return line(
         ("green", entry.scene),
-        f" {facts.samples} samples, {facts.images} images, {facts.vehicles} of {facts.vehicles_asked} vehicles, "
+        f" {counts(sample=facts.samples, image=facts.images)}, {facts.vehicles} of {facts.vehicles_asked} vehicles, "
         f"{facts.images_per_s} images/s{retries}",
     )
 

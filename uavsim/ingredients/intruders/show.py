@@ -11,7 +11,7 @@ from rich.table import Table
 from uavsim.config.library import Library
 from uavsim.files.whole import write_whole
 from uavsim.ingredients.intruders.records import IntruderPlan, intruders_of
-from uavsim.terminal import Screen
+from uavsim.terminal import Screen, count
 from uavsim.typing import JsonDict
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def show_encounters(dataset: str, plans: Sequence[ScenePlan], image: Path, *, wi
     target = image.with_name(f"{image.stem}-encounters.png")
     drawn = [plan for plan in plans if intruders_of(plan)][:_MOST_DRAWN]
     write_whole(target, encode_png(draw_encounters(drawn)))
-    Screen().print(f"{target}: the encounters of {len(drawn)} scenes")
+    Screen().print(f"{target}: the encounters of {count(len(drawn), 'scene')}")
 
 
 def encounters_as_json(dataset: str, plans: Sequence[ScenePlan]) -> JsonDict:

@@ -10,6 +10,7 @@ import functools
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import carla
 
@@ -320,7 +321,7 @@ class CarlaWorld:
         attributes: Mapping[str, float],
         *,
         optional: Mapping[str, str],
-        on_measurement: Callable[[carla.SensorData], None],
+        on_measurement: Callable[[Any], None],
         carried: tuple[int, carla.Transform] | None = None,
     ) -> carla.Sensor:
         """Spawn one sensor and listen to it; returns the actor.
