@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 import uavsim
 from uavsim.export import ExportRequest
+from uavsim.export.airv2x import export_airv2x
 from uavsim.export.mmdet3d import export_mmdet3d
 from uavsim.export.nerfstudio import export_nerfstudio
 from uavsim.export.opv2v import export_opv2v
@@ -83,3 +85,33 @@ def test_opencoods_reader(strict: Path, tmp_path: Path) -> None:
             points = np.array(found["points"])
             assert points.shape[0] > 200
             assert set(points[:, 3]) == {1.0}
+
+
+def test_airv2xs_reader(strict: Path, tmp_path: Path) -> None:
+    checkout = os.environ.get("UAVSIM_AIRV2X_FOLDER")
+    if not checkout:
+        pytest.skip("UAVSIM_AIRV2X_FOLDER names no checkout of AirV2X-Perception")
+    root = tmp_path / "data"
+    shutil.copytree(strict, root)
+    sensors = root / "v1.0-mini/sensor.json"
+    sensors.write_text(sensors.read_text().replace("_id_1", "_id_r0"))
+    (folder,) = export_airv2x(ExportRequest(root, tmp_path / "out", split="uav_train"))
+    got = read("read_airv2x.py", checkout, folder, "rsu")
+    scene, left_handed = uavsim.open(root).scene("scene_00"), np.array([1.0, -1.0, 1.0])
+    assert len(got) == len(scene)
+    for agents, sample in zip(got, scene, strict=True):
+        assert {name: (found["kind"], found["ego"]) for name, found in agents.items()} == {
+            "2000": ("rsu", True),
+            "0": ("drone", False),
+        }
+        pole = next(i for i in sample.images if i.channel.endswith("_r0")).map_SE3_flu
+        centres = pole.apply_inverse(sample.boxes.map_SE3_box.translation_m) * left_handed
+        for found in agents.values():
+            for number, box in found["boxes"].items():
+                n = sample.boxes.instance_id.tolist().index(int(number))
+                np.testing.assert_allclose(box[:3], centres[n], atol=1e-3)
+            assert len(found["boxes"]) == sum("human" not in name for name in sample.boxes.categories)
+            points = np.array(found["points"])[:, :3] @ np.array(found["ego_from_lidar"])[:3, :3].T
+            ground_m = pole.apply((points + np.array(found["ego_from_lidar"])[:3, 3]) * left_handed)[:, 2]
+            assert np.quantile(np.abs(ground_m), 0.4) < 0.1  # much of it is the ground
+            assert np.shape(found["dynamic"]) == np.shape(found["static"]) == (128, 128)

@@ -1,12 +1,47 @@
 """Boxes that do not lie where their pixels are."""
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.validate.planted import assert_named, planted
+from tests.validate.small import VERSION
+from uavsim.access import open_folder
+from uavsim.dataset.tables import read_rows, write_rows
+from uavsim.validate.validator import validate_version
 
 
 @pytest.mark.parametrize("name", planted("pixels"))
 def test_a_planted_defect_is_named_at_its_place(name: str, clean: Path, tmp_path: Path) -> None:
     assert_named(name, clean, tmp_path)
+
+
+@pytest.mark.parametrize("is_agent", [False, True])
+def test_only_an_agents_own_pixels_of_itself_may_be_left_out(clean: Path, tmp_path: Path, is_agent: bool) -> None:
+    root = tmp_path / "data"
+    shutil.copytree(clean, root)
+    tables = root / VERSION
+    scene = open_folder(root, VERSION).scene("scene_00")
+    boxes = scene.samples[0].boxes
+    box, token, own_px = next(
+        (token, instance, px)
+        for token, instance, views in zip(boxes.tokens, boxes.instance_tokens, boxes.views, strict=True)
+        if (px := sum(view["visible_px"] for view in views if view["channel"].endswith("_id_0")))
+    )
+    agent = {
+        "token": "f" * 32,
+        "scene_token": scene.token,
+        "id": "0" if is_agent else "1",
+        "kind": "drone",
+        "rig": "own",
+    }
+    (tables / "agent.json").write_text(json.dumps([{**agent, "instance_token": token}]))
+    rows = read_rows(tables / "sample_annotation.json")
+    for row in rows:
+        if row["token"] == box:
+            row["uav_visible_px" if "uav_visible_px" in row else "num_lidar_pts"] -= own_px
+    write_rows(tables / "sample_annotation.json", rows)
+    found = [f.code for f in validate_version(root, VERSION, workers=1).findings]
+    assert ("pixels.count" in found) is not is_agent

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from uavsim.export.agents import export_agents
+from uavsim.export.airv2x import export_airv2x
 from uavsim.export.aot import export_aot
 from uavsim.export.coco import export_coco
 from uavsim.export.griffin import export_griffin
@@ -17,6 +18,7 @@ from uavsim.export.opv2v import export_opv2v
 from uavsim.export.request import ExportRequest
 from uavsim.export.rosbag2 import export_rosbag2
 from uavsim.export.uav3d_infos import InfoOptions, check_centre_camera, write_uav3d_infos
+from uavsim.export.v2xsim import export_v2xsim
 from uavsim.registry import Registry
 
 __all__ = ["EXPORTERS", "ExportRequest", "Exporter", "InfoOptions", "check_centre_camera", "write_uav3d_infos"]
@@ -28,6 +30,7 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
     "exporters",
     {
         "agents": export_agents,
+        "airv2x": export_airv2x,
         "aot": export_aot,
         "coco": export_coco,
         "griffin": export_griffin,
@@ -38,6 +41,7 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
         "openad": export_openad,
         "opv2v": export_opv2v,
         "rosbag2": export_rosbag2,
+        "v2xsim": export_v2xsim,
     },
     what="format",
     expects=Callable,

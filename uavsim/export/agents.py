@@ -50,7 +50,7 @@ from uavsim.files.results import ResultPath
 from uavsim.geometry import quaternion
 from uavsim.typing import JsonDict
 
-__all__ = ["export_agents"]
+__all__ = ["View", "agent_of", "agents_of", "export_agents", "plain"]
 
 _OF_SCENES: Final = (SCENE, LOG, SAMPLE, EGO_POSE, CALIBRATED_SENSOR, SAMPLE_DATA, INSTANCE, SAMPLE_ANNOTATION)
 _KINDS: Final = {"v": "vehicle", "r": "roadside"}
@@ -66,56 +66,62 @@ def export_agents(request: ExportRequest) -> list[Path]:
     with reading(request.root), ExitStack() as stack:
         data = request.open_labelled()
         folder = ResultPath.open(request.out) / request.split_name
-        sensors: Rows = [dict(row) for row in data.rows(SENSOR)]
-        views: dict[str, _View] = {}
-        for agent in dict.fromkeys(filter(None, (_agent_of(row["channel"]) for row in sensors))):
-            views[agent] = _View(agent, data, folder / _folder_name(agent), sensors, stack)
-        if not views:
-            raise DatasetError(f"{request.root}: no channel names an agent, as CAMERA_FRONT_id_0 does")
+        views = [_Alone(agent, data, folder / _folder_name(agent), stack) for agent in agents_of(data)]
         for scene in data.scenes(request.split):
-            for view in views.values():
-                view.add(scene, number=data.scene_names.index(scene.name) + 1)
-        return [view.keep(data) for view in views.values()]
+            for view in views:
+                view.add(scene, name=f"scene-{data.scene_names.index(scene.name) + 1:04d}")
+        return [view.keep(data) for view in views]
 
 
-def _agent_of(channel: str) -> str:
+def agents_of(data: Dataset) -> list[str]:
+    """Return who senses, as channels end.
+
+    Raises:
+        DatasetError: the channels name no agents.
+    """
+    found = dict.fromkeys(filter(None, (agent_of(row["channel"]) for row in data.rows(SENSOR))))
+    if not found:
+        raise DatasetError(f"{data.root}: no channel names an agent, as CAMERA_FRONT_id_0 does")
+    return list(found)
+
+
+def agent_of(channel: str) -> str:
+    """Return v0 of ``CAM_FRONT_id_v0``; "" where no agent is named."""
     return channel.rpartition("_id_")[2] if "_id_" in channel else ""
+
+
+def plain(channel: str) -> str:
+    """Return nuScenes' name of a channel."""
+    name = channel.rpartition("_id_")[0].replace("CAMERA_", "CAM_")
+    return BEV_CHANNEL if name == "LIDAR" else name
 
 
 def _folder_name(agent: str) -> str:
     return f"{_KINDS[agent[0]]}_{agent[1:]}" if agent[0] in _KINDS else f"drone_{agent}"
 
 
-def _plain(channel: str) -> str:
-    """Return nuScenes' name of a channel."""
-    name = channel.rpartition("_id_")[0].replace("CAMERA_", "CAM_")
-    return BEV_CHANNEL if name == "LIDAR" else name
+class View:
+    """A dataset of some of the sensors, by other names, while scenes are added."""
 
+    def __init__(self, sensors: dict[str, JsonDict], data: Dataset, folder: ResultPath, stack: ExitStack) -> None:
+        """Open its tables.
 
-class _View:
-    """The dataset of one agent while scenes are added."""
-
-    def __init__(self, agent: str, data: Dataset, folder: ResultPath, sensors: Rows, stack: ExitStack) -> None:
-        """Open its tables."""
-        self._agent, self._folder, self._version = agent, folder, data.version
+        Args:
+            sensors: rows of ``sensor`` by token, renamed; others are left out.
+            data: of which it is a part.
+            folder: where it goes.
+            stack: closes its tables.
+        """
+        self._sensors, self._folder, self._version = sensors, folder, data.version
         self._files = DataFolder(data.root)
-        own = {row["token"]: dict(row, channel=_plain(row["channel"])) for row in sensors if self._owns(row)}
-        self._has_lidar = any(row["channel"] == BEV_CHANNEL for row in own.values())
-        if not self._has_lidar:
-            lidar = token("sensor", BEV_CHANNEL, agent)
-            own[lidar] = {"token": lidar, "channel": BEV_CHANNEL, "modality": "lidar"}
-        self._sensors = own
         self._names: dict[str, str] = {}
         self._writers = {
             table.name: stack.enter_context(TableWriter(folder / data.version / table.file)) for table in _OF_SCENES
         }
 
-    def _owns(self, sensor: JsonDict) -> bool:
-        return _agent_of(sensor["channel"]) == self._agent
-
-    def add(self, scene: Scene, *, number: int) -> None:
+    def add(self, scene: Scene, *, name: str) -> None:
         """Add a scene's rows and bring its files over."""
-        name = self._names[scene.name] = f"scene-{number:04d}"
+        self._names[scene.name] = name
         calibrations: Rows = [dict(r) for r in scene.rows(CALIBRATED_SENSOR) if r["sensor_token"] in self._sensors]
         channel_of = {row["token"]: self._sensors[row["sensor_token"]]["channel"] for row in calibrations}
         data: Rows = [dict(r) for r in scene.rows(SAMPLE_DATA) if r["calibrated_sensor_token"] in channel_of]
@@ -123,10 +129,8 @@ class _View:
         kept = [poses[row["ego_pose_token"]] for row in data]
         for row in data:
             self._bring(row, channel_of[row["calibrated_sensor_token"]], scene=scene.name)
-        if not self._has_lidar:
-            self._add_empty_lidar(scene, calibrations, data, kept)
-        self._write_can_bus(name, channel_of, data, {pose["token"]: pose for pose in kept})
-        boxes = _boxes_of(scene, self._agent, points=self._has_lidar)
+        self._complete(scene, calibrations, data, kept)
+        boxes = self._boxes(scene)
         own: dict[str, Rows] = {
             SCENE.name: [_scene_row(scene, name)],
             LOG.name: [dict(row) for row in scene.rows(LOG)],
@@ -162,6 +166,38 @@ class _View:
         folder, suffix = old.partition("/")[0], old.rpartition("/")[2].partition(".")[2]
         row["filename"] = f"{folder}/{channel}/{scene}__{channel}__{row['timestamp']}.{suffix}"
         bring_file(self._files.open(old), self._folder / row["filename"])
+
+    def _boxes(self, scene: Scene) -> Rows:
+        return [dict(row) for row in scene.rows(SAMPLE_ANNOTATION)]
+
+    def _complete(self, scene: Scene, calibrations: Rows, data: Rows, poses: Rows) -> None:
+        """Add what a reader of the view needs besides."""
+
+
+class _Alone(View):
+    """The dataset of one agent."""
+
+    def __init__(self, agent: str, data: Dataset, folder: ResultPath, stack: ExitStack) -> None:
+        """Open its tables."""
+        own: dict[str, JsonDict] = {
+            row["token"]: dict(row, channel=plain(row["channel"]))
+            for row in data.rows(SENSOR)
+            if agent_of(row["channel"]) == agent
+        }
+        self._agent, self._has_lidar = agent, any(row["channel"] == BEV_CHANNEL for row in own.values())
+        if not self._has_lidar:
+            lidar = token("sensor", BEV_CHANNEL, agent)
+            own[lidar] = {"token": lidar, "channel": BEV_CHANNEL, "modality": "lidar"}
+        super().__init__(own, data, folder, stack)
+
+    def _boxes(self, scene: Scene) -> Rows:
+        return _boxes_of(scene, self._agent, points=self._has_lidar)
+
+    def _complete(self, scene: Scene, calibrations: Rows, data: Rows, poses: Rows) -> None:
+        if not self._has_lidar:
+            self._add_empty_lidar(scene, calibrations, data, poses)
+        channel_of = {row["token"]: self._sensors[row["sensor_token"]]["channel"] for row in calibrations}
+        self._write_can_bus(self._names[scene.name], channel_of, data, {pose["token"]: pose for pose in poses})
 
     def _write_can_bus(self, scene: str, channel_of: dict[str, str], data: Rows, poses: dict[str, JsonDict]) -> None:
         """Write the agent's poses at the turns of LIDAR_TOP, as BEVFormer, MapTR and py123d want them."""
@@ -235,7 +271,7 @@ def _boxes_of(scene: Scene, agent: str, *, points: bool) -> Rows:
 
 def _measured(detail: JsonDict, agent: str) -> tuple[int, int, int, int]:
     """Return visible and amodal pixels, lidar and radar points of one agent on a box."""
-    views = [view for view in detail["views"] if _agent_of(view["channel"]) == agent]
+    views = [view for view in detail["views"] if agent_of(view["channel"]) == agent]
     entry: JsonDict = next((one for one in detail.get("agents", ()) if one["agent"] == agent), {})
     visible_px, amodal_px = (sum(view[key] for view in views) for key in ("visible_px", "amodal_px"))
     return visible_px, amodal_px, entry.get("num_lidar_pts", 0), entry.get("num_radar_pts", 0)

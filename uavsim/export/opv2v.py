@@ -16,22 +16,19 @@ from typing import Any, Final
 
 import numpy as np
 
-from uavsim.access import Boxes, Image, LidarScan, Sample
+from uavsim.access import Boxes, Image, Sample
 from uavsim.dataset.schema import AGENT
+from uavsim.export.carla_axes import pcd, points_of_depth, points_of_lidar, pose, pose_of_camera, ue_transform
 from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids
 from uavsim.export.text import to_yaml, write_bytes, write_text
 from uavsim.files.bring import bring_file
 from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
-from uavsim.geometry import pinhole, unreal
-from uavsim.geometry.se3 import SE3
+from uavsim.geometry import unreal
 from uavsim.records.channels import split_channel
-from uavsim.typing import FloatArray
 
 __all__ = ["export_opv2v"]
 
-_EVERY_PX = 4
-_FULL_INTENSITY: Final = 0xFFFFFF  # red, green and blue of 255: intensity 1
 _KMH_PER_MPS = 3.6
 _FURTHER_UNITS: Final = 2000
 
@@ -64,8 +61,8 @@ def _write_sample(folder: ResultPath, sample: Sample, own_token: Mapping[int, st
         name = f"{sample.number:06d}"
         write_text(own / f"{name}.yaml", to_yaml({**_drone(images), "vehicles": others}))
         scan = lidar_of(sample, drone_id)
-        points_m = _points_of_depth(images) if scan is None else _points_of_lidar(scan)
-        write_bytes(own / f"{name}.pcd", _pcd(points_m))
+        points_m = points_of_depth(images) if scan is None else points_of_lidar(scan)
+        write_bytes(own / f"{name}.pcd", pcd(points_m))
         for number, image in enumerate(images):
             suffix = Path(image.filename).suffix
             bring_file(image.files.open(image.filename), own / f"{name}_camera{number}{suffix}")
@@ -81,24 +78,19 @@ def _folder_name(number: int) -> str:
 
 def _drone(images: list[Image]) -> dict[str, Any]:
     first = images[0]
-    pose = _pose(first.map_SE3_flu, unreal.ue_euler_from_map_q_flu(first.map_SE3_flu.quat_wxyz))
-    drone_from_world = np.linalg.inv(_ue_transform(first.map_SE3_flu))
+    own_pose = pose(first.map_SE3_flu)
+    drone_from_world = np.linalg.inv(ue_transform(first.map_SE3_flu))
     content: dict[str, Any] = {
-        "lidar_pose": pose,
-        "true_ego_pos": pose,
-        "predicted_ego_pos": pose,
+        "lidar_pose": own_pose,
+        "true_ego_pos": own_pose,
+        "predicted_ego_pos": own_pose,
         "ego_speed": float(np.linalg.norm(np.nan_to_num(first.drone_velocity_map_mps))) * _KMH_PER_MPS,
         "plan_trajectory": [],
     }
     for number, image in enumerate(images):
-        map_SE3_optical = image.map_SE3_optical
-        euler_deg = unreal.ue_euler_from_map_q_optical(map_SE3_optical.quat_wxyz)
-        map_SE3_ahead = SE3(
-            unreal.map_q_flu_from_ue_euler(euler_deg), map_SE3_optical.translation_m
-        )  # x ahead, as Unreal
-        world_from_camera = _ue_transform(map_SE3_ahead)
+        camera_pose, world_from_camera = pose_of_camera(image)
         content[f"camera{number}"] = {
-            "cords": _pose(map_SE3_optical, euler_deg),
+            "cords": camera_pose,
             "extrinsic": (drone_from_world @ world_from_camera).tolist(),
             "intrinsic": image.intrinsic.tolist(),
         }
@@ -122,47 +114,3 @@ def _vehicles(boxes: Boxes) -> dict[int, Any]:
         }
         for n, instance_id in enumerate(mask_ids(boxes).tolist())
     }
-
-
-def _pose(map_SE3_any: SE3, euler_deg: FloatArray) -> list[float]:
-    roll, pitch, yaw = euler_deg.tolist()
-    return [*unreal.ue_vector_from_map(map_SE3_any.translation_m).tolist(), roll, yaw, pitch]
-
-
-def _ue_transform(map_SE3_flu: SE3) -> FloatArray:
-    matrix = np.eye(4)
-    matrix[:3, :3] = unreal.ue_matrix(unreal.ue_euler_from_map_q_flu(map_SE3_flu.quat_wxyz))
-    matrix[:3, 3] = unreal.ue_vector_from_map(map_SE3_flu.translation_m)
-    return matrix
-
-
-def _points_of_lidar(scan: LidarScan) -> FloatArray:
-    """Return (N, 3) points of a drone's lidar in the drone's own left-handed frame."""
-    sensor_m = scan.points()[:, :3].astype(np.float64)
-    return unreal.ue_vector_from_map(scan.flu_SE3_sensor.apply(sensor_m))
-
-
-def _points_of_depth(images: list[Image]) -> FloatArray:
-    """Return (N, 3) points that the depth images show, in the drone's own left-handed frame."""
-    clouds = [np.zeros((0, 3))]
-    for image in images:
-        if "depth" in image.layers:
-            depth_m = image.depth_m()[::_EVERY_PX, ::_EVERY_PX]
-            v, u = np.indices(depth_m.shape) * _EVERY_PX + 0.5
-            near = np.isfinite(depth_m)
-            rays = pinhole.rays(np.stack([u[near], v[near]], axis=1), intrinsic=image.intrinsic)
-            optical_m = rays * depth_m[near][:, None]
-            clouds.append(image.flu_SE3_optical.apply(optical_m))
-    return unreal.ue_vector_from_map(np.concatenate(clouds))  # flu to the left-handed body: y flips, as for the map
-
-
-def _pcd(points_m: FloatArray) -> bytes:
-    """Return (N, 3) points as PCD; OpenCOOD takes the intensity from the red of a colour, and fails on a cloud without one."""
-    count = len(points_m)
-    head = (
-        "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z rgb\nSIZE 4 4 4 4\nTYPE F F F F\n"
-        f"COUNT 1 1 1 1\nWIDTH {count}\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS {count}\nDATA binary\n"
-    )
-    rows = np.empty(count, dtype=np.dtype([("place", "<f4", 3), ("rgb", "<u4")]))
-    rows["place"], rows["rgb"] = points_m, _FULL_INTENSITY
-    return head.encode("ascii") + rows.tobytes()

@@ -20,6 +20,7 @@ __all__ = [
     "corners",
     "footprints",
     "lwh_from_wlh",
+    "overlap_m",
     "polygon_area",
 ]
 
@@ -51,6 +52,23 @@ def lwh_from_wlh(size_wlh_m: FloatArray) -> FloatArray:
 def footprints(map_SE3_box: SE3, *, size_lwh_m: FloatArray) -> FloatArray:
     """Return (..., 8, 2) what the boxes cover seen from above: convex, counter-clockwise, last corner repeated."""
     return convex_hulls(corners(map_SE3_box, size_lwh_m=size_lwh_m)[..., :2])
+
+
+def overlap_m(one: FloatArray, others: FloatArray) -> FloatArray:
+    """Return (N,) how far each of some rectangles must move to leave one; 0 where they do not meet.
+
+    Args:
+        one: (4, 2) corners in order.
+        others: (N, 4, 2).
+    """
+    both = np.stack([np.broadcast_to(one, others.shape), others], axis=1)
+    sides = both[:, :, 1:3] - both[:, :, :2]
+    across = np.stack([-sides[..., 1], sides[..., 0]], axis=-1).reshape(len(others), 4, 2)
+    across /= np.maximum(np.linalg.norm(across, axis=-1, keepdims=True), 1e-12)
+    along = np.einsum("nrpc,nac->nrap", both, across)  # rectangle, axis, corner
+    low, high = along.min(axis=-1), along.max(axis=-1)
+    shared_m: FloatArray = (high.min(axis=1) - low.max(axis=1)).min(axis=-1)
+    return np.maximum(shared_m, 0.0)
 
 
 def convex_hulls(points: FloatArray) -> FloatArray:

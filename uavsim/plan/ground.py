@@ -10,7 +10,7 @@ from uavsim.plan.config_to_plan import given_by
 from uavsim.plan.ingredients import TownPlan
 from uavsim.records.sensors import CameraParams, SensorSpec
 
-__all__ = ["rig_on_ground"]
+__all__ = ["check_in_town", "check_outside", "rig_on_ground"]
 
 _TOPOLOGY = "carla"
 
@@ -38,3 +38,33 @@ def _sized(spec: SensorSpec, image_px: tuple[int, int] | None) -> SensorSpec:
         return spec
     width_px, height_px = image_px
     return replace(spec, params=replace(spec.params, width_px=width_px, height_px=height_px))
+
+
+def check_in_town(town: TownPlan, where: tuple[str | int, ...], place_m: tuple[float, float]) -> None:
+    """Refuse a place that is not in the town.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    (x, y), (x0, x1), (y0, y1) = place_m, town.town.x_m, town.town.y_m
+    if not (x0 <= x <= x1 and y0 <= y <= y1):
+        what = f"x={x:g} y={y:g} is outside {town.town.name} (x {x0:g} to {x1:g}, y {y0:g} to {y1:g})"
+        raise town.dataset.error(where, what)
+
+
+def check_outside(
+    town: TownPlan, where: tuple[str | int, ...], place_m: tuple[float, float], *, height_m: float
+) -> None:
+    """Refuse a place in one of the buildings that the town's file names.
+
+    Raises:
+        ConfigError: it is in one that is higher.
+    """
+    x, y = place_m
+    for obstacle in town.town.obstacles:
+        (x0, x1), (y0, y1) = obstacle.x_m, obstacle.y_m
+        if x0 <= x <= x1 and y0 <= y <= y1 and height_m < obstacle.top_m:
+            what = f"x={x:g} y={y:g} is inside {obstacle.name!r} of {town.town.name}"
+            raise town.dataset.error(
+                where, f"{what} (x {x0:g} to {x1:g}, y {y0:g} to {y1:g}, {obstacle.top_m:g} m high)"
+            )

@@ -162,6 +162,11 @@ class AgentsPlan:
     rig_name: str
     labels_itself: bool
 
+    @property
+    def farthest_m(self) -> float | None:
+        """The distance from all drones at which an agent is of no use, and its scene is void."""
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class Sensor:

@@ -55,7 +55,7 @@ class Lockstep:
         self._zero_s = 0.0
         self._weather: tuple[float, ...] = ()
         self._recorder = MotionRecorder(plan)
-        self._ground = GroundAgents(traffic)
+        self._ground = GroundAgents(traffic, plan)
         self._order = {sensor: number for number, sensor in enumerate(plan.sensors)}
 
     def warm_up(self) -> None:
@@ -77,6 +77,7 @@ class Lockstep:
 
         Raises:
             MissedTick: the actor that carries an agent is gone.
+            SceneVoid: it is there and of no use.
         """
         while self._next < step:
             self._advance_world(self._swarm.advance(self._next), render=False)
@@ -85,7 +86,7 @@ class Lockstep:
         poses = poses_of(placed)
         self._sensors.place(poses)
         state = self._advance_world(drones, render=True)
-        if carried := self._ground.carried(state):
+        if carried := self._ground.carried(state, drones):
             state = replace(state, carried=tuple(poses_of(carried)))
             poses = sorted([*poses, *state.carried], key=lambda pose: self._order[pose.sensor])
         return placed + carried, poses, state, self._sensors.collect(state)

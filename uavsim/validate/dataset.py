@@ -121,6 +121,15 @@ class DataSet:
         return {scene: frozenset(found) for scene, found in ids.items()}
 
     @property
+    def own_instances(self) -> dict[tuple[int, str], int]:
+        """Instance row of each agent that has a box itself, by scene row and the agent's id as its channels end."""
+        if "agent" not in self.tables:
+            return {}
+        table = self["agent"]
+        rows = zip(table["scene_token"].tolist(), table["id"], table["instance_token"].tolist(), strict=True)
+        return {(scene, agent): instance for scene, agent, instance in rows if instance >= 0}
+
+    @property
     def visible_px(self) -> IntArray:
         """(N,) pixels that each annotation's masks show: ``uav_visible_px``, and where there is no lidar ``num_lidar_pts``."""
         table = self["sample_annotation"]

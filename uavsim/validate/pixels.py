@@ -147,7 +147,10 @@ def _gap_all_around(mask_box: IntArray, box: FloatArray) -> FloatArray:
 
 
 def counts_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
-    """The visible pixels stated (docs/formats-tables.md) are the instance's pixels in the masks of its sample."""
+    """The visible pixels stated (docs/formats-tables.md) are the instance's pixels in the masks of its sample.
+
+    Those that an agent sees of itself may be left out.
+    """
     data, pairs = evidence.data, evidence.pairs
     table = data["sample_annotation"]
     counted = np.bincount(pairs.box, weights=pairs.visible_px, minlength=len(table)).astype(np.int64)
@@ -156,10 +159,23 @@ def counts_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
     sample = table["sample_token"]
     known = (sample >= 0) & evidence.boxes.usable & (stated >= 0) & (table["uav_instance_id"] > 0)
     known[known] &= complete[sample[known]]
-    for row in np.flatnonzero(known & (counted != stated)).tolist():
+    known &= (counted != stated) & (counted - _own_px(evidence) != stated)
+    for row in np.flatnonzero(known).tolist():
         message = f"the box says {int(stated[row])} visible pixels, the masks have {int(counted[row])}"
         numbers = {"token": table.tokens[row], "stated": int(stated[row]), "counted": int(counted[row])}
         yield Finding("pixels.count", message, numbers=numbers, **data.annotation_place(row))
+
+
+def _own_px(evidence: Evidence) -> IntArray:
+    """Return (boxes,) pixels that agents see of themselves."""
+    data, pairs, own = evidence.data, evidence.pairs, evidence.data.own_instances
+    table, scene = data["sample_annotation"], data.scene_of_data
+    instance = np.full(len(evidence.looks), -2)
+    for view, look in enumerate(evidence.looks if own else ()):
+        agent = data.data_place(look.row).get("channel", "").rpartition("_id_")[2]
+        instance[view] = own.get((int(scene[look.row]), agent), -2)
+    of_itself = instance[pairs.view] == table["instance_token"][pairs.box]
+    return np.bincount(pairs.box, weights=pairs.visible_px * of_itself, minlength=len(table)).astype(np.int64)
 
 
 def _samples_with_all_masks(evidence: Evidence) -> BoolArray:

@@ -8,6 +8,8 @@ import pytest
 
 from uavsim.config.overrides import Overrides
 from uavsim.errors import ConfigError
+from uavsim.ingredients.roadside.records import RoadsidePlan
+from uavsim.ingredients.vehicles.records import VehiclesPlan
 from uavsim.plan.scenes import plan_scenes
 from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.plan import ScenePlan
@@ -59,6 +61,16 @@ def test_without_them_plans_are_what_they_were(tmp_path: Path) -> None:
         ("roadside: {}", r"own.yaml:5: roadside: no unit: give count, or places under at"),
         ("roadside: {at: [{position_m: [5000, 0], yaw_deg: 0}]}", r"own.yaml:5: .*x=5000 y=0 is outside Town10HD"),
         (
+            "roadside: {at: [{position_m: [-80, 0], yaw_deg: 0}], pole_m: 10}",
+            r"own.yaml:5: roadside.at\[0\].position_m: x=-80 y=0 is inside 'building 2' of Town10HD .* 45 m high",
+        ),
+        ("vehicles: {count: 1, at: [[5000, 0]]}", r"own.yaml:5: vehicles.at\[0\]: x=5000 y=0 is outside Town10HD"),
+        ("vehicles: {count: 1, at: [[0, 0], [1, 0]]}", r"own.yaml:5: vehicles: at names 2 places for 1 vehicles"),
+        (
+            "vehicles: {count: 1, near: swarm}",
+            r"own.yaml:5: vehicles.near: unknown value 'swarm'; did you mean 'start'",
+        ),
+        (
             "topology: bridge\nvehicles: {count: 1}",
             r"own.yaml:6: vehicles: topology bridge has sensors on drones alone",
         ),
@@ -76,3 +88,20 @@ def test_what_cannot_be_is_refused_at_its_line(tmp_path: Path, more: str, error:
 def test_another_topology_asked_for_is_refused_too(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"own.yaml:5: vehicles: topology bridge has sensors on drones alone"):
         plan(tmp_path, BOTH, Overrides(topology="bridge"))
+
+
+def test_which_cars_is_in_the_plan_and_defaults_are_not(tmp_path: Path) -> None:
+    more = "vehicles: {count: 2, near: route, within_m: 80, blueprint: vehicle.audi.*, at: [[1, 2]]}\n"
+    more += "roadside: {count: 1, within_m: 60}\n"
+    found = unpack_plan(pack_plan(plan(tmp_path, more)))
+    vehicles, units = found.ground
+    assert isinstance(vehicles, VehiclesPlan)
+    assert isinstance(units, RoadsidePlan)
+    assert (vehicles.near, vehicles.within_m, vehicles.blueprint, vehicles.at) == (
+        "route",
+        80,
+        "vehicle.audi.*",
+        ((1, 2),),
+    )
+    assert (vehicles.farthest_m, units.farthest_m, units.within_m) == (80, None, 60)
+    assert b"within_m" not in pack_plan(plan(tmp_path, BOTH))  # plans from before the keys keep their bytes

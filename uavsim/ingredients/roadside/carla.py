@@ -34,7 +34,9 @@ def spawn(context: SpawnContext, record: RoadsidePlan) -> Spawned:
         poses.append(standing(np.array([x, y, z]), float(np.radians(yaw_deg)), pole_m=record.pole_m))
     if count:
         way_m = context.plan.swarm.map_SE3_flu.translation_m[:, 0]
-        poses += poles_at_junctions(_junctions(town), way_m, count=count, pole_m=record.pole_m)
+        poses += poles_at_junctions(
+            _junctions(town), way_m, count=count, pole_m=record.pole_m, within_m=record.within_m
+        )
     return Spawned(agents=dict(zip(record.agents, poses, strict=True)))
 
 

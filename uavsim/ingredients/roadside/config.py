@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from uavsim.config.base import Metres2, Model, Reference
 from uavsim.config.ground import OnGround
+from uavsim.ingredients.roadside.records import PASSED_M
 
 __all__ = ["Place", "Roadside"]
 
@@ -28,6 +29,8 @@ class Roadside(OnGround):
 
     count: Annotated[int, Field(ge=0, le=50)] = 0
     """At junctions that the swarm passes, each pole beside a road that leads there."""
+    within_m: Annotated[float, Field(gt=0, le=10_000)] = PASSED_M
+    """Farthest that such a junction's middle is from the swarm's way."""
     at: Annotated[tuple[Place, ...], Field(max_length=50)] = ()
     """And at these places; of datasets with one town."""
     rig: Reference = "roadside"

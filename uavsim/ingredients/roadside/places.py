@@ -11,11 +11,11 @@ import numpy as np
 from uavsim.errors import SceneVoid
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.roadside.records import PASSED_M
 from uavsim.typing import FloatArray
 
 __all__ = ["Junction", "poles_at_junctions", "standing"]
 
-PASSED_M: Final = 100.0
 _APART_M: Final = 4.0
 
 
@@ -27,7 +27,9 @@ class Junction:
     beside_m: FloatArray
 
 
-def poles_at_junctions(junctions: Sequence[Junction], way_m: FloatArray, *, count: int, pole_m: float) -> list[SE3]:
+def poles_at_junctions(
+    junctions: Sequence[Junction], way_m: FloatArray, *, count: int, pole_m: float, within_m: float = PASSED_M
+) -> list[SE3]:
     """Return the poses of poles that look at their junction's middle: one a junction, nearest first, then second ones.
 
     Args:
@@ -35,12 +37,13 @@ def poles_at_junctions(junctions: Sequence[Junction], way_m: FloatArray, *, coun
         way_m: (K, 3) that the swarm flies.
         count: how many.
         pole_m: their height.
+        within_m: farthest that a junction's middle is from that way.
 
     Raises:
         SceneVoid: there is no room for so many.
     """
     away_m = [float(np.linalg.norm(way_m[:, :2] - j.middle_m[:2], axis=1).min()) for j in junctions]
-    passed = [junctions[i] for i in np.argsort(away_m, kind="stable") if away_m[i] <= PASSED_M]
+    passed = [junctions[i] for i in np.argsort(away_m, kind="stable") if away_m[i] <= within_m]
     rooms = [_apart(junction.beside_m) for junction in passed]
     turns = range(max(map(len, rooms), default=0))
     found = [
@@ -51,7 +54,7 @@ def poles_at_junctions(junctions: Sequence[Junction], way_m: FloatArray, *, coun
     ]
     if len(found) < count:
         raise SceneVoid(
-            f"{count} roadside units need places at junctions, {len(found)} are within {PASSED_M:g} m of the swarm's way"
+            f"{count} roadside units need places at junctions, {len(found)} are within {within_m:g} m of the swarm's way"
         )
     return [
         standing(place_m, _yaw_rad(junction.middle_m - place_m), pole_m=pole_m) for junction, place_m in found[:count]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
 from uavsim.records.sensors import AgentsPlan
 
-__all__ = ["RoadsidePlan"]
+__all__ = ["PASSED_M", "RoadsidePlan"]
+
+PASSED_M: Final = 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +19,9 @@ class RoadsidePlan(AgentsPlan):
     Attributes:
         pole_m: height above the ground.
         at: (x, y, yaw) of the map frame, metres and degrees.
+        within_m: farthest that a junction is from the swarm's way.
     """
 
     pole_m: float
     at: tuple[tuple[float, float, float], ...]
+    within_m: float = field(default=PASSED_M, metadata={"left_out_as_default": True})

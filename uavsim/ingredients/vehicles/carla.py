@@ -7,8 +7,7 @@ from typing import Final
 import carla
 import numpy as np
 
-from uavsim.errors import SceneVoid
-from uavsim.geometry import unreal
+from uavsim.ingredients.vehicles.choice import Candidate, chosen
 from uavsim.ingredients.vehicles.records import VehiclesPlan
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 
@@ -18,20 +17,18 @@ _ROLE: Final = "autopilot"  # of the traffic; what stands has others
 
 
 def spawn(context: SpawnContext, record: VehiclesPlan) -> Spawned:
-    """Spawn nothing: choose, of the traffic, who is nearest to where the swarm starts; ties go by the actor's id.
+    """Spawn nothing: choose of the traffic.
 
     Raises:
-        SceneVoid: too few of the vehicles are cars on which the rig fits.
+        SceneVoid: too few of the vehicles are cars on which the rig fits, or as asked for.
     """
-    start = unreal.ue_vector_from_map(context.plan.swarm.map_SE3_flu.translation_m[0, 0])
-    fit = [v for v in context.world.get_actors().filter("vehicle.*") if _is_driven(v) and _fits(v, record)]
-    if len(fit) < len(record.agents):
-        raise SceneVoid(
-            f"{len(record.agents)} vehicles are to carry the rig {record.rig_name}, and it fits on {len(fit)} of the traffic: "
-            "on cars in whose body none of its sensors is"
-        )
-    fit.sort(key=lambda v: (float(np.hypot(v.get_location().x - start[0], v.get_location().y - start[1])), v.id))
-    return Spawned(agents={agent: int(v.id) for agent, v in zip(record.agents, fit, strict=False)})
+    candidates = [
+        Candidate(v.id, v.type_id, v.get_location().x, -v.get_location().y)
+        for v in context.world.get_actors().filter("vehicle.*")
+        if _is_driven(v) and _fits(v, record)
+    ]
+    way_m = context.plan.swarm.map_SE3_flu.translation_m[:, 0, :2]
+    return Spawned(agents=dict(zip(record.agents, chosen(candidates, record, way_m), strict=True)))
 
 
 def _is_driven(vehicle: carla.Actor) -> bool:

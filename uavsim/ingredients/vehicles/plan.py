@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uavsim.ingredients.vehicles.config import Vehicles
 from uavsim.ingredients.vehicles.records import VehiclesPlan
-from uavsim.plan.ground import rig_on_ground
+from uavsim.plan.ground import check_in_town, rig_on_ground
 from uavsim.plan.ingredients import ScenePlanner, TownPlan
 from uavsim.records.sensors import Agent
 from uavsim.typing import JsonDict
@@ -16,7 +16,7 @@ def planner(town: TownPlan) -> ScenePlanner:
     """Return the same for each scene.
 
     Raises:
-        ConfigError: there is less traffic than that, or the rig is not possible.
+        ConfigError: there is less traffic than that, a place is outside of the town, or the rig is not possible.
     """
     block: Vehicles = town.block
     rig_name, rig = rig_on_ground(town)
@@ -25,8 +25,12 @@ def planner(town: TownPlan) -> ScenePlanner:
     if block.count > there:
         what = f"{block.count} vehicles of the traffic cannot carry sensors, {town.town.name} has {there} (traffic.vehicles)"
         raise town.dataset.error(("vehicles", "count"), what)
+    for number, (x, y) in enumerate(block.at):
+        check_in_town(town, ("vehicles", "at", number), (x, y))
     agents = tuple(Agent(number, "vehicle") for number in range(block.count))
-    planned = VehiclesPlan(agents, rig, rig_name, block.labels_itself)
+    planned = VehiclesPlan(
+        agents, rig, rig_name, block.labels_itself, block.near, block.within_m, block.blueprint, block.at
+    )
     return lambda _: planned
 
 
