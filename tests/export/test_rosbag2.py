@@ -15,9 +15,13 @@ from uavsim.errors import UnknownNameError
 from uavsim.export import ExportRequest
 from uavsim.export.rosbag2 import export_rosbag2
 from uavsim.export.rosbag2.topics import names_of
+from uavsim.files.parquet import to_parquet
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.flight_sensors.records import Barometer, Gnss, Imu, InertialNoise, Magnetometer
-from uavsim.ingredients.flight_sensors.streams import Motion, barometer, gnss, imu, magnetometer
+from uavsim.ingredients.flight_sensors.config.barometer import Barometer
+from uavsim.ingredients.flight_sensors.config.gnss import Gnss
+from uavsim.ingredients.flight_sensors.config.imu import Imu, InertialNoise
+from uavsim.ingredients.flight_sensors.config.magnetometer import Magnetometer
+from uavsim.ingredients.flight_sensors.motion import Track
 
 READERS = Path(__file__).parents[2] / ".venv-readers/bin"
 READ = """
@@ -162,28 +166,24 @@ def test_streams_come_at_their_own_times(tmp_path: Path) -> None:
     (version,) = folder.glob("v1.0-*")
     scene = uavsim.open(folder).scene("scene_00")
     first_us = scene.samples[0].timestamp_us
-    flown = Motion.along(
-        SE3(np.tile([1.0, 0, 0, 0], (11, 1)), np.zeros((11, 3))),
-        step_us=50_000,
-        start_us=first_us,
-        timestamp_us=np.arange(3) * 5000 + first_us,
-    )
-    rng = np.random.default_rng(0)
-    measured = {
-        "imu": imu(flown, Imu(200, InertialNoise(), InertialNoise()), rng),
-        "gnss": gnss(flown, Gnss(200, 0, 0, 0, (45.0, 8.0, 300.0)), rng),
-        "barometer": barometer(flown, Barometer(200, 0, 0, 101_325.0, 0.0), rng),
-        "magnetometer": magnetometer(flown, Magnetometer(200, (0.0, 20.0, -44.0), 0, 0), rng),
+    still = SE3(np.tile([1.0, 0, 0, 0], (11, 1)), np.zeros((11, 3)))
+    motion = Track(still, step_us=50_000, start_us=first_us).at(np.arange(3) * 5000 + first_us)
+    exact = InertialNoise()
+    units = {
+        "imu": Imu(gyroscope=exact, accelerometer=exact),
+        "gnss": Gnss(horizontal_m=0.0, vertical_m=0.0, velocity_mps=0.0, origin_deg_m=(45.0, 8.0, 300.0)),
+        "barometer": Barometer(white_pa=0.0, random_walk_pa=0.0, origin_height_m=0.0),
+        "magnetometer": Magnetometer(white_ut=0.0),
     }
     rows = []
-    for kind, found in measured.items():
-        name = f"streams/{kind.upper()}_id_0/scene_00__{kind.upper()}_id_0.npy"
+    for kind, unit in units.items():
+        name = f"streams/{kind.upper()}_id_0/scene_00__{kind.upper()}_id_0.parquet"
         (folder / name).parent.mkdir(parents=True)
-        np.save(folder / name, found)
+        (folder / name).write_bytes(to_parquet(unit.read(motion, np.random.default_rng(0)), {}))
         row = {"token": kind, "scene_token": scene.token, "channel": f"{kind.upper()}_id_0", "kind": kind}
-        rows.append(row | {"rate_hz": 200.0, "count": 3, "filename": name})
+        rows.append(row | {"motion": "planned", "rate_hz": 200.0, "count": 3, "filename": name})
     (version / "stream.json").write_text(json.dumps(rows))
-    assert [stream.kind for stream in uavsim.open(folder).scene("scene_00").streams] == list(measured)
+    assert [stream.kind for stream in uavsim.open(folder).scene("scene_00").streams] == list(units)
     bag = export_rosbag2(ExportRequest(folder, tmp_path / "bags"))[0]
     run = subprocess.run([READERS / "python", "-c", STREAMS, bag], capture_output=True, text=True, check=True)
     read = json.loads(run.stdout)

@@ -18,6 +18,7 @@ import pytest
 from tests.dataset_factory import make_dataset
 from uavsim.dataset.schema import all_tables
 from uavsim.files.names import MOST_FILE_BYTES
+from uavsim.files.parquet import to_parquet
 from uavsim.images import codec, events, flow
 from uavsim.store.layout import file_roots
 from uavsim.validate.dataset import FILE_TABLES
@@ -98,11 +99,11 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     view = {"token": "i", "encounter_token": "e", "sample_data_token": images[0]["token"], "from_mask": False}
     write(root, "intruder_view", [view | {"translation": [0, 0, 0], "range_m": 1.0, "closing_mps": 0.0, "bbox": [0, 0, 1, 1],
                                           "visible_px": 0, "is_above_horizon": 0}])  # fmt: skip
-    name = "streams/IMU_id_0/s.npy"
+    name = "streams/IMU_id_0/s.parquet"
     (root / name).parent.mkdir(parents=True)
-    np.save(root / name, np.zeros(2, [("time_us", "<i8")]))
-    write(root, "stream", [{"token": "s", "scene_token": scene, "channel": "IMU_id_0", "kind": "imu", "rate_hz": 100.0,
-                            "count": 2, "filename": name}])  # fmt: skip
+    (root / name).write_bytes(to_parquet(np.zeros(2, [("timestamp_us", "<i8")]), {}))
+    stream = {"token": "s", "scene_token": scene, "channel": "IMU_id_0", "kind": "imu", "motion": "planned"}
+    write(root, "stream", [stream | {"rate_hz": 100.0, "count": 2, "filename": name}])
     return root
 
 

@@ -109,12 +109,13 @@ class Scene:
 
     @property
     def streams(self) -> tuple[SensorStream, ...]:
-        """Sensors that measure at rates of their own: IMU, GNSS, barometer, magnetometer of each drone."""
+        """Sensors that measure at rates of their own: IMU, GNSS, barometer, magnetometer of drones and cars."""
         with reading(f"scene {self.name}"):
             return tuple(
                 SensorStream(
                     channel=row["channel"],
                     kind=row["kind"],
+                    motion=row["motion"],
                     rate_hz=float(row["rate_hz"]),
                     filename=self._tables.on_disk(row["filename"]),
                     files=self._tables.files,

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
+from uavsim.files.parquet import Records, from_parquet
 
 __all__ = ["SensorStream"]
 
@@ -22,25 +18,25 @@ class SensorStream:
     Attributes:
         channel: ``IMU_id_0``.
         kind: imu, gnss, barometer, magnetometer.
+        motion: ``planned``, or ``reported`` by the simulator at its steps.
         filename: in the dataset's folder.
     """
 
     channel: str
     kind: str
+    motion: str
     rate_hz: float
     filename: str
     files: DataFolder = field(repr=False)
 
-    def readings(self) -> npt.NDArray[Any]:
+    def readings(self) -> Records:
         """Read (N,) rows in the order of time, with named fields: ``timestamp_us``, values with their units, and the truth.
 
         Raises:
             DatasetError: the file is missing or damaged.
+            InputError: pyarrow is not installed.
         """
-        try:
-            found = np.load(io.BytesIO(self.files.read(self.filename)), allow_pickle=False)
-        except (ValueError, EOFError, OSError) as error:
-            raise DatasetError(f"{self.filename} is no NumPy file of plain readings: {error}") from error
-        if found.ndim != 1 or "timestamp_us" not in (found.dtype.names or ()):
+        found = from_parquet(self.files.read(self.filename), name=self.filename)
+        if "timestamp_us" not in (found.dtype.names or ()):
             raise DatasetError(f"{self.filename} holds no readings with a timestamp_us")
-        return np.asarray(found)
+        return found

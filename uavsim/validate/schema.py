@@ -158,7 +158,7 @@ EXTRA: Final[dict[str, tuple[Field, ...]]] = {
     "stream": (
         _TOKEN,
         Field("scene_token", "ref", table="scene"),
-        *_text("channel", "kind", "filename"),
+        *_text("channel", "kind", "motion", "filename"),
         Field("rate_hz", "number"),
         Field("count", "int"),
     ),

@@ -8,14 +8,23 @@ from scipy.spatial.transform import Rotation
 from scipy.stats import chi2
 
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.flight_sensors.config.barometer import Barometer
+from uavsim.ingredients.flight_sensors.config.gnss import Gnss
+from uavsim.ingredients.flight_sensors.config.imu import Imu, InertialNoise
+from uavsim.ingredients.flight_sensors.config.magnetometer import Magnetometer
+from uavsim.ingredients.flight_sensors.config.unit import Stream, Unit
 from uavsim.ingredients.flight_sensors.geodesy import geodetic_from_map
-from uavsim.ingredients.flight_sensors.records import Barometer, Gnss, Imu, InertialNoise, Magnetometer
-from uavsim.ingredients.flight_sensors.streams import Motion, Stream, barometer, gnss, imu, magnetometer
+from uavsim.ingredients.flight_sensors.motion import Motion, Track
 from uavsim.plan import plan_scenes
 from uavsim.typing import FloatArray
 
 STEP_US = 50_000
 NONE = InertialNoise()
+EXACT = Imu(rate_hz=200.0, gyroscope=NONE, accelerometer=NONE)
+
+
+def read(unit: Unit, motion: Motion, seed: int = 0) -> Stream:
+    return unit.read(motion, np.random.default_rng(seed))
 
 
 def moved(place_m: FloatArray, yaw_rad: FloatArray, *, rate_hz: float = 200.0, until_s: float | None = None) -> Motion:
@@ -23,7 +32,7 @@ def moved(place_m: FloatArray, yaw_rad: FloatArray, *, rate_hz: float = 200.0, u
     quats = np.stack([np.cos(yaw_rad / 2), 0 * yaw_rad, 0 * yaw_rad, np.sin(yaw_rad / 2)], axis=1)
     last_us = (len(place_m) - 1) * STEP_US if until_s is None else int(until_s * 1e6)
     times_us = np.arange(0, last_us + 1, round(1e6 / rate_hz))
-    return Motion.along(SE3(quats, place_m), step_us=STEP_US, start_us=0, timestamp_us=times_us)
+    return Track(SE3(quats, place_m), step_us=STEP_US, start_us=0).at(times_us)
 
 
 def steps(seconds: float) -> FloatArray:
@@ -48,7 +57,7 @@ def integrated(found: Stream) -> FloatArray:
 
 
 def test_at_rest_the_force_is_9_81_upwards() -> None:
-    found = imu(moved(np.zeros((21, 3)), np.full(21, 0.7)), Imu(200, NONE, NONE), np.random.default_rng(0))
+    found = read(EXACT, moved(np.zeros((21, 3)), np.full(21, 0.7)))
     np.testing.assert_allclose(found["accelerometer_mps2"], np.tile([0, 0, 9.81], (201, 1)), atol=1e-9)
     np.testing.assert_allclose(found["gyroscope_radps"], 0, atol=1e-9)
 
@@ -56,7 +65,7 @@ def test_at_rest_the_force_is_9_81_upwards() -> None:
 def test_in_free_fall_there_is_no_force() -> None:
     t = steps(1.0)
     place = np.stack([0 * t, 0 * t, 100 - 9.81 * t**2 / 2], axis=1)
-    found = imu(moved(place, 0 * t), Imu(200, NONE, NONE), np.random.default_rng(0))
+    found = read(EXACT, moved(place, 0 * t))
     np.testing.assert_allclose(found["accelerometer_mps2"], 0, atol=1e-6)
 
 
@@ -64,7 +73,7 @@ def test_in_a_circle_the_force_is_to_its_middle() -> None:
     # 20 m, 10 m/s counter-clockwise, nose forward: the middle is to the left, v^2 / r = 5 m/s^2, turning 0.5 rad/s upwards
     t = steps(10.0)
     place = np.stack([20 * np.cos(0.5 * t), 20 * np.sin(0.5 * t), 0 * t], axis=1)
-    found = imu(moved(place, 0.5 * t + np.pi / 2), Imu(200, NONE, NONE), np.random.default_rng(0))[200:-200]
+    found = read(EXACT, moved(place, 0.5 * t + np.pi / 2))[200:-200]
     np.testing.assert_allclose(found["accelerometer_mps2"], np.tile([0, 5, 9.81], (len(found), 1)), atol=2e-3)
     np.testing.assert_allclose(found["gyroscope_radps"], np.tile([0, 0, 0.5], (len(found), 1)), atol=1e-3)
 
@@ -75,8 +84,8 @@ def test_integrated_twice_a_planned_flight_ends_where_the_drone_was() -> None:
     times_us = start_us + np.arange(0, 10_000_001, 5_000)
     for drone in range(5):
         poses = plan.swarm.map_SE3_flu[:, drone]
-        motion = Motion.along(poses, step_us=plan.step_us, start_us=start_us, timestamp_us=times_us)
-        found = imu(motion, Imu(200, NONE, NONE), np.random.default_rng(0))
+        motion = Track(poses, step_us=plan.step_us, start_us=start_us).at(times_us)
+        found = read(EXACT, motion)
         at_steps = found["position_map_m"][:: plan.step_us // 5_000]
         np.testing.assert_allclose(at_steps, poses.translation_m[: len(at_steps)], atol=1e-9)
         assert np.linalg.norm(integrated(found)[-1] - found["position_map_m"][-1]) < 0.01
@@ -85,10 +94,11 @@ def test_integrated_twice_a_planned_flight_ends_where_the_drone_was() -> None:
 def test_with_errors_a_hundred_flights_end_as_far_away_as_the_model_predicts() -> None:
     """White noise of the accelerometer alone: after T seconds the place is off by white * sqrt(T^3 / 3) on each axis."""
     t, white = steps(10.0), 0.02
+    unit = Imu(rate_hz=200.0, gyroscope=NONE, accelerometer=InertialNoise(white=white))
     motion = moved(np.stack([5 * t, 0 * t, 0 * t], axis=1), 0 * t)
     off = []
     for seed in range(100):
-        found = imu(motion, Imu(200, NONE, InertialNoise(white=white)), np.random.default_rng(seed))
+        found = read(unit, motion, seed)
         force = found["accelerometer_mps2"] - found["accelerometer_true_mps2"]
         off.append((np.cumsum(np.cumsum(force, axis=0) / 200, axis=0) / 200)[-1])
     square = float((np.square(off) / (white**2 * 10.0**3 / 3)).sum())
@@ -98,10 +108,34 @@ def test_with_errors_a_hundred_flights_end_as_far_away_as_the_model_predicts() -
 
 def test_a_bias_walks_as_far_as_the_model_predicts() -> None:
     motion = moved(np.zeros((201, 3)), np.zeros(201))
-    unit = Imu(200, InertialNoise(random_walk=1e-3), NONE)
-    ends = [imu(motion, unit, np.random.default_rng(seed))["gyroscope_radps"][-1] for seed in range(100)]
+    unit = Imu(rate_hz=200.0, gyroscope=InertialNoise(random_walk=1e-3), accelerometer=NONE)
+    ends = [read(unit, motion, seed)["gyroscope_radps"][-1] for seed in range(100)]
     low, high = chi2.ppf([0.005, 0.995], 300)
     assert low < float((np.square(ends) / (1e-3**2 * 10.0)).sum()) < high
+
+
+def test_the_allan_deviation_is_the_models() -> None:
+    """IEEE 952: at a second the white noise alone, later the bias' walk, whose deviation is walk * sqrt(tau / 3)."""
+    still, white, walk = moved(np.zeros((20_001, 3)), np.zeros(20_001)), 1e-3, 2e-4  # 1,000 s
+    both = Imu(rate_hz=200.0, gyroscope=InertialNoise(white=white, random_walk=walk), accelerometer=NONE)
+    angle_rad = np.cumsum(read(both, still)["gyroscope_radps"], axis=0) / 200
+    for tau_s in (0.1, 1.0, 30.0):
+        m = round(200 * tau_s)
+        second = angle_rad[2 * m :] - 2 * angle_rad[m:-m] + angle_rad[: -2 * m]
+        found = np.sqrt(np.square(second).mean() / (2 * tau_s**2))
+        assert found == pytest.approx(np.hypot(white / np.sqrt(tau_s), walk * np.sqrt(tau_s / 3)), rel=0.15)
+
+
+def test_scale_and_leaning_are_as_large_as_asked_for_and_the_bias_is_said() -> None:
+    still = moved(np.zeros((2, 3)), np.zeros(2), rate_hz=20)  # the force is 9.81 upwards
+    noise = InertialNoise(bias=0.1, scale=0.01, misalignment_rad=0.02)
+    unit = Imu(rate_hz=20.0, gyroscope=NONE, accelerometer=noise)
+    all_found = [read(unit, still, seed) for seed in range(400)]
+    off = np.array(
+        [(f["accelerometer_mps2"] - f["accelerometer_true_mps2"] - f["accelerometer_bias_mps2"])[0] for f in all_found]
+    )
+    np.testing.assert_allclose(off.std(axis=0), [9.81 * 0.02, 9.81 * 0.02, 9.81 * 0.01], rtol=0.12)
+    np.testing.assert_allclose(np.std([f["accelerometer_bias_mps2"][0] for f in all_found], axis=0), 0.1, rtol=0.12)
 
 
 def test_a_hundred_metres_north_and_up_are_as_much_latitude_and_height() -> None:
@@ -112,24 +146,28 @@ def test_a_hundred_metres_north_and_up_are_as_much_latitude_and_height() -> None
     np.testing.assert_allclose(found[2], [45, 8, 400], atol=1e-9)
 
 
+NORTH = Magnetometer(rate_hz=20.0, field_map_ut=(0.0, 20.0, -44.0), white_ut=0.0)
+
+
 def test_a_field_that_points_north_is_to_the_left_of_a_drone_that_looks_east() -> None:
     still = moved(np.zeros((2, 3)), np.zeros(2), rate_hz=20)
-    found = magnetometer(still, Magnetometer(20, (0.0, 20.0, -44.0), 0.0, 0.0), np.random.default_rng(0))
+    found = read(NORTH, still)
     np.testing.assert_allclose(found["field_ut"], np.tile([0, 20, -44], (2, 1)), atol=1e-12)
     turned = moved(np.zeros((2, 3)), np.full(2, np.pi / 2), rate_hz=20)  # looks north
-    found = magnetometer(turned, Magnetometer(20, (0.0, 20.0, -44.0), 0.0, 0.0), np.random.default_rng(0))
+    found = read(NORTH, turned)
     np.testing.assert_allclose(found["field_ut"], np.tile([20, 0, -44], (2, 1)), atol=1e-12)
 
 
 def test_pressure_is_the_standard_atmospheres() -> None:
     high = moved(np.tile([0.0, 0.0, 1000.0], (2, 1)), np.zeros(2), rate_hz=20)
-    found = barometer(high, Barometer(20, 0.0, 0.0, 101_325.0, 0.0), np.random.default_rng(0))
+    found = read(Barometer(rate_hz=20.0, white_pa=0.0, random_walk_pa=0.0, origin_height_m=0.0), high)
     np.testing.assert_allclose(found["pressure_pa"], 89_874.6, rtol=1e-4)  # the table's value at 1,000 m
 
 
 def test_a_receivers_errors_are_as_large_as_asked_for() -> None:
     motion = moved(np.zeros((2001, 3)), np.zeros(2001), rate_hz=20)
-    found = gnss(motion, Gnss(20, 2.0, 3.0, 0.1, (0.0, 0.0, 0.0)), np.random.default_rng(5))
+    unit = Gnss(rate_hz=20.0, horizontal_m=2.0, vertical_m=3.0, velocity_mps=0.1, origin_deg_m=(0.0, 0.0, 0.0))
+    found = read(unit, motion, 5)
     off = found["lat_lon_deg_height_m"] - found["lat_lon_deg_height_m_true"]
     assert np.std(off[:, 0]) * 110_574 == pytest.approx(2.0, rel=0.1)
     assert np.std(off[:, 2]) == pytest.approx(3.0, rel=0.1)
@@ -137,5 +175,5 @@ def test_a_receivers_errors_are_as_large_as_asked_for() -> None:
 
 
 def test_a_scene_of_one_image_has_one_reading() -> None:
-    found = imu(moved(np.array([[1.0, 2, 3]]), np.zeros(1)), Imu(200, NONE, NONE), np.random.default_rng(0))
+    found = read(EXACT, moved(np.array([[1.0, 2, 3]]), np.zeros(1)))
     assert found["position_map_m"].tolist() == [[1, 2, 3]]

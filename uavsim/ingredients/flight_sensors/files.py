@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
 
 import numpy as np
 
 from uavsim.dataset.schema import Tables
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
+from uavsim.files.parquet import to_parquet
 from uavsim.files.whole import storage_errors
-from uavsim.ingredients.flight_sensors import streams
+from uavsim.geometry import unreal
+from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.flight_sensors.config import KINDS, Units
+from uavsim.ingredients.flight_sensors.config.unit import Unit
+from uavsim.ingredients.flight_sensors.motion import Track
 from uavsim.ingredients.flight_sensors.records import FlightSensorsPlan
 from uavsim.ingredients.flight_sensors.tables import STREAM, StreamRow
 from uavsim.records.labels import SceneLabels
+from uavsim.records.motion import Motion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
 from uavsim.records.sensors import Agent
@@ -24,52 +28,58 @@ from uavsim.typing import IntArray
 
 __all__ = ["rows", "write_streams"]
 
-_MAKERS: Final[dict[str, Callable[[streams.Motion, Any, np.random.Generator], streams.Stream]]] = {
-    "imu": streams.imu,
-    "gnss": streams.gnss,
-    "barometer": streams.barometer,
-    "magnetometer": streams.magnetometer,
-}
-_MOST_ASIDE_M: Final = 1e-3  # a pose is sent as float32, and comes back so
+_CARRIERS = ("drone", "vehicle")
+_MOST_ASIDE_M = 1e-3  # a pose is sent as float32, and comes back so
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
+class _Carried:
+    """One sensor of one carrier."""
+
+    agent: Agent
     kind: str
-    model: Any
-    drone: int  # its place among the plan's
-    channel: str
-    timestamp_us: IntArray
+    unit: Unit
+    motion: str  # planned, or reported by the simulator
+
+    @property
+    def channel(self) -> str:
+        return f"{self.kind.upper()}_id_{self.agent.id}"
+
+    def path(self, plan: ScenePlan) -> str:
+        return f"streams/{self.channel}/{plan.scene_name}__{self.channel}.parquet"
+
+    def times_us(self, plan: ScenePlan) -> IntArray:
+        """When it reads, from the first image to the last."""
+        first_us, last_us = (plan.start_timestamp_us + step * plan.step_us for step in (0, plan.capture_steps[-1]))
+        return np.arange(first_us, last_us + 1, round(1e6 / self.unit.hz), dtype=np.int64)
+
+    def seed(self, record: FlightSensorsPlan) -> list[int]:
+        carrier = _CARRIERS.index(self.agent.kind)
+        return [record.seed, carrier, self.agent.number, KINDS.index(self.kind)]
 
 
 def write_streams(recording: Recording, record: FlightSensorsPlan) -> dict[str, str]:
-    """Write every drone's streams into the recording's folder.
+    """Write every carrier's streams into the recording's folder; the same recording gives the same bytes.
 
     Returns:
         Path in the recording's folder -> path in the dataset.
 
     Raises:
-        DatasetError: a drone was not where the plan wanted it: the streams would be of another flight.
+        DatasetError: a drone was not where the plan wanted it, or the motion of some step was not kept.
         StorageError: the folder cannot be written.
     """
-    plan = recording.plan
-    _refuse_another_flight(recording)
-    moves: dict[str, str] = {}
-    for unit in _units(plan, record):
-        motion = streams.Motion.along(
-            plan.swarm.map_SE3_flu[:, unit.drone],
-            step_us=plan.step_us,
-            start_us=plan.start_timestamp_us,
-            timestamp_us=unit.timestamp_us,
-        )
-        rng = np.random.default_rng([record.seed, unit.drone, list(_MAKERS).index(unit.kind)])
-        data = io.BytesIO()
-        np.save(data, _MAKERS[unit.kind](motion, unit.model, rng), allow_pickle=False)
-        final = _path(plan, unit)
+    plan, moves, tracks = recording.plan, dict[str, str](), dict[Agent, Track]()
+    for one in _carried(plan, record):
+        if one.agent not in tracks:
+            tracks[one.agent] = (_planned if one.motion == "planned" else _reported)(recording, one.agent)
+        seed = one.seed(record)
+        found = one.unit.read(tracks[one.agent].at(one.times_us(plan)), np.random.default_rng(seed))
+        about = {"kind": one.kind, "channel": one.channel, "motion": one.motion, "seed": seed}
+        final = one.path(plan)
         path = recording.folder / final
         with storage_errors(f"write {path}"):
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data.getvalue())
+            path.write_bytes(to_parquet(found, about | {"model": one.unit.model_dump()}))
         moves[final] = final
     return moves
 
@@ -78,43 +88,76 @@ def rows(labels: SceneLabels, record: FlightSensorsPlan, tables: Tables) -> Tabl
     """Return the table ``stream``."""
     del tables
     plan, made = labels.plan, list[StreamRow]()
-    for unit in _units(plan, record):
+    for one in _carried(plan, record):
         row: StreamRow = {
-            "token": token(plan.dataset, plan.scene_name, STREAM.name, unit.channel),
+            "token": token(plan.dataset, plan.scene_name, STREAM.name, one.channel),
             "scene_token": token(plan.dataset, plan.scene_name, "scene"),
-            "channel": unit.channel,
-            "kind": unit.kind,
-            "rate_hz": unit.model.rate_hz,
-            "count": len(unit.timestamp_us),
-            "filename": _path(plan, unit),
+            "channel": one.channel,
+            "kind": one.kind,
+            "motion": one.motion,
+            "rate_hz": one.unit.hz,
+            "count": len(one.times_us(plan)),
+            "filename": one.path(plan),
         }
         made.append(row)
     return {STREAM.name: made}
 
 
-def _units(plan: ScenePlan, record: FlightSensorsPlan) -> Iterator[_Unit]:
-    """Yield every sensor of every drone."""
-    first_us, last_us = (plan.start_timestamp_us + step * plan.step_us for step in (0, plan.capture_steps[-1]))
-    for kind in _MAKERS:
-        model = getattr(record, kind)
-        if model is None:
-            continue
-        times_us = streams.reading_times_us(model.rate_hz, first_us=first_us, last_us=last_us)
-        for place, drone_id in enumerate(plan.swarm.drone_ids):
-            yield _Unit(kind, model, place, f"{kind.upper()}_id_{Agent(drone_id).id}", times_us)
+def _carried(plan: ScenePlan, record: FlightSensorsPlan) -> Iterator[_Carried]:
+    """Yield every sensor of every carrier."""
+    of_kind = {"drone": Units.of_record(record.drones), "vehicle": Units.of_record(record.vehicles)}
+    for agent in plan.agents:
+        if agent.kind in of_kind:
+            motion = "planned" if agent.kind == "drone" and not record.flown else "reported"
+            for kind, unit in of_kind[agent.kind].asked_for():
+                yield _Carried(agent, kind, unit, motion)
 
 
-def _path(plan: ScenePlan, unit: _Unit) -> str:
-    return f"streams/{unit.channel}/{plan.scene_name}__{unit.channel}.npy"
+def _planned(recording: Recording, agent: Agent) -> Track:
+    """Return a drone's planned way, on which it was.
 
-
-def _refuse_another_flight(recording: Recording) -> None:
-    planned = recording.plan.swarm.map_SE3_flu.translation_m
+    Raises:
+        DatasetError: it was elsewhere: the streams would be of another flight.
+    """
+    poses = recording.plan.swarm.map_SE3_flu[:, recording.plan.swarm.drone_ids.index(agent.number)]
     for frame in recording.frames:
-        for place, drone in enumerate(frame.drones):
-            aside_m = float(np.abs(drone.map_SE3_flu.translation_m - planned[frame.step, place]).max())
-            if aside_m > _MOST_ASIDE_M:
-                raise DatasetError(
-                    f"{recording.plan.scene_name}: drone {drone.drone_id} was {aside_m:.3f} m from its plan at step "
-                    f"{frame.step}; flight_sensors are made of planned motion alone"
-                )
+        flown = next(drone for drone in frame.drones if drone.agent == agent)
+        aside_m = float(np.abs(flown.map_SE3_flu.translation_m - poses.translation_m[frame.step]).max())
+        if aside_m > _MOST_ASIDE_M:
+            raise DatasetError(
+                f"{recording.plan.scene_name}: drone {agent.id} was {aside_m:.3f} m from its plan at step {frame.step}; its "
+                "flight_sensors are made of planned motion alone"
+            )
+    return Track(poses, step_us=recording.plan.step_us, start_us=recording.plan.start_timestamp_us)
+
+
+def _reported(recording: Recording, agent: Agent) -> Track:
+    """Return a carrier's way as the simulator reported it at every step.
+
+    A drone's velocity is what AirSim says. It pauses at whole steps of its own physics, up to 2 ms from ours: derivatives of
+    its places would jump.
+
+    Raises:
+        DatasetError: some were not kept, or the carrier is not there.
+    """
+    plan, last = recording.plan, recording.plan.capture_steps[-1]
+    motion = recording.motion.open() if recording.motion is not None else None
+    if motion is None or not np.array_equal(motion.step[: last + 1], np.arange(last + 1)):
+        raise DatasetError(
+            f"{plan.scene_name}: the motion of every step was not recorded, of which flight_sensors are made"
+        )
+    velocity = None
+    if agent.kind == "drone":
+        place = motion.drone_id.index(agent.number)
+        poses, velocity = motion.map_SE3_flu[: last + 1, place], motion.velocity_map_mps[: last + 1, place]
+    else:
+        poses = _vehicle_in(motion, recording, agent)[: last + 1]
+    if not np.isfinite(poses.translation_m).all():
+        raise DatasetError(f"{plan.scene_name}: {agent.kind} {agent.number} was not there at every step")
+    return Track(poses, step_us=plan.step_us, start_us=plan.start_timestamp_us, velocity_map_mps=velocity)
+
+
+def _vehicle_in(motion: Motion, recording: Recording, agent: Agent) -> SE3:
+    carrier = next(state.instance_id for state in recording.frames[0].others if state.agent == agent)
+    ue_pose = motion.ue_pose[:, np.searchsorted(motion.instance_id, carrier)].astype(np.float64)
+    return unreal.map_SE3_flu_from_ue(ue_pose[:, :3], ue_euler_deg=ue_pose[:, 3:])

@@ -1,65 +1,86 @@
-"""The flight controllers of a dataset's drones: the same in each scene, with errors of the scene's own."""
+"""The flight controllers of a dataset's carriers: the same in each scene, with errors of the scene's own."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+import importlib.util
+from typing import Any, Final
 
-from uavsim.config.base import Model
-from uavsim.ingredients.flight_sensors.config import FlightSensors, ImuBlock
-from uavsim.ingredients.flight_sensors.records import (
-    Barometer,
-    FlightSensorsPlan,
-    Gnss,
-    Imu,
-    InertialNoise,
-    Magnetometer,
-)
+from uavsim.environment import install_line
+from uavsim.ingredients.flight_sensors.config import FlightSensors, Units
+from uavsim.ingredients.flight_sensors.records import FlightSensorsPlan
 from uavsim.plan.ingredients import ScenePlanner, SceneToFill, TownPlan
-from uavsim.plan.numbering import scene_seed
 from uavsim.typing import JsonDict
 
 __all__ = ["planner", "summary"]
 
-Record = TypeVar("Record")
+_AS_PLANNED: Final = ("carla", "merged")
+"""Topologies whose drones are put where the plan wants them; in others only what the simulator reports of them is known."""
 
 
 def planner(town: TownPlan) -> ScenePlanner:
     """Return what each scene's plan says.
 
     Raises:
-        ConfigError: the drones do not fly exactly as planned, so that nobody knows how they move between two ticks.
+        ConfigError: a rate that cannot be made, sensors of cars that are not there, motion that is not kept, or pyarrow is
+            not installed.
     """
-    block: FlightSensors = town.block
-    if town.dataset.model.topology != "carla":
-        what = (
-            f"flight_sensors need topology carla, where drones follow their planned path exactly; in topology "
-            f"{town.dataset.model.topology} nothing is known of their motion between two ticks"
+    dataset, block = town.dataset, town.block
+    assert isinstance(block, FlightSensors)
+    if importlib.util.find_spec("pyarrow") is None:
+        raise dataset.error(
+            ("flight_sensors",), f"streams are written as Parquet by pyarrow: {install_line('streams')}"
         )
-        raise town.dataset.error(("flight_sensors",), what)
-    imu, gnss = _imu(block.imu), _record(Gnss, block.gnss)
-    barometer, magnetometer = _record(Barometer, block.barometer), _record(Magnetometer, block.magnetometer)
+    if block.vehicles is not None and dataset.model.ingredients.block("vehicles") is None:
+        what = "no car carries sensors in this dataset; say how many at the key vehicles ({count: 2})"
+        raise dataset.error(("flight_sensors", "vehicles"), what)
+    flown = dataset.model.topology not in _AS_PLANNED
+    drones = _settled(town, block, ("flight_sensors",), at_steps=flown)
+    vehicles = _settled(town, block.vehicles, ("flight_sensors", "vehicles"), at_steps=True) if block.vehicles else {}
 
     def plan(scene: SceneToFill) -> FlightSensorsPlan:
-        seed = scene_seed(scene.dataset_seed, scene.number, stream="flight_sensors")
-        return FlightSensorsPlan(seed, imu, gnss, barometer, magnetometer)
+        return FlightSensorsPlan(scene.seed("flight_sensors"), drones, vehicles, flown)
 
     return plan
 
 
-def _imu(block: ImuBlock | None) -> Imu | None:
-    if block is None:
-        return None
-    noises = (_record(InertialNoise, noise) or InertialNoise() for noise in (block.gyroscope, block.accelerometer))
-    return Imu(block.rate_hz, *noises)
+def _settled(town: TownPlan, units: Units, key: tuple[str, ...], *, at_steps: bool) -> dict[str, dict[str, Any]]:
+    """Return the keys of each kind with its rate: as asked for, or the usual one, or the nearest below where steps limit it.
+
+    Raises:
+        ConfigError: a rate that was asked for is between those of the steps, or motion at the steps is not kept.
+    """
+    dataset, found = town.dataset, dict[str, dict[str, Any]]()
+    step_us = round(dataset.model.step_s * 1e6)
+    for kind, unit in units.asked_for():
+        rate_hz = unit.hz
+        if at_steps:
+            if dataset.model.recording != "full":
+                what = (
+                    f"{kind} needs the motion of every step, which recording: {dataset.model.recording} drops; set full"
+                )
+                raise dataset.error((*key, kind), what)
+            steps = max(round(1e6 / rate_hz / step_us), 1)
+            nearest_hz = 1e6 / (steps * step_us)
+            if unit.rate_hz is not None and abs(nearest_hz - rate_hz) > 1e-6 * rate_hz:
+                raise dataset.error(
+                    (*key, kind, "rate_hz"), _between_steps(rate_hz, nearest_hz, step_us, dataset.model.topology)
+                )
+            rate_hz = nearest_hz
+        found[kind] = unit.model_dump() | {"rate_hz": rate_hz}
+    return found
 
 
-def _record(kind: type[Record], block: Model | None) -> Record | None:
-    """Return a block's values as the plan's record, whose fields are of the same names."""
-    return None if block is None else kind(**block.model_dump())
+def _between_steps(rate_hz: float, nearest_hz: float, step_us: int, topology: str) -> str:
+    """Explain why a rate cannot be made, and which can."""
+    faster = f", or step_s: {1 / rate_hz:g}, which costs as many more steps" if rate_hz > 1e6 / step_us else ""
+    return (
+        f"rate_hz={rate_hz:g} cannot be made: this motion is known at the simulator's steps alone (topology {topology}, every "
+        f"{step_us / 1e6:g} s); the nearest is {nearest_hz:.9g}{faster}"
+    )
 
 
 def summary(planned: FlightSensorsPlan) -> JsonDict:
     """Return what ``uavsim plan`` shows."""
-    named = (("imu", planned.imu), ("gnss", planned.gnss), ("barometer", planned.barometer))
-    units = (*named, ("magnetometer", planned.magnetometer))
-    return {"flight sensors": ", ".join(f"{name} {unit.rate_hz:g} Hz" for name, unit in units if unit is not None)}
+    named = [(kind, keys) for kind, keys in planned.drones.items()]
+    named += [(f"cars' {kind}", keys) for kind, keys in planned.vehicles.items()]
+    return {"flight sensors": ", ".join(f"{name} {keys['rate_hz']:g} Hz" for name, keys in named)}

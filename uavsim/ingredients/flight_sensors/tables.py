@@ -10,12 +10,16 @@ __all__ = ["STREAM", "TABLES", "StreamRow"]
 
 
 class StreamRow(TypedDict):
-    """One sensor's readings over a scene; ``filename`` is a NumPy file of an array with named fields."""
+    """One sensor's readings over a scene; ``filename`` is a Parquet file.
+
+    ``motion`` is ``planned``, known between the simulator's steps, too, or ``reported`` by the simulator at its steps.
+    """
 
     token: str
     scene_token: str
     channel: str
     kind: str
+    motion: str
     rate_hz: float
     count: int
     filename: str

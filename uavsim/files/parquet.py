@@ -1,0 +1,80 @@
+"""The one door to Parquet as tables of numbers: an array with named fields is a file, a column a field."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from uavsim.environment import install_line
+from uavsim.errors import DatasetError, InputError
+from uavsim.typing import JsonDict
+
+__all__ = ["Records", "from_parquet", "to_parquet"]
+
+Records = npt.NDArray[Any]
+"""(N,) rows with named fields of numbers, each a scalar or a vector."""
+_MOST_ROWS: Final = 10_000_000
+
+
+def to_parquet(rows: Records, about: JsonDict) -> bytes:
+    """Return rows as a Parquet file: vectors are lists of one length, ``about`` is JSON in the metadata, at ``uavsim``.
+
+    Raises:
+        InputError: pyarrow is not installed.
+    """
+    pa, pq = _pyarrow()
+    columns = {}
+    for name in rows.dtype.names or ():
+        values = np.ascontiguousarray(rows[name])
+        flat = pa.array(values.ravel())
+        columns[name] = flat if values.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+    table = pa.table(columns).replace_schema_metadata({"uavsim": json.dumps(about, sort_keys=True)})
+    data = io.BytesIO()
+    pq.write_table(table, data, compression="zstd", use_dictionary=False)
+    return data.getvalue()
+
+
+def from_parquet(data: bytes, *, name: str) -> Records:
+    """Read what ``to_parquet`` wrote.
+
+    Raises:
+        DatasetError: no such file; it is called ``name``.
+        InputError: pyarrow is not installed.
+    """
+    pa, pq = _pyarrow()
+    try:
+        file = pq.ParquetFile(io.BytesIO(data))
+        if file.metadata.num_rows > _MOST_ROWS:
+            raise ValueError(f"{file.metadata.num_rows} rows")
+        columns = {n: _plain(c) for n, c in zip(file.schema_arrow.names, file.read().itercolumns(), strict=True)}
+    except (pa.ArrowException, ValueError, OSError) as error:
+        raise DatasetError(f"{name} is no Parquet file of plain readings: {error}") from error
+    found = np.empty(file.metadata.num_rows, [(n, v.dtype, v.shape[1:]) for n, v in columns.items()])
+    for n, values in columns.items():
+        found[n] = values
+    return found
+
+
+def _plain(column: Any) -> npt.NDArray[Any]:
+    """Return a column of numbers (N,), or of lists of one length (N, length), as an array."""
+    one = column.combine_chunks()
+    length = getattr(one.type, "list_size", None)
+    values: npt.NDArray[Any] = (one if length is None else one.flatten()).to_numpy(zero_copy_only=False)
+    if values.dtype.kind not in "iuf":
+        raise ValueError(f"a column of {one.type}")
+    return values if length is None else values.reshape(len(one), length)
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise InputError(
+            f"Parquet is read and written by pyarrow, which is not installed: {install_line('streams')}"
+        ) from error
+    return pa, pq

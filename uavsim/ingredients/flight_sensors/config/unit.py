@@ -1,0 +1,58 @@
+"""The common part of a flight controller's sensors: a rate, errors in the YAML, and readings along a motion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, model_validator
+
+from uavsim.config.base import Model
+
+if TYPE_CHECKING:  # a check of YAML needs no splines
+    from uavsim.ingredients.flight_sensors.motion import Motion
+
+__all__ = ["VECTOR", "NotNegative", "Stream", "Unit", "empty"]
+
+NotNegative = Annotated[float, Field(ge=0)]
+Stream: TypeAlias = npt.NDArray[Any]
+"""(N,) readings in the order of time; the fields' names carry units, what has ``true`` in its name is without errors."""
+VECTOR = ("<f8", (3,))
+_MOST_HZ = 1000
+
+
+class Unit(Model):
+    """A sensor that measures at a rate. A subclass is all that is said of a kind: its keys, and how it reads."""
+
+    usual_hz: ClassVar[float]
+
+    rate_hz: Annotated[float, Field(gt=0, le=_MOST_HZ)] | None = None
+    """Readings a second; the time between two is a whole number of microseconds. At most one a step of the simulation where
+    motion is known at steps alone."""
+
+    @model_validator(mode="after")
+    def _whole_microseconds(self) -> Self:
+        if self.rate_hz is None:
+            return self
+        period_us = 1e6 / self.rate_hz
+        if abs(period_us - round(period_us)) > 1e-6:
+            nearest = 1e6 / round(period_us)
+            raise ValueError(f"rate_hz={self.rate_hz:g} is {period_us:.3f} us a reading; the nearest is {nearest:.9g}")
+        return self
+
+    @property
+    def hz(self) -> float:
+        """Return the rate that was asked for, or the usual one."""
+        return self.usual_hz if self.rate_hz is None else self.rate_hz
+
+    def read(self, motion: Motion, rng: np.random.Generator) -> Stream:
+        """Return what it measures at each instant of a motion, and the truth beside."""
+        raise NotImplementedError
+
+
+def empty(motion: Motion, *fields: tuple[Any, ...]) -> Stream:
+    """Return zeros for every instant of a motion, with its times."""
+    found = np.zeros(len(motion.timestamp_us), np.dtype([("timestamp_us", "<i8"), *fields]))
+    found["timestamp_us"] = motion.timestamp_us
+    return found
