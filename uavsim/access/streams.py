@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
 from uavsim.files.parquet import Records, from_parquet
+from uavsim.typing import JsonDict
 
 __all__ = ["SensorStream"]
 
@@ -36,7 +37,17 @@ class SensorStream:
             DatasetError: the file is missing or damaged.
             InputError: pyarrow is not installed.
         """
-        found = from_parquet(self.files.read(self.filename), name=self.filename)
+        found, _ = from_parquet(self.files.read(self.filename), name=self.filename)
         if "timestamp_us" not in (found.dtype.names or ()):
             raise DatasetError(f"{self.filename} holds no readings with a timestamp_us")
         return found
+
+    def model(self) -> JsonDict:
+        """Read what the dataset's YAML said of the sensor: its rate, and the model of its errors; {} where nothing is said.
+
+        Raises:
+            DatasetError: the file is missing or damaged.
+            InputError: pyarrow is not installed.
+        """
+        _, about = from_parquet(self.files.read(self.filename), name=self.filename)
+        return dict(about.get("model", {}))

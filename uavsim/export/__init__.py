@@ -8,8 +8,10 @@ from uavsim.export.agents import export_agents
 from uavsim.export.airv2x import export_airv2x
 from uavsim.export.aot import export_aot
 from uavsim.export.coco import export_coco
+from uavsim.export.euroc import export_euroc
 from uavsim.export.griffin import export_griffin
 from uavsim.export.kitti import export_kitti
+from uavsim.export.lerobot import export_lerobot
 from uavsim.export.mcap import export_mcap
 from uavsim.export.mmdet3d import export_mmdet3d
 from uavsim.export.nerfstudio import export_nerfstudio
@@ -33,8 +35,10 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
         "airv2x": export_airv2x,
         "aot": export_aot,
         "coco": export_coco,
+        "euroc": export_euroc,
         "griffin": export_griffin,
         "kitti": export_kitti,
+        "lerobot": export_lerobot,
         "mcap": export_mcap,
         "mmdet3d": export_mmdet3d,
         "nerfstudio": export_nerfstudio,

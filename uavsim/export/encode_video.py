@@ -25,17 +25,20 @@ def _av() -> Any:
     return av
 
 
-def encode_mp4(frames: Iterator[UInt8Array], *, fps: float, quality: int = 20, lossless: bool = False) -> bytes:
+def encode_mp4(
+    frames: Iterator[UInt8Array], *, fps: float, quality: int = 20, lossless: bool = False, group: int = 0
+) -> bytes:
     """Return an H.264 video.
 
     Args:
         frames: (H, W, 3) RGB, all of one size; an odd line or column is left out where colours are halved.
         fps: frames a second.
         quality: x264's crf, lower is better.
+        group: frames from one that stands alone to the next: few where single frames are asked for; 0 is x264's own choice.
         lossless: RGB as 4:4:4 without loss beyond the change of colour space (up to 1 of 255 where colours are pure).
     """
     av, file = _av(), io.BytesIO()
-    options = {"qp": "0"} if lossless else {"crf": str(quality)}
+    options = ({"qp": "0"} if lossless else {"crf": str(quality)}) | ({"g": str(group)} if group else {})
     with av.open(file, "w", format="mp4") as container:
         stream = None
         for pixels in frames:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +14,7 @@ from uavsim.environment import install_line
 from uavsim.errors import DatasetError, InputError
 from uavsim.typing import JsonDict
 
-__all__ = ["Records", "from_parquet", "to_parquet"]
+__all__ = ["Records", "columns_to_parquet", "from_parquet", "to_parquet"]
 
 Records = npt.NDArray[Any]
 """(N,) rows with named fields of numbers, each a scalar or a vector."""
@@ -38,8 +39,28 @@ def to_parquet(rows: Records, about: JsonDict) -> bytes:
     return data.getvalue()
 
 
-def from_parquet(data: bytes, *, name: str) -> Records:
-    """Read what ``to_parquet`` wrote.
+def columns_to_parquet(columns: Mapping[str, Sequence[Any]], *, index: str | None = None) -> bytes:
+    """Return columns of numbers, text and lists as a Parquet file; pandas takes ``index`` as the rows' names.
+
+    Raises:
+        InputError: pyarrow is not installed.
+    """
+    pa, pq = _pyarrow()
+    table, data = pa.table(dict(columns)), io.BytesIO()
+    if index is not None:
+        words = {"numpy_type": "object", "metadata": None}
+        named = [
+            {"name": name, "field_name": name, "pandas_type": str(table[name].type), **words}
+            for name in table.column_names
+        ]
+        about = {"index_columns": [index], "column_indexes": [], "columns": named}
+        table = table.replace_schema_metadata({"pandas": json.dumps(about)})
+    pq.write_table(table, data, compression="zstd")
+    return data.getvalue()
+
+
+def from_parquet(data: bytes, *, name: str) -> tuple[Records, JsonDict]:
+    """Read what ``to_parquet`` wrote: the rows, and what it says about them.
 
     Raises:
         DatasetError: no such file; it is called ``name``.
@@ -50,13 +71,14 @@ def from_parquet(data: bytes, *, name: str) -> Records:
         file = pq.ParquetFile(io.BytesIO(data))
         if file.metadata.num_rows > _MOST_ROWS:
             raise ValueError(f"{file.metadata.num_rows} rows")
+        about = json.loads((file.schema_arrow.metadata or {}).get(b"uavsim", b"{}"))
         columns = {n: _plain(c) for n, c in zip(file.schema_arrow.names, file.read().itercolumns(), strict=True)}
     except (pa.ArrowException, ValueError, OSError) as error:
         raise DatasetError(f"{name} is no Parquet file of plain readings: {error}") from error
     found = np.empty(file.metadata.num_rows, [(n, v.dtype, v.shape[1:]) for n, v in columns.items()])
     for n, values in columns.items():
         found[n] = values
-    return found
+    return found, about
 
 
 def _plain(column: Any) -> npt.NDArray[Any]:

@@ -49,7 +49,7 @@ class _Carried:
         return f"streams/{self.channel}/{plan.scene_name}__{self.channel}.parquet"
 
     def times_us(self, plan: ScenePlan) -> IntArray:
-        """When it reads, from the first image to the last."""
+        """Return the times of its readings, from the first image to the last."""
         first_us, last_us = (plan.start_timestamp_us + step * plan.step_us for step in (0, plan.capture_steps[-1]))
         return np.arange(first_us, last_us + 1, round(1e6 / self.unit.hz), dtype=np.int64)
 
