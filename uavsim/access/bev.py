@@ -56,10 +56,6 @@ def _raster(shapes: Sequence[Sequence[FloatArray]], frame: BevFrame, layer: str)
         if layer in LINE_LAYERS:
             for line in pixels:
                 draw.draw_polyline(mask, line, colour=_INK)
-        elif len(pixels) == 1:
-            draw.draw_polygons(mask, pixels, colour=_INK)
-        else:  # what lies in its holes stays as it is
-            own: UInt8Array = np.zeros_like(mask)
-            draw.draw_even_odd(own, pixels, colour=_INK)
-            mask |= own
+        else:
+            draw.draw_even_odd(mask, pixels, colour=_INK)
     return mask > _SHARE

@@ -12,9 +12,10 @@ from uavsim.images import codec
 from uavsim.records.road_map import RoadMap, reader_of
 from uavsim.typing import BoolArray, FloatArray
 
-__all__ = ["TownMap", "read_road_map"]
+__all__ = ["LARGEST_MAP_BYTES", "TownMap", "expansion_path", "read_road_map"]
 
-_LARGEST_MAP_BYTES: Final = 1 << 31
+LARGEST_MAP_BYTES: Final = 1 << 31
+"""Of a city's vector map; tables and images are smaller."""
 
 
 def expansion_path(town: str) -> str:
@@ -30,14 +31,14 @@ def read_road_map(files: DataFolder, town: str) -> RoadMap:
         InputError: no installed package reads it.
     """
     name = expansion_path(town)
-    if part_fault(town) or files.fault(name, most_bytes=_LARGEST_MAP_BYTES) == MISSING:
+    if part_fault(town) or files.fault(name, most_bytes=LARGEST_MAP_BYTES) == MISSING:
         raise DatasetError(
             f"{files.root}: {name} is not there; a dataset whose YAML has `maps: [expansion]` has it, or uavsim map writes it"
         )
     reader = reader_of("expansion")
     if reader is None:
         raise InputError(f"{name}: reading maps needs the package uavsim-maps: {install_line('maps')}")
-    return reader(files.read(name, most_bytes=_LARGEST_MAP_BYTES), name=town)
+    return reader(files.read(name, most_bytes=LARGEST_MAP_BYTES), name=town)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,5 +77,5 @@ class TownMap:
         Raises:
             DatasetError: it is damaged.
         """
-        there = self.files.fault(expansion_path(self.town), most_bytes=_LARGEST_MAP_BYTES) is None
+        there = self.files.fault(expansion_path(self.town), most_bytes=LARGEST_MAP_BYTES) is None
         return read_road_map(self.files, self.town) if there and reader_of("expansion") is not None else None

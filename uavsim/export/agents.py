@@ -1,6 +1,7 @@
 """Each agent alone, as a plain nuScenes dataset: its channels have nuScenes' names, its scenes are ``scene-0001`` and on.
 
-``<split>/{drone_0,vehicle_0,roadside_0,...}/{samples,sweeps,maps,can_bus,v1.0-*}``. A tool that knows one car with
+``<split>/{drone_0,vehicle_0,roadside_0,...}/{samples,sweeps,maps,can_bus,v1.0-*}``, with the towns' vector maps where the
+dataset has them, and the splits of the prediction challenge. A tool that knows one car with
 ``CAM_FRONT`` and ``LIDAR_TOP`` takes such a folder as it is. Tokens are the dataset's own. An agent has the boxes of what it
 sees or hits, from first to last, without its own; visibility, ``num_lidar_pts`` and ``num_radar_pts`` are what it measures
 alone. Who has no lidar has an empty ``LIDAR_TOP`` on the ground below it, and counts pixels in ``num_lidar_pts``.
@@ -16,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from uavsim.access import Dataset, Scene
+from uavsim.access.towns import LARGEST_MAP_BYTES
 from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.dataset.schema import (
     AGENT,
@@ -40,7 +42,8 @@ from uavsim.dataset.tables import TableWriter, write_json, write_rows
 from uavsim.dataset.tokens import token
 from uavsim.dataset.vocabulary import VISIBILITY_EDGES
 from uavsim.errors import DatasetError
-from uavsim.export.can_bus import pose_messages
+from uavsim.export.can_bus import meta, pose_messages, vehicle_messages
+from uavsim.export.prediction import SCENES_FILE, prediction_tokens
 from uavsim.export.request import ExportRequest
 from uavsim.export.text import write_bytes
 from uavsim.files.bring import bring_file
@@ -48,6 +51,7 @@ from uavsim.files.names import DataFolder
 from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.geometry import quaternion
+from uavsim.ingredients.vehicles.can_bus import KIND
 from uavsim.typing import JsonDict
 
 __all__ = ["View", "agent_of", "agents_of", "export_agents", "plain"]
@@ -115,6 +119,8 @@ class View:
         self._sensors, self._folder, self._version = sensors, folder, data.version
         self._files = DataFolder(data.root)
         self._names: dict[str, str] = {}
+        self._foretold: dict[str, list[str]] = {}
+        self._categories = {row["token"]: str(row["name"]) for row in data.rows(CATEGORY)}
         self._writers = {
             table.name: stack.enter_context(TableWriter(folder / data.version / table.file)) for table in _OF_SCENES
         }
@@ -131,6 +137,11 @@ class View:
             self._bring(row, channel_of[row["calibrated_sensor_token"]], scene=scene.name)
         self._complete(scene, calibrations, data, kept)
         boxes = self._boxes(scene)
+        self._foretold[name] = prediction_tokens(
+            boxes,
+            sample_us={row["token"]: row["timestamp"] for row in scene.rows(SAMPLE)},
+            category_of={row["token"]: self._categories[row["category_token"]] for row in scene.rows(INSTANCE)},
+        )
         own: dict[str, Rows] = {
             SCENE.name: [_scene_row(scene, name)],
             LOG.name: [dict(row) for row in scene.rows(LOG)],
@@ -156,6 +167,11 @@ class View:
             write_rows(version / table.file, data.rows(table))
         for row in data.rows(MAP):
             bring_file(self._files.open(row["filename"]), self._folder / row["filename"])
+        for folder in ("maps/expansion", "maps/basemap"):
+            for file in self._files.names(folder):
+                name = f"{folder}/{file}"
+                bring_file(self._files.open(name, most_bytes=LARGEST_MAP_BYTES), self._folder / name)
+        write_json(self._folder / SCENES_FILE, self._foretold)
         splits = {name: [self._names[s] for s in scenes if s in self._names] for name, scenes in data.splits.items()}
         write_json(version / SPLITS, {name: scenes for name, scenes in splits.items() if scenes})
         return self._folder.shown
@@ -197,14 +213,21 @@ class _Alone(View):
         if not self._has_lidar:
             self._add_empty_lidar(scene, calibrations, data, poses)
         channel_of = {row["token"]: self._sensors[row["sensor_token"]]["channel"] for row in calibrations}
-        self._write_can_bus(self._names[scene.name], channel_of, data, {pose["token"]: pose for pose in poses})
+        self._write_can_bus(scene, channel_of, data, {pose["token"]: pose for pose in poses})
 
-    def _write_can_bus(self, scene: str, channel_of: dict[str, str], data: Rows, poses: dict[str, JsonDict]) -> None:
-        """Write the agent's poses at the turns of LIDAR_TOP, as BEVFormer, MapTR and py123d want them."""
+    def _write_can_bus(self, scene: Scene, channel_of: dict[str, str], data: Rows, poses: dict[str, JsonDict]) -> None:
+        """Write a car's messages; of who has none its poses at the turns of LIDAR_TOP, as BEVFormer and MapTR want them."""
+        messages: dict[str, Rows] = {}
+        state = next((s for s in scene.streams if s.kind == KIND and agent_of(s.channel) == self._agent), None)
         turns = [row for row in data if channel_of.get(row["calibrated_sensor_token"], BEV_CHANNEL) == BEV_CHANNEL]
         own = [poses[row["ego_pose_token"]] for row in sorted(turns, key=lambda row: int(row["timestamp"]))]
-        if all("uav_velocity" in pose for pose in own):  # not of others' datasets
-            write_bytes(self._folder / "can_bus" / f"{scene}_pose.json", json.dumps(pose_messages(own)).encode("ascii"))
+        if state is not None:
+            messages = vehicle_messages(state.readings())
+        elif all("uav_velocity" in pose for pose in own):  # not of others' datasets
+            messages = {"pose": pose_messages(own)}
+        for name, rows in [*messages.items(), ("meta", meta(messages))] if messages else ():
+            path = self._folder / "can_bus" / f"{self._names[scene.name]}_{name}.json"
+            write_bytes(path, json.dumps(rows).encode("ascii"))
 
     def _add_empty_lidar(self, scene: Scene, calibrations: Rows, data: Rows, poses: Rows) -> None:
         """Add LIDAR_TOP with no points, on the ground below the agent: evaluations take their range from its pose."""

@@ -30,6 +30,8 @@ def files_of_dataset(reader: DatasetReader) -> Iterator[str]:
     for row in reader.shared(MAP):
         if files.fault(row["filename"]) is None:
             yield row["filename"]
+    for folder in ("maps/expansion", "maps/basemap"):
+        yield from (f"{folder}/{name}" for name in files.names(folder) if files.fault(f"{folder}/{name}") is None)
     tables = [SAMPLE_DATA.name, LAYER.name, LIDARSEG.name]
     tables += [table.name for table in reader.tables if table.name.startswith("strict_")]
     for scene in reader.scenes():

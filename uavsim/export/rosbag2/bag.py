@@ -24,6 +24,7 @@ from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import AGAIN, to_json_bytes, whole_file, write_whole
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.vehicles.can_bus import KIND
 from uavsim.registry import pick
 
 __all__ = ["export_rosbag2"]
@@ -190,7 +191,7 @@ class _Streamed:
 
 def _streamed(scene: Scene) -> Iterator[_Streamed]:
     for stream in scene.streams:
-        for row in stream.readings():
+        for row in stream.readings() if stream.kind != KIND else ():  # the state of a car is no measurement
             yield _Streamed(int(row["timestamp_us"]), stream.channel, stream.kind, row)
 
 

@@ -86,8 +86,7 @@ def write_streams(recording: Recording, record: FlightSensorsPlan) -> dict[str, 
 
 def rows(labels: SceneLabels, record: FlightSensorsPlan, tables: Tables) -> Tables:
     """Return the table ``stream``."""
-    del tables
-    plan, made = labels.plan, list[StreamRow]()
+    plan, made = labels.plan, list[StreamRow](tables.get(STREAM.name, ()))
     for one in _carried(plan, record):
         row: StreamRow = {
             "token": token(plan.dataset, plan.scene_name, STREAM.name, one.channel),

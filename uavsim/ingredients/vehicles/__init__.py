@@ -19,4 +19,7 @@ INGREDIENT: Final = Ingredient(
     summary=Named(f"{_HERE}.plan:summary"),
     spawn=Named(f"{_HERE}.carla:spawn"),
     spawn_order=6,  # traffic is there
+    files_made=Named(f"{_HERE}.can_bus:write_streams"),
+    folders=("streams",),
+    rows=Named(f"{_HERE}.can_bus:rows"),
 )

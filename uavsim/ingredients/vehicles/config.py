@@ -13,6 +13,11 @@ from uavsim.ingredients.vehicles.records import Near
 __all__ = ["Vehicles"]
 
 
+def _is_false(value: bool) -> bool:
+    """Leave the default out of what names a dataset, so that datasets from before the key was there keep their name."""
+    return not value
+
+
 class Vehicles(OnGround):
     """Cars of the traffic that carry sensors."""
 
@@ -31,6 +36,8 @@ class Vehicles(OnGround):
     rig: Reference = "nuscenes_car"
     labels_itself: bool = False
     """A car has its own box in its own images, too."""
+    can_bus: Annotated[bool, Field(exclude_if=_is_false)] = False
+    """Each car's state at every tick is kept, of which ``uavsim export --format agents`` makes nuScenes' CAN bus messages."""
 
     @model_validator(mode="after")
     def _places_have_agents(self) -> Self:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+
+from uavsim.environment import install_line
 from uavsim.ingredients.vehicles.config import Vehicles
 from uavsim.ingredients.vehicles.records import VehiclesPlan
 from uavsim.plan.ground import check_in_town, rig_on_ground
@@ -25,11 +28,24 @@ def planner(town: TownPlan) -> ScenePlanner:
     if block.count > there:
         what = f"{block.count} vehicles of the traffic cannot carry sensors, {town.town.name} has {there} (traffic.vehicles)"
         raise town.dataset.error(("vehicles", "count"), what)
+    if block.can_bus and town.dataset.model.recording != "full":
+        what = "the CAN bus is made of the motion of every tick, which recording: keyframes does not keep"
+        raise town.dataset.error(("vehicles", "can_bus"), what)
+    if block.can_bus and importlib.util.find_spec("pyarrow") is None:
+        what = f"streams are written as Parquet by pyarrow: {install_line('streams')}"
+        raise town.dataset.error(("vehicles", "can_bus"), what)
     for number, (x, y) in enumerate(block.at):
         check_in_town(town, ("vehicles", "at", number), (x, y))
-    agents = tuple(Agent(number, "vehicle") for number in range(block.count))
     planned = VehiclesPlan(
-        agents, rig, rig_name, block.labels_itself, block.near, block.within_m, block.blueprint, block.at
+        tuple(Agent(number, "vehicle") for number in range(block.count)),
+        rig,
+        rig_name,
+        block.labels_itself,
+        near=block.near,
+        within_m=block.within_m,
+        blueprint=block.blueprint,
+        at=block.at,
+        can_bus=block.can_bus,
     )
     return lambda _: planned
 

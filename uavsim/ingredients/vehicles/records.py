@@ -22,12 +22,14 @@ class VehiclesPlan(AgentsPlan):
         within_m: farthest from there; a scene in which one gets farther from every drone is void.
         blueprint: pattern that theirs matches.
         at: (x, y) of the map frame, metres: the first agents are the cars nearest to these places.
+        can_bus: their state at every tick is kept.
     """
 
     near: Near = field(default="start", metadata=_LATER)
     within_m: float | None = field(default=None, metadata=_LATER)
     blueprint: str = field(default="*", metadata=_LATER)
     at: tuple[tuple[float, float], ...] = field(default=(), metadata=_LATER)
+    can_bus: bool = field(default=False, metadata=_LATER)
 
     @property
     def farthest_m(self) -> float | None:

@@ -70,38 +70,28 @@ def lane_changes(records: Sequence[LaneRecord], edges: Sequence[tuple[int, int]]
     if len(set(part)) == 1:
         return []
     found: list[LaneChange] = []
-    for a, b in sorted(_beside(records), key=lambda pair: _unusual(records[pair[0]])):
+    for a, b, where_m in sorted(_beside(records), key=lambda row: abs(math.log((row[2][1] - row[2][0]) / _USUAL_M))):
         if part[a] == part[b] or not all((before[a], after[b], before[b], after[a])):
             continue
         for begin, end in ((a, b), (b, a)):
-            way = _way(records[begin], records[end])
+            way = _way(records[begin], records[end], where_m)
             found.append(LaneChange(begin, end, way, before[begin], after[end]))
         joined.append((a, b))
         part = components(len(records), joined)
     return found
 
 
-def _unusual(record: LaneRecord) -> float:
-    """Return how far a lane's length is from that of a change of lanes; what is too short comes last."""
-    long_m = _length_m(record)
-    return abs(math.log(max(long_m, 1.0) / _USUAL_M)) + (100.0 if long_m < _SHORTEST_M else 0.0)
-
-
-def _length_m(record: LaneRecord) -> float:
-    s = record.joined("s_m")
-    return float(abs(s[-1] - s[0]))
-
-
-def _beside(records: Sequence[LaneRecord]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of records that lie beside each other from end to end, with paint between them that may be crossed."""
+def _beside(records: Sequence[LaneRecord]) -> Iterator[tuple[int, int, tuple[float, float]]]:
+    """Yield pairs of records that lie beside each other from end to end, and the stretch where their border may be crossed."""
     owner = {piece.key: number for number, record in enumerate(records) for piece in record.pieces}
     for number, record in enumerate(records):
         others = [_outer(piece) for piece in record.pieces]
         other = owner.get(others[0])
         if other is None or [piece.key for piece in records[other].pieces] != others:
             continue
-        if records[other].forward == record.forward and all(map(_may_be_crossed, record.pieces)):
-            yield number, other
+        stretch = _crossable_m(record)
+        if records[other].forward == record.forward and stretch[1] - stretch[0] >= _SHORTEST_M:
+            yield number, other, stretch
 
 
 def _outer(piece: LanePiece) -> tuple[str, int, int]:
@@ -109,17 +99,31 @@ def _outer(piece: LanePiece) -> tuple[str, int, int]:
     return road, section, lane + (1 if lane > 0 else -1)
 
 
-def _may_be_crossed(piece: LanePiece) -> bool:
-    return not any("solid" in mark.type for mark in piece.lane.marks)
+def _crossable_m(record: LaneRecord) -> tuple[float, float]:
+    """Return the longest stretch of a lane, from and to metres from its begin, along which its outer border is not solid."""
+    begin = record.pieces[0].s_m[0]
+    parts: list[tuple[float, float]] = []
+    for piece in record.pieces:
+        low, high = sorted((piece.s_m[0], piece.s_m[-1]))
+        marks = piece.lane.marks
+        edges = [low, *(min(max(piece.section.s_m + mark.s_m, low), high) for mark in marks), high]
+        solid = [False, *("solid" in mark.type for mark in marks)]
+        own = [(a, b) for a, b, is_solid in zip(edges, edges[1:], solid, strict=False) if b > a and not is_solid]
+        parts += [tuple(sorted((abs(a - begin), abs(b - begin)))) for a, b in own]
+    longest, running = (0.0, 0.0), (0.0, 0.0)
+    for a, b in sorted(parts):
+        running = (running[0], b) if a - running[1] < 1e-6 else (a, b)
+        longest = max(longest, running, key=lambda part: part[1] - part[0])
+    return longest
 
 
-def _way(begin: LaneRecord, end: LaneRecord) -> LanePiece:
-    """Return the way from the begin of a lane to the end of the one beside it, which changes in the middle."""
+def _way(begin: LaneRecord, end: LaneRecord, where_m: tuple[float, float]) -> LanePiece:
+    """Return the way from the begin of a lane to the end of the one beside it, which changes in the middle of a stretch."""
     s = begin.joined("s_m")
     along = np.abs(s - s[0])
     at = np.linspace(0.0, along[-1], max(int(along[-1] / _STEP_M), 8))
-    long = min(_USUAL_M, float(along[-1]))
-    part = np.clip((at - (along[-1] - long) / 2) / long, 0.0, 1.0)
+    long = min(_USUAL_M, where_m[1] - where_m[0])
+    part = np.clip((at - (sum(where_m) - long) / 2) / long, 0.0, 1.0)
     share = (part**3 * (10 - 15 * part + 6 * part**2))[:, None]
 
     def blended(name: str) -> FloatArray:

@@ -59,13 +59,12 @@ def make_map(
     made = build(network, known)
     if at_corner:
         made = made.shifted(-made.bounds_m[0], -made.bounds_m[1])
-    files = files_of(made, label)
-    write_files(out, files)
+    sizes = write_files(out, files_of(made, label))
     if png is not None:
         write_whole(png, encode_png(draw_town(made)))
     found: JsonDict = {
         "town": known,
-        "files": {path: len(data) for path, data in files.items()},
+        "files": sizes,
         "records": {layer: len(rows) for layer, rows in made.layers.items()},
         "warnings": made.warnings,
     }

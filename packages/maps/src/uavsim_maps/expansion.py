@@ -7,8 +7,10 @@ begin with ``uav_``; the devkit reads neither.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from tempfile import SpooledTemporaryFile
+from typing import Any, Final
 
 import numpy as np
 import orjson
@@ -19,54 +21,74 @@ from uavsim.errors import DatasetError
 from uavsim.typing import FloatArray, JsonDict
 from uavsim_maps.vector_map import LINE_LAYERS, POLYGON_LAYERS, Border, Layer, VectorMap
 
-__all__ = ["VERSION", "expansion_json", "read_expansion"]
+__all__ = ["VERSION", "expansion_chunks", "expansion_json", "read_expansion"]
 
-VERSION = "1.3"
+VERSION: Final = "1.3"
+_CHUNK_BYTES: Final = 1 << 22
 
 
 def expansion_json(town: VectorMap) -> bytes:
     """Return the file's bytes; the same map gives the same ones."""
-    writer = _Writer(town.name)
-    layers: dict[str, list[JsonDict]] = {}
-    for name in POLYGON_LAYERS:
-        layer = town.layer(name)
-        rows = zip(layer.tokens, layer.shapes, layer.fields, strict=True)
-        layers[name] = [writer.polygon_record(name, key, shape, fields) for key, shape, fields in rows]
-    for record in (*layers["lane"], *layers["lane_connector"]):
-        writer.add_borders(record, *town.borders[record["token"]])
-    for name in LINE_LAYERS:
-        layer = town.layer(name)
-        rows = zip(layer.tokens, layer.shapes, layer.fields, strict=True)
-        layers[name] = [
-            writer.line_record(key, shape, fields, town.dividers.get(key), name) for key, shape, fields in rows
-        ]
-    west, south, east, north = town.bounds_m
-    return orjson.dumps(
-        {
+    return b"".join(expansion_chunks(town))
+
+
+def expansion_chunks(town: VectorMap) -> Iterator[bytes]:
+    """Yield the file's bytes, a little at a time: rows wait in files until those of the tables before are out."""
+    with ExitStack() as stack:
+        writer = _Writer(stack)
+        for name in (*POLYGON_LAYERS, *LINE_LAYERS):
+            layer = town.layer(name)
+            rows = writer.rows(name)
+            for key, shape, fields in zip(layer.tokens, layer.shapes, layer.fields, strict=True):
+                if name in LINE_LAYERS:
+                    rows.add(writer.line_record(key, shape, fields, town.dividers.get(key), name))
+                else:
+                    record = writer.polygon_record(name, key, shape, fields)
+                    rows.add(writer.with_borders(record, *town.borders[key]) if key in town.borders else record)
+        west, south, east, north = town.bounds_m
+        head = {
             "version": VERSION,
             "uav_town": town.name,
             "uav_bounds_m": [west, south, east, north],
             "canvas_edge": [float(max(math.ceil(east), 1)), float(max(math.ceil(north), 1))],
-            "node": writer.nodes,
-            "line": writer.lines,
-            "polygon": writer.polygons,
-            **layers,
-            "arcline_path_3": town.paths,
-            "connectivity": {
-                key: {"incoming": before, "outgoing": after} for key, (before, after) in town.connectivity.items()
-            },
         }
-    )
+        yield orjson.dumps(head)[:-1]
+        for name in ("node", "line", "polygon", *POLYGON_LAYERS, *LINE_LAYERS):
+            yield from writer.rows(name).chunks(name)
+        links = {key: {"incoming": before, "outgoing": after} for key, (before, after) in town.connectivity.items()}
+        yield b"," + orjson.dumps({"arcline_path_3": town.paths, "connectivity": links})[1:]
+
+
+class _Rows:
+    """The rows of one table as JSON, in a file where they are many."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._file = stack.enter_context(SpooledTemporaryFile(max_size=_CHUNK_BYTES))  # noqa: SIM115 - the stack ends it
+        self._before = b""
+
+    def add(self, *rows: JsonDict) -> None:
+        if rows:
+            self._file.write(self._before + orjson.dumps(rows)[1:-1])
+            self._before = b","
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        self._file.seek(0)
+        yield f',"{name}":['.encode("ascii")
+        yield from iter(lambda: self._file.read(_CHUNK_BYTES), b"")
+        yield b"]"
 
 
 class _Writer:
     """Makes nodes, lines and polygons, and the records that name them."""
 
-    def __init__(self, town: str) -> None:
-        self.town = town
-        self.nodes: list[JsonDict] = []
-        self.lines: list[JsonDict] = []
-        self.polygons: list[JsonDict] = []
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._tables: dict[str, _Rows] = {}
+
+    def rows(self, name: str) -> _Rows:
+        if name not in self._tables:
+            self._tables[name] = _Rows(self._stack)
+        return self._tables[name]
 
     def polygon_record(self, layer: str, key: str, shape: Any, fields: JsonDict) -> JsonDict:
         names = [self._polygon(key, number, part) for number, part in enumerate(shapely.get_parts(shape))]
@@ -80,7 +102,7 @@ class _Writer:
             own = {"uav_divider_segments": own["lane_divider_segments"]}
         return {"token": key, "line_token": line, **own, **fields}
 
-    def add_borders(self, record: JsonDict, left: Border, right: Border) -> None:
+    def with_borders(self, record: JsonDict, left: Border, right: Border) -> JsonDict:
         """Give a lane its borders with their paint, and the lines across its begin and its end."""
         key = record["token"]
         for side, border in (("left", left), ("right", right)):
@@ -89,6 +111,7 @@ class _Writer:
         for end, place in (("from", 0), ("to", -1)):
             _, line = self._line(key, end, np.stack([left.points_m[place], right.points_m[place]]))
             record[f"{end}_edge_line_token"] = line
+        return record
 
     def _polygon(self, key: str, number: int, shape: Any) -> str:
         name = token(key, "polygon", number)
@@ -97,12 +120,12 @@ class _Writer:
             for ring, line in enumerate(shapely.get_rings(shape))
         ]
         holes = [{"node_tokens": ring} for ring in rings[1:]]
-        self.polygons.append({"token": name, "exterior_node_tokens": rings[0], "holes": holes})
+        self.rows("polygon").add({"token": name, "exterior_node_tokens": rings[0], "holes": holes})
         return name
 
     def _line(self, key: str, what: str, points: FloatArray) -> tuple[list[str], str]:
         name, nodes = token(key, what), self._nodes(key, what, points)
-        self.lines.append({"token": name, "node_tokens": nodes})
+        self.rows("line").add({"token": name, "node_tokens": nodes})
         return nodes, name
 
     def _nodes(self, key: str, what: str, points: FloatArray) -> list[str]:
@@ -110,7 +133,8 @@ class _Writer:
         names = [f"{begin}{number:06x}" for number in range(len(points))]
         heights = np.nan_to_num(points[:, 2]) if points.shape[1] > 2 else np.zeros(len(points))
         rounded = np.round(np.column_stack([points[:, :2], heights]), 4).tolist()
-        self.nodes += [{"token": name, "x": x, "y": y, "z": z} for name, (x, y, z) in zip(names, rounded, strict=True)]
+        nodes = [{"token": name, "x": x, "y": y, "z": z} for name, (x, y, z) in zip(names, rounded, strict=True)]
+        self.rows("node").add(*nodes)
         return names
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import orjson
 import shapely
 
-from uavsim.files.whole import make_folders, write_whole
+from uavsim.files.whole import make_folders, whole_file
 from uavsim.images import codec
 from uavsim.typing import FloatArray, JsonDict, UInt8Array
 from uavsim_maps.build import map_of_opendrive
-from uavsim_maps.expansion import expansion_json
+from uavsim_maps.expansion import expansion_chunks
 from uavsim_maps.raster import filled
 from uavsim_maps.vector_map import VectorMap
 
@@ -32,7 +32,11 @@ _RASTER_PX_PER_M: Final = 10.0
 _WIDEST_PX: Final = 12_000
 
 
-def expansion_files(town: VectorMap, name: str) -> dict[str, bytes]:
+File: TypeAlias = bytes | Iterable[bytes]
+"""What is in a file, whole or a little at a time."""
+
+
+def expansion_files(town: VectorMap, name: str) -> dict[str, File]:
     """Return nuScenes' files by path: the JSON, and rasters as the devkit lays them, from (0, 0) to the canvas' edge."""
     east, north = (float(max(np.ceil(value), 1)) for value in town.bounds_m[2:])
     scale = min(_RASTER_PX_PER_M, _WIDEST_PX / max(east, north))
@@ -44,21 +48,17 @@ def expansion_files(town: VectorMap, name: str) -> dict[str, bytes]:
     def seen(*layers: str) -> Any:
         return filled([s for layer in layers for s in town.layer(layer).shapes], size_px=size, px_of=px_of)
 
-    drivable = seen("drivable_area")
     ground: UInt8Array = np.full((size[1], size[0]), 235, dtype=np.uint8)
-    for value, where in ((170, seen("walkway")), (110, drivable), (220, seen("ped_crossing"))):
-        ground[where] = value
-    prior: UInt8Array = np.where(drivable | seen("walkway"), 255, 0).astype(np.uint8)
-    files = {
-        f"maps/expansion/{name}.json": expansion_json(town),
-        f"maps/basemap/{name}.png": codec.encode_png(ground, level=6),
-    }
+    for value, layer in ((170, "walkway"), (110, "drivable_area"), (220, "ped_crossing")):
+        ground[seen(layer)] = value
+    files: dict[str, File] = {f"maps/basemap/{name}.png": codec.encode_png(ground, level=6)}
     if name in BORROWED:  # the devkit knows no other file names
+        prior: UInt8Array = np.where(seen("drivable_area", "walkway"), 255, 0).astype(np.uint8)
         files[f"maps/{BORROWED[name]}.png"] = codec.encode_png(prior, level=6)
-    return files
+    return {f"maps/expansion/{name}.json": expansion_chunks(town), **files}
 
 
-def geojson_files(town: VectorMap, name: str) -> dict[str, bytes]:
+def geojson_files(town: VectorMap, name: str) -> dict[str, File]:
     """Return a feature collection of every layer, in metres of the map frame."""
     features = [
         {
@@ -83,7 +83,7 @@ def geojson_files(town: VectorMap, name: str) -> dict[str, bytes]:
     return {f"{name}.geojson": orjson.dumps(head)}
 
 
-def graph_files(town: VectorMap, name: str) -> dict[str, bytes]:
+def graph_files(town: VectorMap, name: str) -> dict[str, File]:
     """Return a lane graph in the form of OpenLane-V2: centre lines, lights, and who leads to and heeds what.
 
     OpenLane-V2 cuts it into frames; this is the whole town, in its map frame.
@@ -138,7 +138,7 @@ def _with_heights(town: VectorMap, token: str) -> list[list[float]]:
     return np.column_stack([line, z]).round(3).tolist()  # type: ignore[no-any-return]
 
 
-FORMATS: Final[Mapping[str, Callable[[VectorMap, str], dict[str, bytes]]]] = {
+FORMATS: Final[Mapping[str, Callable[[VectorMap, str], dict[str, File]]]] = {
     "nuscenes": expansion_files,
     "geojson": geojson_files,
     "graph": graph_files,
@@ -155,12 +155,15 @@ def files_of_town(opendrive: bytes, town: str, forms: Sequence[str]) -> dict[str
     files: dict[str, bytes] = {}
     for form in forms:
         folder, format_ = ("", "nuscenes") if form == "expansion" else (f"maps/{form}/", form)
-        files |= {folder + path: data for path, data in FORMATS[format_](made, town).items()}
+        for path, data in FORMATS[format_](made, town).items():
+            files[folder + path] = data if isinstance(data, bytes) else b"".join(data)
     return files
 
 
-def write_files(out: Path, files: Mapping[str, bytes]) -> None:
-    """Write files below a folder, each whole or not at all."""
+def write_files(out: Path, files: Mapping[str, File]) -> dict[str, int]:
+    """Write files below a folder, each whole or not at all; returns their sizes, bytes."""
     make_folders({(out / name).parent for name in files})
     for name, data in files.items():
-        write_whole(out / name, data)
+        with whole_file(out / name) as file:
+            file.writelines([data] if isinstance(data, bytes) else data)
+    return {name: (out / name).stat().st_size for name in files}

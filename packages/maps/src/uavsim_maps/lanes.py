@@ -82,7 +82,7 @@ class LaneRecord:
 
     Attributes:
         is_change: a change of lanes, whose one piece lies across two.
-        is_aside: for turning, between the directions: no lane leads to it or from it.
+        is_aside: ground and no lane: none leads to it or from it, as to a strip for turning between the directions.
     """
 
     pieces: list[LanePiece]
@@ -242,5 +242,11 @@ def lane_records(network: Network, pieces: dict[Key, LanePiece]) -> tuple[list[L
     }
     led = {number for edge in edges for number in edge}
     for number, record in enumerate(records):
-        record.is_aside = number not in led and record.pieces[0].lane.type == "bidirectional"
+        first = record.pieces[0]
+        road, section, lane = first.key
+        beside = [place.get((road, section, lane + step)) for step in (-1, 1)]
+        if number not in led and (first.lane.type == "bidirectional" or any(other in led for other in beside)):
+            record.is_aside = True
+            what = f"lane {lane} is ground and no lane: none leads to it or from it"
+            network.faults.append(Fault(road, first.section.s_m, what))
     return records, sorted(edges)

@@ -43,14 +43,9 @@ def filled(shapes: Iterable[Any], *, size_px: tuple[int, int], px_of: Any) -> Bo
         raise InputError(f"a raster of {width} x {height} pixels: name fewer pixels a metre")
     mask: UInt8Array = np.zeros((height, width), dtype=np.uint8)
     for part in shapely.get_parts(np.asarray(list(shapes), dtype=object)):
-        rings = [shapely.get_coordinates(ring) for ring in shapely.get_rings(part)]
-        if len(rings) == 1:
-            draw.draw_polygons(mask, [px_of(rings[0])], colour=(255, 255, 255))
-            continue
-        own: UInt8Array = np.zeros_like(mask)
-        draw.draw_even_odd(own, [px_of(ring) for ring in rings], colour=(255, 255, 255))
-        mask |= own
-    return mask > 0
+        rings = [px_of(shapely.get_coordinates(ring)) for ring in shapely.get_rings(part)]
+        draw.draw_even_odd(mask, rings, colour=(1, 1, 1))
+    return mask.view(np.bool_)
 
 
 def draw_town(

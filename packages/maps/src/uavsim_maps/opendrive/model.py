@@ -13,7 +13,7 @@ from uavsim_maps.opendrive.plan_view import PlanView
 
 __all__ = ["Fault", "Junction", "Lane", "Link", "Mark", "Network", "Road", "RoadObject", "Section", "Signal"]
 
-_FINE_M = 0.004  # a chord leaves a curve by no more
+_FINE_M = 0.01  # a chord leaves a curve by no more
 _WIDE_M = 12.0  # what lies so far from the reference line keeps to that, too
 
 
@@ -173,7 +173,7 @@ class Road:
         return float(self.plan(np.array([s_m]))[1][0])
 
     def grid(self, begin_m: float, end_m: float, *, lanes: Section | None = None) -> FloatArray:
-        """Return places so near each other that chords between them leave no border by more than 4 mm."""
+        """Return places so near each other that chords between them leave no border by more than a centimetre."""
         knots = [self.plan.s_m, self.lane_offset.s_m, self.elevation.s_m, self.superelevation.s_m]
         widths = [] if lanes is None else [lane.width for lane in lanes.lanes.values()]
         shift = 0.0 if lanes is None else lanes.s_m
