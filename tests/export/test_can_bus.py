@@ -70,7 +70,7 @@ def test_messages_come_at_the_rates_of_the_original(messages: dict[str, list[Jso
         assert len({later["utime"] - row["utime"] for row, later in pairwise(rows)}) == 1
 
 
-def test_all_messages_tell_of_one_motion(messages: dict[str, list[JsonDict]]) -> None:
+def test_all_messages_are_of_one_motion(messages: dict[str, list[JsonDict]]) -> None:
     """2 m/s on a circle of 10 m, worked out on paper."""
     for name, key in (("ms_imu", "linear_accel"), ("pose", "accel")):
         np.testing.assert_allclose(
