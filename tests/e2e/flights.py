@@ -21,6 +21,20 @@ lidar: {{mount_m: [0.5, 0.2, -0.1], pitch_deg: -10, yaw_deg: 30, channels: 32, p
 mounted:
   NOSE: {{lidar: {{mount_m: [0.6, 0, 0], channels: 8, points_per_second: 40000, upper_fov_deg: -5, lower_fov_deg: -60}}}}
 {radar}"""
+_LENSES = """\
+width_px: 480
+height_px: 270
+sensors: [rgb, instance, depth, semantic]
+cameras:
+  BROWN:
+    pitch_deg: -60
+    lens: {model: brown_conrady, coefficients: [-0.28, 0.07, 0.002, -0.001, 0.0], focal_px: [240, 240], fineness: 3}
+  FISHEYE:
+    pitch_deg: -60
+    lens: {model: equidistant, coefficients: [-0.01, 0.002, -0.001, 0.0002], focal_px: [240, 240], fineness: 3}
+  PINHOLE: {pitch_deg: -60, fov_deg: 90}
+  FINE: {pitch_deg: -60, fov_deg: 90, width_px: 1440, height_px: 810}
+"""
 _SCENE = ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", "2", "--seed", "7")
 
 
@@ -37,6 +51,10 @@ class Flights:
         gives = (", optical_flow, events", radar) if topology == "carla" else ("", "")
         rig = _ALL_SENSORS.format(more=gives[0], radar=gives[1])
         return self._flown(f"all-sensors-{topology}", *_SCENE, "--topology", topology, files={"rig.yaml": rig})
+
+    def lenses(self) -> Path:
+        """Return a dataset of lenses beside pinholes of the same mount, one of them with three times as fine an image."""
+        return self._flown("lenses", *_SCENE, files={"rig.yaml": _LENSES})
 
     def _flown(self, name: str, *words: str, files: Mapping[str, str]) -> Path:
         folder = self._root / name

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from uavsim.config.overrides import Overrides
 from uavsim.errors import ConfigError
 from uavsim.plan import plan_scenes
+from uavsim.plan.check import check_paths
+from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.sensors import LidarParams
 
 CAMERAS = "cameras: {FRONT: {pitch_deg: -45}}\n"
@@ -72,3 +75,82 @@ def test_a_sensor_that_the_topology_cannot_give_is_refused(tmp_path: Path) -> No
         match=r"rig.yaml:2: sensors: topology merged cannot give 'optical_flow'; its cameras give rgb, instance, depth, sem",
     ):
         _plan(tmp_path, rig, topology="merged")
+
+
+FISHEYE = "{model: equidistant, coefficients: [-0.01, 0.002, -0.001, 0.0002]"
+BROWN = "{model: brown_conrady, coefficients: [-0.28, 0.07, 0.0002, 0.00002]"
+
+
+def test_a_lens_by_field_of_view_shows_as_much(tmp_path: Path) -> None:
+    """Of the radial part along the middle line: 100 degrees from the left edge to the right one."""
+    for lens in (FISHEYE, BROWN.replace("0.0002, 0.00002", "0, 0")):
+        camera = _plan(tmp_path, f"cameras: {{FRONT: {{fov_deg: 100, lens: {lens}}}}}}}\n").rig[0].camera
+        rays = camera.rays(np.array([[0.0, 225.0], [800.0, 225.0]]))
+        np.testing.assert_allclose(np.degrees(np.arctan(rays[:, 0])), [-50, 50], atol=1e-6)
+        assert camera.fov_deg == 100.0
+
+
+def test_a_calibration_is_taken_as_it_is(tmp_path: Path) -> None:
+    rig = f"lens: {FISHEYE}, focal_px: [380, 381.5], centre_px: [396.2, 231]}}\n{CAMERAS}"
+    plan = _plan(tmp_path, rig)
+    camera = plan.rig[0].camera
+    np.testing.assert_array_equal(camera.intrinsic, [[380, 0, 396.2], [0, 381.5, 231], [0, 0, 1]])
+    left, right = np.degrees(np.arctan(camera.rays(np.array([[0.0, 231.0], [800.0, 231.0]]))[:, 0])).tolist()
+    assert camera.fov_deg == pytest.approx(right - left, abs=1e-6)
+    assert unpack_plan(pack_plan(plan)).rig == plan.rig
+
+
+def test_a_pinhole_s_plan_says_nothing_of_lenses(tmp_path: Path) -> None:
+    assert b"lens" not in pack_plan(_plan(tmp_path, CAMERAS))
+
+
+@pytest.mark.parametrize(
+    ("rig", "error"),
+    [
+        (
+            f"cameras:\n  FRONT:\n    fov_deg: 170\n    lens: {FISHEYE}}}\n",
+            r"rig.yaml:3: cameras.FRONT.fov_deg: 170 degrees cannot be shown through this lens: it sees nothing at the "
+            r"image's corners: they are more than 85 degrees off its axis, .*; the nearest fov_deg is 138.2 ",
+        ),
+        (
+            f"lens: {BROWN}}}\nfov_deg: 165\n{CAMERAS}",
+            r"rig.yaml:2: fov_deg: 165 degrees cannot .*; the nearest fov_deg is 1\d\d",
+        ),
+        (
+            f"cameras:\n  FRONT:\n    lens: {FISHEYE}, focal_px: [200, 200]}}\n",
+            r"rig.yaml:3: cameras.FRONT.lens.focal_px: this lens cannot be rendered: .*; the nearest is \[3\d\d\.?\d?, 3\d\d",
+        ),
+        (
+            f"cameras: {{FRONT: {{lens: {FISHEYE}, centre_px: [900, 225]}}}}}}\n",
+            r"cameras.FRONT.lens.centre_px: is outside of the image of 800x450; the nearest is \[799, 225\]",
+        ),
+        (
+            f"lens: {FISHEYE}, focal_px: [380, 380]}}\ncameras: {{FRONT: {{fov_deg: 90}}}}\n",
+            "camera FRONT has fov_deg and the lens focal_px, which say the same: leave one out",
+        ),
+        (
+            f"lens: {FISHEYE}}}\nsensors: [rgb, instance, events]\n{CAMERAS}",
+            "camera FRONT has a lens, through which no 'events' is measured; rgb, instance, depth, semantic are",
+        ),
+        (f"lens: {BROWN.replace('0.07, ', '')}}}\n{CAMERAS}", "lens.coefficients: the list must have at least 4 items"),
+        (f"lens: {FISHEYE.replace(']', ', 0.1]')}}}\n{CAMERAS}", "equidistant has 4 coefficients, not 5"),
+    ],
+)
+def test_a_lens_that_cannot_be_is_refused_with_the_nearest_that_can(rig: str, error: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=error):
+        _plan(tmp_path, rig)
+    path = tmp_path / "rig.yaml"
+    path.write_text("# yaml-language-server: $schema=.schemas/rig.json\n" + rig)
+    (found,) = check_paths([path])
+    assert found.kind == "rig"
+    assert found.error is not None
+
+
+def test_what_the_message_calls_nearest_is_good(tmp_path: Path) -> None:
+    wrong = f"cameras: {{FRONT: {{fov_deg: 170, lens: {FISHEYE}}}}}}}\n"
+    with pytest.raises(ConfigError) as caught:
+        _plan(tmp_path, wrong)
+    nearest = float(str(caught.value).rpartition("nearest fov_deg is ")[2].split()[0])
+    assert _plan(tmp_path, wrong.replace("170", str(nearest))).rig[0].camera.fov_deg == nearest
+    with pytest.raises(ConfigError):
+        _plan(tmp_path, wrong.replace("170", str(nearest + 0.2)))

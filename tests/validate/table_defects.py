@@ -257,3 +257,21 @@ def skewed_rows_in_the_intrinsic_matrix(disk: Disk) -> None:
     calibration = next(i for i in disk.read("sample_data") if i["token"] == token)["calibrated_sensor_token"]
     with disk.rows("calibrated_sensor") as rows:
         next(c for c in rows if c["token"] == calibration)["camera_intrinsic"][1][0] = 3.0
+
+
+@defect("shape.lens", sample=0, channel=LEFT)
+def lens_that_folds_back_in_the_image(disk: Disk) -> None:
+    token = disk.data_token(LEFT)
+    calibration = next(i for i in disk.read("sample_data") if i["token"] == token)["calibrated_sensor_token"]
+    with disk.rows("calibrated_sensor") as rows:
+        row = next(c for c in rows if c["token"] == calibration)
+        row |= {"uav_lens": "brown_conrady", "uav_distortion": [-2.0, 0.0, 0.0, 0.0]}
+
+
+@defect("pixels.view", sample=0, channel=LEFT)
+def lens_that_is_none(disk: Disk) -> None:
+    token = disk.data_token(LEFT)
+    calibration = next(i for i in disk.read("sample_data") if i["token"] == token)["calibrated_sensor_token"]
+    with disk.rows("calibrated_sensor") as rows:
+        row = next(c for c in rows if c["token"] == calibration)
+        row |= {"uav_lens": "brown_conrady", "uav_distortion": [0.3, 0.0, 0.0, 0.0]}

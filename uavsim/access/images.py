@@ -11,8 +11,9 @@ import numpy as np
 from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
 from uavsim.geometry import pinhole
+from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
-from uavsim.images import codec, points, radar
+from uavsim.images import codec, points, radar, resample
 from uavsim.images.codec import Float32Image
 from uavsim.images.points import PointArray
 from uavsim.records.channels import split_channel
@@ -32,7 +33,8 @@ class Image:
         channel: ``CAMERA_FRONT_id_0``.
         timestamp_us: when it was taken.
         size_px: width, height.
-        intrinsic: (3, 3), pixels.
+        intrinsic: (3, 3), pixels; of a camera with a lens, from where this bends the rays to.
+        lens: through which the image is seen; None of a pinhole.
         map_SE3_flu: the drone.
         flu_SE3_optical: how the camera is mounted.
         drone_velocity_map_mps: (3,) NaN where the dataset does not say.
@@ -55,6 +57,7 @@ class Image:
     layers: Mapping[str, str] = field(default_factory=dict)
     ignored_px: IntArray = field(default_factory=lambda: NOTHING_IGNORED)
     reported: Mapping[str, Any] = field(default_factory=dict)
+    lens: Lens | None = None
 
     @property
     def drone_id(self) -> int:
@@ -113,8 +116,41 @@ class Image:
         return codec.decode_depth(self.layer_bytes("depth"))
 
     def project(self, points_map_m: FloatArray) -> FloatArray:
-        """Project (..., 3) map points to (..., 2) pixels; NaN for points that are not in front of the camera."""
-        return pinhole.project(self.map_SE3_optical.apply_inverse(points_map_m), intrinsic=self.intrinsic)
+        """Project (..., 3) map points to (..., 2) pixels, through the lens if there is one.
+
+        NaN for points that are not in front of the camera, or that its lens does not see.
+        """
+        points_optical_m = self.map_SE3_optical.apply_inverse(points_map_m)
+        if self.lens is not None:
+            return self.lens.project(points_optical_m)
+        return pinhole.project(points_optical_m, intrinsic=self.intrinsic)
+
+    def rays(self, pixels: FloatArray) -> FloatArray:
+        """Return (..., 3) points of the camera's frame, at depth 1 m, that are seen in (..., 2) pixels."""
+        return pinhole.rays(pixels, intrinsic=self.intrinsic) if self.lens is None else self.lens.rays(pixels)
+
+    @property
+    def pinhole(self) -> FloatArray:
+        """The (3, 3) intrinsics, for whoever knows no lenses.
+
+        Raises:
+            DatasetError: the image is seen through one.
+        """
+        if self.lens is not None:
+            raise DatasetError(
+                f"{self.channel} sees through a lens ({self.lens.model}), which cannot be said there; "
+                "Image.undistorted() gives the image of a pinhole"
+            )
+        return self.intrinsic
+
+    def undistorted(self) -> UInt8Array:
+        """Read the image as a pinhole with ``intrinsic`` has it, (H, W, 3) RGB; black where the lens sees nothing."""
+        pixels = self.pixels()
+        if self.lens is None:
+            return pixels
+        v, u = np.indices(pixels.shape[:2]) + 0.5
+        rays = pinhole.rays(np.stack([u, v], axis=-1), intrinsic=self.intrinsic)
+        return resample.colours_at(pixels, self.lens.project(rays))
 
     def points_map_m(self, *, every_px: int = 1) -> tuple[FloatArray, UInt8Array]:
         """Return (N, 3) map points that the depth image shows, and their (N, 3) colours.
@@ -125,7 +161,7 @@ class Image:
         depth_m = self.depth_m()[::every_px, ::every_px]
         v, u = np.indices(depth_m.shape) * every_px + 0.5
         near = np.isfinite(depth_m) & (depth_m > 0.0)
-        rays = pinhole.rays(np.stack([u[near], v[near]], axis=1), intrinsic=self.intrinsic)
+        rays = self.rays(np.stack([u[near], v[near]], axis=1))
         colours = self.pixels()[::every_px, ::every_px][near]
         return self.map_SE3_optical.apply(rays * depth_m[near].astype(np.float64)[:, None]), colours
 

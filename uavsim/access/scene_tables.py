@@ -12,6 +12,7 @@ import numpy as np
 from uavsim.access.boxes import UNKNOWN, Boxes, boxes_of
 from uavsim.access.images import NOTHING_IGNORED, Image, LidarScan
 from uavsim.access.towns import read_road_map
+from uavsim.dataset.lens_columns import lens_of
 from uavsim.dataset.schema import Tables
 from uavsim.files.names import DataFolder
 from uavsim.geometry.se3 import SE3
@@ -140,6 +141,7 @@ class SceneTables:
             layers=self._layers.get(row["token"], {}),
             ignored_px=self._ignored_px.get(row["token"], NOTHING_IGNORED),
             reported=self._index["agent_view"].get(row["token"], {}),
+            lens=lens_of(calibration, size_px=(row["width"], row["height"])),
         )
 
     def scan_of(self, row: JsonDict, kind: type[Scan]) -> Scan:

@@ -67,8 +67,8 @@ def sample_arrays(
 ) -> dict[str, Any]:
     """Return a sample as plain arrays: C cameras of one size, N boxes.
 
-    ``images`` (C, 3, H, W) uint8, ``intrinsics`` (C, 3, 3), ``map_T_optical`` (C, 4, 4), ``drone_ids`` (C,), ``boxes``
-    (N, 7) float32 centre, length, width, height, yaw in the map frame, ``labels`` (N,) place in ``categories``,
+    ``images`` (C, 3, H, W) uint8 of pinholes, ``intrinsics`` (C, 3, 3), ``map_T_optical`` (C, 4, 4), ``drone_ids`` (C,),
+    ``boxes`` (N, 7) float32 centre, length, width, height, yaw in the map frame, ``labels`` (N,) place in ``categories``,
     ``instance_ids`` (N,); and text: ``scene``, ``token``, ``channels``.
 
     Raises:
@@ -87,7 +87,7 @@ def sample_arrays(
         "token": sample.token,
         "channels": [image.channel for image in chosen],
         "timestamp_us": sample.timestamp_us,
-        "images": np.stack([np.ascontiguousarray(image.pixels().transpose(2, 0, 1)) for image in chosen]),
+        "images": np.stack([np.ascontiguousarray(image.undistorted().transpose(2, 0, 1)) for image in chosen]),
         "intrinsics": np.stack([image.intrinsic for image in chosen]),
         "map_T_optical": np.stack([image.map_SE3_optical.matrix for image in chosen]),
         "drone_ids": np.array([image.drone_id for image in chosen], dtype=np.int64),

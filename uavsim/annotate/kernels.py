@@ -16,10 +16,12 @@ import numpy.typing as npt
 from uavsim.images.compiled import kernel
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["Rays", "hidden_by_others", "most_in_front", "share_outside"]
+__all__ = ["Places", "Rays", "hidden_by_others", "most_in_front", "rays_met", "share_outside"]
+
+Places: TypeAlias = npt.NDArray[np.float32]
 
 Rays: TypeAlias = npt.NDArray[np.float32]
-"""(N, 5, 3): camera centre in the box's frame, a ray's change per column, per line, the ray at (0, 0), half extents."""
+"""(N, 5, 3) of a pinhole: camera centre in the box's frame, a ray's change per column, per line, that at (0, 0), half size."""
 
 
 @kernel
@@ -37,8 +39,16 @@ def _enters_m(rays: Any, u: Any, v: Any) -> Any:
 
 
 @kernel
+def _place(place_px: Any, u: int, v: int) -> tuple[float, float]:
+    """Return the column and line of a pixel in the pinhole's image, where rays are straight."""
+    if place_px.shape[0] == 0:
+        return np.float64(u), np.float64(v)
+    return np.float64(place_px[v, u, 0]), np.float64(place_px[v, u, 1])
+
+
+@kernel
 def most_in_front(
-    rays: Rays, window_px: IntArray, ids: UInt16Array, own_id: IntArray, away_of_id: FloatArray
+    rays: Rays, window_px: IntArray, ids: UInt16Array, own_id: IntArray, away_of_id: FloatArray, place_px: Places
 ) -> tuple[IntArray, IntArray]:
     """Find for each box the nearer one that most of its pixels show: (N,) ids, 0 for none, and (N,) pixels.
 
@@ -50,6 +60,7 @@ def most_in_front(
         ids: (H, W) of the mask.
         own_id: (N,) ids of the boxes.
         away_of_id: (65536,) the distance of every box, negative where an id has none.
+        place_px: (H, W, 2) columns and lines in the pinhole's image; (0, 0, 2) of a pinhole.
     """
     who, most_px = np.zeros(len(rays), np.int64), np.zeros(len(rays), np.int64)
     count = np.zeros(65536, np.int64)
@@ -60,7 +71,10 @@ def most_in_front(
             for u in range(window_px[row, 0], window_px[row, 2]):
                 shown = np.int64(ids[v, u])
                 nearer = shown > 0 and shown != own_id[row] and 0.0 <= away_of_id[shown] < away_of_id[own_id[row]]
-                if nearer and _enters_m(rays[row], u, v) < np.inf:
+                if not nearer:
+                    continue
+                x, y = _place(place_px, u, v)
+                if _enters_m(rays[row], x, y) < np.inf:
                     if count[shown] == 0:
                         met[total] = shown
                         total += 1
@@ -86,6 +100,7 @@ def hidden_by_others(
     is_scenery: BoolArray,
     overhangs: BoolArray,
     foot_px: FloatArray,
+    place_px: Places,
 ) -> tuple[IntArray, IntArray]:
     """Count each box's pixels, and those of them that show something nearer.
 
@@ -101,10 +116,11 @@ def hidden_by_others(
         away_m: the distance of every box.
         is_scenery: (256,) tags that hide what is behind them.
         overhangs: (256,) tags of what may hang over an object that it does not stand in front of.
-        foot_px: (2,) the pixel of the point straight below the camera; empty where the camera does not look down.
+        foot_px: (2,) the pinhole's pixel of the point straight below the camera; empty where the camera does not look down.
+        place_px: (H, W, 2) columns and lines in the pinhole's image; (0, 0, 2) of a pinhole.
     """
     silhouette, blockers = np.zeros(len(rays), np.int64), np.zeros(len(rays), np.int64)
-    has_depth = depth_m.shape[0] > 0
+    has_depth, is_bent = depth_m.shape[0] > 0, place_px.shape[0] > 0
     most = 0
     for row in range(len(rays)):
         x0, y0, x1, y1 = window_px[row]
@@ -113,13 +129,16 @@ def hidden_by_others(
     for row in range(len(rays)):
         count = 0
         for v in range(window_px[row, 1], window_px[row, 3]):
-            first, last = _met(rays[row], v, window_px[row, 0], window_px[row, 2])
+            first, last = _met(rays[row], v, window_px[row, 0], window_px[row, 2], place_px)
             for u in range(first, last):
                 shown = ids[v, u]
+                x, y = _place(place_px, u, v)
+                if is_bent and _enters_m(rays[row], x, y) == np.inf:  # a bent line may leave a box and come back
+                    continue
                 if shown == own_id[row]:
                     hidden = False
                 elif has_depth:
-                    hidden = depth_m[v, u] < _enters_m(rays[row], u, v)
+                    hidden = depth_m[v, u] < _enters_m(rays[row], x, y)
                 elif shown > 0:
                     at = row_of_id[shown]
                     hidden = at < 0 or away_m[at] < own_away_m[row]
@@ -130,20 +149,37 @@ def hidden_by_others(
         silhouette[row] = count
         hiding = hides[:count].sum()
         if not has_depth and len(foot_px) and hiding:
-            _spare_what_stands_behind(us[:count], vs[:count], hides, ids, tags, own_id[row], overhangs, foot_px)
+            _spare_what_stands_behind(
+                us[:count], vs[:count], hides, ids, tags, own_id[row], overhangs, foot_px, place_px
+            )
             hiding = hides[:count].sum()
         blockers[row] = hiding
     return silhouette, blockers
 
 
 @kernel
-def _met(rays: Any, v: int, begin: int, end: int) -> tuple[int, int]:
+def _met(rays: Any, v: int, begin: int, end: int, place_px: Any) -> tuple[int, int]:
     """Return the columns of a line, first and one past the last, whose rays meet a box: it is convex, so all between do."""
-    while begin < end and _enters_m(rays, begin, v) == np.inf:
+    while begin < end:
+        x, y = _place(place_px, begin, v)
+        if _enters_m(rays, x, y) < np.inf:
+            break
         begin += 1
-    while begin < end and _enters_m(rays, end - 1, v) == np.inf:
+    while begin < end:
+        x, y = _place(place_px, end - 1, v)
+        if _enters_m(rays, x, y) < np.inf:
+            break
         end -= 1
     return begin, end
+
+
+@kernel
+def rays_met(rays: Any, place_px: FloatArray) -> BoolArray:
+    """Return which of (N, 2) columns and lines of the pinhole's image have rays that meet a box, (5, 3)."""
+    met = np.zeros(len(place_px), np.bool_)
+    for at in range(len(place_px)):
+        met[at] = _enters_m(rays, place_px[at, 0], place_px[at, 1]) < np.inf
+    return met
 
 
 @kernel
@@ -171,7 +207,7 @@ def share_outside(rays: Rays, window_px: IntArray, stride_px: IntArray, width_px
 
 @kernel
 def _spare_what_stands_behind(
-    us: Any, vs: Any, hides: Any, ids: Any, tags: Any, own_id: int, overhangs: Any, foot_px: Any
+    us: Any, vs: Any, hides: Any, ids: Any, tags: Any, own_id: int, overhangs: Any, foot_px: Any, place_px: Any
 ) -> None:
     """Take back of one box's hiding pixels those that show what stands on the ground behind the object.
 
@@ -182,7 +218,8 @@ def _spare_what_stands_behind(
     radius, angle = np.empty(count, np.float64), np.empty(count, np.float64)
     total = 0.0
     for at in range(count):
-        across, along = us[at] + 0.5 - foot_px[0], vs[at] + 0.5 - foot_px[1]
+        x, y = _place(place_px, us[at], vs[at])
+        across, along = x + 0.5 - foot_px[0], y + 0.5 - foot_px[1]
         radius[at], angle[at] = math.hypot(across, along), math.atan2(along, across)
         total += radius[at]
     mean_radius = max(total / count, 1.0)

@@ -17,7 +17,6 @@ from uavsim.annotate.lidar import PointLabels
 from uavsim.dataset import layout, versions_of
 from uavsim.dataset.strict import map_SE3_bev
 from uavsim.files.whole import storage_errors
-from uavsim.geometry import pinhole
 from uavsim.images import codec, points
 from uavsim.images.points import PointArray
 from uavsim.records.modalities import DEPTH, INSTANCE, LIDAR, LIDAR_INSTANCE
@@ -97,7 +96,7 @@ def _of_depth(folder: Path, shot: SensorReading, ego: DroneState, *, ring: int) 
         tags = codec.mask_ids_and_tags(folder / shot.files[INSTANCE])[1][::_EVERY_PX, ::_EVERY_PX]
     v, u = np.indices(depth_m.shape) * _EVERY_PX + 0.5
     near = depth_m < _FARTHEST_M
-    rays = pinhole.rays(np.stack([u[near], v[near]], axis=1), intrinsic=shot.camera.intrinsic)
+    rays = shot.camera.rays(np.stack([u[near], v[near]], axis=1))
     optical_m: FloatArray = rays * depth_m[near][:, None]
     bev_m = map_SE3_bev(ego).apply_inverse(shot.map_SE3_sensor.apply(optical_m))
     rest = np.stack([tags[near], np.full(near.sum(), ring)], axis=1)

@@ -34,6 +34,7 @@ def measured_hash(solids: Solids, instance_id: IntArray, cameras: Sequence[Camer
     for camera in cameras:
         parts += [_bytes_of(camera.map_SE3_optical), camera.intrinsic.tobytes()]
         parts.append(f"{camera.width_px}x{camera.height_px}".encode())
+        parts += [] if camera.lens is None else [repr(camera.lens).encode()]
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
@@ -107,5 +108,4 @@ class KeyframeMeasurement:
 
 
 def _camera(pose: SensorPose) -> Camera:
-    camera = pose.sensor.spec.camera
-    return Camera(pose.map_SE3_optical, camera.intrinsic, camera.width_px, camera.height_px)
+    return Camera.of(pose.map_SE3_optical, pose.sensor.spec.camera)

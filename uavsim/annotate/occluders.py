@@ -10,7 +10,7 @@ import numpy as np
 from uavsim.annotate.kernels import Rays, most_in_front
 from uavsim.annotate.scene import annotate
 from uavsim.annotate.silhouettes import rays_in_boxes
-from uavsim.annotate.solids import Camera, Solids
+from uavsim.annotate.solids import STRAIGHT, Camera, Float32Array, Solids
 from uavsim.files.parse import read_regular
 from uavsim.images import mask_pixels
 from uavsim.records.labels import SceneLabels, ViewLabels
@@ -52,7 +52,13 @@ class Occlusion:
 
 
 def front_of(
-    rays: Rays, instance_id: IntArray, *, ids: UInt16Array, window_px: IntArray, away_m: FloatArray
+    rays: Rays,
+    instance_id: IntArray,
+    *,
+    ids: UInt16Array,
+    window_px: IntArray,
+    away_m: FloatArray,
+    place_px: Float32Array = STRAIGHT,
 ) -> tuple[IntArray, IntArray]:
     """Return, for each of N boxes, the nearer actor that covers most of its silhouette, 0 for none, and its pixels.
 
@@ -62,8 +68,9 @@ def front_of(
         ids: (H, W) the mask.
         window_px: (N, 4) where in the image to look for each box.
         away_m: (65536,) distance of each instance from the camera; negative where it has no box.
+        place_px: of ``Camera``.
     """
-    return most_in_front(rays, window_px, ids, instance_id, away_m)
+    return most_in_front(rays, window_px, ids, instance_id, away_m, place_px)
 
 
 def occlusions(
@@ -94,7 +101,7 @@ def occlusions(
             )
             if not len(rows):
                 continue
-            camera = Camera(shot.map_SE3_sensor, shot.camera.intrinsic, shot.camera.width_px, shot.camera.height_px)
+            camera = Camera.of(shot.map_SE3_sensor, shot.camera)
             ids, _ = mask_pixels.decode(read_regular(recording.folder / shot.files[INSTANCE]))
             own = views.box_row[rows]
             here = np.flatnonzero(boxes.sample_index == frame.sample_index)
@@ -109,6 +116,7 @@ def occlusions(
                 ids=ids,
                 window_px=window_px,
                 away_m=away_m,
+                place_px=camera.place_px,
             )
             for n, row in enumerate(rows.tolist()):
                 yield Occlusion(

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.annotate.kernels import Rays
-from uavsim.annotate.silhouettes import map_rays_of_pixels, outline_px, rays_in_boxes, rays_of_pairs
+from uavsim.annotate.silhouettes import map_rays_of_pixels, outline_px, outline_through, rays_in_boxes, rays_of_pairs
 from uavsim.annotate.solids import Camera, Solids
 from uavsim.geometry import pinhole
 from uavsim.geometry.se3 import SE3
@@ -29,9 +29,9 @@ class Reach:
     Attributes:
         row: (M,) numbers of the boxes, ascending.
         bounds_px: (M, 4) x_min, y_min, x_max, y_max of their projections, inside of the image or not.
-        rays: (M, 5, 3) of its pixels in their frames.
+        rays: (M, 5, 3) of its pinhole's pixels in their frames.
         away_m: (N,) from the camera to all boxes.
-        foot_px: (2,) the pixel of the point straight below the camera; empty where the camera does not look down.
+        foot_px: (2,) the pinhole's pixel of the point straight below the camera; empty where the camera does not look down.
     """
 
     row: IntArray
@@ -53,8 +53,13 @@ def reaches(solids: Solids, cameras: Sequence[Camera]) -> list[Reach]:
     poses = SE3.stack([camera.map_SE3_optical for camera in cameras])
     intrinsic = np.array([camera.intrinsic for camera in cameras]).reshape(-1, 3, 3)
     size_px = np.array([[camera.width_px, camera.height_px] for camera in cameras], np.float64).reshape(-1, 2)
-    which, row = np.nonzero(may_reach_in(solids, poses, intrinsic, size_px))
+    pinhole_px = np.array([camera.pinhole_size_px for camera in cameras], np.float64).reshape(-1, 2)
+    which, row = np.nonzero(may_reach_in(solids, poses, intrinsic, pinhole_px))
     bounds, in_front = outline_px(solids.take(row), poses[which], intrinsic[which])
+    for number, camera in enumerate(cameras):
+        if camera.lens is not None:
+            own = np.flatnonzero((which == number) & in_front)
+            bounds[own] = outline_through(camera.lens, solids.take(row[own]), camera.map_SE3_optical)
     low, high = bounds[:, :2], bounds[:, 2:]
     reaching = in_front & (high > 0).all(axis=1) & (low < size_px[which]).all(axis=1)
     which, row, bounds = which[reaching], row[reaching], bounds[reaching]
@@ -71,7 +76,10 @@ def reaches(solids: Solids, cameras: Sequence[Camera]) -> list[Reach]:
 def reach_of_rows(solids: Solids, row: IntArray, camera: Camera) -> tuple[FloatArray, Rays]:
     """Return the bounds and rays of some boxes, wherever they are; bounds are 0 where a box is behind the camera."""
     some = solids.take(row)
-    return outline_px(some, camera.map_SE3_optical, camera.intrinsic)[0], rays_in_boxes(some, camera)
+    bounds, in_front = outline_px(some, camera.map_SE3_optical, camera.intrinsic)
+    if camera.lens is not None:
+        bounds[in_front] = outline_through(camera.lens, some.take(np.flatnonzero(in_front)), camera.map_SE3_optical)
+    return bounds, rays_in_boxes(some, camera)
 
 
 def may_reach_in(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray, size_px: FloatArray) -> BoolArray:

@@ -12,13 +12,15 @@ import numpy as np
 from uavsim.annotate.kernels import Rays
 from uavsim.annotate.solids import Camera, Solids
 from uavsim.geometry import cuboid, pinhole
+from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["map_rays_of_pixels", "outline_px", "rays_in_boxes", "rays_of_cameras", "rays_of_pairs"]
+__all__ = ["map_rays_of_pixels", "outline_px", "outline_through", "rays_in_boxes", "rays_of_cameras", "rays_of_pairs"]
 
 
 _NEAR_M: Final = 0.05
+_ALONG: Final = 33  # points of an edge seen through a lens
 _EDGES: Final = np.array(
     [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 7], [7, 4], [0, 4], [1, 5], [2, 6], [3, 7]]
 )
@@ -45,6 +47,16 @@ def outline_px(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray) -> t
     cut = any_in_front & ~whole
     _bound(bounds, np.flatnonzero(cut), _cut_edges(optical[cut]), matrix[cut])
     return bounds, any_in_front
+
+
+def outline_through(lens: Lens, solids: Solids, map_SE3_optical: SE3) -> FloatArray:
+    """Project boxes of which a part is in front of a lens: (N, 4) bounds; their edges are bent, so points along them count."""
+    corners_m = cuboid.corners(solids.map_SE3_box, size_lwh_m=2 * solids.half_m)
+    ends = _cut_edges(map_SE3_optical.apply_inverse(corners_m))
+    start, end = ends[:, : len(_EDGES), None], ends[:, len(_EDGES) :, None]
+    points_m = start + np.linspace(0.0, 1.0, _ALONG)[:, None] * (end - start)
+    pixels = lens.project(points_m.reshape(len(solids), -1, 3), beyond=True)
+    return np.concatenate([pixels.min(axis=1), pixels.max(axis=1)], axis=1)
 
 
 def _bound(bounds: FloatArray, rows: IntArray, points_m: FloatArray, intrinsic: FloatArray) -> None:

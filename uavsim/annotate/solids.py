@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
+from uavsim.records.sensors import CameraParams
 from uavsim.typing import FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["Camera", "Images", "SeenInView", "Solids"]
+__all__ = ["STRAIGHT", "Camera", "Float32Array", "Images", "SeenInView", "Solids"]
+
+Float32Array: TypeAlias = npt.NDArray[np.float32]
+STRAIGHT: Final = np.zeros((0, 0, 2), np.float32)
+"""``Camera.place_px`` of a pinhole."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,12 +44,37 @@ class Solids:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Camera:
-    """One image: pose, (3, 3) intrinsics, size."""
+    """One image: pose, (3, 3) intrinsics of the pinhole, size.
+
+    Attributes:
+        lens: through which the image is seen. The pinhole is then the wider one that was rendered: rays are straight there.
+    """
 
     map_SE3_optical: SE3
     intrinsic: FloatArray
     width_px: int
     height_px: int
+    lens: Lens | None = None
+
+    @classmethod
+    def of(cls, map_SE3_optical: SE3, camera: CameraParams) -> Camera:
+        """Make it of a pose and parameters."""
+        return cls(map_SE3_optical, camera.rendered.intrinsic, camera.width_px, camera.height_px, camera.lens)
+
+    @property
+    def pinhole_size_px(self) -> tuple[int, int]:
+        """Width and height of the pinhole's image."""
+        return (self.lens.wide.width_px, self.lens.wide.height_px) if self.lens else (self.width_px, self.height_px)
+
+    @property
+    def place_px(self) -> Float32Array:
+        """(H, W, 2) each pixel's column and line in the pinhole's image; (0, 0, 2) where they are its own."""
+        return STRAIGHT if self.lens is None else _places(self.lens)
+
+
+@lru_cache(maxsize=32)
+def _places(lens: Lens) -> Float32Array:
+    return np.asarray(lens.wide_px_of_centres - 0.5, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

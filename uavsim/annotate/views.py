@@ -136,8 +136,7 @@ _COLUMNS = ("visible_px", "silhouette_px", "blockers_px", "truncation", "visible
 
 
 def _camera(reading: SensorReading) -> Camera:
-    camera = reading.camera
-    return Camera(reading.map_SE3_sensor, camera.intrinsic, camera.width_px, camera.height_px)
+    return Camera.of(reading.map_SE3_sensor, reading.camera)
 
 
 def _images(recording: Recording, frame: RecordedFrame, reading: SensorReading) -> Images:

@@ -12,9 +12,10 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.annotate.kernels import Rays, hidden_by_others, share_outside
+from uavsim.annotate.kernels import Rays, hidden_by_others, rays_met, share_outside
 from uavsim.annotate.reach import Reach, reach_of_rows, reaches
 from uavsim.annotate.solids import Camera, Images, SeenInView, Solids
+from uavsim.geometry.lens import Lens
 from uavsim.images import mask_pixels
 from uavsim.images.mask_pixels import Int32Array
 from uavsim.images.regions import unlabelled_regions
@@ -84,6 +85,7 @@ def see(
         _IS_SCENERY,
         _OVERHANGS,
         reach.foot_px,
+        camera.place_px,
     )
     kept = np.flatnonzero((silhouette > 0) | (counted[row] > 0))
     row, bounds = row[kept], bounds[kept]
@@ -132,5 +134,18 @@ def _truncation(rays: Rays, bounds: FloatArray, camera: Camera) -> FloatArray:
     window = np.concatenate([np.floor(limit[cut, :2]), np.ceil(limit[cut, 2:])], axis=1).astype(np.int64)
     longest = (window[:, 2:] - window[:, :2]).max(axis=1)
     stride_px = np.maximum(longest // _TRUNCATION_SAMPLES, 1)
+    if camera.lens is not None:
+        samples = zip(rays[cut], window.tolist(), stride_px.tolist(), strict=True)
+        share[cut] = [_share_outside_of_lens(*box, camera, camera.lens) for box in samples]
+        return share
     share[cut] = share_outside(rays[cut], window, stride_px, camera.width_px, camera.height_px)
     return share
+
+
+def _share_outside_of_lens(rays: Rays, window: list[int], stride_px: int, camera: Camera, lens: Lens) -> float:
+    """Return what ``share_outside`` does of one box, in the pixels of a lens, and of its straight continuation."""
+    x, y = np.meshgrid(np.arange(window[0], window[2], stride_px), np.arange(window[1], window[3], stride_px))
+    pixels = np.stack([x.ravel(), y.ravel()], axis=1).astype(np.float64)
+    met = pixels[rays_met(rays, lens.wide_px(pixels + 0.5) - 0.5)]
+    inside = (met >= 0).all(axis=1) & (met < [camera.width_px, camera.height_px]).all(axis=1)
+    return 1.0 - int(inside.sum()) / max(len(met), 1)

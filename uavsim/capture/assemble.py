@@ -9,9 +9,11 @@ from typing import Any
 from uavsim.capture.masks import Spread
 from uavsim.capture.proofs import Proof, Taken, proof_of
 from uavsim.errors import MissedTick
+from uavsim.geometry.lens import Lens
 from uavsim.records.modalities import modality, ordered
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates
+from uavsim.records.sensors import CameraParams
 from uavsim.simulate.ports import Reading, SensorPose
 
 __all__ = ["Assembler", "Capture"]
@@ -83,8 +85,30 @@ class Assembler:
                     data[each.pose.channel][m.name] = (
                         each.reading.data if known or m.unknown is None else m.unknown(each.pose.sensor.spec.params)
                     )
+        _look_through_lenses(poses, data, spread=spread)
         owners = _owners(readings, data)
         return [Capture(pose, data[pose.channel], owners[pose.channel]) for pose in poses]
+
+
+def _look_through_lenses(
+    poses: Sequence[SensorPose], data: Mapping[str, dict[str, Any]], *, spread: Spread = map
+) -> None:
+    """Make what lenses show of the wide images that were rendered for them, in place."""
+    looked = [
+        (pose.channel, name, params.lens)
+        for pose in poses
+        if isinstance(params := pose.sensor.spec.params, CameraParams) and params.lens is not None
+        for name in data[pose.channel]
+    ]
+
+    def seen(place: tuple[str, str, Lens]) -> Any:
+        channel, name, lens = place
+        look = modality(name).through_lens
+        assert look is not None, "rigs refuse what no lens can have"
+        return look(data[channel][name], lens)
+
+    for (channel, name, _), found in zip(looked, list(spread(seen, looked)), strict=True):
+        data[channel][name] = found
 
 
 def _by_modality(poses: Sequence[SensorPose], readings: Sequence[Reading]) -> dict[str, list[Taken]]:

@@ -97,7 +97,7 @@ class BoundMasks:
         """See ``Proof``."""
         masks = spread(lambda each: mask_pixels.split(each.reading.data), taken)
         views = [
-            MaskView(each.pose, each.pose.sensor.spec.camera.intrinsic, *mask)
+            MaskView(each.pose, each.pose.sensor.spec.camera.rendered.intrinsic, *mask)
             for each, mask in zip(taken, masks, strict=True)
         ]
         self._binder.learn(views, states, spread=spread)

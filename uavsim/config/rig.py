@@ -8,6 +8,7 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WithJso
 
 from uavsim.config.base import CameraName, Metres3, Model, Text
 from uavsim.config.explain import wrong_key
+from uavsim.config.lens import CameraLens
 from uavsim.errors import UnknownNameError
 from uavsim.records.modalities import CAMERA_SENSORS, INSTANCE, LIDAR, RGB, camera_sensors, modalities
 from uavsim.records.sensors import LidarParams, SensorParams
@@ -52,6 +53,8 @@ class Camera(Mount):
     width_px: Pixels | None = None
     height_px: Pixels | None = None
     fov_deg: Fov | None = None
+    lens: CameraLens | None = None
+    """None is a pinhole, or the rig's."""
     sensors: Sensors | None = None
 
 
@@ -155,6 +158,8 @@ class Rig(Model):
     height_px: Pixels = 450
     fov_deg: Fov = 90.0
     """Horizontal."""
+    lens: CameraLens | None = None
+    """Of every camera without its own."""
     sensors: Sensors = (RGB, INSTANCE)
     cameras: Annotated[dict[CameraName, Camera], Field(min_length=1, max_length=16)]
     lidar: Lidar | None = None
@@ -175,4 +180,11 @@ class Rig(Model):
             ):
                 if needed not in sensors:
                     raise ValueError(f"camera {name} lacks the sensor {needed!r}: {why}")
+            known, lens = camera_sensors(), camera.lens or self.lens
+            if lens and lens.focal_px and camera.fov_deg:
+                raise ValueError(f"camera {name} has fov_deg and the lens focal_px, which say the same: leave one out")
+            for sensor in sensors if lens else ():
+                if known[sensor].through_lens is None:
+                    able = ", ".join(n for n, modality in known.items() if modality.through_lens)
+                    raise ValueError(f"camera {name} has a lens, through which no {sensor!r} is measured; {able} are")
         return self

@@ -19,6 +19,7 @@ __all__ = [
     "EgoPoseRow",
     "InstanceRow",
     "LayerRow",
+    "LensColumns",
     "LidarsegRow",
     "LogRow",
     "MapRow",
@@ -236,7 +237,14 @@ class EgoPoseRow(TypedDict):
     uav_agent: NotRequired[str]
 
 
-class CalibratedSensorRow(TypedDict):
+class LensColumns(TypedDict):
+    """The lens of a camera, of which there is none in a pinhole's row: model and coefficients of ``LENS_MODELS``."""
+
+    uav_lens: NotRequired[str]
+    uav_distortion: NotRequired[Vector]
+
+
+class CalibratedSensorRow(LensColumns):
     """The mount of a sensor on its drone; ``camera_intrinsic`` is 3 x 3, [] for what is no camera."""
 
     token: str

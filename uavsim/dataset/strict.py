@@ -13,6 +13,7 @@ import numpy as np
 
 from uavsim.dataset import layout
 from uavsim.dataset.fragment import Fragment, FragmentHead
+from uavsim.dataset.lens_columns import columns_of
 from uavsim.dataset.rows import (
     AgentRow,
     CalibratedSensorRow,
@@ -118,21 +119,23 @@ class _SceneTables:
         """Put what is the same in all frames in place; cameras' rows come first, LIDAR_TOP's last."""
         for sensor in self._sensors:
             params = sensor.spec.params
-            intrinsic = params.intrinsic.tolist() if isinstance(params, CameraParams) else []
-            self._calibrate(sensor.channel, self._mounts[sensor.spec], intrinsic)
-        self._calibrate(layout.BEV_CHANNEL, SE3.identity(), [])
+            self._calibrate(
+                sensor.channel, self._mounts[sensor.spec], params if isinstance(params, CameraParams) else None
+            )
+        self._calibrate(layout.BEV_CHANNEL, SE3.identity(), None)
         for name, rows in self._later.items():
             self.rows[name] += rows
         self.rows["sample_data"] += self._bev_rows
         self.rows["ego_pose"] += self._bev_poses
 
-    def _calibrate(self, channel: str, flu_SE3_sensor: SE3, intrinsic: list[list[float]]) -> None:
+    def _calibrate(self, channel: str, flu_SE3_sensor: SE3, camera: CameraParams | None) -> None:
         row: CalibratedSensorRow = {
             "token": token(*self._base, "calibrated_sensor", channel),
             "sensor_token": token("sensor", channel),
             "translation": flu_SE3_sensor.translation_m.tolist(),
             "rotation": flu_SE3_sensor.quat_wxyz.tolist(),
-            "camera_intrinsic": intrinsic,
+            "camera_intrinsic": camera.intrinsic.tolist() if camera else [],
+            **columns_of(camera.lens if camera else None),
         }
         self.rows["calibrated_sensor"].append(row)
 

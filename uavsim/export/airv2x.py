@@ -134,7 +134,7 @@ def _metadata(body: Image, cameras: Mapping[str, Image], scan: LidarScan | None)
         camera_pose, world_from_camera = pose_of_camera(image)
         content[f"{name}_camera"] = {
             "cords": (camera_pose - own).tolist(),
-            "intrinsic": image.intrinsic.tolist(),
+            "intrinsic": image.pinhole.tolist(),
             "extrinsic": (np.linalg.inv(world_from_camera) @ ue_transform(map_SE3_lidar)).tolist(),
         }
     return content

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.access import Image, LidarScan
-from uavsim.geometry import pinhole, unreal
+from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray
 
@@ -60,7 +60,7 @@ def points_of_depth(images: Iterable[Image]) -> FloatArray:
             depth_m = image.depth_m()[::_EVERY_PX, ::_EVERY_PX]
             v, u = np.indices(depth_m.shape) * _EVERY_PX + 0.5
             near = np.isfinite(depth_m)
-            rays = pinhole.rays(np.stack([u[near], v[near]], axis=1), intrinsic=image.intrinsic)
+            rays = image.rays(np.stack([u[near], v[near]], axis=1))
             optical_m = rays * depth_m[near][:, None]
             clouds.append(image.flu_SE3_optical.apply(optical_m))
     return unreal.ue_vector_from_map(np.concatenate(clouds))  # flu to the left-handed body: y flips, as for the map

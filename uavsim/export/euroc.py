@@ -110,7 +110,9 @@ def _imu_yaml(stream: SensorStream) -> dict[str, Any]:
 def _camera_yaml(images: list[Image]) -> dict[str, Any]:
     first = images[0]
     span_us = images[-1].timestamp_us - first.timestamp_us
-    k = first.intrinsic
+    k, lens = first.intrinsic, first.lens
+    if lens and any(lens.coefficients[4:]):
+        raise DatasetError(f"{first.channel}: EuRoC's radial-tangential lenses have no k3, and this one's is not 0")
     return {
         "sensor_type": "camera",
         "comment": first.channel,
@@ -119,8 +121,8 @@ def _camera_yaml(images: list[Image]) -> dict[str, Any]:
         "resolution": list(first.size_px),
         "camera_model": "pinhole",
         "intrinsics": [k[0, 0], k[1, 1], k[0, 2], k[1, 2]],
-        "distortion_model": "radial-tangential",
-        "distortion_coefficients": [0.0, 0.0, 0.0, 0.0],
+        "distortion_model": "equidistant" if lens and lens.model == "equidistant" else "radial-tangential",
+        "distortion_coefficients": [0.0, 0.0, 0.0, 0.0] if lens is None else list(lens.coefficients[:4]),
     }
 
 

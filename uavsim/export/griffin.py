@@ -107,7 +107,7 @@ def _write_frame(side: ResultPath, frame: str, sample: Sample, images: list[Imag
         if "instance" in image.layers:
             target = side / "camera" / f"instance_{name}" / f"{frame}.png"
             bring_file(image.files.open(image.layers["instance"]), target)
-        _write_calibration(side / "calib" / f"{name}.json", image.flu_SE3_optical, image.intrinsic)
+        _write_calibration(side / "calib" / f"{name}.json", image.flu_SE3_optical, image.pinhole)
     if scan is not None:
         _write_calibration(side / "calib" / "lidar_top.json", scan.flu_SE3_sensor, None)
         write_bytes(side / "lidar" / "lidar_top" / f"{frame}.ply", _ply(scan))

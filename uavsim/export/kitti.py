@@ -105,7 +105,7 @@ def _calibration(image: Image) -> JsonDict:
     return {
         "width": image.size_px[0],
         "height": image.size_px[1],
-        "intrinsic": image.intrinsic.tolist(),
+        "intrinsic": image.pinhole.tolist(),
         "drone_from_camera": {
             "translation": image.flu_SE3_optical.translation_m.tolist(),
             "rotation_wxyz": image.flu_SE3_optical.quat_wxyz.tolist(),

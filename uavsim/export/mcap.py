@@ -133,14 +133,14 @@ class _Topics:
         )
 
     def _camera(self, image: Image) -> Any:
-        k = image.intrinsic
+        k, lens = image.intrinsic, image.lens
         return self._messages.CameraCalibration(
             timestamp=self._stamp(image.timestamp_us),
             frame_id=image.channel,
             width=image.size_px[0],
             height=image.size_px[1],
-            distortion_model="plumb_bob",
-            D=[0.0] * 5,
+            distortion_model="kannala_brandt" if lens and lens.model == "equidistant" else "plumb_bob",
+            D=[0.0] * 5 if lens is None else list(lens.coefficients),
             K=k.ravel().tolist(),
             R=np.eye(3).ravel().tolist(),
             P=np.hstack([k, np.zeros((3, 1))]).ravel().tolist(),

@@ -66,7 +66,7 @@ def _image(sample: Sample, image: Image, map_SE3_bev: SE3) -> dict[str, Any]:
     bev_SE3_optical = map_SE3_bev.inverse() @ image.map_SE3_optical
     return {
         "img_path": image.filename,
-        "cam2img": image.intrinsic.tolist(),
+        "cam2img": image.pinhole.tolist(),
         "cam2ego": bev_SE3_optical.matrix.tolist(),
         "lidar2cam": bev_SE3_optical.inverse().matrix.tolist(),
         "sample_data_token": image.token,

@@ -1,6 +1,6 @@
 """nerfstudio: ``<scene>/transforms.json`` with exact poses, and a seed point cloud where depth was recorded.
 
-Cameras are OpenGL's (x right, y up, z back), the world is the map frame; images have no distortion. The seed cloud
+Cameras are OpenGL's (x right, y up, z back), the world is the map frame; lenses are OpenCV's, as ours. The seed cloud
 (``sparse.ply``, which splatfacto starts from) is taken from every depth image, thinned. Moving objects are in the images: each
 frame has its drone and its sample, so that a scene may be limited to one sample.
 Source: nerfstudio docs, "Data conventions".
@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.access import Image, Sample, Scene
+from uavsim.errors import DatasetError
 from uavsim.export.request import ExportRequest
 from uavsim.export.text import write_bytes, write_json
 from uavsim.files.bring import bring_file
@@ -26,6 +27,7 @@ __all__ = ["export_nerfstudio"]
 _OPTICAL_T_OPENGL: Final = np.diag([1.0, -1.0, -1.0, 1.0])
 _MOST_POINTS: Final = 200_000
 _CLOUD: Final = "sparse.ply"
+_COEFFICIENTS: Final = {"brown_conrady": ("k1", "k2", "p1", "p2", "k3"), "equidistant": ("k1", "k2", "k3", "k4")}
 
 
 def export_nerfstudio(request: ExportRequest) -> list[Path]:
@@ -41,13 +43,27 @@ def export_nerfstudio(request: ExportRequest) -> list[Path]:
 
 def _scene(scene: Scene, folder: ResultPath) -> ResultPath:
     frames = [_frame(sample, image, folder) for sample in scene for image in sample.images]
-    content: JsonDict = {"camera_model": "OPENCV", "aabb_scale": 16, "frames": frames}
+    content: JsonDict = {"camera_model": _model(scene), "aabb_scale": 16, "frames": frames}
     points_map_m, colours = _cloud(scene)
     if len(points_map_m):
         write_bytes(folder / _CLOUD, _ply(points_map_m, colours))
         content["ply_file_path"] = _CLOUD
     write_json(folder / "transforms.json", content)
     return folder
+
+
+def _model(scene: Scene) -> str:
+    """Return the one camera model of a scene's file.
+
+    Raises:
+        DatasetError: it would need two.
+    """
+    models = {image.lens.model if image.lens else "" for sample in scene for image in sample.images}
+    if "equidistant" not in models:
+        return "OPENCV"
+    if len(models) > 1:
+        raise DatasetError(f"{scene.name}: nerfstudio has one camera model a file, and not only fisheyes are here")
+    return "OPENCV_FISHEYE"
 
 
 def _frame(sample: Sample, image: Image, folder: ResultPath) -> JsonDict:
@@ -62,6 +78,7 @@ def _frame(sample: Sample, image: Image, folder: ResultPath) -> JsonDict:
         "fl_y": image.intrinsic[1, 1],
         "cx": image.intrinsic[0, 2],
         "cy": image.intrinsic[1, 2],
+        **(dict(zip(_COEFFICIENTS[image.lens.model], image.lens.coefficients, strict=False)) if image.lens else {}),
         "transform_matrix": (image.map_SE3_optical.matrix @ _OPTICAL_T_OPENGL).tolist(),
         "drone_id": image.drone_id,
         "sample": sample.number,

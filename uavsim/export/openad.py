@@ -198,7 +198,7 @@ def _info(shot: _Shot, source: str, past2now: list[Any], *, sensors: str) -> Jso
     sample, image = shot.samples[-1], shot.image
     scan = lidar_of(sample, image.drone_id)
     width, height = image.size_px
-    k = image.intrinsic
+    k = image.pinhole
     camera_SE3_lidar = image.map_SE3_optical.inverse() @ _sensor_SE3(sample, image)
     return {
         "dataset": source,

@@ -92,7 +92,7 @@ def _drone(images: list[Image]) -> dict[str, Any]:
         content[f"camera{number}"] = {
             "cords": camera_pose,
             "extrinsic": (drone_from_world @ world_from_camera).tolist(),
-            "intrinsic": image.intrinsic.tolist(),
+            "intrinsic": image.pinhole.tolist(),
         }
     return content
 

@@ -19,7 +19,7 @@ import numpy as np
 from uavsim.dataset.dialects import dialect_of
 from uavsim.dataset.euler_safe import as_their_code_reads
 from uavsim.dataset.reader import DatasetReader, SceneRows, open_dataset
-from uavsim.dataset.rows import CalibratedSensorRow, SampleAnnotationRow, SampleDataRow, SampleRow
+from uavsim.dataset.rows import CalibratedSensorRow, SampleAnnotationRow, SampleDataRow, SampleRow, Vector
 from uavsim.dataset.schema import (
     CALIBRATED_SENSOR,
     CATEGORY,
@@ -168,8 +168,14 @@ class _InfoMaker:
             "timestamp": row["timestamp"],
             "sensor2lidar_rotation": _ue_matrix(np.array([sensor["rotation"]]))[0],
             "sensor2lidar_translation": np.array(place),
-            "cam_intrinsic": np.array(sensor["camera_intrinsic"]),
+            "cam_intrinsic": np.array(_pinhole(sensor)),
         }
+
+
+def _pinhole(sensor: CalibratedSensorRow) -> list[Vector]:
+    if "uav_lens" in sensor:
+        raise DatasetError(f"{sensor['token']}: UAV3D's infos know no lens ({sensor['uav_lens']})")
+    return sensor["camera_intrinsic"]
 
 
 class _BoxesOfScene:

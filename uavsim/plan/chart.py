@@ -120,11 +120,12 @@ def _footprints(plan: ScenePlan) -> FloatArray:
     map_SE3_flu = plan.swarm.map_SE3_flu[0]
     quads = []
     for spec in plan.cameras:
+        camera = spec.camera.rendered
         quads.append(
             pinhole.ground_footprint(
                 map_SE3_flu @ spec.flu_SE3_sensor,
-                intrinsic=spec.camera.intrinsic,
-                size_px=(spec.camera.width_px, spec.camera.height_px),
+                intrinsic=camera.intrinsic,
+                size_px=(camera.width_px, camera.height_px),
                 ground_z_m=plan.town.ground_z_m,
                 reach_m=_REACH_M,
             )

@@ -16,7 +16,7 @@ from uavsim.config.schema import SCHEMA_COMMENT
 from uavsim.errors import ConfigError, InputError, UnknownNameError
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.plan import checks
+from uavsim.plan import checks, config_to_plan
 from uavsim.plan.numbering import town_scenes
 from uavsim.plan.path import fly_route
 from uavsim.plan.scenes import plan_scenes
@@ -147,6 +147,11 @@ def _formation(loaded: Loaded[Any], _: Library, __: list[Path]) -> None:
         )
 
 
+def _rig(loaded: Loaded[Any], _: Library, __: list[Path]) -> None:
+    """Lenses see what can be rendered; the steps of a dataset say more of its lidars."""
+    config_to_plan.cameras(loaded)
+
+
 def _weather(loaded: Loaded[Any], _: Library, __: list[Path]) -> None:
     """Presets are CARLA's."""
     weather_track(loaded, scene_us=10_000_000)
@@ -170,7 +175,7 @@ def _nothing_more(_: Loaded[Any], __: Library, ___: list[Path]) -> None:
 
 _DEEPER: Final[dict[str, Callable[[Loaded[Any], Library, list[Path]], None]]] = {
     "town": _nothing_more,
-    "rig": _nothing_more,
+    "rig": _rig,
     "routes": _routes,
     "formation": _formation,
     "weather": _weather,

@@ -7,7 +7,7 @@ import numpy as np
 from uavsim.config.backends import backend_of
 from uavsim.config.dataset import DatasetConfig, Degradations, Images, Labels
 from uavsim.config.load import Loaded
-from uavsim.config.rig import Block, Rig
+from uavsim.config.rig import Block, Camera, Rig
 from uavsim.config.town import TownConfig
 from uavsim.records.modalities import LIDAR, camera_sensors, modality, ordered
 from uavsim.records.plan import (
@@ -21,6 +21,7 @@ from uavsim.records.sensors import CameraParams, SensorSpec
 
 __all__ = [
     "block_sensor",
+    "cameras",
     "degradation_plan",
     "describe",
     "given_by",
@@ -40,20 +41,6 @@ def sensors(rig: Loaded[Rig], *, step_us: int) -> tuple[SensorSpec, ...]:
         ConfigError: a sensor cannot work at this step.
     """
     model = rig.model
-    cameras = [
-        SensorSpec(
-            name=name,
-            mount_t_m=camera.mount_m,
-            mount_rpy_deg=(camera.roll_deg, camera.pitch_deg, camera.yaw_deg),
-            params=CameraParams(
-                width_px=camera.width_px or model.width_px,
-                height_px=camera.height_px or model.height_px,
-                fov_deg=camera.fov_deg or model.fov_deg,
-            ),
-            modalities=tuple(m.name for m in ordered(camera.sensors or model.sensors)),
-        )
-        for name, camera in model.cameras.items()
-    ]
     blocks: list[tuple[tuple[str, ...], str, str, Block]] = []  # place in the file, sensor's name, modality, block
     if model.lidar is not None:
         blocks.append((("lidar",), "", LIDAR, model.lidar))
@@ -62,7 +49,43 @@ def sensors(rig: Loaded[Rig], *, step_us: int) -> tuple[SensorSpec, ...]:
         if fault := block.fault(step_us=step_us):
             raise rig.error((*place, fault[0]), fault[1])
     others = (block_sensor(block, name=name, modality=m, step_us=step_us) for _, name, m, block in blocks)
-    return (*cameras, *others)
+    return (*cameras(rig), *others)
+
+
+def cameras(rig: Loaded[Rig]) -> tuple[SensorSpec, ...]:
+    """Write the cameras out.
+
+    Raises:
+        ConfigError: a lens sees what no pinhole image holds.
+    """
+    return tuple(
+        SensorSpec(
+            name=name,
+            mount_t_m=camera.mount_m,
+            mount_rpy_deg=(camera.roll_deg, camera.pitch_deg, camera.yaw_deg),
+            params=_camera(rig, name, camera),
+            modalities=tuple(m.name for m in ordered(camera.sensors or rig.model.sensors)),
+        )
+        for name, camera in rig.model.cameras.items()
+    )
+
+
+def _camera(rig: Loaded[Rig], name: str, camera: Camera) -> CameraParams:
+    width_px, height_px = camera.width_px or rig.model.width_px, camera.height_px or rig.model.height_px
+    fov_deg, lens = camera.fov_deg or rig.model.fov_deg, camera.lens or rig.model.lens
+    if lens is None:
+        return CameraParams(width_px, height_px, fov_deg)
+    if fault := lens.fault(width_px=width_px, height_px=height_px, fov_deg=fov_deg):
+        key, what = fault
+        of_camera = camera.fov_deg if key == "fov_deg" else camera.lens
+        place = (*(("cameras", name) if of_camera else ()), *(() if key == "fov_deg" else ("lens",)), key)
+        raise rig.error(place, f"{what} (camera {name})")
+    made = lens.lens(width_px=width_px, height_px=height_px, fov_deg=fov_deg)
+    if lens.focal_px is not None:
+        middle = np.array([[0.0, made.centre_px[1]], [width_px, made.centre_px[1]]])
+        left, right = np.degrees(np.arctan(made.rays(middle)[:, 0])).tolist()
+        fov_deg = round(right - left, 6)
+    return CameraParams(width_px, height_px, fov_deg, made)
 
 
 def given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorSpec, ...]:

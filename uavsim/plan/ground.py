@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from uavsim.config.ground import OnGround
-from uavsim.errors import UnknownNameError
+from uavsim.errors import FrameError, UnknownNameError
 from uavsim.plan.config_to_plan import given_by
 from uavsim.plan.ingredients import TownPlan
 from uavsim.records.sensors import CameraParams, SensorSpec
@@ -30,14 +30,19 @@ def rig_on_ground(town: TownPlan) -> tuple[str, tuple[SensorSpec, ...]]:
         rig = town.library.rig(block.rig, named_in=dataset.source.path)
     except UnknownNameError as error:
         raise dataset.error((block.key, "rig"), str(error)) from error
-    return rig.name, tuple(_sized(spec, block.image_px) for spec in given_by(dataset, rig))
+    try:
+        return rig.name, tuple(_sized(spec, block.image_px) for spec in given_by(dataset, rig))
+    except FrameError as error:
+        raise dataset.error((block.key, "image_px"), f"rig {rig.name}: {error}") from error
 
 
 def _sized(spec: SensorSpec, image_px: tuple[int, int] | None) -> SensorSpec:
     if image_px is None or not isinstance(spec.params, CameraParams):
         return spec
     width_px, height_px = image_px
-    return replace(spec, params=replace(spec.params, width_px=width_px, height_px=height_px))
+    params = spec.params.resized(width_px, height_px)
+    _ = params.rendered  # a lens may see too much for images of this size
+    return replace(spec, params=params)
 
 
 def check_in_town(town: TownPlan, where: tuple[str | int, ...], place_m: tuple[float, float]) -> None:

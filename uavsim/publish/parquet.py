@@ -94,7 +94,7 @@ def _row(sample: Sample, image: Image, log: Mapping[str, Any]) -> JsonDict:
         "drone_id": image.drone_id,
         "width_px": image.size_px[0],
         "height_px": image.size_px[1],
-        "intrinsic": image.intrinsic.tolist(),
+        "intrinsic": image.pinhole.tolist(),
         "camera_center_m": camera.translation_m.tolist(),
         "camera_rotation_wxyz": camera.quat_wxyz.tolist(),
         "drone_center_m": drone.translation_m.tolist(),

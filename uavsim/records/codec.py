@@ -26,6 +26,7 @@ import numpy as np
 
 from uavsim.errors import DatasetError, FrameError
 from uavsim.files.parse import reading
+from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
 from uavsim.records import ingredients, motion, plan, recording, sensors
 from uavsim.records.plan import ScenePlan
@@ -43,7 +44,7 @@ _RECORDS: Final[dict[str, type]] = {
     for module in (motion, plan, recording, sensors)
     for name in module.__all__
     if dataclasses.is_dataclass(getattr(module, name))
-} | {"SE3": SE3}
+} | {"SE3": SE3, "Lens": Lens}
 
 
 def pack_plan(plan: ScenePlan) -> bytes:

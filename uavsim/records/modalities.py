@@ -28,8 +28,10 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from uavsim.errors import InputError
+from uavsim.geometry.lens import Lens
 from uavsim.images import codec, events, flow, points, radar
 from uavsim.images.codec import ImageSource
+from uavsim.records import through_lens
 from uavsim.records.plan import ImageFormat
 from uavsim.records.radar import RadarParams
 from uavsim.records.sensors import CameraParams, LidarParams
@@ -85,6 +87,8 @@ class Modality:
         derived_from: the modality whose proof makes it; no simulator gives it.
         unknown: parameters -> the array that stands for a scene's first, where each array reports a change since the
             sensor's measurement before: what it measured before the scene was another one. None: each stands alone.
+        through_lens: what is stored of a lens's wide pinhole image -> of the lens's own; None where no camera with a lens
+            can have it.
         remembers: an array depends on more than the measurement before, so the sensor is spawned anew for each scene; one
             with ``unknown`` sends nothing for its first image.
     """
@@ -102,6 +106,7 @@ class Modality:
     proof: str = ""
     derived_from: str = ""
     unknown: Callable[[Any], AnyArray] | None = None
+    through_lens: Callable[[Any, Lens], Any] | None = None
     remembers: bool = False
 
     def given_by(self, server: Literal["carla", "airsim"]) -> bool:
@@ -140,6 +145,7 @@ _BUILT_IN: Final = (
         carla=f"{_CARLA}:RGB",
         airsim=f"{_AIRSIM}:RGB",
         proof=f"{_PROOFS}:DifferentImages",
+        through_lens=through_lens.colours,
     ),
     Modality(
         INSTANCE,
@@ -151,6 +157,7 @@ _BUILT_IN: Final = (
         carla=f"{_CARLA}:INSTANCE",
         airsim=f"{_AIRSIM}:INSTANCE",
         proof=f"{_PROOFS}:BoundMasks",
+        through_lens=lambda mask, lens: tuple(through_lens.values(part, lens) for part in mask),
     ),
     Modality(
         DEPTH,
@@ -161,6 +168,7 @@ _BUILT_IN: Final = (
         decode=codec.decode_depth,
         carla=f"{_CARLA}:DEPTH",
         airsim=f"{_AIRSIM}:DEPTH",
+        through_lens=through_lens.values,
     ),
     Modality(
         "semantic",
@@ -171,6 +179,7 @@ _BUILT_IN: Final = (
         decode=codec.decode_tags,
         carla=f"{_CARLA}:SEMANTIC",
         airsim=f"{_AIRSIM}:SEMANTIC",
+        through_lens=through_lens.values,
     ),
     Modality(
         "optical_flow",

@@ -6,7 +6,7 @@ and depth share one pose, one channel and one set of parameters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, Literal, Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from uavsim.errors import InputError
 from uavsim.geometry import pinhole, unreal
 from uavsim.geometry.frames import FLU_SE3_OPTICAL
+from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray
 
@@ -58,10 +59,11 @@ class SensorParams(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CameraParams:
-    """A pinhole camera.
+    """A camera: a pinhole, or a lens in front of one.
 
     Attributes:
-        fov_deg: horizontal.
+        fov_deg: horizontal; through a lens, that of its radial part along the image's middle line.
+        lens: of an image of this size; None of a pinhole.
     """
 
     prefix: ClassVar[str] = "CAMERA"
@@ -70,11 +72,43 @@ class CameraParams:
     width_px: int
     height_px: int
     fov_deg: float
+    lens: Lens | None = field(default=None, metadata={"left_out_as_default": True})
 
     @property
     def intrinsic(self) -> FloatArray:
-        """The (3, 3) matrix from optical points to pixels."""
+        """The (3, 3) matrix from optical points to pixels; behind a lens, from where it bends them to."""
+        if self.lens is not None:
+            return self.lens.intrinsic
         return pinhole.intrinsic(width_px=self.width_px, height_px=self.height_px, fov_deg=self.fov_deg)
+
+    @property
+    def rendered(self) -> CameraParams:
+        """The pinhole that a simulator renders: itself, or the wider one whose image holds all that the lens sees."""
+        if self.lens is None:
+            return self
+        wide = self.lens.wide
+        return CameraParams(wide.width_px, wide.height_px, wide.fov_deg)
+
+    def resized(self, width_px: int, height_px: int) -> CameraParams:
+        """Return the same camera with an image of another size and as wide a view."""
+        if self.lens is None:
+            return replace(self, width_px=width_px, height_px=height_px)
+        lens, scale = self.lens, width_px / self.width_px
+        fx, fy = (focal * scale for focal in lens.focal_px)
+        cx = width_px / 2 + (lens.centre_px[0] - self.width_px / 2) * scale
+        cy = height_px / 2 + (lens.centre_px[1] - self.height_px / 2) * scale
+        lens = replace(lens, focal_px=(fx, fy), centre_px=(cx, cy), size_px=(width_px, height_px))
+        return replace(self, width_px=width_px, height_px=height_px, lens=lens)
+
+    def project(self, points_optical_m: FloatArray) -> FloatArray:
+        """Project (..., 3) points to (..., 2) pixels; NaN for what is not in front of the camera, or out of its sight."""
+        if self.lens is not None:
+            return self.lens.project(points_optical_m)
+        return pinhole.project(points_optical_m, intrinsic=self.intrinsic)
+
+    def rays(self, pixels: FloatArray) -> FloatArray:
+        """Return (..., 3) points at depth 1 m that are seen in (..., 2) pixels."""
+        return pinhole.rays(pixels, intrinsic=self.intrinsic) if self.lens is None else self.lens.rays(pixels)
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _of("files.folders", files.folders_inside, "files.link"),
     _of("files.names", files.names_plain, "files.name"),
     _of("shapes.rotations", shapes.rotations_unit, "shape.rotation"),
-    _of("shapes.intrinsics", shapes.intrinsics_plausible, "shape.intrinsic"),
+    _of("shapes.intrinsics", shapes.intrinsics_plausible, "shape.intrinsic", "shape.lens"),
     _of("shapes.sizes", shapes.sizes_plausible, "shape.size", "shape.size_order"),
     _of("shapes.sizes_constant", shapes.sizes_constant, "shape.size_changes", "shape.blueprint"),
     _of("shapes.sizes_known", shapes.sizes_known, "shape.blueprint"),

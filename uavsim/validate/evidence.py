@@ -144,6 +144,7 @@ def _tasks(
                     camera_rotation=cameras.rotation[view],
                     intrinsic=cameras.intrinsic[view],
                     ignored_px=ignored.get(row, _NO_REGION) if is_measured else None,
+                    lens=lens if (lens := cameras.lenses[view]) is not None and lens.is_known else None,
                 )
             )
         yield TrackTask(data.files, tuple(frames), pixels=pixels)

@@ -14,6 +14,7 @@ import numpy as np
 
 from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim.validate.dataset import DataSet, follow
+from uavsim.validate.lens import Lens
 from uavsim.validate.tables import Table
 
 __all__ = ["Boxes", "Cameras", "boxes_of", "cameras_of"]
@@ -66,6 +67,7 @@ class Cameras:
         rotation: (V, 3, 3) map <- optical (x right, y down, z forward).
         intrinsic: (V, 3, 3).
         usable: (V,) everything is finite.
+        lenses: (V,) None of a pinhole.
     """
 
     rows: IntArray
@@ -73,6 +75,7 @@ class Cameras:
     rotation: FloatArray
     intrinsic: FloatArray
     usable: BoolArray
+    lenses: tuple[Lens | None, ...]
 
 
 def boxes_of(data: DataSet, *, unit_us: float) -> Boxes:
@@ -121,7 +124,16 @@ def cameras_of(data: DataSet, rows: IntArray) -> Cameras:
         position, rotation = t * _FLIP_Y, rotations(q * _NED_TO_FLU) @ _FLU_R_OPTICAL
     intrinsic = calibrations["camera_intrinsic"][calibration]
     flat = np.concatenate([position, rotation.reshape(-1, 9), intrinsic.reshape(-1, 9)], axis=1)
-    return Cameras(rows, position, rotation, intrinsic, np.isfinite(flat).all(axis=1))
+    lens_of = {row: _lens(calibrations, row) for row in np.unique(calibration).tolist()}
+    lenses = tuple(lens_of[row] for row in calibration.tolist())
+    return Cameras(rows, position, rotation, intrinsic, np.isfinite(flat).all(axis=1), lenses)
+
+
+def _lens(calibrations: Table, row: int) -> Lens | None:
+    if "uav_lens" not in calibrations or not calibrations["uav_lens"][row]:
+        return None
+    k = calibrations["uav_distortion"][row] if "uav_distortion" in calibrations else np.zeros(0)
+    return Lens.of(calibrations["uav_lens"][row], k, calibrations["camera_intrinsic"][row])
 
 
 def rotations(wxyz: FloatArray) -> FloatArray:

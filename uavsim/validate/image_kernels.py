@@ -84,7 +84,7 @@ def green_of_rows(rows: Array) -> Array:
 
 @_compiled
 def count_instances(
-    ids: Array, box_of_id: Array, box_R_optical: Array, eye: Array, half: Array, intrinsic: Array
+    ids: Array, box_of_id: Array, box_R_optical: Array, eye: Array, half: Array, intrinsic: Array, rays: Array
 ) -> tuple[Array, Array]:
     """Count the pixels of every box, and those whose ray meets it.
 
@@ -95,6 +95,7 @@ def count_instances(
         eye: (B, 3) the camera in each box's frame.
         half: (B, 3) half sizes.
         intrinsic: (3, 3).
+        rays: (H, W, 2) x / z and y / z behind a lens; (0, 0, 2) of a pinhole.
 
     Returns:
         (B, 7) pixels, pixels inside, x0, y0, x1, y1 (last pixel inclusive), flat index of the first pixel;
@@ -120,6 +121,8 @@ def count_instances(
             row[0] += 1
             row[2], row[4], row[5] = min(row[2], x), max(row[4], x), y
             ray[0] = (x + 0.5 - intrinsic[0, 2]) / intrinsic[0, 0]
+            if len(rays):
+                ray[0], ray[1] = rays[y, x, 0], rays[y, x, 1]
             row[1] += _meets(box_R_optical[box], eye[box], half[box], ray)
     return boxes, strays
 

@@ -36,6 +36,9 @@ _CUT_PX: Final = 0.5
 _BESIDE_PX: Final = 4  # wider than an edge, narrower than a car seen from 60 m
 _SUB, _UP = 1, 2  # numbers of PNG's filters: what our own images and masks have
 _SIGNS: Final = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+_EDGES: Final = np.array([[i, i | bit] for bit in (1, 2, 4) for i in range(8) if not i & bit])  # ends, in _SIGNS
+_ALONG: Final = np.linspace(0.0, 1.0, 33)
+_STRAIGHT: Final = np.zeros((0, 0, 2))
 _IS_ROAD_USER: Final = np.isin(np.arange(256), (12, 13, 14, 15, 16, 18, 19))  # CARLA's tags, trains left out
 _ENDS: Final = {b"\x89PNG": (b"IEND\xaeB`\x82", 12), b"\xff\xd8": (b"\xff\xd9", 64)}
 
@@ -165,7 +168,8 @@ def _measure_instances(look: FrameLook, frame: FrameTask, ids: UInt16Array, tags
     known = (frame.instance_id > 0) & (frame.instance_id < 65536)
     box_of_id = np.full(65536, -1, np.int64)
     box_of_id[frame.instance_id[known]] = np.flatnonzero(known)
-    boxes, strays = count_instances(ids, box_of_id, *_boxes_of(frame), frame.intrinsic)
+    rays = _STRAIGHT if frame.lens is None else frame.lens.rays(ids.shape[1], ids.shape[0])
+    boxes, strays = count_instances(ids, box_of_id, *_boxes_of(frame), frame.intrinsic, rays)
     look.stray_ids = {int(i): int(strays[i]) for i in np.flatnonzero(strays)}
     if frame.ignored_px is not None:
         look.unlabelled_px = int(count_unlabelled(ids, tags, box_of_id, _IS_ROAD_USER, frame.ignored_px))
@@ -194,8 +198,13 @@ def _projected(frame: FrameTask, boxes: IntArray, *, width: int, height: int) ->
     optical = (points - frame.position_m) @ frame.camera_rotation
     ahead = (optical[..., 2] > _AHEAD_M).all(axis=1)
     depth = np.where(ahead[:, None], optical[..., 2], np.nan)
-    u = optical[..., 0] / depth * frame.intrinsic[0, 0] + frame.intrinsic[0, 2] - 0.5
-    v = optical[..., 1] / depth * frame.intrinsic[1, 1] + frame.intrinsic[1, 2] - 0.5
+    if frame.lens is None:
+        u = optical[..., 0] / depth * frame.intrinsic[0, 0] + frame.intrinsic[0, 2] - 0.5
+        v = optical[..., 1] / depth * frame.intrinsic[1, 1] + frame.intrinsic[1, 2] - 0.5
+    else:
+        optical[..., 2] = depth
+        along = optical[:, _EDGES[:, :1]] * (1.0 - _ALONG[:, None]) + optical[:, _EDGES[:, 1:]] * _ALONG[:, None]
+        u, v = np.moveaxis(frame.lens.pixels(along.reshape(len(boxes), -1, 3)) - 0.5, -1, 0)
     whole = np.stack([u.min(axis=1), v.min(axis=1), u.max(axis=1), v.max(axis=1)], axis=1)
     clipped = np.clip(whole, 0.0, [width - 1, height - 1, width - 1, height - 1])
     return clipped, ~ahead | (np.abs(whole - clipped) > _CUT_PX).any(axis=1)

@@ -9,6 +9,7 @@ import numpy as np
 
 from uavsim.files.names import DataFolder
 from uavsim.typing import BoolArray, FloatArray, IntArray
+from uavsim.validate.lens import Lens
 
 __all__ = ["FileState", "FrameLook", "FrameTask", "TrackTask"]
 
@@ -27,6 +28,7 @@ class FrameTask:
         instance_id: (B,) their ids in the mask, 1..65535; other values where unknown.
         centre_m, rotation, half_lwh_m: (B, 3), (B, 3, 3), (B, 3) boxes in the map.
         position_m, camera_rotation, intrinsic: of the camera; map <- optical.
+        lens: None of a pinhole.
         ignored_px: (K, 4) regions that its sample's tables ask readers to ignore; None where no box is known at all.
     """
 
@@ -42,6 +44,7 @@ class FrameTask:
     camera_rotation: FloatArray
     intrinsic: FloatArray
     ignored_px: IntArray | None = None
+    lens: Lens | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +71,7 @@ class FrameLook:
         visible_px: (P,) how many.
         inside_px: (P,) those of them whose ray meets the box.
         mask_box_px: (P, 4) x0, y0, x1, y1 of the visible pixels, last pixel inclusive.
-        box_px: (P, 4) the same of the projected corners, clipped to the image; nan where a corner is behind the camera.
+        box_px: (P, 4) the same of the projected box, clipped to the image; nan where a corner is behind the camera.
         cut: (P,) the projected box reaches out of the image.
         tag: (P,) semantic tag at the instance's first pixel.
         unlabelled_px: pixels of road users that are of no box and in no region to ignore.

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 __all__ = ["EXTRA", "TABLES", "Field"]
 
-Kind = Literal["token", "ref", "refs", "text", "int", "bool", "number", "vector", "matrix"]
+Kind = Literal["token", "ref", "refs", "text", "int", "bool", "number", "numbers", "vector", "matrix"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Field:
 
     Attributes:
         kind: how it is read: ``ref`` a token of ``table``, ``refs`` a list of them, ``vector`` ``length`` numbers,
-            ``number`` one, ``matrix`` 3 x 3 or [].
+            ``number`` one, ``numbers`` at most ``length``, ``matrix`` 3 x 3 or [].
         table: what a reference points into.
         empty: a reference may be "".
         optional: the column may be missing from the file; then nothing is checked with it.
@@ -70,6 +70,8 @@ TABLES: Final[dict[str, tuple[Field, ...]]] = {
         _TRANSLATION,
         _ROTATION,
         Field("camera_intrinsic", "matrix"),
+        Field("uav_lens", "text", optional=True),
+        Field("uav_distortion", "numbers", length=5, optional=True),
     ),
     "ego_pose": (_TOKEN, Field("timestamp", "int"), _TRANSLATION, _ROTATION),
     "scene": (

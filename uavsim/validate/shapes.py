@@ -11,6 +11,7 @@ from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim.validate.dataset import DataSet, Place, follow
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
+from uavsim.validate.lens import lens_faults
 
 __all__ = [
     "boxes_on_ground",
@@ -100,6 +101,9 @@ def intrinsics_plausible(evidence: Evidence) -> Iterator[Finding]:
     for view in np.sort(first).tolist():
         if not (centred[view] and pinhole[view]):
             yield Finding("shape.intrinsic", "no pinhole of this image", **data.data_place(int(cameras.rows[view])))
+        elif (lens := cameras.lenses[view]) is not None:
+            for what in lens_faults(lens, int(width[view]), int(height[view])):
+                yield Finding("shape.lens", what, **data.data_place(int(cameras.rows[view])))
     yield from _intrinsics_constant(evidence, first)
 
 

@@ -233,6 +233,13 @@ def _read_number(table: Table, spec: Field, values: list[Any]) -> AnyArray:
     return _read_vector(table, replace(spec, length=1), [[value] for value in values]).reshape(-1)
 
 
+def _read_numbers(table: Table, spec: Field, values: list[Any]) -> AnyArray:
+    """Return (N, length) float64, NaN behind what a row has."""
+    more = [[np.nan] * (spec.length - len(value)) if isinstance(value, list) else [] for value in values]
+    padded = [[*value, *rest] if rest else value for value, rest in zip(values, more, strict=True)]
+    return np.asarray(_read_vector(table, spec, padded))
+
+
 def _floats(values: list[Any], length: int) -> AnyArray:
     """Return (N, length) float64; integers beyond float64 become infinite."""
     try:
@@ -268,6 +275,7 @@ _READERS: Final = {
     "ref": _read_ref,
     "refs": _read_refs,
     "number": _read_number,
+    "numbers": _read_numbers,
     "vector": _read_vector,
     "matrix": _read_matrix,
 }
@@ -288,7 +296,7 @@ def _finish(table: Table, spec: Field, parts: list[Any]) -> None:
         lengths = [part[1] for part in parts] or [np.zeros(0, np.int64)]
         table.lists[spec.name] = (np.concatenate(flat), np.concatenate(lengths))
     else:
-        empty = np.zeros((0, spec.length)) if spec.kind == "vector" else _EMPTY[spec.kind]
+        empty = np.zeros((0, spec.length)) if spec.kind in {"vector", "numbers"} else _EMPTY[spec.kind]
         table.columns[spec.name] = np.concatenate(parts) if parts else empty
 
 

@@ -10,7 +10,6 @@ import rerun as rr
 
 from uavsim.access import Image, Sample, Scene
 from uavsim.errors import DatasetError
-from uavsim.geometry import pinhole
 from uavsim.images import draw, overlay
 from uavsim.typing import FloatArray, UInt8Array
 from uavsim.view.times import Times
@@ -131,5 +130,5 @@ def _cloud(image: Image, most: int) -> tuple[FloatArray, UInt8Array]:
     v, u = (grid.ravel() for grid in np.mgrid[: depth_m.shape[0] : step, : depth_m.shape[1] : step])
     near = depth_m[v, u] < _FARTHEST_M
     v, u = v[near], u[near]
-    rays = pinhole.rays(np.stack([u + 0.5, v + 0.5], axis=1), intrinsic=image.intrinsic)
+    rays = image.rays(np.stack([u + 0.5, v + 0.5], axis=1))
     return image.map_SE3_optical.apply(rays * depth_m[v, u][:, None]), pixels[v, u]

@@ -83,13 +83,16 @@ class Messages:
         return self._message("sensor_msgs/msg/Image", header, height, width, "32FC1", 0, 4 * width, data)
 
     def camera_info(self, image: Image, frame: str) -> Message:
-        """The pinhole."""
+        """The camera with its lens, by ROS's names of them."""
         k, (width, height) = image.intrinsic, image.size_px
         region = self._new("sensor_msgs/msg/RegionOfInterest", 0, 0, 0, 0, False)
         p = np.hstack([k, np.zeros((3, 1))]).ravel()
+        lens = image.lens
+        model = "equidistant" if lens and lens.model == "equidistant" else "plumb_bob"
+        d = np.array([*lens.coefficients, 0.0][: 5 if model == "plumb_bob" else 4]) if lens else np.zeros(5)
         header, r = self._header(image.timestamp_us, frame), np.eye(3).ravel()
         return self._message(
-            "sensor_msgs/msg/CameraInfo", header, height, width, "plumb_bob", np.zeros(5), k.ravel(), r, p, 0, 0, region
+            "sensor_msgs/msg/CameraInfo", header, height, width, model, d, k.ravel(), r, p, 0, 0, region
         )
 
     def lidar(self, scan: LidarScan, frame: str) -> Message:

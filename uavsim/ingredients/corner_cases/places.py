@@ -14,7 +14,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from uavsim.errors import SceneVoid
-from uavsim.geometry import pinhole, quaternion
+from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.corner_cases.records import COVERED_SHARE, CornerCasePlan, own_parts, parts_outline_m
 from uavsim.records.plan import ScenePlan
@@ -249,11 +249,11 @@ def _eyes_that_show(
     for eye in eyes:
         if np.linalg.norm(eye.map_SE3_optical.translation_m - pose.translation_m) > _FARTHEST_M:
             continue
-        matrix = eye.spec.camera.intrinsic
+        camera = eye.spec.camera
         whole = eye.map_SE3_optical.apply_inverse(outline_m)
-        if (whole[:, 2] < 1.0).any() or not _all_inside(pinhole.project(whole, intrinsic=matrix), eye.spec).all():
+        if (whole[:, 2] < 1.0).any() or not _all_inside(camera.project(whole), eye.spec).all():
             continue
-        pixels = pinhole.project(eye.map_SE3_optical.apply_inverse(own_m), intrinsic=matrix)
+        pixels = camera.project(eye.map_SE3_optical.apply_inverse(own_m))
         found.append((COVERED_SHARE * _outlined_px(pixels), eye))
     return sorted(found, key=lambda row: -row[0])
 

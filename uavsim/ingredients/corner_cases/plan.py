@@ -194,7 +194,7 @@ def _check_size(
         ConfigError: it is too little; the message has the nearest request.
     """
     low_m = float(swarm.map_SE3_flu.translation_m[..., 2].min() - town.ground_z_m)
-    focal_px = max(0.5 * c.width_px / float(np.tan(np.radians(c.fov_deg) / 2)) for c in (spec.camera for spec in rig))
+    focal_px = max(float(spec.camera.intrinsic[0, 0]) for spec in rig)
     for case in planned.cases:
         corners_m = parts_outline_m(own_parts(case), SE3.identity()).reshape(-1, 8, 3)
         top_m = float(corners_m[..., 2].max())

@@ -52,8 +52,9 @@ def sees_own_body(spec: SensorSpec, *, size_lwh_m: tuple[float, float, float], a
     params = spec.params
     if isinstance(params, CameraParams):
         x, y, z = points_m.T
-        right = np.tan(np.radians(params.fov_deg) / 2)
-        down = right * params.height_px / params.width_px
+        pinhole = params.rendered
+        right = np.tan(np.radians(pinhole.fov_deg) / 2)
+        down = right * pinhole.height_px / pinhole.width_px
         return bool(((z > 0) & (np.abs(x) <= right * z) & (np.abs(y) <= down * z)).any())
     if isinstance(params, LidarParams):
         up_deg = np.degrees(np.arctan2(points_m[:, 2], np.hypot(points_m[:, 0], points_m[:, 1])))

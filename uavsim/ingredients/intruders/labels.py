@@ -132,7 +132,7 @@ class _Flight:
         size_m = 2.0 * np.array(self.info.half_extent_m)
         corners_m = cuboid.corners(self.map_SE3_box, size_lwh_m=np.broadcast_to(size_m, (len(self.shots), 3)))
         optical_m = self.map_SE3_optical[:, None].apply_inverse(corners_m)
-        pixels = pinhole.project(optical_m, intrinsic=self.shots[0].camera.intrinsic)
+        pixels = self.shots[0].camera.project(optical_m)
         behind = optical_m[..., 2] < _NEAR_M
         pixels[behind.any(axis=1)] = np.nan
         size_px = np.array([self.shots[0].camera.width_px, self.shots[0].camera.height_px], dtype=np.float64)
@@ -151,12 +151,12 @@ class _Flight:
         A wing and a fuselage are a cross in their box, whose corners are empty: of small bodies this is within a fifth of what
         is drawn, where the box is up to twice as wide.
         """
-        matrix = self.shots[0].camera.intrinsic
+        camera = self.shots[0].camera
         optical_R_box = (self.map_SE3_optical.inverse() @ self.map_SE3_box).rotation
         half_m = np.sqrt(((optical_R_box * np.array(self.info.half_extent_m)) ** 2).sum(axis=-1))[:, :2]
         with np.errstate(divide="ignore"):
-            body_px = 2.0 * matrix[0, 0] * half_m / optical_m[:, 2:]
-        return pinhole.project(optical_m, intrinsic=matrix), np.where(optical_m[:, 2:] > _NEAR_M, body_px, np.inf)
+            body_px = 2.0 * camera.intrinsic[0, 0] * half_m / optical_m[:, 2:]
+        return camera.project(optical_m), np.where(optical_m[:, 2:] > _NEAR_M, body_px, np.inf)
 
     def _unseen(self, middle_px: FloatArray, tags: UInt8Array) -> int:
         """Return what is known of one that is too small to have a pixel for certain, and has none."""

@@ -17,9 +17,7 @@ _WITHIN_M, _NEAREST_M, _LEAST_IMAGES, _MOST_STEP = 700.0, 330.0, 30, 3
 def pixels_of(map_SE3_camera: SE3, places_m: FloatArray, spec: SensorSpec) -> FloatArray:
     """Return (K, 2) pixels of (K, 3) places in the map, NaN behind the camera; ``map_SE3_camera`` is (K,), x ahead."""
     seen_m = map_SE3_camera.inverse().apply(places_m)
-    camera = spec.camera
-    matrix = pinhole.intrinsic(width_px=camera.width_px, height_px=camera.height_px, fov_deg=camera.fov_deg)
-    return pinhole.project(np.stack([-seen_m[:, 1], -seen_m[:, 2], seen_m[:, 0]], axis=1), intrinsic=matrix)
+    return spec.camera.project(np.stack([-seen_m[:, 1], -seen_m[:, 2], seen_m[:, 0]], axis=1))
 
 
 def in_image(map_SE3_camera: SE3, places_m: FloatArray, spec: SensorSpec) -> BoolArray:

@@ -65,7 +65,7 @@ def _mount(spec: SensorSpec) -> JsonDict:
 
 
 def _camera(spec: SensorSpec) -> JsonDict:
-    camera = spec.camera
+    camera = spec.camera.rendered
     size = {
         "Width": camera.width_px,
         "Height": camera.height_px,

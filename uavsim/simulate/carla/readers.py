@@ -57,6 +57,7 @@ def bgra(image: Any) -> AnyArray:
 
 
 def _camera_attributes(camera: CameraParams) -> dict[str, float]:
+    camera = camera.rendered
     return {
         "image_size_x": camera.width_px,
         "image_size_y": camera.height_px,
@@ -66,6 +67,7 @@ def _camera_attributes(camera: CameraParams) -> dict[str, float]:
 
 
 def _other_image(image: Any, camera: CameraParams, _: Memory) -> str:
+    camera = camera.rendered
     if (image.width, image.height) != (camera.width_px, camera.height_px) or abs(image.fov - camera.fov_deg) > 1e-3:
         return f"came as {image.width}x{image.height} fov {image.fov}"
     return ""

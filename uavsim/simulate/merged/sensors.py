@@ -150,7 +150,7 @@ class AirSimSensors:
         self, link: AirSimLink, pose: SensorPose, sensor: Modality, reader: AirSimReader, *, reply: Any, frame: int
     ) -> Reading:
         what = f"tick {frame}: {pose.channel} {sensor.name}"
-        camera = pose.sensor.spec.camera
+        camera = pose.sensor.spec.camera.rendered
         if (reply.width, reply.height) != (camera.width_px, camera.height_px):
             raise MissedTick(
                 f"{what} came as {reply.width}x{reply.height}, the rig has {camera.width_px}x{camera.height_px}"

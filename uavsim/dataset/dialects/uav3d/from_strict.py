@@ -16,6 +16,7 @@ from uavsim.dataset.dialects.uav3d.format import (
     image_path,
 )
 from uavsim.dataset.euler_safe import ned_quaternions
+from uavsim.dataset.lens_columns import kept_columns
 from uavsim.dataset.reader import SceneRows
 from uavsim.dataset.rows import (
     CalibratedSensorRow,
@@ -152,6 +153,7 @@ def _calibrated_sensors(
             "translation": place,
             "rotation": rotation,
             "camera_intrinsic": calibrated[row["calibrated_sensor_token"]]["camera_intrinsic"],
+            **kept_columns(calibrated[row["calibrated_sensor_token"]]),
         }
         for row, place, rotation in zip(cameras, places, rotations, strict=True)
     ]

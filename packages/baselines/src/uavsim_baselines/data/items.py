@@ -185,7 +185,7 @@ def _resized(camera: uavsim.Image, size_px: tuple[int, int]) -> Tensor:
 
 
 def _scaled(camera: uavsim.Image, size_px: tuple[int, int]) -> Tensor:
-    intrinsic = torch.from_numpy(camera.intrinsic.copy())
+    intrinsic = torch.from_numpy(camera.pinhole.copy())
     intrinsic[0] *= size_px[0] / camera.size_px[0]
     intrinsic[1] *= size_px[1] / camera.size_px[1]
     return intrinsic.float()

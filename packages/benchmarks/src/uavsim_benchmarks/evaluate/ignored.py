@@ -12,9 +12,11 @@ from typing import Final
 
 import numpy as np
 
+from uavsim.dataset.lens_columns import lens_of
 from uavsim.dataset.tables import iter_rows
 from uavsim.errors import InputError
 from uavsim.geometry import pinhole
+from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 from uavsim_benchmarks.evaluate.boxes import Boxes
@@ -32,6 +34,7 @@ _NEAR_M: Final = 2.0
 class _View:
     map_SE3_optical: SE3
     intrinsic: FloatArray
+    lens: Lens | None
     regions_px: IntArray
 
 
@@ -98,7 +101,8 @@ def _views(tables: Path, truth: Truth, regions: dict[str, list[list[int]]]) -> d
             mount = sensor[row["calibrated_sensor_token"]]
             map_SE3_optical = ego[row["ego_pose_token"]] @ _pose(mount)
             intrinsic = np.array(mount["camera_intrinsic"], dtype=np.float64)
-            views.setdefault(number, []).append(_View(map_SE3_optical, intrinsic, np.array(regions[token])))
+            lens = lens_of(mount, size_px=(row["width"], row["height"]))
+            views.setdefault(number, []).append(_View(map_SE3_optical, intrinsic, lens, np.array(regions[token])))
     return views
 
 
@@ -107,7 +111,9 @@ def _pose(row: JsonDict) -> SE3:
 
 
 def _is_inside(centre_m: FloatArray, view: _View) -> BoolArray:
-    pixels = pinhole.project(view.map_SE3_optical.apply_inverse(centre_m), intrinsic=view.intrinsic)[:, None]
+    optical_m = view.map_SE3_optical.apply_inverse(centre_m)
+    pixels = view.lens.project(optical_m) if view.lens else pinhole.project(optical_m, intrinsic=view.intrinsic)
+    pixels = pixels[:, None]
     low, high = view.regions_px[None, :, :2], view.regions_px[None, :, 2:]
     inside = np.logical_and(pixels >= low, pixels < high)
     return np.asarray(np.any(np.all(inside, axis=-1), axis=1), dtype=np.bool_)

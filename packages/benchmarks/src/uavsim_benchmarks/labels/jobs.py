@@ -205,7 +205,7 @@ def _image(image: Image, map_SE3_optical: SE3, twins: TwinTables | None, *, pixe
         camera=camera_name(image.channel),
         drone=image.drone_id,
         size_px=(int(image.size_px[0]), int(image.size_px[1])),
-        intrinsic=image.intrinsic,
+        intrinsic=image.pinhole,
         map_SE3_optical=map_SE3_optical,
         name=name,
         file=found(name) if pixels else None,

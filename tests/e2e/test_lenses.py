@@ -1,0 +1,176 @@
+"""Lenses, from YAML to pixels: OpenCV's and Kalibr's formulas, and pinholes of the same mount, are the judges."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+import uavsim
+from tests.e2e.flights import Flights
+from tests.geometry.kalibr import kalibr_project
+from uavsim.typing import FloatArray, UInt8Array
+from uavsim.validate.validator import validate_version
+
+MODELS = {"BROWN": "brown_conrady", "FISHEYE": "equidistant"}
+MOST_PX = 0.1
+ENOUGH_PX = 60
+Formula = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+
+
+def opencv_project(rays: FloatArray, matrix: FloatArray, k: FloatArray) -> FloatArray:
+    """Return (N, 2) pixels of (N, 3) points by OpenCV."""
+    still = np.zeros(3)
+    if len(k) == 4:
+        return np.asarray(cv2.fisheye.projectPoints(rays[:, None], still, still, matrix, k)[0][:, 0])
+    return np.asarray(cv2.projectPoints(rays, still, still, matrix, k)[0][:, 0])
+
+
+@pytest.fixture(scope="module")
+def out(flights: Flights) -> Path:
+    return flights.lenses()
+
+
+def views(out: Path, name: str) -> Iterator[tuple[uavsim.Image, uavsim.Image, uavsim.Image]]:
+    """Yield images through a lens, each with the pinhole's and the fine pinhole's of its drone and tick."""
+    for sample in uavsim.open(out).scene("scene_0000").samples:
+        by_drone: dict[int, dict[str, uavsim.Image]] = {}
+        for image in sample.images:
+            by_drone.setdefault(image.drone_id, {})[image.camera] = image
+        for images in by_drone.values():
+            yield images[name], images["PINHOLE"], images["FINE"]
+
+
+def calibration(out: Path, camera: str) -> tuple[FloatArray, FloatArray]:
+    """Return (3, 3) intrinsics and the coefficients as the table has them, for whoever knows no uavsim."""
+    tables = {
+        name: json.loads((out / f"v1.0-mini/{name}.json").read_bytes()) for name in ("sensor", "calibrated_sensor")
+    }
+    token = next(row["token"] for row in tables["sensor"] if row["channel"] == f"CAMERA_{camera}_id_0")
+    row = next(row for row in tables["calibrated_sensor"] if row["sensor_token"] == token)
+    assert row["uav_lens"] == MODELS[camera]
+    return np.array(row["camera_intrinsic"]), np.array(row["uav_distortion"])
+
+
+def test_the_validator_finds_nothing(out: Path) -> None:
+    assert [f for f in validate_version(out, "v1.0-mini", workers=1).findings if not f.code.startswith("motion")] == []
+
+
+def middles_off(
+    seen: uavsim.Image, fine: uavsim.Image, project: Callable[[FloatArray], FloatArray]
+) -> Iterator[FloatArray]:
+    """Yield, of each object in both images, how far the middle of its pixels is from where its fine pixels' middle goes.
+
+    Each fine pixel weighs what its four corners enclose. Rows of x, y, pixels, and the area that they should be.
+    """
+    ids, fine_ids = seen.mask()[0], fine.mask()[0]
+    for instance in np.setdiff1d(np.intersect1d(ids, fine_ids), [0]).tolist():
+        own, finer = (np.stack(np.nonzero(shown == instance)[::-1], axis=1) for shown in (ids, fine_ids))
+        whole = all((p > 0).all() and (p < np.array(i.size_px) - 1).all() for p, i in ((own, seen), (finer, fine)))
+        if not whole or len(own) < ENOUGH_PX:
+            continue
+        corners = (finer[:, None] + [[0, 0], [1, 0], [1, 1], [0, 1]]).astype(float)
+        quad = project(fine.rays(corners).reshape(-1, 3)).reshape(-1, 4, 2)
+        (ax, ay), (bx, by) = (quad[:, 2] - quad[:, 0]).T, (quad[:, 3] - quad[:, 1]).T
+        area = np.abs(ax * by - ay * bx) / 2
+        middle = (quad.mean(axis=1) * area[:, None]).sum(axis=0) / area.sum()
+        yield np.array([*(own.mean(axis=0) + 0.5 - middle), len(own), area.sum()])
+
+
+@pytest.mark.parametrize("formula", [opencv_project, kalibr_project], ids=["OpenCV", "Kalibr"])
+@pytest.mark.parametrize("name", list(MODELS))
+def test_objects_lie_where_the_formulas_put_a_finer_pinholes_pixels(name: str, formula: Formula, out: Path) -> None:
+    """And no farther from there than those of a pinhole of the same size: that much is the grid of pixels itself."""
+    matrix, k = calibration(out, name)
+    off = np.array([row for i, _, f in views(out, name) for row in middles_off(i, f, lambda r: formula(r, matrix, k))])
+    plain = np.array(
+        [row for _, i, f in views(out, name) for row in middles_off(i, f, lambda r: r[:, :2] * 240.0 + [240, 135])]
+    )
+    assert len(off) > 20
+    assert np.abs(np.average(off[:, :2], axis=0, weights=off[:, 2])).max() < MOST_PX
+    assert np.median(np.hypot(*off[:, :2].T)) < 1.3 * np.median(np.hypot(*plain[:, :2].T))
+    assert off[:, 2].sum() == pytest.approx(off[:, 3].sum(), rel=0.02)
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_points_of_the_depth_are_those_of_the_pinholes(name: str, out: Path) -> None:
+    """Each pixel's place by its depth is where the finer pinhole has a surface, and the same object."""
+    for seen, _, fine in views(out, name):
+        depth_m, (ids, tags), fine_m, (fine_ids, fine_tags) = seen.depth_m(), seen.mask(), fine.depth_m(), fine.mask()
+        v, u = (grid.ravel() for grid in np.indices(depth_m.shape))
+        near = depth_m[v, u] < 300
+        v, u = v[near], u[near]
+        rays = seen.rays(np.stack([u, v], axis=1).astype(np.float64) + 0.5)
+        map_m = seen.map_SE3_optical.apply(rays * depth_m[v, u][:, None])
+        x, y = np.floor(fine.project(map_m)).T.astype(int)
+        inside = (x >= 0) & (x < 1440) & (y >= 0) & (y < 810)
+        v, u, x, y = v[inside], u[inside], x[inside], y[inside]
+        assert inside.mean() > 0.5
+        deep = np.abs(fine_m[y, x] / depth_m[v, u] - 1.0)
+        assert np.median(deep) < 2e-3
+        assert (tags[v, u] == fine_tags[y, x]).mean() > 0.97
+        same = ids[v, u] == fine_ids[y, x]
+        assert same[ids[v, u] > 0].mean() > 0.9
+
+
+def shift_px(one: FloatArray, other: FloatArray) -> float:
+    """Return how far two tiles are shifted against each other, by least squares over their slopes."""
+    down, across = np.gradient((one + other) / 2)
+    slopes = np.stack([across.ravel(), down.ravel()], axis=1)
+    return float(np.hypot(*np.linalg.lstsq(slopes, (one - other).ravel(), rcond=None)[0]))
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_undistorted_images_are_the_pinholes(name: str, out: Path) -> None:
+    """Each tile lies where it does in the finer pinhole's image, made as coarse."""
+
+    def grey(image: UInt8Array) -> FloatArray:
+        return cv2.GaussianBlur(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float64), (0, 0), 1.0)
+
+    shifts = []
+    for seen, _, fine in views(out, name):
+        ours, theirs = (
+            grey(seen.undistorted()),
+            grey(cv2.resize(fine.pixels(), (480, 270), interpolation=cv2.INTER_AREA)),
+        )
+        for y in range(0, 256 - 64, 64):
+            for x in range(0, 480 - 96, 96):
+                tiles = [image[y : y + 64, x : x + 96] for image in (ours, theirs)]
+                if min(tile.std() for tile in tiles) > 20:
+                    shifts.append(shift_px(*tiles))
+    assert len(shifts) > 50
+    assert max(shifts) < MOST_PX
+    assert np.median(shifts) < 0.02
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_boxes_hold_their_masks(name: str, out: Path) -> None:
+    """Tight boxes are those of the mask's pixels, whole ones hold them, by edges that OpenCV has bent."""
+    matrix, k = calibration(out, name)
+    counted = 0
+    for sample in uavsim.open(out).scene("scene_0000").samples:
+        boxes = sample.boxes
+        shots = {image.token: image for image in sample.images if image.camera == name}
+        for row, views_of_box in enumerate(boxes.views):
+            for view in views_of_box:
+                if (image := shots.get(view["sample_data_token"])) is None or not view["visible_px"]:
+                    continue
+                v, u = np.nonzero(image.mask()[0] == boxes.instance_id[row])
+                assert view["visible_px"] == len(u)
+                assert view["visible_box"] == [u.min(), v.min(), u.max() + 1, v.max() + 1]
+                optical = image.map_SE3_optical.apply_inverse(boxes.corners_map_m[row])
+                if (optical[:, 2] < 1.0).any():
+                    continue
+                along = np.linspace(0, 1, 65)[:, None, None, None]
+                bent = opencv_project((optical * along + optical[:, None] * (1 - along)).reshape(-1, 3), matrix, k)
+                outline = np.clip([*bent.min(axis=0), *bent.max(axis=0)], 0, [480, 270, 480, 270])
+                if np.hypot(*(optical[:, :2] / optical[:, 2:]).T).max() < image.lens.edge:
+                    np.testing.assert_allclose(view["amodal_box"], outline, atol=MOST_PX)
+                    assert (np.array(view["visible_box"][:2]) >= outline[:2] - 1).all()
+                    assert (np.array(view["visible_box"][2:]) <= outline[2:] + 1).all()
+                    counted += 1
+    assert counted > 20

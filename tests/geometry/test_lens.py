@@ -1,0 +1,122 @@
+"""Lenses against OpenCV's and Kalibr's formulas, and laws that hold for every lens that a rig may have."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from tests.geometry.kalibr import kalibr_project
+from uavsim.errors import FrameError
+from uavsim.geometry import pinhole
+from uavsim.geometry.lens import Lens
+
+SIZE = (160, 90)
+BROWN = Lens("brown_conrady", (-0.28, 0.07, 0.002, -0.001, 0.003), (80.0, 81.0), (82.0, 43.0), SIZE)
+FISHEYE = Lens("equidistant", (-0.01, 0.002, -0.001, 0.0002), (78.0, 79.0), (79.0, 46.0), SIZE)
+FOLDING = Lens("brown_conrady", (-0.2, 0.0, 0.0, 0.0, 0.0), (110.0, 110.0), (80.0, 45.0), SIZE)
+LENSES = [BROWN, FISHEYE, FOLDING]
+
+
+@st.composite
+def lenses(draw: st.DrawFn) -> Lens:
+    def number(most: float) -> float:
+        return draw(st.floats(-most, most))
+
+    focal = draw(st.floats(70.0, 300.0))
+    common = ((focal, focal * (1 + number(0.05))), (80 + number(10.0), 45 + number(8.0)), SIZE)
+    if draw(st.booleans()):
+        k = (number(0.3), number(0.1), number(0.005), number(0.005), number(0.02))
+        return Lens("brown_conrady", k, *common)
+    return Lens("equidistant", (number(0.1), number(0.05), number(0.02), number(0.01)), *common)
+
+
+def seen(lens: Lens) -> bool:
+    try:
+        return lens.wide.width_px > 0
+    except FrameError:
+        return False
+
+
+def pixels(n: int = 400) -> np.ndarray:
+    return np.random.default_rng(1).uniform([0, 0], SIZE, (n, 2))
+
+
+@pytest.mark.parametrize("lens", LENSES, ids=["brown", "fisheye", "folding"])
+def test_opencv_puts_points_where_we_do(lens: Lens) -> None:
+    rays, still, k = lens.rays(pixels()), np.zeros(3), np.array(lens.coefficients)
+    project = cv2.fisheye.projectPoints if lens.model == "equidistant" else cv2.projectPoints
+    found = project(rays[:, None], still, still, lens.intrinsic, k)[0]
+    np.testing.assert_allclose(found[:, 0], pixels(), atol=1e-6)
+    np.testing.assert_allclose(lens.project(rays * 7.0), pixels(), atol=1e-6)
+
+
+@pytest.mark.parametrize("lens", [FISHEYE, FOLDING], ids=["equidistant", "radtan"])
+def test_kalibr_puts_points_where_we_do(lens: Lens) -> None:
+    found = kalibr_project(lens.rays(pixels()), lens.intrinsic, np.array(lens.coefficients))
+    np.testing.assert_allclose(found, pixels(), atol=1e-6)
+
+
+@given(lenses())
+def test_pixels_come_back(lens: Lens) -> None:
+    assume(seen(lens))
+    np.testing.assert_allclose(lens.project(lens.rays(pixels(50))), pixels(50), atol=1e-6)
+
+
+@given(lenses())
+def test_the_wide_image_holds_all_and_is_as_fine_everywhere(lens: Lens) -> None:
+    assume(seen(lens))
+    wide, places = lens.wide, lens.wide_px_of_centres
+    assert (places >= 1.0).all()
+    assert (places <= [wide.width_px - 1.0, wide.height_px - 1.0]).all()
+    for axis in (0, 1):  # what stands askew takes a little more than the radius says
+        assert np.linalg.norm(np.diff(places, axis=axis), axis=-1).min() > 0.9
+    assert float(np.float32(wide.fov_deg)) == wide.fov_deg
+
+
+@given(lenses(), st.floats(0.0, 6.28), st.floats(1.0, 40.0))
+def test_what_a_lens_does_not_see_is_outside_of_its_image(lens: Lens, angle: float, times: float) -> None:
+    assume(seen(lens))
+    radius = lens.edge * (1.0 + 1e-6) * times
+    point = np.array([radius * np.cos(angle), radius * np.sin(angle), 1.0])
+    assert np.isnan(lens.project(point)).all()
+    u, v = lens.project(point, beyond=True)
+    assert not (1e-6 < u < SIZE[0] - 1e-6 and 1e-6 < v < SIZE[1] - 1e-6)
+
+
+def test_polynomials_that_fold_bring_nothing_back_into_the_image() -> None:
+    """By OpenCV a point 73 degrees off the axis is in the middle of the image."""
+    point, k, still = np.array([[2.23, 0.0, 1.0]]), np.array(FOLDING.coefficients), np.zeros(3)
+    (u, v) = cv2.projectPoints(point, still, still, FOLDING.intrinsic, k)[0][0, 0]
+    assert 0 < u < SIZE[0]
+    assert 0 < v < SIZE[1]
+    assert np.isnan(FOLDING.project(point)).all()
+    assert FOLDING.project(point, beyond=True)[0, 0] > SIZE[0]
+
+
+def test_behind_is_nowhere() -> None:
+    assert np.isnan(BROWN.project(np.array([[0.1, 0.1, -1.0], [0.0, 0.0, 0.0]]), beyond=True)).all()
+
+
+def test_a_lens_without_distortion_is_the_pinhole() -> None:
+    lens = Lens("brown_conrady", (0.0, 0.0, 0.0, 0.0), (80.0, 80.0), (80.0, 45.0), SIZE)
+    matrix = pinhole.intrinsic(width_px=160, height_px=90, fov_deg=90.0)
+    rays = pinhole.rays(pixels(), intrinsic=matrix)
+    np.testing.assert_allclose(lens.rays(pixels()), rays, atol=1e-12)
+    np.testing.assert_allclose(lens.project(rays), pixels(), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("lens", "why"),
+    [
+        (Lens("equidistant", (0.0,) * 4, (50.0, 50.0), (80.0, 45.0), SIZE), "more than 85 degrees off its axis"),
+        (Lens("brown_conrady", (-0.5, 0.0, 0.0, 0.0), (80.0, 80.0), (80.0, 45.0), SIZE), "folds back"),
+        (Lens("equidistant", (0.0,) * 4, (64.0, 64.0), (80.0, 45.0), SIZE), "at most 16 times"),
+        (Lens("brown_conrady", (0.0, 0.0, 2.0, 2.0), (80.0, 80.0), (80.0, 45.0), SIZE), "folds back"),
+    ],
+)
+def test_what_no_pinhole_image_holds_is_refused(lens: Lens, why: str) -> None:
+    with pytest.raises(FrameError, match=why):
+        _ = lens.wide

@@ -1,0 +1,65 @@
+"""Images looked up in other images, of which each pixel has its place there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import cv2
+import numpy as np
+
+from uavsim.typing import AnyArray, FloatArray, IntArray
+
+__all__ = ["Smooth", "colours_at", "nearest_of"]
+
+_MOST_SAMPLES: Final = 3  # a pixel and side
+
+
+def nearest_of(place_px: FloatArray, *, width_px: int) -> IntArray:
+    """Return (H, W) flat indices into an image of this width of the pixels in which (H, W, 2) places lie."""
+    column, line = np.moveaxis(np.floor(place_px).astype(np.int64), -1, 0)
+    return np.asarray(line * width_px + column)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Smooth:
+    """Colours looked up between four pixels each, to 1/32 pixel, and averaged where a pixel covers several.
+
+    Attributes:
+        samples: a pixel has, along each side.
+        maps: OpenCV's fixed-point form of the samples' places.
+    """
+
+    samples: int
+    maps: tuple[AnyArray, AnyArray]
+
+    @classmethod
+    def of(cls, place_px: FloatArray) -> Smooth:
+        """Make it of the (H, W, 2) places of the pixels' centres; places inside of a pixel are taken as evenly spread."""
+        down, across = (np.asarray(np.gradient(place_px, axis=axis)) for axis in (0, 1))
+        area = np.abs(across[..., 0] * down[..., 1] - across[..., 1] * down[..., 0])
+        samples = int(np.clip(np.ceil(np.sqrt(area.mean()) - 0.1), 1, _MOST_SAMPLES))
+        offset = (np.arange(samples) + 0.5) / samples - 0.5
+        fine = place_px[:, None, :, None] + down[:, None, :, None] * offset[:, None, None, None]
+        fine = fine + across[:, None, :, None] * offset[:, None]
+        height, width = place_px.shape[:2]
+        fine = (fine - 0.5).reshape(height * samples, width * samples, 2).astype(np.float32)
+        return cls(samples, cv2.convertMaps(fine[..., 0], fine[..., 1], cv2.CV_16SC2))
+
+    def __call__(self, image: AnyArray) -> AnyArray:
+        """Return the (H, W, ...) uint8 image that an image shows at these places."""
+        found = cv2.remap(image, *self.maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        if self.samples > 1:
+            size = (found.shape[1] // self.samples, found.shape[0] // self.samples)
+            found = cv2.resize(found, size, interpolation=cv2.INTER_AREA)
+        return np.asarray(found)
+
+
+def colours_at(image: AnyArray, place_px: FloatArray) -> AnyArray:
+    """Return the colours of an image at (H, W, 2) places, black where a place is NaN or outside."""
+    maps = np.nan_to_num(place_px - 0.5, nan=-10.0).astype(np.float32)
+    found = cv2.remap(image, maps[..., 0], maps[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    height, width = image.shape[:2]
+    inside = ((place_px >= 0.0) & (place_px <= [width, height])).all(axis=-1)
+    found[~inside] = 0
+    return np.asarray(found)
