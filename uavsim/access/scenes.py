@@ -256,7 +256,7 @@ class Sample:
         return np.concatenate([*ground, bev_of_boxes(self.boxes, classes, frame)])
 
     def drone_ids(self) -> IntArray:
-        """Return the drones that have images, sorted."""
+        """Return (drones,) those that have images, sorted."""
         return np.unique(np.array([image.drone_id for image in self.images], dtype=np.int64))
 
     def _of(self, modality: str) -> list[JsonDict]:

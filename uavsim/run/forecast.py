@@ -1,8 +1,8 @@
 """Forecast of a run's time and files, from a short run of the same kind with the same simulators.
 
-Nothing in it is a constant of some machine: three short scenes for each simulator and town are flown, encoded, labelled,
-committed, put into tables and validated as a run does it, all simulators at the same time, into a temporary folder. The last
-one counts: it flies while the one before is labelled, as almost every scene of a run does.
+Nothing in it is a constant of some machine: short scenes for each simulator and town are flown, encoded, labelled, committed,
+put into tables and validated as a run does it, all simulators at the same time, into a temporary folder. The last one counts:
+it flies while the one before is labelled, as almost every scene of a run does.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ from uavsim.typing import JsonDict
 __all__ = ["Forecast", "TownProbe", "forecast_of", "predicted"]
 
 _SAMPLES = 4
-_FLIGHTS = 3  # of each simulator in each town: one that loads the map, one that is labelled while the last one flies
+_FIRST_FLIGHTS = (
+    3  # of each simulator in the first town: one that loads the map, one that is labelled while the last one flies
+)
+_FLIGHTS = 2  # in each town after it: one that loads the map and is labelled while the other one flies
 _FIXED = ("maps", ".uavsim/maps", finish.SHEET, ".uavsim/logs")  # of what is written, not by the sample
 
 
@@ -175,7 +178,8 @@ def forecast_of(request: Request, *, console: Screen) -> Forecast:
     if not waiting:
         raise InputError(f"{request.out}: every scene that is asked for is committed; nothing is left to forecast")
     slots = len(request.run_config().simulators)
-    console.print(f"measuring: {_FLIGHTS * slots} short scenes in each of {len({s.town for s in waiting})} town(s)")
+    probed = sum(map(len, _probed(waiting, slots=slots)))
+    console.print(f"measuring: {count(probed, 'short scene')} in {count(len({s.town for s in waiting}), 'town')}")
     return predicted(job, waiting, _measure(request, waiting, slots=slots, console=console), simulators=slots)
 
 
@@ -204,7 +208,7 @@ def predicted(job: Job, waiting: Sequence[SceneRef], measured: Measured, *, simu
 
 
 def _measure(request: Request, waiting: Sequence[SceneRef], *, slots: int, console: Screen) -> Measured:
-    numbers = [scene.index for scenes in _by_town(waiting).values() for scene in _spread(scenes, _FLIGHTS * slots)]
+    numbers = [scene.index for scenes in _probed(waiting, slots=slots) for scene in scenes]
     wanted = len(waiting) * resolve(request).samples
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="uavsim-forecast-") as folder:
@@ -217,9 +221,12 @@ def _measure(request: Request, waiting: Sequence[SceneRef], *, slots: int, conso
             towns = {}
             for town in context.job.towns:
                 names = [scene.name for scene in context.job.scenes_of(town)]
+                if ends.spans_s:
+                    flights = _fly(context, names)
+                    towns[town] = TownProbe(flights[:slots], flights[slots:])
+                    continue
                 first = _fly(context, names[:slots])
-                if not ends.spans_s:  # twice: the first time, code is imported and read that the second one has
-                    ends.measure(samples=len(first) * _SAMPLES)
+                for _ in range(2):  # the first time, code is imported and read that the second one has
                     ends.measure(samples=len(first) * _SAMPLES)
                 later = _fly(context, names[slots:])
                 towns[town] = TownProbe(first, later[slots:] or later)
@@ -259,6 +266,12 @@ class _Ends:
         if many > few:
             sample_s = min(max((many_s - few_s) / (many - few), 0.0), sample_s)
         return FinishProbe(once_s=max(first_s - few * sample_s, 0.0), sample_s=sample_s)
+
+
+def _probed(waiting: Sequence[SceneRef], *, slots: int) -> list[list[SceneRef]]:
+    """Return the scenes that are flown of each town."""
+    towns = _by_town(waiting).values()
+    return [_spread(scenes, slots * (_FLIGHTS if number else _FIRST_FLIGHTS)) for number, scenes in enumerate(towns)]
 
 
 def _by_town(scenes: Sequence[SceneRef]) -> dict[str, list[SceneRef]]:

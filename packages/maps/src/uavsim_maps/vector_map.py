@@ -97,7 +97,7 @@ class VectorMap:
         return {token: _rings(shape) for token, shape in zip(own.tokens, own.shapes, strict=True)}
 
     def shapes_near(self, layer: str, bounds_map_m: tuple[float, float, float, float]) -> list[list[FloatArray]]:
-        """Return the shapes of a layer that a box (west, south, east, north) touches, as ``shapes_map_m`` has them."""
+        """Return shapes of a layer, (N, 3) rings each, that a box (west, south, east, north) in metres touches."""
         near = np.sort(self._tree(layer).query(shapely.box(*bounds_map_m)))
         return [_rings(part) for part in shapely.get_parts(self.layer(layer).shapes[near])]
 

@@ -37,7 +37,7 @@ def scene_draws(scenes: int, draws: int, rng: np.random.Generator) -> IntArray:
 
 
 def interval_of(value: float, drawn: FloatArray) -> Interval:
-    """Return a value with the interval of its draws; draws that are NaN (no ground truth drawn) are left out."""
+    """Return a value with the interval of its (draws,) draws; those that are NaN (no ground truth drawn) are left out."""
     known = drawn[~np.isnan(drawn)]
     if not len(known):
         return Interval(value, float("nan"), float("nan"))
@@ -49,7 +49,7 @@ def jackknife(statistic: Callable[[FloatArray], float], scenes: int) -> FloatArr
     """Return (scenes,) by how much each scene raises a statistic: its value with all scenes less that without this one.
 
     Args:
-        statistic: of the weight of each scene.
+        statistic: of (scenes,) weights.
         scenes: how many there are.
     """
     whole = statistic(np.ones(scenes))

@@ -68,11 +68,11 @@ class Boxes:
             raise InputError("boxes: samples must be ascending; sort the rows by sample first")
 
     def take(self, rows: AnyArray | slice) -> Self:
-        """Return the rows of a mask, of ascending indices or of a range."""
+        """Return the rows of a mask (N,), of ascending indices (M,) or of a range."""
         return type(self)(*(getattr(self, f.name)[rows] for f in fields(self)))
 
     def rows_of(self, samples: IntArray) -> IntArray:
-        """Return the ascending indices of the rows of some samples, which ascend."""
+        """Return (M,) ascending indices of the rows of some samples (S,), which ascend."""
         begin, end = (np.searchsorted(self.sample, samples, side=side) for side in _SIDES)
         counts = end - begin
         ranks = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -81,7 +81,7 @@ class Boxes:
 
     @classmethod
     def make(cls, sample: AnyArray, label: AnyArray, centre_m: AnyArray, **columns: AnyArray) -> Boxes:
-        """Return boxes from the columns that a metric needs; rows are sorted by sample, the others get neutral values."""
+        """Return boxes, sorted, from the columns (N,) or (N, K) that a metric needs; the others get neutral values."""
         rows = np.argsort(np.asarray(sample, dtype=np.int64), kind="stable")
         count = len(rows)
         given: dict[str, AnyArray] = {

@@ -33,7 +33,7 @@ def planar_norm(vector: FloatArray) -> FloatArray:
 
 
 def by_descending_score(found: Boxes) -> IntArray:
-    """Return rows sorted by sample, then by descending score; of equal scores the later row comes first, as in the devkit."""
+    """Return (P,) rows sorted by sample, then by descending score; of equal scores the later comes first, as in the devkit."""
     order: IntArray = np.lexsort((-np.arange(len(found)), -found.score, found.sample))
     return order
 

@@ -79,7 +79,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """One diagram: lines by name, (x, y) each.
+    """One diagram: lines by name, (points,) x and y each.
 
     ``steps`` draws the outline of bars, x are their edges; ``ticks`` names bars; ``log_x`` is for rates that span decades.
     """
@@ -138,7 +138,7 @@ def histogram(title: str, x_label: str, values: dict[str, FloatArray], *, highes
 
 
 def thinned(lines: dict[str, tuple[FloatArray, FloatArray]]) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """Return lines of at most a thousand points, evenly taken: a page does not grow with the detections."""
+    """Return lines, (points,) x and y, of at most a thousand points each: a page does not grow with the detections."""
     kept = {}
     for name, (x, y) in lines.items():
         rows = np.unique(np.linspace(0, len(x) - 1, _POINTS).astype(np.int64)) if len(x) > _POINTS else slice(None)

@@ -27,7 +27,7 @@ def keep_evaluated(
         ego_m: (samples, 3) ego pose of each sample.
         range_m: (classes,) boxes at or past it are left out.
         racks: bicycle racks; labels in ``two_wheelers`` with their centre in one are left out.
-        two_wheelers: labels of bicycles and motorcycles.
+        two_wheelers: (K,) labels of bicycles and motorcycles.
 
     Source: nuscenes-devkit 1.2.0, ``eval/common/loaders.py``, ``filter_eval_boxes``.
     """
@@ -39,7 +39,7 @@ def keep_evaluated(
 
 
 def in_racks(boxes: Boxes, racks: Boxes) -> BoolArray:
-    """Return which boxes have their centre inside any rack of their sample."""
+    """Return (N,) which boxes have their centre inside any rack of their sample."""
     inside = np.zeros(len(boxes), bool)
     for k in range(len(racks)):
         rows = slice(*np.searchsorted(boxes.sample, [racks.sample[k], racks.sample[k] + 1]).tolist())

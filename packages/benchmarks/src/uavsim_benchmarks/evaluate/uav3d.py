@@ -45,7 +45,7 @@ _CAMERA: Final = "CAMERA_BOTTOM_id_0"
 
 
 def in_uav3d_square(boxes: Boxes, ego_m: FloatArray) -> BoolArray:
-    """Return which ground-truth boxes UAV3D evaluates: in a square of 204.8 m around drone 0, near height 0, with points.
+    """Return (N,) which true boxes UAV3D evaluates: in a square of 204.8 m around drone 0, near height 0, with points.
 
     Args:
         boxes: ground truth.
@@ -166,7 +166,7 @@ class IouCounter:
         return turned_iou(*corners)
 
     def precision_recall(self) -> dict[float, tuple[FloatArray, FloatArray]]:
-        """Return (recall, precision) by threshold, by descending score."""
+        """Return recall and precision by threshold, (P,) each, by descending score."""
         curves = {}
         for threshold, matched in zip(IOU_THRESHOLDS, self._sorted(), strict=True):
             hits = np.cumsum(matched)

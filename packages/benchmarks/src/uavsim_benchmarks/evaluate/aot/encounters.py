@@ -86,7 +86,7 @@ def find_encounters(
 
 
 def tracked_windows(matched_tracks: list[list[float]]) -> BoolArray:
-    """Return at which rows one track has matched at least half of the last 30 rows.
+    """Return (rows,) at which of them one track has matched at least half of the last 30 rows.
 
     Args:
         matched_tracks: for each row of an encounter, by frame, the tracks of the detections that match it; NaN for one without
@@ -122,7 +122,7 @@ def detected_in_time(tracked: BoolArray, range_m: FloatArray, frame: IntArray, i
 
 
 def horizon_of(is_above_horizon: FloatArray) -> str | None:
-    """Return the group of an encounter by the mean of -1 (below), 0 and 1 (above); None where it is not known at all."""
+    """Return an encounter's group by the mean of (rows,) -1 (below), 0 and 1 (above); None where it is not known at all."""
     known = is_above_horizon[~np.isnan(is_above_horizon)]
     if not len(known):
         return None

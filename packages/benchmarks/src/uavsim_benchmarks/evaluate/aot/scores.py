@@ -87,13 +87,13 @@ class AotResults:
     track: FloatArray
 
     def take(self, rows: BoolArray) -> AotResults:
-        """Return some detections."""
+        """Return the detections of a mask (D,)."""
         return AotResults(self.image[rows], self.box_px[rows], self.score[rows], self.track[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AotPairs:
-    """Every detection with every ground-truth row of its image: rows of both, match, no match."""
+    """Every detection with every ground-truth row of its image: rows of both, match, no match, (K,) each."""
 
     truth: IntArray
     found: IntArray

@@ -90,7 +90,7 @@ class EventCounter:
         return EventCounts(**self.sums, distance_m=self.distance_m, match_scores=self.match_scores())
 
     def match_scores(self) -> FloatArray:
-        """Return the scores of plain matches so far; counted with one threshold only."""
+        """Return (matches,) scores of plain matches so far; counted with one threshold only."""
         return np.concatenate([np.zeros(0), *self.scores])
 
     def _walk_scene(self, truth: TrackTable, found: TrackTable) -> None:

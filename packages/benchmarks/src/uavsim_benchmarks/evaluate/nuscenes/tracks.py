@@ -42,7 +42,7 @@ class TrackTable:
         return len(self.scene)
 
     def take(self, rows: IntArray) -> TrackTable:
-        """Return some rows."""
+        """Return (M,) of the rows."""
         return TrackTable(
             self.scene[rows], self.frame[rows], self.label[rows], self.track[rows], self.place_m[rows], self.score[rows]
         )

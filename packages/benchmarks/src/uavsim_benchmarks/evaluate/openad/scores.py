@@ -68,7 +68,7 @@ class OpenAdScores:
 
 
 def subset_of(seen: BoolArray, in_domain: BoolArray) -> IntArray:
-    """Return the subset of each object: seen in a training set or not, in a training set's domain or not."""
+    """Return (N,) the subset of each object: seen in a training set or not, in a training set's domain or not."""
     subset: IntArray = 2 * (~seen).astype(np.int64) + (~in_domain).astype(np.int64)
     return subset
 

@@ -214,7 +214,7 @@ def compare_results(ours: Matched, theirs: Matched, draws: FloatArray, names: li
         theirs: of the second; differences are ours less theirs.
         draws: (draws, scenes).
         names: names of the scenes that are scored.
-        scenes: their numbers.
+        scenes: (names,) their numbers.
 
     Returns:
         Difference of recall and AP with interval and share of draws in which ours is better, and each scene's part: parts of

@@ -114,14 +114,14 @@ class SwarmCounter:
 
 
 def match_swarm(truth: Boxes, found: Boxes, scene: IntArray, *, min_score: float = 0.0) -> Matched:
-    """Match predictions that are in memory; see ``SwarmCounter``."""
+    """Match predictions that are in memory; ``scene`` is (samples,) the scene of each; see ``SwarmCounter``."""
     counter = SwarmCounter(truth, scene, min_score=min_score)
     counter.add(found)
     return counter.matched(np.ones(len(scene), bool))
 
 
 def bins_of(value: FloatArray, edges: tuple[float, ...]) -> tuple[IntArray, list[str]]:
-    """Return the bin of each value, ``NOTHING`` for NaN, and the bins' names; past the last edge there is one more bin."""
+    """Return (N,) bins of values, ``NOTHING`` for NaN, and the bins' names; past the last edge there is one more bin."""
     names = [f"{low:g}-{high:g}" for low, high in pairwise(edges)] + [f"{edges[-1]:g}+"]
     bins = np.clip(np.searchsorted(edges, value, side="right") - 1, 0, len(names) - 1)
     return np.where(np.isnan(value), NOTHING, bins), names
@@ -182,7 +182,14 @@ def _weighted_ap(hits: BoolArray, score: FloatArray, weight: FloatArray, total: 
 
 
 def score_group(matched: Matched, member: BoolArray, candidate: BoolArray, draws: FloatArray) -> GroupScore:
-    """Return recall and AP of a group with their intervals; ``draws`` is (draws, scenes)."""
+    """Return recall and AP of a group with their intervals.
+
+    Args:
+        matched: N boxes, P predictions.
+        member: (N,) boxes of the group.
+        candidate: (P,) predictions that may be of the group.
+        draws: (draws, scenes) how often each scene counts.
+    """
     whole = np.ones((1, draws.shape[1]))
     recall = interval_of(float(group_recall(matched, member, whole)[0]), group_recall(matched, member, draws))
     ap = interval_of(float(group_ap(matched, member, candidate, whole)[0]), group_ap(matched, member, candidate, draws))
