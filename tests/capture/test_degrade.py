@@ -8,8 +8,10 @@ import pytest
 from tools.common.plans import scene_plan
 from uavsim.capture.degrade import agent_view, degraded_image, image_changes
 from uavsim.geometry.se3 import SE3
+from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.plan import DegradationPlan
-from uavsim.records.recording import DroneState
+from uavsim.records.recording import AgentState, DroneState
+from uavsim.records.sensors import Agent
 
 T = np.array([10.0, -20.0, 60.0])
 DRONE = DroneState(3, SE3(np.array([1.0, 0, 0, 0]), T), np.zeros(3), SE3(np.array([1.0, 0, 0, 0]), T))
@@ -17,7 +19,7 @@ DRONE = DroneState(3, SE3(np.array([1.0, 0, 0, 0]), T), np.zeros(3), SE3(np.arra
 
 def test_nothing_is_degraded_by_default() -> None:
     assert agent_view(scene_plan(), DRONE, channel="CAMERA_FRONT_id_3", step=0) == {}
-    assert not image_changes(scene_plan())
+    assert not image_changes(scene_plan(), "drone")
 
 
 def test_noise_has_the_size_asked_for_and_the_bias() -> None:
@@ -72,3 +74,58 @@ def test_where_faults_are_uneven_a_camera_has_one_of_them_or_none_all_scene_long
         found["noise" if noise else "light" if light else "none"] += 1
     assert found["none"] == pytest.approx(100, abs=28)
     assert found["noise"] == pytest.approx(50, abs=25)
+
+
+CAR = AgentState(Agent(1, "vehicle"), SE3(np.array([1.0, 0, 0, 0]), np.array([3.0, 4.0, 0.5])), np.zeros(3), 9)
+POLE = AgentState(Agent(1, "roadside"), SE3(np.array([1.0, 0, 0, 0]), np.array([5.0, 6.0, 5.0])), np.zeros(3))
+
+
+def test_each_kind_of_agent_has_errors_of_its_own() -> None:
+    own = DegradationPlan(seed=5, position_bias_m=(0.0, 2.0, 0.0), pixel_noise_sigma=4.0)
+    plan = replace(
+        scene_plan(),
+        degradations=DegradationPlan(seed=5, position_noise_m=0.5, vehicles=own, roadside=DegradationPlan(seed=5)),
+    )
+    plan = unpack_plan(pack_plan(plan))
+    shift_m = {
+        state.agent.id: np.array(agent_view(plan, state, channel=channel, step=4)["reported_translation"])
+        - state.map_SE3_flu.translation_m
+        for state, channel in ((DRONE, "CAMERA_FRONT_id_3"), (CAR, "CAM_FRONT_id_v1"), (POLE, "CAM_LEFT_id_r1"))
+    }
+    np.testing.assert_allclose(shift_m["v1"], [0.0, 2.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(shift_m["r1"], 0.0, atol=1e-12)
+    assert np.abs(shift_m["3"]).min() > 1e-3
+    assert [image_changes(plan, kind) for kind in ("drone", "vehicle", "roadside")] == [False, True, False]
+    grey = np.full((60, 80, 3), 128, np.uint8)
+    assert degraded_image(plan, grey, channel="CAM_FRONT_id_v1", step=0).std() == pytest.approx(4.0, rel=0.1)
+    np.testing.assert_array_equal(degraded_image(plan, grey, channel="CAMERA_FRONT_id_3", step=0), grey)
+
+
+def test_agents_of_two_kinds_and_one_number_err_apart() -> None:
+    plan = replace(scene_plan(), degradations=DegradationPlan(seed=5, position_noise_m=0.5))
+    drone = replace(DRONE, drone_id=1, map_SE3_flu=CAR.map_SE3_flu)
+    pole = replace(POLE, map_SE3_flu=CAR.map_SE3_flu)
+    places = [
+        tuple(agent_view(plan, state, channel="CAM_FRONT_id_v1", step=4)["reported_translation"])
+        for state in (drone, CAR, pole)
+    ]
+    assert len(set(places)) == 3
+
+
+def test_links_have_latency_and_losses_by_who_sends_and_who_receives() -> None:
+    links = (("air_to_ground", 200_000, 0.25), ("ground_to_ground", 50_000, 0.0))
+    plan = replace(scene_plan(), degradations=DegradationPlan(seed=1, latency_us=7, links=links))
+    lost = []
+    for step in range(1500):
+        now_us = plan.start_timestamp_us + step * plan.step_us
+        up = agent_view(plan, DRONE, channel="CAMERA_FRONT_id_3", step=step)
+        assert up["arrival_timestamp_us"] == now_us + 7
+        assert set(up["links"]) == {"ground"}
+        assert up["links"]["ground"]["arrival_timestamp_us"] == now_us + 200_000
+        lost.append(up["links"]["ground"]["dropped"])
+    assert np.mean(lost) == pytest.approx(0.25, abs=0.05)
+    down = agent_view(plan, CAR, channel="CAM_FRONT_id_v1", step=0)
+    assert down["links"] == {"ground": {"arrival_timestamp_us": plan.start_timestamp_us + 50_000, "dropped": False}}
+    assert "links" not in agent_view(
+        replace(plan, degradations=DegradationPlan()), CAR, channel="CAM_FRONT_id_v1", step=0
+    )

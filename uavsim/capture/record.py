@@ -165,7 +165,7 @@ class _Behind:
             first=taken.step == plan.capture_steps[0],
             spread=self._writer.spread,
         )
-        recorded = self._writer.put(captures, step=taken.step, drones=taken.drones, measure=measure)
+        recorded = self._writer.put(captures, step=taken.step, agents=taken.agents, measure=measure)
         frame = RecordedFrame(
             step=taken.step,
             timestamp_us=plan.start_timestamp_us + taken.step * plan.step_us,

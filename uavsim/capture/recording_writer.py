@@ -30,6 +30,7 @@ from uavsim.records.motion import Motion
 from uavsim.records.plan import ImageFormat, ScenePlan
 from uavsim.records.recording import (
     ActorInfo,
+    AgentState,
     DroneState,
     RecordedFrame,
     SensorReading,
@@ -85,7 +86,7 @@ class RecordingWriter:
         captures: Sequence[Capture],
         *,
         step: int,
-        drones: Sequence[DroneState] = (),
+        agents: Sequence[DroneState | AgentState] = (),
         measure: FrameMeasure | None = None,
     ) -> tuple[SensorReading, ...]:
         """Queue one tick's measurements for writing; returns them with the paths of their files.
@@ -93,14 +94,14 @@ class RecordingWriter:
         Args:
             captures: of this tick.
             step: plan step.
-            drones: of this tick; needed when the plan degrades what they report.
+            agents: of this tick; needed when the plan degrades what they report.
             measure: given every mask before it is written.
         """
         self.make_room()
         readings, jobs = [], []
-        by_agent = {drone.agent: drone for drone in drones}
+        by_agent = {state.agent: state for state in agents}
         for capture in captures:
-            reading, paths = self._reading(capture, step=step, drone=by_agent.get(capture.pose.sensor.agent))
+            reading, paths = self._reading(capture, step=step, state=by_agent.get(capture.pose.sensor.agent))
             readings.append(reading)
             jobs.append(self._pool.submit(_write_capture, capture, paths, self._plan.images, measure))
             if "degraded" in paths:
@@ -164,14 +165,14 @@ class RecordingWriter:
             job.result()
 
     def _reading(
-        self, capture: Capture, *, step: int, drone: DroneState | None
+        self, capture: Capture, *, step: int, state: DroneState | AgentState | None
     ) -> tuple[SensorReading, dict[str, Path]]:
         pose = capture.pose
         files = {name: self._file(name, pose.channel, step) for name in capture.data}
         names, view = dict(files), dict[str, Any]()
-        if RGB in files and drone is not None:
-            view = degrade.agent_view(self._plan, drone, channel=pose.channel, step=step)
-            if view and not view["dropped"] and degrade.image_changes(self._plan):
+        if RGB in files and state is not None:
+            view = degrade.agent_view(self._plan, state, channel=pose.channel, step=step)
+            if view and not view["dropped"] and degrade.image_changes(self._plan, state.agent.kind):
                 suffix = modality(RGB).file_suffix(self._plan.images)
                 names["degraded"] = view["file"] = f"degraded/{pose.channel}/{step:06d}{suffix}"
         reading = SensorReading(

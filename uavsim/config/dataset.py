@@ -30,6 +30,7 @@ __all__ = [
     "Twins",
 ]
 
+LinkName = Literal["air_to_air", "air_to_ground", "ground_to_air", "ground_to_ground"]
 Share = Annotated[float, Field(ge=0, le=1)]
 RESERVED_SPLITS = ("train", "val", "test", "mini_train", "mini_val", "train_detect", "train_track")
 
@@ -177,8 +178,8 @@ class Splits(Model):
         return self
 
 
-class Degradations(Model):
-    """Errors of the agents' sensors; the truth stays in the tables and clean images are kept."""
+class AgentErrors(Model):
+    """Errors of the sensors of some agents."""
 
     position_noise_m: Annotated[float, Field(ge=0, le=100)] = 0.0
     """Standard deviation on each axis of the reported position."""
@@ -198,6 +199,24 @@ class Degradations(Model):
     """+1 doubles the light."""
     uneven: bool = False
     """Every other camera has one of noise, blur and exposure in a scene; otherwise all cameras have all of them."""
+
+
+class Link(Model):
+    """The way from those who take images to those who receive them."""
+
+    latency_s: Annotated[float, Field(ge=0, le=10)] = 0.0
+    drop_probability: Share = 0.0
+
+
+class Degradations(AgentErrors):
+    """Errors of the agents' sensors; the truth stays in the tables and clean images are kept."""
+
+    vehicles: Annotated[AgentErrors | None, Field(exclude_if=_is_none)] = None
+    """Those of sensing cars instead of the drones'; what is left out is perfect."""
+    roadside: Annotated[AgentErrors | None, Field(exclude_if=_is_none)] = None
+    """Those of roadside units instead of the drones'."""
+    links: Annotated[dict[LinkName, Link], Field(default_factory=dict, exclude_if=_is_empty)]
+    """Latency and losses by who sends and who receives."""
 
 
 class Twins(Model):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NotRequired, TypeAlias, TypedDict
 
+from uavsim.typing import JsonDict
+
 __all__ = [
     "AgentRow",
     "AgentViewRow",
@@ -336,7 +338,7 @@ class SweepAnnotationRow(TypedDict):
 
 
 class AgentViewRow(TypedDict):
-    """The report of an image's drone where the dataset degrades that on purpose."""
+    """The report of an image's agent where the dataset degrades that on purpose; ``links`` by who receives, air or ground."""
 
     token: str
     sample_data_token: str
@@ -345,6 +347,7 @@ class AgentViewRow(TypedDict):
     reported_timestamp_us: NotRequired[int]
     arrival_timestamp_us: NotRequired[int]
     dropped: NotRequired[bool]
+    links: NotRequired[JsonDict]
 
 
 class RunInfo(TypedDict, total=False):

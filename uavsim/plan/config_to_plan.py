@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from uavsim.config.backends import backend_of
-from uavsim.config.dataset import DatasetConfig, Degradations, Images, Labels
+from uavsim.config.dataset import AgentErrors, DatasetConfig, Degradations, Images, Labels
 from uavsim.config.load import Loaded
 from uavsim.config.rig import Block, Camera, Rig
 from uavsim.config.town import TownConfig
@@ -143,18 +145,30 @@ def degradation_plan(degradations: Degradations | None, *, seed: int) -> Degrada
     """Return what the sensors get wrong, or None when nothing; times become microseconds."""
     if degradations is None:
         return None
+    return replace(
+        _errors(degradations, seed=seed),
+        vehicles=_errors(degradations.vehicles, seed=seed) if degradations.vehicles else None,
+        roadside=_errors(degradations.roadside, seed=seed) if degradations.roadside else None,
+        links=tuple(
+            (name, round(link.latency_s * 1e6), link.drop_probability)
+            for name, link in sorted(degradations.links.items())
+        ),
+    )
+
+
+def _errors(errors: AgentErrors, *, seed: int) -> DegradationPlan:
     return DegradationPlan(
         seed=seed,
-        position_noise_m=degradations.position_noise_m,
-        position_bias_m=degradations.position_bias_m,
-        yaw_noise_deg=degradations.yaw_noise_deg,
-        clock_offset_us=round(degradations.clock_offset_s * 1e6),
-        latency_us=round(degradations.latency_s * 1e6),
-        drop_probability=degradations.drop_probability,
-        pixel_noise_sigma=degradations.pixel_noise_sigma,
-        blur_sigma_px=degradations.blur_sigma_px,
-        exposure_stops=degradations.exposure_stops,
-        uneven=degradations.uneven,
+        position_noise_m=errors.position_noise_m,
+        position_bias_m=errors.position_bias_m,
+        yaw_noise_deg=errors.yaw_noise_deg,
+        clock_offset_us=round(errors.clock_offset_s * 1e6),
+        latency_us=round(errors.latency_s * 1e6),
+        drop_probability=errors.drop_probability,
+        pixel_noise_sigma=errors.pixel_noise_sigma,
+        blur_sigma_px=errors.blur_sigma_px,
+        exposure_stops=errors.exposure_stops,
+        uneven=errors.uneven,
     )
 
 

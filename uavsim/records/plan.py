@@ -110,6 +110,16 @@ class DegradationPlan:
     blur_sigma_px: float = 0.0
     exposure_stops: float = 0.0
     uneven: bool = False
+    vehicles: DegradationPlan | None = field(default=None, metadata=_LATER)  # instead of these
+    roadside: DegradationPlan | None = field(default=None, metadata=_LATER)
+    links: tuple[tuple[str, int, float], ...] = field(
+        default=(), metadata=_LATER
+    )  # air_to_ground, latency in us, losses
+
+    def of(self, kind: str) -> DegradationPlan:
+        """Return the errors of one kind of agents."""
+        own = {"vehicle": self.vehicles, "roadside": self.roadside}.get(kind)
+        return self if own is None else own
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,3 +98,9 @@ def test_a_wrong_file_is_refused_in_one_line(tmp_path, text, said):
         read_faults(path)
 
     assert "\n" not in str(reported.value)
+
+
+def test_only_what_carries_sensors_is_lost_where_that_is_asked_for():
+    faults = Faults((Fault(fault="lose_actor", blueprint="vehicle.*", carries=True, nth=2),))
+    asked = [(4, "vehicle.a", False), (5, "vehicle.b", True), (6, "walker.c", True), (7, "vehicle.d", True)]
+    assert [faults.loses(actor, name, carries=carries) for actor, name, carries in asked] == [False, False, False, True]

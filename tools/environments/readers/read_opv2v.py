@@ -13,7 +13,9 @@ from opencood.data_utils.datasets.basedataset import BaseDataset  # noqa: E402 -
 from opencood.utils.box_utils import project_world_objects  # noqa: E402
 
 FAR = [-1000.0, -1000.0, -1000.0, 1000.0, 1000.0, 1000.0]
-data = BaseDataset({"data_augment": [], "root_dir": folder, "validate_dir": folder}, False)
+data = BaseDataset(
+    {"data_augment": [], "root_dir": folder, "validate_dir": folder, "train_params": {"max_cav": 99}}, False
+)
 found = []
 for number in range(len(data)):
     drones = {}

@@ -18,6 +18,9 @@ faults:
   - fault: stale_pose          # its header (AirSim: the answer) says where the camera was the frame before
   - fault: nan_pose            # sensors: in the header; other actors: in the snapshot
     blueprint: vehicle.*       # pattern
+  - fault: lose_actor          # it is destroyed right before that tick
+    blueprint: vehicle.*
+    carries: true              # only those that sensors are attached to
   - fault: cut_stream          # the connection of a sensor's stream is closed (`sensor: world` is the snapshots')
   - fault: cut_rpc             # the connection is closed instead of an answer
     call: tick_cue             # pattern of the method
@@ -80,7 +83,7 @@ _FRAME_FAULTS: Final = (
 )
 Kind = Literal[
     "drop_frame", "delay_frame", "duplicate_frame", "reorder_frames", "wrong_frame_number", "stale_pose", "cut_stream",
-    "nan_pose", "cut_rpc", "stall", "die", "refuse_spawn", "wrong_version", "wrong_map",
+    "nan_pose", "lose_actor", "cut_rpc", "stall", "die", "refuse_spawn", "wrong_version", "wrong_map",
     "stale_pixels", "other_vehicle", "late_answer", "pause_leak",
 ]  # fmt: skip
 _NEEDS: Final[Mapping[str, str]] = {"stall": "seconds", "die": "tick", "wrong_version": "version", "wrong_map": "name"}
@@ -122,6 +125,7 @@ class Fault(BaseModel):
     sensor: str = "sensor.camera.*"
     camera: int | None = Field(default=None, ge=0)
     blueprint: str = "*"
+    carries: bool = False
     call: str = "*"
     vehicle: str = "*"
     tick: Numbers | None = None
@@ -318,6 +322,15 @@ class Faults:
     def spoils_poses(self) -> bool:
         """Return whether ``spoils`` has to be asked at all."""
         return bool(self.of_server("carla", "nan_pose"))
+
+    def loses(self, actor_id: int, blueprint: str, *, carries: bool) -> bool:
+        """Return whether an actor is to be destroyed before this tick; ``carries``: sensors are attached to it."""
+        return any(
+            fnmatch.fnmatchcase(blueprint, armed.fault.blueprint)
+            and carries >= armed.fault.carries
+            and self.fires(armed, key=actor_id)
+            for armed in self.of_server("carla", "lose_actor")
+        )
 
     def cuts_stream(self, actor_id: int, blueprint: str, camera: int | None) -> bool:
         """Return whether a stream's connection is to be closed at this tick."""

@@ -18,7 +18,7 @@ from headless_simulator.carla.streams import EPISODE_STREAM, Streams
 from headless_simulator.faults import Faults
 from headless_simulator.stages import stage
 from headless_simulator.terminal import note
-from headless_simulator.world.table import SENSOR
+from headless_simulator.world.table import LIGHT, SENSOR, SIGN, SPECTATOR
 from headless_simulator.world.world import World
 
 _SNAPSHOT_WAIT_S: Final = 1.0
@@ -93,6 +93,7 @@ class Clock:
             settings, game = self._episode.settings, self._world.game_thread
             self._faults.before_tick(synchronous=settings.synchronous)
             with self._world.lock:
+                self._lose_actors()
                 if self._replayer.is_on:
                     self._replay(settings.step_s)
                 self._world.step(settings.step_s, paused=not game.takes_step())
@@ -135,6 +136,18 @@ class Clock:
         self._recorder.add_frame(step_s)
         if self._recorder.trouble:
             note(self._recorder.trouble)
+
+    def _lose_actors(self) -> None:
+        """Destroy those that faults on purpose name."""
+        if not self._faults.of_server("carla", "lose_actor"):
+            return
+        actors = list(self._world.actors.values())
+        carriers = {actor.parent_id for actor in actors if actor.kind == SENSOR}
+        for actor in actors:
+            if actor.kind not in (SENSOR, LIGHT, SIGN, SPECTATOR) and self._faults.loses(
+                actor.actor_id, actor.blueprint, carries=actor.actor_id in carriers
+            ):
+                self._world.destroy(actor.actor_id)
 
     def _spoiled(self) -> list[int]:
         """Ids of actors whose pose is to be no number in this tick's snapshot."""
