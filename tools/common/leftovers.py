@@ -31,7 +31,8 @@ def dataset_files(root: Path, *folders: str) -> dict[str, str]:
 def _hashes(root: Path, *folders: str, but: tuple[str, ...]) -> dict[str, str]:
     paths = (p for folder in folders or ("",) for p in (root / folder).rglob("*") if p.is_file())
     names = {str(p.relative_to(root)): p for p in sorted(paths)}
-    return {n: hashlib.sha256(p.read_bytes()).hexdigest() for n, p in names.items() if not n.startswith(but)}
+    kept = {n: p for n, p in names.items() if not any(f"/{name}" in f"/{n}" for name in but)}
+    return {n: hashlib.sha256(p.read_bytes()).hexdigest() for n, p in kept.items()}
 
 
 def differing(wanted: dict[str, str], got: dict[str, str]) -> list[str]:

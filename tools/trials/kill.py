@@ -1,13 +1,16 @@
-"""Kill -9 a headless run at seeded random moments, resume it each time, and compare with an undisturbed run.
+"""Kill -9 commands at seeded random moments, run each again until it is done, and compare with an undisturbed run.
 
-    scripts/trial kill [--kills 100] [--seed 0] [--scenes 6] [--work FOLDER] [--attach] [--own-server]
+    scripts/trial kill [--kills 100] [--only generate,replay] [--seed 0] [--scenes 6] [--work FOLDER] [--attach] [--own-server]
 
-Each round kills and resumes one dataset until it is complete, then compares every byte of tables, images and fragments with
-the undisturbed dataset, and looks for orphans: files, staging folders, temp files, processes. Ends with code 0 only if all
-is equal. Every run starts its own headless simulator, unless --attach gives all runs one that survives the kills. One
-Prefect server serves all runs, unless --own-server gives each its temporary one (slower). A fifth of the kills strikes while
-the run starts, the others after its first scene took off, because starting is long and dull. At the end it prints what the
-runs were doing when they were killed.
+Each round kills one command and runs it again until it is complete, then compares every byte of what it made with the
+undisturbed result, and looks for orphans: files, staging folders, temp files, processes. What it reads must not change, and
+what is written in place must be whole after every kill. Ends with code 0 only if all is equal. ``--only`` names commands
+(``tools/common/killed_commands.py``), of which each gets so many kills; by default generate alone.
+
+Every run that flies starts its own headless simulator, unless --attach gives all runs one that survives the kills. One
+Prefect server serves all runs, unless --own-server gives each its temporary one (slower). A third of the kills of these
+strikes while the run starts: anywhere, while its client connects, or while its Prefect server does not answer yet. At the
+end it prints what the runs were doing when they were killed.
 """
 
 from __future__ import annotations
@@ -26,35 +29,48 @@ import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
+from typing import Final
 from urllib.parse import quote
 
 import psutil
 
 from tools.common.forked_runs import ForkedRun, RunForker
-from tools.common.leftovers import contents, differing, events, orphans, surviving
+from tools.common.killed_commands import COMMANDS, KilledCommand
+from tools.common.leftovers import contents, differing, events, orphans, state_of, surviving
 from tools.common.small_dataset import write_plans
 from uavsim.config.backends import backend_of
 from uavsim.config.run import SimulatorConfig
 from uavsim.flows.server import OwnServer
 from uavsim.supervise.simulator import Simulator
 
-START_TIMEOUT_S = 300.0
-EARLY_SHARE = 0.2  # of the kills strikes while a run starts
-PATIENT_S = 1e9  # a run that is not to be killed
+START_TIMEOUT_S: Final = 300.0
+EARLY_SHARE: Final = 1 / 3  # of the kills strikes while a run starts
+PATIENT_S: Final = 1e9  # a run that is not to be killed
+PER_ROUND: Final = 4  # kills of a command that begins anew each time
+PREFECT: Final = "starting Prefect's server"
+EARLY: Final = {  # what is struck while a run starts -> a word of the process that is there by then
+    "starting": "",
+    "connecting": "uavsim.capture.client_worker",
+    PREFECT: "uvicorn",
+}
 
 
 def main(world: Callable[[Path], AbstractContextManager[str]] | None = None) -> int:
-    """Run the test; ``world`` gives the address of what stands in for simulators."""
+    """Run the trial; ``world`` gives the address of what stands in for simulators."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--kills", type=int, default=100, help="of each command")
+    parser.add_argument("--only", default="generate", help=f"of {', '.join(COMMANDS)}")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--scenes", type=int, default=6)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--attach", action="store_true")
     parser.add_argument("--own-server", action="store_true")
     options = parser.parse_args()
+    names = options.only.split(",")
+    if unknown := set(names) - set(COMMANDS):
+        parser.error(f"no command {', '.join(sorted(unknown))}; there are {', '.join(COMMANDS)}")
     work: Path = options.work or Path(tempfile.mkdtemp(prefix="uavsim-kill-"))
     write_plans(work)
     with ExitStack() as stack:
@@ -72,11 +88,12 @@ def main(world: Callable[[Path], AbstractContextManager[str]] | None = None) -> 
             simulator = one.ensure()["carla"]
         attached = (env["PREFECT_API_URL"], simulator) if options.attach else None
         trial = KillTrial(work, scenes=options.scenes, simulator=simulator, env=env, attached=attached)
-        return trial.run(kills=options.kills, seed=options.seed)
+        rng = random.Random(options.seed)
+        return trial.run([COMMANDS[name] for name in names], kills=options.kills, rng=rng)
 
 
 class KillTrial:
-    """One trial: an undisturbed run, then rounds of kills and resumes.
+    """One trial: for each command an undisturbed run, then rounds of kills and runs again.
 
     Args:
         attached: Prefect's address and the simulator's, when one simulator serves all runs.
@@ -86,81 +103,147 @@ class KillTrial:
         self, work: Path, *, scenes: int, simulator: str, env: dict[str, str], attached: tuple[str, str] | None
     ) -> None:
         self._work, self._scenes, self._attached = work, scenes, attached
+        self._own_server = "PREFECT_API_URL" not in env
         self._forker = RunForker(work, env)
-        self._command = ["generate", "--dataset", "kill", "--no-check", "--simulator", simulator]
-        self._command += ["--scenes", ",".join(map(str, range(scenes)))]
+        self._filled = {
+            "SET": str(work / "set"),
+            "SCENES": ",".join(map(str, range(scenes))),
+            "SIMULATOR": simulator,
+        }
         self._start_s = self._flight_s = 0.0
         self._kills = 0
         self._failures: list[str] = []
         self._phases: Counter[str] = Counter()
 
-    def run(self, *, kills: int, seed: int) -> int:
-        """Kill and resume until enough were killed and the last dataset is complete; returns the exit code."""
-        rng, began, rounds = random.Random(seed), time.monotonic(), 0
-        wanted = self._undisturbed()
-        if wanted is None:
+    def run(self, commands: list[KilledCommand], *, kills: int, rng: random.Random) -> int:
+        """Kill each command so often; returns the exit code."""
+        began, total = time.monotonic(), 0
+        if not self._dataset():
             return 1
-        while self._kills < kills:
+        for command in commands:
+            self._kills, self._phases = 0, Counter()
+            before, failed = contents(self._work / "set"), len(self._failures)
+            rounds = self._rounds(command, kills=kills, rng=rng)
+            changed = differing(before, contents(self._work / "set"))
+            self._failures += [f"{command.name}: changed what it read: {changed[0]}"] if changed else []
+            phases = ", ".join(f"{phase} {count}" for phase, count in self._phases.most_common())
+            outcome = self._failures[failed:] or "all equal, no orphans"
+            print(
+                f"{command.name}: {self._kills} kills in {rounds} rounds: {outcome}; killed while: {phases}", flush=True
+            )
+            total += self._kills
+        minutes = (time.monotonic() - began) / 60
+        print(f"{total} kills, {minutes:.0f} min: {self._failures or 'all equal, no orphans'}")
+        return 1 if self._failures else 0
+
+    def _dataset(self) -> bool:
+        """Fly the dataset that the commands read, if there is none yet from an earlier trial."""
+        out = self._work / "set"
+        return (out / "v1.0-mini/scene.json").exists() or self._completed(self._words(COMMANDS["generate"], out))
+
+    def _completed(self, words: list[str]) -> bool:
+        """Run a command without a kill; false when it failed."""
+        if self._forker.start(words).wait() == 0:
+            return True
+        self._print_log()
+        return False
+
+    def _print_log(self) -> None:
+        print((self._work / "runs.log").read_text()[-2000:])
+
+    def _words(self, command: KilledCommand, out: Path) -> list[str]:
+        filled = {**self._filled, "OUT": str(out)}
+        return [filled.get(word, word) for word in command.words]
+
+    def _rounds(self, command: KilledCommand, *, kills: int, rng: random.Random) -> int:
+        """Kill and run again until enough were killed and the last result is complete; returns how many results."""
+        wanted, rounds = self._undisturbed(command), 0
+        while wanted and self._kills < kills:
             rounds += 1
-            out = self._work / f"killed-{rounds}"
-            if not self._round(out, rng=rng, kills=kills, number=rounds):
-                return 1
+            out = self._work / f"killed-{command.name}-{rounds}"
+            shutil.rmtree(out, ignore_errors=True)
+            self._begin(command, out)
+            if not self._round(command, out, rng=rng, kills=kills):
+                return rounds
             got = contents(out)
             differ = differing(wanted, got)
             self._failures += [f"round {rounds}: {len(differ)} files differ, first {differ[0]}"] if differ else []
-            self._failures += [f"round {rounds}: orphan {name}" for name in orphans(out, self._scenes)]
-            minutes = (time.monotonic() - began) / 60
-            so_far = f"{self._kills} kills so far, {len(got)} files, {len(differ)} differ"
-            print(f"{minutes:.0f} min, round {rounds}: {so_far}", flush=True)
+            self._failures += [
+                f"round {rounds}: orphan {name}" for root in datasets_in(out) for name in orphans(root, self._scenes)
+            ]
+            self._failures += [f"round {rounds}: left behind {path}" for path in out.rglob("*.uavsim-tmp")]
+            print(
+                f"{command.name}, round {rounds}: {self._kills} kills, {len(got)} files, {len(differ)} differ",
+                flush=True,
+            )
             if not differ:
                 shutil.rmtree(out)
-        minutes = (time.monotonic() - began) / 60
-        print("killed while: " + ", ".join(f"{phase} {count}" for phase, count in self._phases.most_common()))
-        outcome = self._failures or "all equal, no orphans"
-        print(f"{self._kills} kills in {rounds} rounds, {minutes:.0f} min: {outcome}")
-        return 1 if self._failures else 0
+        return rounds
 
-    def _undisturbed(self) -> dict[str, str] | None:
-        """Run once without a kill and measure how long that takes; returns the files' hashes."""
-        began, out = time.monotonic(), self._work / "undisturbed"
-        process = self._forker.start([*self._command, "--out", str(out)])
-        wait_for_takeoff(out, process, timeout_s=START_TIMEOUT_S)
-        self._start_s = time.monotonic() - began
+    def _begin(self, command: KilledCommand, out: Path) -> None:
+        if command.in_place:
+            shutil.copytree(self._work / "set", out, symlinks=True)
+
+    def _undisturbed(self, command: KilledCommand) -> dict[str, str]:
+        """Run once without a kill and measure how long that takes; returns the files' hashes, none when it failed."""
+        began, out = time.monotonic(), self._work / f"undisturbed-{command.name}"
+        shutil.rmtree(out, ignore_errors=True)
+        self._begin(command, out)
+        process = self._forker.start(self._words(command, out))
+        self._start_s = 0.0
+        if command.flies:
+            wait_for_takeoff(out, process, timeout_s=START_TIMEOUT_S)
+            self._start_s = time.monotonic() - began
         if process.wait() != 0:
-            print((self._work / "runs.log").read_text()[-2000:])
-            return None
+            self._print_log()
+            self._failures.append(f"{command.name}: failed with no kill")
+            return {}
         self._flight_s = time.monotonic() - began - self._start_s
         wanted = contents(out)
-        times = f"start {self._start_s:.0f} s, flight {self._flight_s:.0f} s"
-        print(f"undisturbed: {len(wanted)} files, {times}", flush=True)
+        times = f"start {self._start_s:.0f} s, then {self._flight_s:.1f} s"
+        print(f"{command.name}, undisturbed: {len(wanted)} files, {times}", flush=True)
+        shutil.rmtree(out)
         return wanted
 
-    def _round(self, out: Path, *, rng: random.Random, kills: int, number: int) -> bool:
-        """Kill and resume one dataset until it is complete; false when a resume failed."""
+    def _round(self, command: KilledCommand, out: Path, *, rng: random.Random, kills: int) -> bool:
+        """Kill one command and run it again until it is complete; false when that failed."""
+        most = self._kills + PER_ROUND if command.anew else kills
         while True:
-            process, took_off = self._forker.start([*self._command, "--out", str(out)]), False
-            early, share = rng.random() < EARLY_SHARE, rng.random()
-            if not early:
-                wait_for_takeoff(out, process, timeout_s=START_TIMEOUT_S)
-                took_off = True
-            longest_s = self._start_s if early else 0.6 * self._flight_s
-            try:
-                code = process.wait(share * longest_s if self._kills < kills else PATIENT_S)
-            except subprocess.TimeoutExpired:
-                self._kill(process, out, took_off=took_off)
+            process = self._forker.start(self._words(command, out))
+            patient = self._kills >= min(kills, most)
+            phase = "" if patient else self._moment(command, out, process, rng)
+            if process.poll() is None and not patient:
+                self._kill(process, phase, whole_group=rng.random() < 0.5)
+                if command.in_place and (broken := broken_in(out)):
+                    self._failures.append(f"kill {self._kills} ({phase}): {broken}")
                 continue
-            if code == 0:
+            if process.wait() == 0:
                 return True
-            print((self._work / "runs.log").read_text()[-2000:])
-            print(f"round {number}: a resume ended with code {code}; before: {self._failures or 'all equal'}")
+            self._print_log()
+            self._failures.append(f"{command.name} ended with code {process.poll()} after a kill")
             return False
 
-    def _kill(self, process: ForkedRun, out: Path, *, took_off: bool) -> None:
+    def _moment(self, command: KilledCommand, out: Path, process: ForkedRun, rng: random.Random) -> str:
+        """Wait for a random moment; returns what the run is doing then."""
+        share = rng.random()
+        if not command.flies:
+            ended_in(process, share * self._flight_s)
+            return ("first", "second", "last")[int(3 * share)] + " third"
+        if rng.random() >= EARLY_SHARE:
+            wait_for_takeoff(out, process, timeout_s=START_TIMEOUT_S)
+            ended_in(process, share * 0.6 * self._flight_s)
+            return phase_of(out, scenes=self._scenes)
+        early = rng.choice([phase for phase in EARLY if self._own_server or phase != PREFECT])
+        wait_for_child(process, EARLY[early], timeout_s=START_TIMEOUT_S)
+        took_off = wait_for_takeoff(out, process, timeout_s=share * self._start_s)
+        return phase_of(out, scenes=self._scenes) if took_off else early
+
+    def _kill(self, process: ForkedRun, phase: str, *, whole_group: bool) -> None:
         family = {p.pid for p in psutil.Process(process.pid).children(recursive=True)}
-        os.killpg(process.pid, signal.SIGKILL)
+        (os.killpg if whole_group else os.kill)(process.pid, signal.SIGKILL)
         process.wait()
         self._kills += 1
-        self._phases[phase_of(out, took_off=took_off, scenes=self._scenes)] += 1
+        self._phases[phase] += 1
         left = surviving(family, timeout_s=5.0)
         if self._attached:
             free_slot(*self._attached)
@@ -168,24 +251,57 @@ class KillTrial:
             self._failures.append(f"kill {self._kills}: processes outlive it: {left}")
 
 
-def phase_of(out: Path, *, took_off: bool, scenes: int) -> str:
-    """Report from the notes that a killed run left what it was doing."""
-    last = [reported[-1]["event"] for reported in events(out).values() if reported]
-    if last.count("committed") == scenes:
-        return "assembling tables" if took_off else "starting, nothing left to fly"
-    if not took_off:
-        return "starting"
+def datasets_in(out: Path) -> list[Path]:
+    """Return the datasets that a run makes in a folder: itself, or folders in it."""
+    return [root for root in (out, *out.glob("*/")) if (root / ".uavsim/ledger").is_dir()]
+
+
+def broken_in(root: Path) -> str:
+    """Say what a dataset's tables name that is not there; empty for nothing."""
+    try:
+        state_of(root)
+    except (AssertionError, ValueError, KeyError, OSError) as error:
+        return str(error)
+    return ""
+
+
+def phase_of(out: Path, *, scenes: int) -> str:
+    """Report from the notes of a run that took off what it is doing."""
+    last = [reported[-1]["event"] for root in datasets_in(out) for reported in events(root).values() if reported]
+    if last.count("committed") >= scenes and last.count("committed") == len(last):
+        return "assembling tables"
     return "labelling or committing" if "done" in last else "capturing" if "sample" in last else "loading or spawning"
 
 
-def wait_for_takeoff(out: Path, process: ForkedRun, *, timeout_s: float) -> None:
-    """Return when the run has begun a scene, has ended, or takes too long."""
-    logs, end = out / ".uavsim/logs", time.monotonic() + timeout_s
-    before = sum(p.stat().st_size for p in logs.glob("scene_*.jsonl"))
-    while process.poll() is None and time.monotonic() < end:
-        if sum(p.stat().st_size for p in logs.glob("scene_*.jsonl")) > before:
-            return
+def ended_in(process: ForkedRun, timeout_s: float) -> bool:
+    """Wait so long; returns whether the run ended before."""
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(timeout_s)
+    return process.poll() is not None
+
+
+def wait_for_child(process: ForkedRun, word: str, *, timeout_s: float) -> None:
+    """Return when a process of the run has a word in its command line, the run has ended, or it takes too long."""
+    end = time.monotonic() + timeout_s
+    while word and process.poll() is None and time.monotonic() < end:
+        with suppress(psutil.Error):
+            if any(word in " ".join(child.cmdline()) for child in psutil.Process(process.pid).children(recursive=True)):
+                return
         time.sleep(0.02)
+
+
+def wait_for_takeoff(out: Path, process: ForkedRun, *, timeout_s: float) -> bool:
+    """Return true when the run has begun a scene; false when it has ended, or it takes too long."""
+
+    def logged() -> int:
+        return sum(p.stat().st_size for name in ("", "*/") for p in out.glob(f"{name}.uavsim/logs/scene_*.jsonl"))
+
+    before, end = logged(), time.monotonic() + timeout_s
+    while process.poll() is None and time.monotonic() < end:
+        if logged() > before:
+            return True
+        time.sleep(0.02)
+    return False
 
 
 def free_slot(api: str, simulator: str) -> None:

@@ -1,0 +1,59 @@
+"""A Prefect server of our own that dies before it first answers is started again, and says why when that is in vain."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from uavsim.errors import SystemFailure
+from uavsim.flows import server as server_module
+from uavsim.flows.client import is_healthy
+from uavsim.flows.server import OwnServer
+
+
+def child_of(server: OwnServer) -> int:
+    """Return the server's process itself, which comes a moment after its guard."""
+    while (pid := server._process.child_pid) is None:
+        assert server._process.poll() is None
+        time.sleep(0.01)
+    return pid
+
+
+@pytest.mark.parametrize("victim", ["server", "guard"])
+def test_a_server_that_is_killed_while_it_starts_is_started_again(victim: str) -> None:
+    with OwnServer() as server:
+        first = server._process
+        os.kill(child_of(server) if victim == "server" else first.pid, signal.SIGKILL)
+        address = server.wait()
+        assert server._process is not first
+        assert first.poll() == -signal.SIGKILL
+        assert is_healthy(address.api)
+
+
+@pytest.fixture
+def doomed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """Let every start of a server end at once; gives the file that gets a line for each."""
+    starts = tmp_path / "starts"
+    lines = f"echo x >> {starts}; echo no such table >&2; exit 7"
+    monkeypatch.setattr(server_module, "python_command", lambda *_: ["sh", "-c", lines])
+    yield starts
+
+
+def test_one_that_ends_at_every_start_is_given_up_with_its_last_line(doomed: Path) -> None:
+    with OwnServer() as server, pytest.raises(SystemFailure, match=r"ended with code 7 3 times: no such table$"):
+        server.wait()
+    assert doomed.read_text() == "x\n" * 3
+
+
+def test_a_port_that_a_simulator_took_first_is_exchanged(monkeypatch: pytest.MonkeyPatch, doomed: Path) -> None:
+    lines = f"echo x >> {doomed}; echo '[Errno 98] address already in use' >&2; exit 1"
+    monkeypatch.setattr(server_module, "python_command", lambda *words: ["sh", "-c", f"echo {words[-1]}; {lines}"])
+    ports = []
+    with OwnServer() as server, pytest.raises(SystemFailure, match="3 times"):
+        ports.append(server.address.url)
+        server.wait()
+    ports.append(server.address.url)
+    assert ports[0] != ports[1]

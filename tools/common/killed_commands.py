@@ -1,0 +1,51 @@
+"""Commands that ``scripts/trial kill`` ends: what each reads and writes, with SET, OUT, SCENES and SIMULATOR to fill in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["COMMANDS", "KilledCommand"]
+
+
+@dataclass(frozen=True, slots=True)
+class KilledCommand:
+    """A command.
+
+    Attributes:
+        words: of its command line.
+        flies: it starts simulators and flies scenes.
+        in_place: what it writes, OUT, begins as a copy of SET.
+        anew: run again it begins anew, so that no number of kills leads to its end.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    flies: bool = False
+    in_place: bool = False
+    anew: bool = False
+
+
+def _flown(name: str, *words: str, **more: bool) -> KilledCommand:
+    return KilledCommand(name, (name, *words, "--simulator", "SIMULATOR"), flies=True, **more)
+
+
+def _written(name: str, *words: str, command: str = "", **more: bool) -> KilledCommand:
+    return KilledCommand(name, (command or name, *words), anew=True, **more)
+
+
+_ALL: Final = (
+    _flown("generate", "--dataset", "kill", "--no-check", "--scenes", "SCENES", "--out", "OUT"),
+    _flown("regenerate", "OUT", "--scenes", "0,1", "--no-check", in_place=True, anew=True),
+    _flown("replay", "SET", "--out", "OUT", "--weather", "hard_rain", "--no-check"),
+    _flown("twins", "SET", "--out", "OUT", "--weather", "night", "--occluders"),
+    _written("annotate", "OUT", "--range-m", "60", in_place=True),
+    _written("events", "SET", "--out", "OUT", "--workers", "2"),
+    _written("publish", "SET", "--out", "OUT", "--date", "2026-01-01"),
+    _written("convert", "SET", "OUT", "--dialect", "uav3d"),
+    *(
+        _written(f"export-{kind}", "SET", "OUT", "--format", kind, command="export")
+        for kind in ("kitti", "coco", "opv2v", "mmdet3d", "rosbag2")
+    ),
+)
+COMMANDS: Final = {command.name: command for command in _ALL}
