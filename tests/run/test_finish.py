@@ -6,9 +6,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+from typer.testing import CliRunner
 
 from tests.run.test_stages import run_all
 from tools.common.leftovers import contents
+from uavsim.cli import build_app
 from uavsim.flows import client, server
 from uavsim.flows.generate import generate
 from uavsim.run import finish
@@ -76,3 +78,16 @@ def test_the_mini_split_is_looked_at_whole_and_a_release_by_its_files_alone() ->
     assert not finish.decodes(500_000 * a_row_bytes, asked=None)
     assert finish.decodes(500_000 * a_row_bytes, asked=True)
     assert not finish.decodes(10, asked=False)
+
+
+def test_labelling_again_removes_what_a_killed_one_left(paper: Paper, tmp_path: Path) -> None:
+    run_all(paper(scenes="2"))
+    out = tmp_path / "out"
+    annotate = ["annotate", str(out)]
+    assert CliRunner().invoke(build_app(), annotate).exit_code == 0
+    labelled = contents(out)
+    LocalOutput(out).stage("tables")
+    (out / ".uavsim/fragments/.scene_00.msgpack.a869e254da80.uavsim-tmp").write_bytes(b"half")
+    assert len(contents(out)) == len(labelled) + 2
+    assert CliRunner().invoke(build_app(), annotate).exit_code == 0
+    assert contents(out) == labelled

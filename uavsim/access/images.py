@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from uavsim.typing import FloatArray, IntArray, UInt8Array, UInt16Array
 
 __all__ = ["NOTHING_IGNORED", "Image", "LidarScan", "RadarScan"]
 
+T = TypeVar("T")
 NOTHING_IGNORED: Final = np.zeros((0, 4), np.int64)
 
 
@@ -83,9 +84,9 @@ class Image:
         """Read the image: (H, W, 3) RGB.
 
         Raises:
-            DatasetError: the file is missing or no image.
+            DatasetError: the file is missing, no image, or of another size than its row says.
         """
-        return codec.decode_rgb(self.files.read(self.filename))
+        return self._decoded(self.filename, codec.decode_rgb)
 
     def layer_bytes(self, kind: str) -> bytes:
         """Read the file of a layer as it is.
@@ -105,7 +106,7 @@ class Image:
         Raises:
             DatasetError: the dataset has no mask of this image.
         """
-        return codec.mask_ids_and_tags(self.layer_bytes("instance"))
+        return self._decoded(self._layer("instance"), codec.mask_ids_and_tags)
 
     def depth_m(self) -> Float32Image:
         """Read the depth: (H, W) metres along the optical axis, infinite where nothing was hit.
@@ -113,7 +114,7 @@ class Image:
         Raises:
             DatasetError: the dataset has no depth of this image.
         """
-        return codec.decode_depth(self.layer_bytes("depth"))
+        return self._decoded(self._layer("depth"), codec.decode_depth)
 
     def project(self, points_map_m: FloatArray) -> FloatArray:
         """Project (..., 3) map points to (..., 2) pixels, through the lens if there is one.
@@ -164,6 +165,14 @@ class Image:
         rays = self.rays(np.stack([u[near], v[near]], axis=1))
         colours = self.pixels()[::every_px, ::every_px][near]
         return self.map_SE3_optical.apply(rays * depth_m[near].astype(np.float64)[:, None]), colours
+
+    def _decoded(self, name: str, decode: Callable[[bytes], T]) -> T:
+        shown = self.files.root / name
+        data = codec.as_declared(self.files.read(name), self.size_px, name=shown)
+        try:
+            return decode(data)
+        except DatasetError as error:
+            raise DatasetError(f"{shown}: {error}") from error
 
     def _layer(self, kind: str) -> str:
         if kind not in self.layers:

@@ -14,8 +14,10 @@ from uavsim.access.images import NOTHING_IGNORED, Image, LidarScan
 from uavsim.access.towns import read_road_map
 from uavsim.dataset.lens_columns import lens_of
 from uavsim.dataset.schema import Tables
+from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
 from uavsim.geometry.se3 import SE3
+from uavsim.images.png import MOST_PIXELS
 from uavsim.records.road_map import RoadMap
 from uavsim.typing import IntArray, JsonDict
 
@@ -131,7 +133,7 @@ class SceneTables:
             token=row["token"],
             channel=sensor["channel"],
             timestamp_us=row["timestamp"],
-            size_px=(row["width"], row["height"]),
+            size_px=_size_px(row),
             intrinsic=np.array(calibration["camera_intrinsic"], dtype=np.float64),
             map_SE3_flu=_pose(ego),
             flu_SE3_optical=self._mount(calibration),
@@ -197,6 +199,20 @@ class SceneTables:
     def modality(self, row: JsonDict) -> str:
         """Return camera, lidar or radar."""
         return str(self._sensor(row)[1]["modality"])
+
+
+def _size_px(row: JsonDict) -> tuple[int, int]:
+    """Return the width and height of an image that can be one.
+
+    Raises:
+        DatasetError: they are no numbers of pixels, or more than any image has.
+    """
+    width, height = row["width"], row["height"]
+    if type(width) is type(height) is int and min(width, height) > 0 and width * height <= MOST_PIXELS:
+        return width, height
+    raise DatasetError(
+        f"{row['filename']!a}: its row says {width!a:.40} x {height!a:.40} pixels; an image has {MOST_PIXELS:,} at most"
+    )
 
 
 def _pose(row: JsonDict) -> SE3:

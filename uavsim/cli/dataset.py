@@ -81,6 +81,7 @@ def annotate_again(
         _label_committed(output, entry, options=options)
         Screen().print(f"labelled {entry.scene}")
     versions = assemble_tables(output)
+    output.sweep_leftovers()  # of one that was killed
     Screen().print(f"wrote {', '.join(versions)} of {target}")
 
 

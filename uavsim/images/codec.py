@@ -34,6 +34,7 @@ __all__ = [
     "ChannelOrder",
     "Float32Image",
     "ImageSource",
+    "as_declared",
     "bytes_of",
     "decode_depth",
     "decode_mask",
@@ -212,6 +213,26 @@ def image_size(source: ImageSource) -> tuple[int, int]:
         DatasetError: neither PNG nor JPEG, or too short.
     """
     return _size(source if isinstance(source, bytes) else _read_file(source, first_bytes=65536), source)
+
+
+def as_declared(data: bytes, size_px: tuple[int, int], *, name: object) -> bytes:
+    """Return the bytes of an image's file, of which no reader decodes more than its dataset declares.
+
+    A file that is no image is its decoder's to judge.
+
+    Raises:
+        DatasetError: its header says another size.
+    """
+    try:
+        found = _size(data, data)
+    except DatasetError:
+        return data
+    if found != size_px:
+        declared = " x ".join(map(str, size_px))
+        raise DatasetError(
+            f"{name}: {found[0]} x {found[1]} pixels, its dataset declares {declared}; run uavsim validate"
+        )
+    return data
 
 
 def _size(head: bytes, source: ImageSource) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from uavsim.dataset.dialects import dialect_of
 from uavsim.dataset.reader import DatasetReader, open_dataset
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.names import DataFolder, check_part
+from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
 from uavsim.publish.card import card
@@ -81,7 +82,8 @@ def publish(data: Dataset, folder: Path, request: PublishRequest) -> Published:
     _check_words(request)
     name = check_part(request.name or data.info.get("dataset") or data.root.resolve().name, what="the dataset's name")
     out = ResultPath.open(folder)
-    with out.unfinished(f"uavsim publish {str(data.root.resolve())!a} {data.version} {name} {request}"):
+    job = f"uavsim publish {str(data.root.resolve())!a} {data.version} {name} {request}"
+    with out.unfinished(job), reading(data.root):
         return _publish(data, out, request, licence=licence, name=name)
 
 

@@ -98,6 +98,23 @@ def test_a_checkpoint_of_another_model_is_refused_in_one_line(toy: Path, tmp_pat
         prediction_setup(tmp_path / "nowhere")
 
 
+@pytest.mark.parametrize("wrong", ["gone", None, 7, "[]", [1], {"x": 1}, torch.ones(2)])
+def test_every_damaged_part_of_a_checkpoint_is_one_line(wrong: object, toy: Path, tmp_path: Path) -> None:
+    path = train(steps(small(toy), 1), tmp_path)
+    whole = torch.load(path, weights_only=True)
+    for key in whole:
+        damaged = {**whole, key: wrong}
+        if wrong == "gone":
+            del damaged[key]
+        if key == "step" and wrong == 7:
+            continue  # a step like any other
+        torch.save(damaged, path)
+        with pytest.raises(BaselineError) as error:
+            train(steps(small(toy), 9), tmp_path)
+        assert str(error.value).startswith(f"{path}: ")
+        assert "\n" not in str(error.value)
+
+
 def test_boxes_are_shared_by_a_model_that_was_trained_alone_and_images_are_not(toy: Path, tmp_path: Path) -> None:
     train(steps(small(toy), 1), tmp_path)
     assert prediction_setup(tmp_path, sharing="late").config.sharing.kind == "late"

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
-import pickle
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import torch
+from pydantic import BaseModel, ConfigDict, Json, NonNegativeInt, ValidationError
 
 from uavsim_baselines.config import Config, parse_config
 from uavsim_baselines.detector.network import Detector
 from uavsim_baselines.errors import BaselineError
 
-__all__ = ["Checkpoint", "detector_of", "read_checkpoint", "require_same", "write_checkpoint"]
+__all__ = ["Checkpoint", "detector_of", "go_on", "read_checkpoint", "require_same", "write_checkpoint"]
 
 _FORMAT: Final = 1
 
@@ -34,6 +33,18 @@ class Checkpoint:
     config: Config
     step: int
     model: dict[str, Any]
+    optimiser: dict[str, Any]
+
+
+class _Content(BaseModel):
+    """The file's dictionary."""
+
+    model_config = ConfigDict(strict=True, arbitrary_types_allowed=True)
+
+    uavsim_baselines: Literal[1]
+    config: Json[dict[str, Any]]
+    step: NonNegativeInt
+    model: dict[str, torch.Tensor]
     optimiser: dict[str, Any]
 
 
@@ -65,12 +76,17 @@ def read_checkpoint(path: Path) -> Checkpoint:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
         raise BaselineError(f"{path}: {error.strerror or error}; uavsim-baselines train writes it") from error
-    except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError) as error:
+    except Exception as error:  # whatever torch's reader makes of bytes that it did not write
         raise BaselineError(f"{path}: no checkpoint of uavsim-baselines, or damaged") from error
-    if not isinstance(content, dict) or content.get("uavsim_baselines") != _FORMAT:
-        raise BaselineError(f"{path}: no checkpoint of uavsim-baselines, or one of another version")
-    config = parse_config(json.loads(content["config"]), source=str(path))
-    return Checkpoint(config, int(content["step"]), content["model"], content["optimiser"])
+    try:
+        read = _Content.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"])) or "content"
+        raise BaselineError(
+            f"{path}: no checkpoint of uavsim-baselines, or one of another version: {key}: {first['msg']}"
+        ) from None
+    return Checkpoint(parse_config(read.config, source=str(path)), read.step, read.model, read.optimiser)
 
 
 def detector_of(checkpoint: Checkpoint, *, source: Path) -> Detector:
@@ -85,6 +101,21 @@ def detector_of(checkpoint: Checkpoint, *, source: Path) -> Detector:
     except RuntimeError as error:
         raise BaselineError(f"{source}: its weights are not of the model that its configuration describes") from error
     return detector
+
+
+def go_on(checkpoint: Checkpoint, detector: Detector, optimiser: torch.optim.Optimizer, *, source: Path) -> None:
+    """Put a checkpoint's weights and the optimiser's state in place.
+
+    Raises:
+        BaselineError: they are of another network.
+    """
+    try:
+        detector.load_state_dict(checkpoint.model)
+        optimiser.load_state_dict(checkpoint.optimiser)
+    except (RuntimeError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BaselineError(
+            f"{source}: its weights or its optimiser's state are not of the model that its configuration describes"
+        ) from error
 
 
 def require_same(checkpoint: Checkpoint, config: Config, *, source: Path) -> None:

@@ -22,6 +22,7 @@ from uavsim_baselines.errors import BaselineError
 from uavsim_baselines.training.checkpoints import (
     Checkpoint,
     detector_of,
+    go_on,
     read_checkpoint,
     require_same,
     write_checkpoint,
@@ -81,8 +82,7 @@ def train(config: Config, out: Path, *, report: Report = lambda _step, _loss: No
     if path.exists():
         checkpoint = read_checkpoint(path)
         require_same(checkpoint, config, source=path)
-        detector.load_state_dict(checkpoint.model)
-        optimiser.load_state_dict(checkpoint.optimiser)
+        go_on(checkpoint, detector, optimiser, source=path)
         first_step = checkpoint.step
     if first_step >= config.training.steps:
         return path

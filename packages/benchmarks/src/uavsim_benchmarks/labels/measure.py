@@ -19,7 +19,7 @@ from uavsim.errors import DatasetError
 from uavsim.files.parse import read_regular
 from uavsim.geometry.se3 import SE3
 from uavsim.images import mask_pixels
-from uavsim.images.codec import image_size
+from uavsim.images.codec import as_declared
 from uavsim.images.quality import decode_grey, histogram, measure_pixels, psnr_db
 from uavsim.images.shading import shaded_shares
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
@@ -152,27 +152,12 @@ def _decoded(image: ImageJob) -> UInt8Array | None:
         return None
 
 
+def _bytes_of(path: Path, size_px: tuple[int, int]) -> bytes:
+    return as_declared(read_regular(path), size_px, name=path)
+
+
 def _read(path: Path, size_px: tuple[int, int]) -> UInt8Array:
     return decode_grey(_bytes_of(path, size_px))
-
-
-def _bytes_of(path: Path, size_px: tuple[int, int]) -> bytes:
-    """Return the bytes of an image file that takes no more memory than its row declares.
-
-    Raises:
-        DatasetError: it cannot be read, or its header says another size than the dataset.
-    """
-    data = read_regular(path)
-    try:
-        found = image_size(data)
-    except DatasetError:  # a file that is no image is its decoder's to judge
-        return data
-    if found != size_px:
-        declared = " x ".join(map(str, size_px))
-        raise DatasetError(
-            f"{path}: {found[0]} x {found[1]} pixels, its dataset declares {declared}; run uavsim validate"
-        )
-    return data
 
 
 def _measures(luminance: UInt8Array) -> dict[str, float]:

@@ -1,0 +1,57 @@
+"""An image is read at the size that its row declares, or refused by its name before it is decoded."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import uavsim
+from uavsim.access import Image
+from uavsim.errors import DatasetError
+from uavsim.images import codec
+
+
+@pytest.fixture
+def root(strict: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(strict, tmp_path / "set"))
+
+
+def first_image(root: Path) -> Image:
+    return next(uavsim.open(root).samples()).images[0]
+
+
+@pytest.mark.parametrize("width", [2**70, 2**25, 0, -5, True, "160", 160.0, None, [160]])
+def test_a_size_that_no_image_has_is_refused(root: Path, width: object) -> None:
+    table = root / "v1.0-mini/sample_data.json"
+    rows = json.loads(table.read_text())
+    for row in rows:
+        row["width"] = width
+    table.write_text(json.dumps(rows))
+    with pytest.raises(DatasetError, match=r"its row says .* pixels; an image has 33,554,432 at most$"):
+        first_image(root)
+
+
+@pytest.mark.parametrize("kind", ["rgb", "instance", "depth"])
+def test_an_image_of_another_size_than_its_row_says_is_not_decoded(
+    root: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = first_image(root)
+    name = image.filename if kind == "rgb" else image.layers[kind]
+    (root / name).write_bytes(codec.encode_png(np.zeros((900, 1600, 3), np.uint8)))
+    monkeypatch.setattr(codec, "_decode", lambda *_: pytest.fail("it was decoded"))
+    read = {"rgb": image.pixels, "instance": image.mask, "depth": image.depth_m}[kind]
+    with pytest.raises(DatasetError, match=rf"{name}: 1600 x 900 pixels, its dataset declares 160 x 90"):
+        read()
+
+
+@pytest.mark.parametrize("kind", ["rgb", "instance", "depth"])
+def test_a_damaged_image_is_named(root: Path, kind: str) -> None:
+    image = first_image(root)
+    name = image.filename if kind == "rgb" else image.layers[kind]
+    whole = (root / name).read_bytes()
+    (root / name).write_bytes(whole[:-30])
+    read = {"rgb": image.pixels, "instance": image.mask, "depth": image.depth_m}[kind]
+    with pytest.raises(DatasetError, match=rf"{name}: .*not a readable image"):
+        read()
