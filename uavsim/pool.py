@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -59,6 +61,7 @@ def _interrupts_later() -> Iterator[None]:
 
 
 def _begin() -> None:
+    threading.Thread(target=_end_with_the_parent, name="parent", daemon=True).start()
     _leave_interrupts_to_the_parent()
     keep_freed_memory()
     collect_seldom()
@@ -68,3 +71,11 @@ def _leave_interrupts_to_the_parent() -> None:
     """Let Ctrl-C, which reaches every process of a terminal, end the work where it is reported, in one process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _end_with_the_parent() -> None:
+    """Wait until the parent is gone: one that was killed tells no worker, and each holds the others' pipes open."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -1,14 +1,10 @@
-import errno
 import json
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import uavsim
-from uavsim.errors import StorageError
 from uavsim.export import ExportRequest
 from uavsim.export.mcap import export_mcap
 
@@ -46,29 +42,3 @@ def test_a_file_that_is_there_is_replaced_whole(strict: Path, tmp_path: Path) ->
     export_mcap(ExportRequest(strict, tmp_path))
     export_mcap(ExportRequest(strict, tmp_path / "new"))
     assert (tmp_path / "scene_00.mcap").read_bytes() == (tmp_path / "new/scene_00.mcap").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("error", "reported"),
-    [
-        (
-            OSError(errno.ENOSPC, "No space left on device"),
-            "the disk is full; free space and run the same command again$",
-        ),
-        (
-            RuntimeError("FoxgloveError: attempted another write"),
-            "attempted another write; free space and run the same command again$",
-        ),
-    ],
-)
-def test_a_full_disk_is_reported_with_how_to_begin_anew(
-    strict: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, reported: str
-) -> None:
-    @contextmanager
-    def full(*_: object, **__: object) -> Iterator[None]:
-        yield
-        raise error
-
-    monkeypatch.setattr("foxglove.open_mcap", full)
-    with pytest.raises(StorageError, match=reported):
-        export_mcap(ExportRequest(strict, tmp_path))

@@ -49,3 +49,15 @@ def test_where_no_folder_can_be_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(InputError, match="name another place"):
         ResultPath.open(tmp_path / "file/out")
+
+
+def test_temp_files_of_a_killed_writer_go_when_their_folder_is_written_into(tmp_path: Path) -> None:
+    for folder in ("out", "out/a", "out/b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / ".x.0123456789ab.uavsim-tmp").write_bytes(b"half")
+        (tmp_path / folder / "mine.txt").write_bytes(b"mine")
+    out = ResultPath.open(tmp_path / "out")
+    write_whole(out / "y", b"whole")
+    write_whole(out / "a" / "y", b"whole")
+    left = {str(path.relative_to(tmp_path / "out")) for path in out.shown.rglob("*") if path.is_file()}
+    assert left == {"y", "mine.txt", "a/y", "a/mine.txt", "b/mine.txt", "b/.x.0123456789ab.uavsim-tmp"}

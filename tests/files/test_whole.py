@@ -11,7 +11,16 @@ import pytest
 from uavsim.dataset.tables import TableWriter
 from uavsim.errors import InputError, StorageError
 from uavsim.files.own_folder import OwnFolder
-from uavsim.files.whole import create_in, is_temp, open_folder, replace_bytes, storage_errors, sweep_temp, whole_file
+from uavsim.files.whole import (
+    begin_temp,
+    create_in,
+    is_temp,
+    open_folder,
+    replace_bytes,
+    storage_errors,
+    sweep_temp,
+    whole_file,
+)
 
 
 def test_a_writer_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -123,3 +132,14 @@ def test_what_does_not_continue_is_not_reported_that_it_does(tmp_path: Path) -> 
     with pytest.raises(StorageError) as caught, storage_errors("write x", again="remove out and run it again"):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert str(caught.value) == "cannot write x: the disk is full; free space and remove out and run it again"
+
+
+def test_a_result_that_is_written_again_takes_the_temp_files_of_a_killed_writer_with_it(tmp_path: Path) -> None:
+    dead, others, foreign = ".a.0123456789ab.uavsim-tmp", ".b.0123456789ab.uavsim-tmp", ".a.txt.uavsim-tmp"
+    for name in (dead, others, foreign):
+        (tmp_path / name).write_bytes(b"half")
+    with open_folder(tmp_path) as folder:
+        alive, file = begin_temp(folder, "a")
+        with file, whole_file(tmp_path / "a") as whole:
+            whole.write(b"whole")
+    assert {path.name for path in tmp_path.iterdir()} == {"a", others, foreign, alive}

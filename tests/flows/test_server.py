@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,12 +33,12 @@ def test_a_server_that_is_killed_while_it_starts_is_started_again(victim: str) -
 
 
 @pytest.fixture
-def doomed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+def doomed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Let every start of a server end at once; gives the file that gets a line for each."""
     starts = tmp_path / "starts"
     lines = f"echo x >> {starts}; echo no such table >&2; exit 7"
     monkeypatch.setattr(server_module, "python_command", lambda *_: ["sh", "-c", lines])
-    yield starts
+    return starts
 
 
 def test_one_that_ends_at_every_start_is_given_up_with_its_last_line(doomed: Path) -> None:
@@ -50,10 +49,9 @@ def test_one_that_ends_at_every_start_is_given_up_with_its_last_line(doomed: Pat
 
 def test_a_port_that_a_simulator_took_first_is_exchanged(monkeypatch: pytest.MonkeyPatch, doomed: Path) -> None:
     lines = f"echo x >> {doomed}; echo '[Errno 98] address already in use' >&2; exit 1"
-    monkeypatch.setattr(server_module, "python_command", lambda *words: ["sh", "-c", f"echo {words[-1]}; {lines}"])
-    ports = []
-    with OwnServer() as server, pytest.raises(SystemFailure, match="3 times"):
-        ports.append(server.address.url)
-        server.wait()
-    ports.append(server.address.url)
-    assert ports[0] != ports[1]
+    monkeypatch.setattr(server_module, "python_command", lambda *_: ["sh", "-c", lines])
+    with OwnServer() as server:
+        first = server.address.url
+        with pytest.raises(SystemFailure, match="3 times"):
+            server.wait()
+        assert server.address.url != first

@@ -15,11 +15,11 @@ import numpy as np
 
 from uavsim.access import Image, LidarScan, Sample, Scene
 from uavsim.environment import install_line
-from uavsim.errors import InputError, StorageError
+from uavsim.errors import InputError
+from uavsim.export.patient_file import patient_file
 from uavsim.export.request import ExportRequest
 from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
-from uavsim.files.whole import AGAIN, whole_file
 from uavsim.geometry.se3 import SE3
 from uavsim.images import draw
 
@@ -47,11 +47,8 @@ def export_mcap(request: ExportRequest) -> list[Path]:
         for scene in request.scenes():
             path = out / f"{scene.name}.mcap"
             context = foxglove.Context()
-            try:
-                with whole_file(path) as file, foxglove.open_mcap(file, context=context):
-                    _Topics(foxglove, context).write(scene)
-            except RuntimeError as error:  # how Foxglove's writer says that the disk is full; it prints the rest itself
-                raise StorageError(f"cannot write {path}: {error}; free space and {AGAIN}") from error
+            with patient_file(path) as file, foxglove.open_mcap(file, context=context):
+                _Topics(foxglove, context).write(scene)
             written.append(path.shown)
     return written
 

@@ -19,7 +19,7 @@ from typing import Final, Self
 from uavsim.errors import InputError, StorageError
 from uavsim.files.own_folder import OwnFolder
 from uavsim.files.result_folder import check_result_folder
-from uavsim.files.whole import AGAIN, is_temp, storage_errors, sweep_temp, write_whole
+from uavsim.files.whole import AGAIN, storage_errors, sweep_folder, write_whole
 
 __all__ = ["UNFINISHED", "ResultPath"]
 
@@ -34,6 +34,7 @@ class _Held:
 
     def __init__(self, descriptor: int) -> None:
         self.folder = OwnFolder(Path(f"/proc/self/fd/{descriptor}"))
+        self.swept = set[str]()  # folders in it, by key, in which no temp file of a dead writer is left
         weakref.finalize(self, os.close, descriptor)
 
 
@@ -91,13 +92,17 @@ class ResultPath:
 
     @contextmanager
     def parent(self) -> Iterator[int]:
-        """Open, and make, the folder that it is in.
+        """Open, and make, the folder that it is in; temp files of killed writers there are removed, the first time.
 
         Raises:
             StorageError: something on the way is a link or no folder.
             OSError: the disk's.
         """
         with self.held.folder.parent(self.key, make=True, shown=self.shown) as (folder, _):
+            key = self.key.rpartition("/")[0]
+            if key not in self.held.swept:
+                self.held.swept.add(key)
+                sweep_folder(folder)
             yield folder
 
     def is_empty(self) -> bool:
@@ -120,7 +125,6 @@ class ResultPath:
             with mark.open_to_read() as file:
                 if file.read(_MOST_MARK_BYTES).decode(errors="replace") != job:
                     raise InputError(f"{self}: holds the unfinished result of another command; name a new folder")
-            self._sweep()
         elif not self.is_empty():
             raise InputError(f"{self}: holds something already; name a new folder")
         else:
@@ -132,15 +136,6 @@ class ResultPath:
                 mark.remove()
             raise
         mark.remove()
-
-    def _sweep(self) -> None:
-        """Remove the temp files of a killed writer."""
-        for path in self.held.folder.root.iterdir():
-            if path.is_dir() and not path.is_symlink():
-                self.held.folder.sweep_temps(path.name)
-            elif is_temp(path.name):
-                with (self / "x").parent() as folder:
-                    sweep_temp(folder, path.name)
 
     def make_folder(self) -> None:
         """Make the folder itself, empty."""

@@ -39,6 +39,7 @@ __all__ = [
     "replace_in",
     "storage_error",
     "storage_errors",
+    "sweep_folder",
     "sweep_temp",
     "to_json_bytes",
     "whole_file",
@@ -166,7 +167,7 @@ AnyPlace = TypeVar("AnyPlace", bound=Path | Place)
 
 @contextmanager
 def parent_of(path: Path | Place) -> Iterator[int]:
-    """Open, and make, the folder that a file is to be in.
+    """Open, and make, the folder that a file is to be in; temp files that killed writers of it left there are removed.
 
     Raises:
         InputError: a file is where the folder is to be.
@@ -179,6 +180,7 @@ def parent_of(path: Path | Place) -> Iterator[int]:
     refuse_no_folder(path.parent)
     path.parent.mkdir(parents=True, exist_ok=True)
     with open_folder(path.parent) as folder:
+        sweep_folder(folder, path.name)
         yield folder
 
 
@@ -305,6 +307,14 @@ def _written_temp(folder: int, name: str, data: bytes) -> Iterator[str]:
         finally:
             with suppress(FileNotFoundError):
                 os.unlink(temp, dir_fd=folder)
+
+
+def sweep_folder(folder: int, name: str = "") -> None:
+    """Remove the temp files of dead writers in an open folder: of one name, or all."""
+    with suppress(PermissionError):  # a folder may be written and not be listed
+        for found in os.listdir(folder):
+            if found.startswith(f".{name}." if name else ".") and is_temp(found):
+                sweep_temp(folder, found)
 
 
 def sweep_temp(folder: int, name: str) -> bool:

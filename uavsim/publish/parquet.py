@@ -149,14 +149,15 @@ class ParquetShards:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if kind is None:
-            self._flush()
-            self._close()
-        else:
-            if self._writer is not None:
-                with suppress(OSError):  # it fails again where the disk is full; what went wrong first is reported
-                    self._writer.close()
-            self._file.__exit__(kind, error, at)
+        with self._file:  # the temp file goes with whatever fails
+            if kind is None:
+                self._flush()
+                self._close()
+            else:
+                if self._writer is not None:
+                    with suppress(OSError):  # it fails again where the disk is full; what went wrong first is reported
+                        self._writer.close()
+                self._file.__exit__(kind, error, at)
 
     def add(self, row: JsonDict) -> None:
         """Append a row.
@@ -187,9 +188,8 @@ class ParquetShards:
 
     def _close(self) -> None:
         if self._writer is not None:
-            with self._errors():
+            with self._errors(), self._file:
                 self._writer.close()
-                self._file.close()
         self._writer, self._bytes = None, 0
 
     def _errors(self) -> AbstractContextManager[None]:

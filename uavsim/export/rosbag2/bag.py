@@ -16,13 +16,14 @@ import numpy as np
 from uavsim.access import Image, LidarScan, RadarScan, Sample, Scene
 from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.environment import install_line
-from uavsim.errors import InputError, StorageError
+from uavsim.errors import InputError
+from uavsim.export.patient_file import patient_file
 from uavsim.export.request import ExportRequest
 from uavsim.export.rosbag2.messages import VISION_MESSAGES, Message, Messages
 from uavsim.export.rosbag2.topics import STYLES, Names, names_of
 from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
-from uavsim.files.whole import AGAIN, to_json_bytes, whole_file, write_whole
+from uavsim.files.whole import to_json_bytes, write_whole
 from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.vehicles.can_bus import KIND
 from uavsim.registry import pick
@@ -57,14 +58,11 @@ def export_rosbag2(request: ExportRequest) -> list[Path]:
         for scene in request.scenes():
             folder, name = out / scene.name, f"{scene.name}_0.mcap"
             bag = _Bag(foxglove, store)
-            try:
-                with whole_file(folder / name) as file:
-                    options = foxglove.mcap.MCAPWriteOptions(profile="ros2")
-                    with foxglove.open_mcap(file, context=bag.context, writer_options=options):
-                        for time_us, topic, message in _messages(scene, Messages(store.types), style=request.topics):
-                            bag.write(topic, message, time_us)
-            except RuntimeError as error:  # how Foxglove's writer says that the disk is full
-                raise StorageError(f"cannot write {folder / name}: {error}; free space and {AGAIN}") from error
+            with patient_file(folder / name) as file:
+                options = foxglove.mcap.MCAPWriteOptions(profile="ros2")
+                with foxglove.open_mcap(file, context=bag.context, writer_options=options):
+                    for time_us, topic, message in _messages(scene, Messages(store.types), style=request.topics):
+                        bag.write(topic, message, time_us)
             write_whole(folder / "metadata.yaml", to_json_bytes(bag.metadata(name)))
             written.append(folder.shown)
     return written

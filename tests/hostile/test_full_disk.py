@@ -1,0 +1,58 @@
+"""Disks that take no more: one line, and no temp file stays; files that may not grow stand for them."""
+
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.dataset_factory import make_dataset
+from uavsim.cli import build_app
+from uavsim.errors import StorageError
+
+COMMANDS: dict[str, Callable[[str, str], list[str]]] = {
+    **{
+        kind: lambda root, out, kind=kind: ["export", root, out, "--format", kind]
+        for kind in ("agents", "coco", "kitti", "mcap", "mmdet3d", "nerfstudio", "opv2v", "rosbag2")
+    },
+    "convert": lambda root, out: ["convert", root, out, "--dialect", "uav3d"],
+    "publish": lambda root, out: ["publish", root, "--out", out],
+    "events": lambda root, out: ["events", root, "--out", out, "--workers", "1"],
+    "collaboration": lambda root, out: ["collaboration", root, "--out", out],
+    "report": lambda root, out: ["report", root, "--out", f"{out}/report.html"],
+    "view": lambda root, out: ["view", root, "--save", f"{out}/view.rrd"],
+    "video": lambda root, out: ["video", root, "--out", f"{out}/video.mp4"],
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_dataset(tmp_path_factory.mktemp("full"), scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))
+
+
+@contextmanager
+def no_file_larger_than(most_bytes: int) -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_full_disk_is_one_line_and_leaves_no_temp_file(command: str, root: Path, tmp_path: Path) -> None:
+    failures = 0
+    for number, most_bytes in enumerate((0, 2000, 6000)):
+        out = tmp_path / f"out{number}"
+        with no_file_larger_than(most_bytes):
+            result = CliRunner().invoke(build_app(), COMMANDS[command](str(root), str(out)))
+        if result.exit_code:
+            assert isinstance(result.exception, StorageError), result.exception
+            assert "ulimit -f" in str(result.exception)
+            assert "\n" not in str(result.exception)
+            failures += 1
+        assert [path.name for path in out.rglob("*.uavsim-tmp")] == []
+    assert failures
