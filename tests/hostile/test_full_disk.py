@@ -1,7 +1,7 @@
 """Disks that take no more: one line, and no temp file stays; files that may not grow stand for them."""
 
 import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,18 +12,16 @@ from tests.dataset_factory import make_dataset
 from uavsim.cli import build_app
 from uavsim.errors import StorageError
 
-COMMANDS: dict[str, Callable[[str, str], list[str]]] = {
-    **{
-        kind: lambda root, out, kind=kind: ["export", root, out, "--format", kind]
-        for kind in ("agents", "coco", "kitti", "mcap", "mmdet3d", "nerfstudio", "opv2v", "rosbag2")
-    },
-    "convert": lambda root, out: ["convert", root, out, "--dialect", "uav3d"],
-    "publish": lambda root, out: ["publish", root, "--out", out],
-    "events": lambda root, out: ["events", root, "--out", out, "--workers", "1"],
-    "collaboration": lambda root, out: ["collaboration", root, "--out", out],
-    "report": lambda root, out: ["report", root, "--out", f"{out}/report.html"],
-    "view": lambda root, out: ["view", root, "--save", f"{out}/view.rrd"],
-    "video": lambda root, out: ["video", root, "--out", f"{out}/video.mp4"],
+KINDS = ("agents", "coco", "kitti", "mcap", "mmdet3d", "nerfstudio", "opv2v", "rosbag2")
+COMMANDS = {  # with SET and OUT to fill in
+    **{kind: f"export SET OUT --format {kind}" for kind in KINDS},
+    "convert": "convert SET OUT --dialect uav3d",
+    "publish": "publish SET --out OUT",
+    "events": "events SET --out OUT --workers 1",
+    "collaboration": "collaboration SET --out OUT",
+    "report": "report SET --out OUT/report.html",
+    "view": "view SET --save OUT/view.rrd",
+    "video": "video SET --out OUT/video.mp4",
 }
 
 
@@ -47,8 +45,9 @@ def test_a_full_disk_is_one_line_and_leaves_no_temp_file(command: str, root: Pat
     failures = 0
     for number, most_bytes in enumerate((0, 2000, 6000)):
         out = tmp_path / f"out{number}"
+        words = COMMANDS[command].replace("SET", str(root)).replace("OUT", str(out)).split()
         with no_file_larger_than(most_bytes):
-            result = CliRunner().invoke(build_app(), COMMANDS[command](str(root), str(out)))
+            result = CliRunner().invoke(build_app(), words)
         if result.exit_code:
             assert isinstance(result.exception, StorageError), result.exception
             assert "ulimit -f" in str(result.exception)

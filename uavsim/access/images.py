@@ -14,7 +14,7 @@ from uavsim.geometry import pinhole
 from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec, points, radar, resample
-from uavsim.images.codec import Float32Image
+from uavsim.images.codec import Float32Image, ImageSource
 from uavsim.images.points import PointArray
 from uavsim.records.channels import split_channel
 from uavsim.typing import FloatArray, IntArray, UInt8Array, UInt16Array
@@ -166,7 +166,7 @@ class Image:
         colours = self.pixels()[::every_px, ::every_px][near]
         return self.map_SE3_optical.apply(rays * depth_m[near].astype(np.float64)[:, None]), colours
 
-    def _decoded(self, name: str, decode: Callable[[bytes], T]) -> T:
+    def _decoded(self, name: str, decode: Callable[[ImageSource], T]) -> T:
         shown = self.files.root / name
         data = codec.as_declared(self.files.read(name), self.size_px, name=shown)
         try:
