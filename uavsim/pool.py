@@ -74,7 +74,7 @@ def _leave_interrupts_to_the_parent() -> None:
 
 
 def _end_with_the_parent() -> None:
-    """Wait until the parent is gone: one that was killed tells no worker, and each holds the others' pipes open."""
+    """Wait until the parent is gone: a kill gives workers no notice, and each holds the others' pipes open."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
