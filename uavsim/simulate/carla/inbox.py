@@ -5,7 +5,8 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Callable, Collection
-from typing import Any
+
+import carla
 
 from uavsim.errors import MissedTick
 from uavsim.simulate.ports import Reading
@@ -21,11 +22,11 @@ class Inbox:
     """
 
     def __init__(self) -> None:
-        self._arrived: queue.SimpleQueue[tuple[int, Any] | None] = queue.SimpleQueue()
+        self._arrived: queue.SimpleQueue[tuple[int, carla.SensorData] | None] = queue.SimpleQueue()
         self._frame: int | None = None
         self._closed = False
 
-    def put(self, index: int, measurement: Any) -> None:
+    def put(self, index: int, measurement: carla.SensorData) -> None:
         """Take what a sensor sent; called in libcarla's threads."""
         if not self._closed and self._frame in (None, measurement.frame):
             self._arrived.put((index, measurement))
@@ -34,7 +35,7 @@ class Inbox:
         """Return the tick's number."""
         self._frame = frame
 
-    def get(self, *, timeout_s: float) -> tuple[int, Any] | None:
+    def get(self, *, timeout_s: float) -> tuple[int, carla.SensorData] | None:
         """Return the next measurement with its sensor's number; None when there will be no more.
 
         Raises:
@@ -59,7 +60,7 @@ class SensorsPending:
         names: list[str],
         silent: Collection[int],
         deadline_s: float,
-        proven: Callable[[list[Any]], list[Reading]],
+        proven: Callable[[list[carla.SensorData | None]], list[Reading]],
     ) -> None:
         """Wait for ``inbox``.
 
@@ -77,7 +78,7 @@ class SensorsPending:
 
     def wait(self) -> list[Reading]:
         """See ``PendingReadings``."""
-        images: list[Any] = [None] * len(self._names)
+        images: list[carla.SensorData | None] = [None] * len(self._names)
         missing = len(images) - len(self._silent)
         end = time.monotonic() + self._deadline_s
         while missing:

@@ -6,8 +6,9 @@ nothing; ``capture/radar.py`` makes them of the actors' motion.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+import carla
 import numpy as np
 
 from uavsim.images import points
@@ -32,13 +33,13 @@ def _attributes(radar: RadarParams) -> dict[str, float]:
     }
 
 
-def _too_far(measurement: Any, radar: RadarParams, _: Memory) -> str:
+def _too_far(measurement: carla.RadarMeasurement, radar: RadarParams, _: Memory) -> str:
     depth_m = np.frombuffer(measurement.raw_data, _RAY)["depth_m"]
     farthest_m = float(depth_m.max(initial=0.0))
     return f"sees {farthest_m:.1f} m far, not {radar.range_m:g}" if farthest_m > radar.range_m + 0.1 else ""
 
 
-def _returns(measurement: Any) -> Returns:
+def _returns(measurement: carla.RadarMeasurement) -> Returns:
     rays = np.frombuffer(measurement.raw_data, _RAY)
     level_m = rays["depth_m"] * np.cos(rays["altitude_rad"])
     returns = np.zeros(len(rays), points.RETURN)

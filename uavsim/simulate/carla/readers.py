@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
+import carla
 import numpy as np
 
 from uavsim.errors import MissedTick
@@ -51,7 +52,7 @@ class CarlaReader:
     every_tick: bool = False
 
 
-def bgra(image: Any) -> AnyArray:
+def bgra(image: carla.Image) -> AnyArray:
     """Return the (H, W, 4) bytes of a CARLA image, not copied."""
     return np.frombuffer(image.raw_data, dtype=np.uint8).reshape(image.height, image.width, 4)
 
@@ -66,7 +67,7 @@ def _camera_attributes(camera: CameraParams) -> dict[str, float]:
     }
 
 
-def _other_image(image: Any, camera: CameraParams, _: Memory) -> str:
+def _other_image(image: carla.Image, camera: CameraParams, _: Memory) -> str:
     camera = camera.rendered
     if (image.width, image.height) != (camera.width_px, camera.height_px) or abs(image.fov - camera.fov_deg) > 1e-3:
         return f"came as {image.width}x{image.height} fov {image.fov}"
@@ -78,19 +79,19 @@ def camera_reader(blueprint: str, read: Callable[[Any], AnyArray], **optional: s
     return CarlaReader(blueprint, _camera_attributes, _other_image, read, optional)
 
 
-def _depth_m(image: Any) -> AnyArray:
+def _depth_m(image: carla.Image) -> AnyArray:
     code = bgra(image)
     number = code[..., 2].astype(np.float32) + code[..., 1] * np.float32(256) + code[..., 0] * np.float32(65536)
     return number * np.float32(_DEPTH_RANGE_M / (2**24 - 1))
 
 
-def _flow_px(image: Any) -> AnyArray:
+def _flow_px(image: carla.OpticalFlowImage) -> AnyArray:
     """CARLA sends Unreal's velocity buffer: clip space (-1 to 1), right and up, now less then, cut off at -2 and 2."""
     clip = np.frombuffer(image.raw_data, dtype=np.float32).reshape(image.height, image.width, 2)
     return clip * np.array([image.width / 2, -image.height / 2], dtype=np.float32)
 
 
-def _events(measurement: Any) -> AnyArray:
+def _events(measurement: carla.DVSEventArray) -> AnyArray:
     """CARLA stamps events with the time since the server's start; here it is the time from the image's own stamp."""
     raw = np.frombuffer(measurement.raw_data, dtype=_EVENT)
     changes = np.empty(len(raw), dtype=events.EVENT)
@@ -112,7 +113,7 @@ def _lidar_attributes(lidar: LidarParams) -> dict[str, float]:
     }
 
 
-def _other_turn(measurement: Any, lidar: LidarParams, memory: Memory) -> str:
+def _other_turn(measurement: carla.SemanticLidarMeasurement, lidar: LidarParams, memory: Memory) -> str:
     """After whole turns a lidar's head is where it was."""
     if int(measurement.channels) != lidar.channels:
         return f"has {measurement.channels} beams, not {lidar.channels}"
@@ -123,7 +124,7 @@ def _other_turn(measurement: Any, lidar: LidarParams, memory: Memory) -> str:
     return ""
 
 
-def _returns(measurement: Any) -> Returns:
+def _returns(measurement: carla.SemanticLidarMeasurement) -> Returns:
     """Read a ``SemanticLidarMeasurement``: points come beam by beam, the highest first.
 
     A semantic lidar measures no intensity; the cosine of the angle at which the ray meets the surface takes its place.

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import carla
 import numpy as np
@@ -85,7 +84,7 @@ class CarlaSensors:
         self._built_for = wanted
 
     def _spawn(self, index: int, sensor: Sensor, modality: Modality, reader: CarlaReader) -> carla.Sensor:
-        def on_measurement(measurement: Any) -> None:
+        def on_measurement(measurement: carla.SensorData) -> None:
             self._inbox.put(index, measurement)
 
         if modality.remembers and modality.unknown is not None:
@@ -140,7 +139,7 @@ class CarlaSensors:
         self._park()
         return pending
 
-    def _proven(self, measurements: Sequence[Any], *, state: TickState) -> list[Reading]:
+    def _proven(self, measurements: Sequence[carla.SensorData | None], *, state: TickState) -> list[Reading]:
         self._check(measurements, state)
         return [_reading(*pair) for pair in zip(self._spawned, measurements, strict=True)]
 
@@ -150,14 +149,15 @@ class CarlaSensors:
         if ids:
             self._world.move(ids, np.tile(_PARKED_UE_M, (len(ids), 1)), np.zeros((len(ids), 3)))
 
-    def _check(self, measurements: Sequence[Any], state: TickState) -> None:
+    def _check(self, measurements: Sequence[carla.SensorData | None], state: TickState) -> None:
         """Refuse measurements whose pose, parameters or time are not those asked for.
 
         Angles are compared as rotations: at pitch -90 yaw and roll are one angle written in two ways.
         """
-        taken = [index for index, measurement in enumerate(measurements) if measurement is not None]
-        poses = [self._pose_of[self._spawned[index].sensor] for index in taken]
-        got = np.array([_pose_row(measurements[index]) for index in taken])
+        pairs = zip(self._spawned, measurements, strict=True)
+        taken = [(spawned, measurement) for spawned, measurement in pairs if measurement is not None]
+        poses = [self._pose_of[spawned.sensor] for spawned, _ in taken]
+        got = np.array([_pose_row(measurement) for _, measurement in taken])
         wanted_m = np.stack([pose.ue_location_m for pose in poses])
         wanted_q = np.stack([pose.map_SE3_optical.quat_wxyz for pose in poses])
         got_q = unreal.map_q_optical_from_ue_euler(got[:, 3:6])
@@ -168,11 +168,10 @@ class CarlaSensors:
         if not good.all():
             bad = int(np.flatnonzero(~good)[0])
             raise MissedTick(
-                f"tick {state.frame}: {self._spawned[taken[bad]].name} was taken {off_m[bad]:.3f} m and "
+                f"tick {state.frame}: {taken[bad][0].name} was taken {off_m[bad]:.3f} m and "
                 f"{np.degrees(np.sqrt(8 * max(off_q[bad], 0))):.3f} degrees from the pose asked for"
             )
-        for index in taken:
-            spawned, measurement = self._spawned[index], measurements[index]
+        for spawned, measurement in taken:
             if fault := spawned.reader.fault(measurement, spawned.sensor.spec.params, spawned.memory):
                 raise MissedTick(f"tick {state.frame}: {spawned.name} {fault}")
             if abs(measurement.timestamp - state.elapsed_s) > 1e-6:
@@ -202,7 +201,7 @@ def _reader_of(modality: Modality) -> CarlaReader:
     return reader
 
 
-def _reading(spawned: _Spawned, measurement: Any) -> Reading:
+def _reading(spawned: _Spawned, measurement: carla.SensorData | None) -> Reading:
     modality = spawned.modality
     if measurement is None:
         assert modality.unknown is not None, "what sends nothing at first says what stands for it"
@@ -210,6 +209,6 @@ def _reading(spawned: _Spawned, measurement: Any) -> Reading:
     return Reading(spawned.sensor.channel, modality.name, spawned.reader.read(measurement), measurement)
 
 
-def _pose_row(image: Any) -> tuple[float, ...]:
+def _pose_row(image: carla.SensorData) -> tuple[float, ...]:
     p, r = image.transform.location, image.transform.rotation
     return (p.x, p.y, p.z, r.roll, r.pitch, r.yaw)

@@ -10,7 +10,6 @@ import functools
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import carla
 
@@ -321,7 +320,7 @@ class CarlaWorld:
         attributes: Mapping[str, float],
         *,
         optional: Mapping[str, str],
-        on_measurement: Callable[[Any], None],
+        on_measurement: Callable[[carla.SensorData], None],
         carried: tuple[int, carla.Transform] | None = None,
     ) -> carla.Sensor:
         """Spawn one sensor and listen to it; returns the actor.

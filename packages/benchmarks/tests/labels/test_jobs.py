@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import uavsim
-from uavsim_benchmarks.labels.jobs import camera_name, jobs_of
+from uavsim_benchmarks.labels.jobs import jobs_of
 
 
 def test_views_are_those_of_the_tables(labelled_set: Path) -> None:
@@ -30,13 +29,6 @@ def test_views_are_those_of_the_tables(labelled_set: Path) -> None:
         away_m = sample.boxes.map_SE3_box.translation_m - sample.images[3].map_SE3_optical.translation_m
         np.testing.assert_allclose(job.views.away_m[3], np.hypot(*away_m.T[:2]))
     assert partly  # shares, not whole numbers
-
-
-@pytest.mark.parametrize(
-    ("channel", "camera"), [("CAMERA_FRONT_id_12", "FRONT"), ("CAMERA_A_B_id_0", "A_B"), ("CAM_FRONT", "CAM_FRONT")]
-)
-def test_the_camera_of_a_channel(channel: str, camera: str) -> None:
-    assert camera_name(channel) == camera
 
 
 def test_without_pixels_no_file_is_looked_for(labelled_set: Path) -> None:

@@ -17,7 +17,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim_benchmarks.labels.twin_tables import TwinTables
 
-__all__ = ["CLASSES", "ImageJob", "SampleJob", "SampleViews", "camera_name", "jobs_of", "views_of"]
+__all__ = ["CLASSES", "ImageJob", "SampleJob", "SampleViews", "jobs_of", "views_of"]
 
 CLASSES: Final = {
     "vehicle.car": "car",
@@ -129,11 +129,6 @@ class SampleJob:
     causes: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
 
 
-def camera_name(channel: str) -> str:
-    """Return FRONT of ``CAMERA_FRONT_id_3``; another channel's whole name."""
-    return channel.removeprefix("CAMERA_").partition("_id_")[0]
-
-
 def jobs_of(data: Dataset, twins: TwinTables | None = None, *, pixels: bool = True) -> Iterator[SampleJob]:
     """Yield every sample of a dataset, in table order.
 
@@ -202,7 +197,7 @@ def _image(image: Image, map_SE3_optical: SE3, twins: TwinTables | None, *, pixe
     return ImageJob(
         token=image.token,
         channel=image.channel,
-        camera=camera_name(image.channel),
+        camera=image.camera,
         drone=image.drone_id,
         size_px=(int(image.size_px[0]), int(image.size_px[1])),
         intrinsic=image.pinhole,
