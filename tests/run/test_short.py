@@ -15,7 +15,7 @@ from tests.run.test_stages import on_its_own_simulator, run_all
 from tools.common.leftovers import contents
 from uavsim.annotate.scene import annotate
 from uavsim.config.run import RunConfig, SimulatorConfig
-from uavsim.errors import InputError, StorageError, SystemFailure
+from uavsim.errors import StorageError, SystemFailure
 from uavsim.flows import client, server
 from uavsim.flows.generate import generate
 from uavsim.records.recording import Recording
@@ -58,29 +58,6 @@ def test_it_makes_the_same_dataset_as_the_stages_alone(paper: Paper, tmp_path: P
     run_all(paper(out=tmp_path / "plain"))
     flown, plain = contents(tmp_path / "out"), contents(tmp_path / "plain")
     assert flown == plain
-
-
-def test_a_long_run_goes_on_without_prefect_and_says_what_is_missing(
-    paper: Paper, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(client, "is_installed", lambda: False)
-    request = on_its_own_simulator(paper(scenes="4"))
-    assert not is_short(request.run_config(), len(prepared(request).to_fly))
-    result = generate(request.model_copy(update={"check": False}), console=Screen(width=500))
-    assert len(result.committed) == 4
-    said = [line for line in capsys.readouterr().out.splitlines() if "Prefect" in line]
-    assert len(said) == 1
-    assert "scripts/setup ours" in said[0]
-
-
-def test_a_server_that_is_named_needs_prefect(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    monkeypatch.setattr(client, "is_installed", lambda: False)
-    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:1/api")
-    with pytest.raises(InputError, match=r"PREFECT_API_URL needs Prefect, which is not installed: .*setup ours"):
-        client.configured_api_url()
-    monkeypatch.delenv("PREFECT_API_URL")
-    assert client.configured_api_url() is None
 
 
 def test_failures_are_retried_and_quarantine_reaches_the_summary(paper: Paper, tmp_path: Path) -> None:

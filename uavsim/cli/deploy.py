@@ -26,9 +26,8 @@ def deploy(
     cron: Annotated[str | None, typer.Option(help='When regenerate-mini runs by itself, as "0 3 * * 1".')] = None,
 ) -> None:
     """Register every flow as a deployment that workers pick up (PREFECT_API_URL names the server)."""
-    from uavsim.flows.client import check_api, configured_api_url, require_prefect
+    from uavsim.flows.client import check_api, configured_api_url
 
-    require_prefect("uavsim deploy")
     url = configured_api_url()
     if url is None:
         raise InputError("no Prefect server is named: start one (prefect server start) and set PREFECT_API_URL")

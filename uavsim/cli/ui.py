@@ -22,9 +22,7 @@ def ui(
 ) -> None:
     """Serve Prefect's pages of your runs, past ones too, until Ctrl-C; while it is up, your runs show there."""
     from uavsim.flows.account import account_server, home_folder
-    from uavsim.flows.client import require_prefect
 
-    require_prefect("uavsim ui")
     screen = Screen()
     with account_server(port=port) as (address, started):
         screen.print(line("Prefect's pages: ", ("bold", address.url)))

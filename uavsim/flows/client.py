@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
 import sys
 import urllib.parse
@@ -12,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from uavsim.environment import install_line, without_prefect
+from uavsim.environment import without_prefect
 from uavsim.errors import InputError, SystemFailure
 from uavsim.store.journal import redact
 
-__all__ = ["check_api", "configured_api_url", "is_healthy", "is_installed", "require_prefect", "use_api"]
+__all__ = ["check_api", "configured_api_url", "is_healthy", "use_api"]
 
 _DIRECT: Final = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy reaches this machine's own
 _OURS: Final = (
@@ -26,24 +25,6 @@ _OURS: Final = (
 _SERVICES_END_S: Final = 5.0
 
 
-def is_installed() -> bool:
-    """Return whether Prefect is there, without importing it."""
-    return importlib.util.find_spec("prefect") is not None
-
-
-def require_prefect(wanted: str) -> None:
-    """Make sure that Prefect is there.
-
-    Args:
-        wanted: what cannot be done without.
-
-    Raises:
-        InputError: it is not installed.
-    """
-    if not is_installed():
-        raise InputError(f"{wanted} needs Prefect, which is not installed: {install_line('prefect')}")
-
-
 def configured_api_url() -> str | None:
     """Return the server that the user configured (PREFECT_API_URL or a Prefect profile), or None.
 
@@ -51,14 +32,12 @@ def configured_api_url() -> str | None:
     server has settings of its own.
 
     Raises:
-        InputError: Prefect refuses a variable of the environment, or is not installed though a server is named.
+        InputError: Prefect refuses a variable of the environment.
     """
-    named = bool(os.environ.get("PREFECT_API_URL"))
-    if named:
-        require_prefect("PREFECT_API_URL")
     if _nothing_is_configured():
         without_prefect()
         return None
+    named = bool(os.environ.get("PREFECT_API_URL"))
     taken = {} if named else without_prefect()
     url = _url_of_settings(taken)
     if url is not None and taken:  # a profile names a server: the user's variables are for it
@@ -69,8 +48,6 @@ def configured_api_url() -> str | None:
 
 def _nothing_is_configured() -> bool:
     """Report, without importing Prefect (which takes seconds), that neither environment nor files say anything of it."""
-    if not is_installed():
-        return True
     if "prefect" in sys.modules or any(name.startswith("PREFECT_") and name not in _OURS for name in os.environ):
         return False  # a program that has imported it may have settings of its own at work
     files = (Path("prefect.toml"), Path(".env"), Path.home() / ".prefect" / "profiles.toml")

@@ -12,12 +12,12 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from types import FrameType
 from typing import Final
 
-from uavsim.environment import install_line, keep_local_direct, open_file_limit
+from uavsim.environment import keep_local_direct, open_file_limit
 from uavsim.errors import SystemFailure, UavsimError
 from uavsim.flows import client, server
 from uavsim.flows.account import account_address
 from uavsim.memory import keep_few_pools
-from uavsim.run.context import Prepared, opened, prepared, refuse_foreign_servers
+from uavsim.run.context import opened, prepared, refuse_foreign_servers
 from uavsim.run.executor import execute, is_short
 from uavsim.run.finish import assemble_tables
 from uavsim.run.request import Request
@@ -62,7 +62,7 @@ def generate(request: Request, *, console: Screen) -> Result:
             client.check_api(named)
         opening = time.monotonic()
         kept = account_address() if named is None and ready.to_fly else None
-        if named is None and kept is None and _does_without_prefect(ready, console):
+        if not ready.to_fly or (named is None and kept is None and is_short(request.run_config(), len(ready.to_fly))):
             begin_import("uavsim.validate.image_measurements")  # half a second: the simulators start meanwhile
             context = stack.enter_context(opened(ready, console=console))
             summary = execute(context, Threads(context))
@@ -84,16 +84,6 @@ def generate(request: Request, *, console: Screen) -> Result:
         simulator_s=simulator_s,
         size_bytes=sum(committed_bytes(context.output, name) for name in summary.named("committed")),
     )
-
-
-def _does_without_prefect(ready: Prepared, console: Screen) -> bool:
-    """Return whether a run that no server waits for is flown in threads; where it is long, say what is then missing."""
-    if not ready.to_fly or is_short(ready.request.run_config(), len(ready.to_fly)):
-        return True
-    if client.is_installed():
-        return False
-    console.print(line(f"without pages in a browser, which need Prefect: {install_line('prefect')}"))
-    return True
 
 
 def _shown(address: server.Address, console: Screen) -> AbstractContextManager[None]:
