@@ -35,7 +35,8 @@ cameras:
   PINHOLE: {pitch_deg: -60, fov_deg: 90}
   FINE: {pitch_deg: -60, fov_deg: 90, width_px: 1440, height_px: 810}
 """
-_SCENE = ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", "2", "--seed", "7")
+_SMOKE = Path(__file__).parents[2] / "flight_plans/datasets/smoke.yaml"
+_SCENE = ("--town", "Town10HD", "--scenes", "0", "--samples", "2", "--seed", "7")
 
 
 class Flights:
@@ -50,11 +51,12 @@ class Flights:
         radar = "  TAIL: {radar: {pitch_deg: -45, range_m: 150, points_per_second: 40000, vertical_fov_deg: 60}}\n"
         gives = (", optical_flow, events", radar) if topology == "carla" else ("", "")
         rig = _ALL_SENSORS.format(more=gives[0], radar=gives[1])
-        return self._flown(f"all-sensors-{topology}", *_SCENE, "--topology", topology, files={"rig.yaml": rig})
+        files = {"rig.yaml": rig, "own.yaml": f"{_SMOKE.read_text()}flight_sensors: {{imu: {{}}, gnss: {{}}}}\n"}
+        return self._flown(f"all-sensors-{topology}", *_SCENE, "--topology", topology, files=files)
 
     def lenses(self) -> Path:
         """Return a dataset of lenses beside pinholes of the same mount, one of them with three times as fine an image."""
-        return self._flown("lenses", *_SCENE, files={"rig.yaml": _LENSES})
+        return self._flown("lenses", *_SCENE, files={"rig.yaml": _LENSES, "own.yaml": _SMOKE.read_text()})
 
     def _flown(self, name: str, *words: str, files: Mapping[str, str]) -> Path:
         folder = self._root / name
@@ -64,7 +66,17 @@ class Flights:
             if not (folder / "flown").exists():
                 for file, text in files.items():
                     (folder / file).write_text(text)
-                done = uavsim("generate", *words, "--rig", folder / "rig.yaml", "--out", folder / "out", timeout=280)
+                done = uavsim(
+                    "generate",
+                    "--dataset",
+                    folder / "own.yaml",
+                    *words,
+                    "--rig",
+                    folder / "rig.yaml",
+                    "--out",
+                    folder / "out",
+                    timeout=280,
+                )
                 assert (folder / "out/v1.0-mini").is_dir(), done.stdout + done.stderr
                 (folder / "flown").touch()
         return folder / "out"

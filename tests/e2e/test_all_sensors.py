@@ -6,9 +6,15 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
+import uavsim
 from tests.e2e.flights import Flights
+from tests.export.test_rosbag2 import convert_to_ros_1, read_bag
+from uavsim.export import ExportRequest
+from uavsim.export.rosbag2 import export_rosbag2
+from uavsim.export.rosbag2.topics import names_of
 from uavsim.images import codec, flow
 from uavsim.validate.devkit_process import run_judge
 from uavsim.validate.validator import validate_version
@@ -75,3 +81,36 @@ def test_flow_takes_each_pixel_back_to_where_it_was(flown: tuple[str, Path]) -> 
     unwarped = np.abs(before - after)[inside].mean()
     assert inside.mean() > 0.5
     assert warped < 0.4 * unwarped
+
+
+def test_a_bag_of_five_drones_has_every_reading_at_the_tables_times(flown: tuple[str, Path], tmp_path: Path) -> None:
+    topology, out = flown
+    (bag,) = export_rosbag2(ExportRequest(out, tmp_path / "bags"))
+    found = read_bag(bag)["found"]
+    tables = {
+        name: json.loads((out / f"v1.0-mini/{name}.json").read_bytes()) for name in ("sensor", "sample_data", "stream")
+    }
+    mounts = json.loads((out / "v1.0-mini/calibrated_sensor.json").read_bytes())
+    sensors = {row["token"]: row for row in tables["sensor"]}
+    of_mount = {row["token"]: sensors[row["sensor_token"]] for row in mounts}
+    times_ns: dict[str, list[int]] = {}
+    for row in sorted(tables["sample_data"], key=lambda row: row["timestamp"]):
+        sensor = of_mount[row["calibrated_sensor_token"]]
+        names = names_of(sensor["channel"], style="airsim", is_optical=sensor["modality"] == "camera")
+        carried = {"camera": ("rgb", "camera_info", "instance", "depth")}.get(sensor["modality"], (sensor["modality"],))
+        carried += ("detections",) if sensor["modality"] == "camera" and row["is_key_frame"] else ()
+        for what in carried if sensor["channel"] != "LIDAR_TOP" else ():
+            times_ns.setdefault(names.topics[what], []).append(row["timestamp"] * 1000)
+    for row in tables["stream"]:
+        topic = names_of(row["channel"], style="airsim", is_optical=False).topics[row["kind"]]
+        times_ns[topic] = (pq.read_table(out / row["filename"])["timestamp_us"].to_numpy() * 1000).tolist()
+    assert {topic: found[topic]["times_ns"] for topic in times_ns} == times_ns
+    assert {topic: found[topic]["stamps_ns"] for topic in times_ns} == times_ns
+    samples_ns = [sample.timestamp_us * 1000 for sample in uavsim.open(out).samples()]
+    drones = [f"/airsim_node/drone_{n}/odom_local_enu" for n in range(5)]
+    assert [found[topic]["stamps_ns"] for topic in ["/boxes", *drones]] == [samples_ns] * 6
+    assert found.keys() == times_ns.keys() | {"/clock", "/tf", "/tf_static", "/boxes", *drones}
+    assert len(found) == 4 + 5 * (
+        1 + 2 * 5 + 2 + (topology == "carla") + 2
+    )  # two cameras of five topics, two lidars, two streams
+    convert_to_ros_1(bag, tmp_path / "one.bag")

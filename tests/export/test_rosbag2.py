@@ -48,7 +48,12 @@ with AnyReader([bag]) as reader:
             one["k"] = message.k.tolist()
         if hasattr(message, "encoding"):
             one["middle"] = float(message.data.view("<f4").reshape(message.height, message.width)[45, 80])
-        if hasattr(message, "detections"):
+        if connection.msgtype.endswith("Detection2DArray"):
+            one["boxes_px"] = [
+                [d.id, d.bbox.center.position.x, d.bbox.center.position.y, d.bbox.size_x, d.bbox.size_y,
+                 d.results[0].pose.pose.position.z] for d in message.detections
+            ]
+        elif hasattr(message, "detections"):
             one["boxes"] = [[d.id, d.results[0].hypothesis.class_id, d.bbox.size.x] for d in message.detections]
         if hasattr(message, "transforms"):
             one.setdefault("frames", []).extend([t.header.frame_id, t.child_frame_id] for t in message.transforms)
@@ -65,19 +70,30 @@ def bag(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return export_rosbag2(ExportRequest(strict, tmp_path_factory.mktemp("bags"), split="uav_val"))[0]
 
 
-@pytest.fixture(scope="module")
-def read(bag: Path) -> dict[str, Any]:
+def read_bag(bag: Path) -> dict[str, Any]:
+    """Read every message by both readers; return how many there are, and of each topic its times and more."""
     if not READERS.exists():
         pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
     run = subprocess.run([READERS / "python", "-c", READ, bag], capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(run.stdout)
+    assert found["count"] == sum(len(one["times_ns"]) for one in found["found"].values())
     return found
+
+
+def convert_to_ros_1(bag: Path, made: Path) -> None:
+    """Let ``rosbags-convert`` write a bag of ROS 1."""
+    subprocess.run([READERS / "rosbags-convert", "--src", bag, "--dst", made], check=True)
+    assert made.read_bytes().startswith(b"#ROSBAG V2.0")
+
+
+@pytest.fixture(scope="module")
+def read(bag: Path) -> dict[str, Any]:
+    return read_bag(bag)
 
 
 def test_robots_readers_find_every_message_at_its_samples_time(strict: Path, read: dict[str, Any]) -> None:
     scene, found = uavsim.open(strict).scene("scene_01"), read["found"]
     times_ns = [sample.timestamp_us * 1000 for sample in scene]
-    assert read["count"] == sum(len(one["times_ns"]) for one in found.values())
     for image in scene.samples[0].images:
         names = names_of(image.channel, style="airsim", is_optical=True)
         for what in ("rgb", "camera_info", "instance", "depth"):
@@ -103,14 +119,32 @@ def test_values_are_the_datasets(strict: Path, read: dict[str, Any]) -> None:
     np.testing.assert_allclose(_turned(image, odometry["velocity"]), image.drone_velocity_map_mps, atol=1e-9)
 
 
+def test_each_camera_has_the_labels_that_its_mask_shows(strict: Path, read: dict[str, Any]) -> None:
+    last, found = uavsim.open(strict).scene("scene_01").samples[-1], read["found"]
+    count = 0
+    for image in last.images:
+        names = names_of(image.channel, style="airsim", is_optical=True)
+        one = found[names.topics["detections"]]
+        assert one["frame"] == names.frame
+        ids = image.mask()[0]
+        expected = {}
+        for n, number in enumerate(last.boxes.instance_id.tolist()):
+            v, u = np.nonzero(ids == number)
+            if len(v):
+                bounds = [(u.min() + u.max() + 1) / 2, (v.min() + v.max() + 1) / 2, np.ptp(u) + 1, np.ptp(v) + 1]
+                depth_m = image.map_SE3_optical.apply_inverse(last.boxes.map_SE3_box.translation_m[n])[2]
+                expected[last.boxes.instance_tokens[n]] = pytest.approx([*bounds, depth_m], abs=1e-6)
+        assert {row[0]: row[1:] for row in one["boxes_px"]} == expected
+        count += len(expected)
+    assert count > 10
+
+
 def _turned(image: Image, velocity_flu_mps: list[float]) -> Any:
     return image.map_SE3_flu.rotation @ np.array(velocity_flu_mps)
 
 
 def test_ros_1_takes_it(bag: Path, tmp_path: Path, read: dict[str, Any]) -> None:
-    made = tmp_path / "one.bag"
-    subprocess.run([READERS / "rosbags-convert", "--src", bag, "--dst", made], check=True)
-    assert made.read_bytes().startswith(b"#ROSBAG V2.0")
+    convert_to_ros_1(bag, tmp_path / "one.bag")
 
 
 def test_the_same_dataset_gives_the_same_bytes(strict: Path, bag: Path, tmp_path: Path) -> None:

@@ -78,8 +78,18 @@ class Scene:
     def images_of(self, channel: str) -> list[Image]:
         """Return every image of a camera, those between the samples too, in the order of time."""
         with reading(f"scene {self.name}"):
-            own = [row for row in self._rows["sample_data"] if self._tables.channel(row) == channel]
-            return [self._tables.image_of(row) for row in sorted(own, key=lambda row: row["timestamp"])]
+            return [self._tables.image_of(row) for row in self._rows_of(channel)]
+
+    def scans_of(self, channel: str) -> list[LidarScan | RadarScan]:
+        """Return every scan of a lidar or radar, those between the samples too, in the order of time."""
+        with reading(f"scene {self.name}"):
+            kinds: dict[str, type[LidarScan | RadarScan]] = {"lidar": LidarScan, "radar": RadarScan}
+            rows = [(row, kinds.get(self._tables.modality(row))) for row in self._rows_of(channel)]
+            return [self._tables.scan_of(row, kind) for row, kind in rows if kind is not None]
+
+    def _rows_of(self, channel: str) -> list[JsonDict]:
+        own = [row for row in self._rows["sample_data"] if self._tables.channel(row) == channel]
+        return sorted(own, key=lambda row: row["timestamp"])
 
     def boxes_at(self, timestamp_us: int) -> Boxes:
         """Return the boxes of a keyframe, or of an instant between two: there without velocities and views.

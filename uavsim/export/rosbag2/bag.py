@@ -165,16 +165,20 @@ def _messages(scene: Scene, messages: Messages, *, style: str) -> Iterator[tuple
                 yield time_us, names.topics[what], message
         for sample in (r for r in of_tick if isinstance(r, Sample)):
             yield time_us, STYLES[style]["boxes"], messages.boxes(time_us, sample.boxes)
+            shown = ((r, names) for r, names in sensed if isinstance(r, Image) and scene.reports_views)
+            for image, names in shown:
+                yield time_us, names.topics["detections"], messages.detections(image, sample.boxes, names.frame)
 
 
 def _readings(scene: Scene) -> Iterator[_Reading]:
     """Yield all images, scans and samples; LIDAR_TOP where it stands on the ground under drone 0 is no sensor."""
     for channel in sorted({image.channel for sample in scene for image in sample.images}):
         yield from scene.images_of(channel)
-    for sample in scene:
-        yield from (scan for scan in sample.lidars if scan.channel != BEV_CHANNEL and scan.there)
-        yield from sample.radars
-        yield sample
+    for channel in sorted(
+        {scan.channel for sample in scene for scan in (*sample.lidars, *sample.radars)} - {BEV_CHANNEL}
+    ):
+        yield from (scan for scan in scene.scans_of(channel) if scan.there)
+    yield from scene
 
 
 @dataclass(frozen=True, slots=True)

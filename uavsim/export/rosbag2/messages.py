@@ -24,6 +24,13 @@ VISION_MESSAGES: Final = {
         "std_msgs/Header header\nObjectHypothesisWithPose[] results\nBoundingBox3D bbox\nstring id"
     ),
     "vision_msgs/msg/Detection3DArray": "std_msgs/Header header\nDetection3D[] detections",
+    "vision_msgs/msg/Point2D": "float64 x\nfloat64 y",
+    "vision_msgs/msg/Pose2D": "Point2D position\nfloat64 theta",
+    "vision_msgs/msg/BoundingBox2D": "Pose2D center\nfloat64 size_x\nfloat64 size_y",
+    "vision_msgs/msg/Detection2D": (
+        "std_msgs/Header header\nObjectHypothesisWithPose[] results\nBoundingBox2D bbox\nstring id"
+    ),
+    "vision_msgs/msg/Detection2DArray": "std_msgs/Header header\nDetection2D[] detections",
 }
 """Definitions that no ROS distribution's core has. Source: ros-perception/vision_msgs 4, the files' fields."""
 
@@ -141,11 +148,29 @@ class Messages:
         for n, token in enumerate(boxes.instance_tokens):
             pose = self._pose(boxes.map_SE3_box[n])
             box = self._new("vision_msgs/msg/BoundingBox3D", pose, self._vector(boxes.size_lwh_m[n]))
-            hypothesis = self._new("vision_msgs/msg/ObjectHypothesis", boxes.categories[n], 1.0)
-            placed = self._new("geometry_msgs/msg/PoseWithCovariance", pose, np.zeros(36))
-            result = self._new("vision_msgs/msg/ObjectHypothesisWithPose", hypothesis, placed)
-            found.append(self._new("vision_msgs/msg/Detection3D", header, [result], box, token))
+            found.append(self._new("vision_msgs/msg/Detection3D", header, [self._result(boxes, n, pose)], box, token))
         return self._message("vision_msgs/msg/Detection3DArray", header, found)
+
+    def detections(self, image: Image, boxes: Boxes, frame: str) -> Message:
+        """The labels that the image's mask shows: bounds of the visible pixels, and the box in the camera's frame."""
+        header, found = self._header(image.timestamp_us, frame), []
+        optical_SE3_box = image.map_SE3_optical.inverse() @ boxes.map_SE3_box
+        for n, views in enumerate(boxes.views):
+            for view in views:
+                if view["sample_data_token"] == image.token and view["visible_px"] > 0:
+                    x0, y0, x1, y1 = map(float, view["visible_box"])
+                    middle = self._new("vision_msgs/msg/Point2D", (x0 + x1) / 2, (y0 + y1) / 2)
+                    centre = self._new("vision_msgs/msg/Pose2D", middle, 0.0)
+                    bounds = self._new("vision_msgs/msg/BoundingBox2D", centre, x1 - x0, y1 - y0)
+                    result = self._result(boxes, n, self._pose(optical_SE3_box[n]))
+                    token = boxes.instance_tokens[n]
+                    found.append(self._new("vision_msgs/msg/Detection2D", header, [result], bounds, token))
+        return self._message("vision_msgs/msg/Detection2DArray", header, found)
+
+    def _result(self, boxes: Boxes, n: int, pose: Any) -> Any:
+        hypothesis = self._new("vision_msgs/msg/ObjectHypothesis", boxes.categories[n], 1.0)
+        placed = self._new("geometry_msgs/msg/PoseWithCovariance", pose, np.zeros(36))
+        return self._new("vision_msgs/msg/ObjectHypothesisWithPose", hypothesis, placed)
 
     def _cloud(self, time_us: int, frame: str, points: AnyArray) -> Message:
         fields = [
