@@ -97,7 +97,9 @@ def test_a_bag_of_five_drones_has_every_reading_at_the_tables_times(flown: tuple
     for row in sorted(tables["sample_data"], key=lambda row: row["timestamp"]):
         sensor = of_mount[row["calibrated_sensor_token"]]
         names = names_of(sensor["channel"], style="airsim", is_optical=sensor["modality"] == "camera")
-        carried = {"camera": ("rgb", "camera_info", "instance", "depth")}.get(sensor["modality"], (sensor["modality"],))
+        carried: tuple[str, ...] = {"camera": ("rgb", "camera_info", "instance", "depth")}.get(
+            sensor["modality"], (sensor["modality"],)
+        )
         carried += ("detections",) if sensor["modality"] == "camera" and row["is_key_frame"] else ()
         for what in carried if sensor["channel"] != "LIDAR_TOP" else ():
             times_ns.setdefault(names.topics[what], []).append(row["timestamp"] * 1000)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.validate import test_cases, test_encounters, test_events, test_maps, test_points
+from tests.validate import test_cases, test_encounters, test_events, test_maps, test_points, test_streams
 from tests.validate.defects import DEFECTS
 from uavsim.dataset.dialects import DIALECTS
 from uavsim.validate.checks import CHECKS, CODES
@@ -33,11 +33,9 @@ def test_the_page_reports_every_code_and_no_other() -> None:
 
 
 def test_every_code_is_planted() -> None:
-    assert {planted.code for planted in DEFECTS.values()} | set(test_points.PLANTED.values()) | set(
-        test_events.PLANTED.values()
-    ) | set(test_encounters.PLANTED.values()) | set(test_cases.PLANTED.values()) | set(
-        test_maps.PLANTED.values()
-    ) == set(CODES)
+    of_groups = (test_points, test_events, test_encounters, test_cases, test_maps, test_streams)
+    planted = {code for module in of_groups for code in module.PLANTED.values()}
+    assert {defect.code for defect in DEFECTS.values()} | planted == set(CODES)
 
 
 def test_the_page_counts_the_defects() -> None:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from uavsim.environment import install_line
 from uavsim.errors import DatasetError, InputError
+from uavsim.files.parse import parse_json
 from uavsim.typing import JsonDict
 
 __all__ = ["Records", "columns_to_parquet", "from_parquet", "to_parquet"]
@@ -19,6 +20,7 @@ __all__ = ["Records", "columns_to_parquet", "from_parquet", "to_parquet"]
 Records = npt.NDArray[Any]
 """(N,) rows with named fields of numbers, each a scalar or a vector."""
 _MOST_ROWS: Final = 10_000_000
+_MOST_COLUMNS: Final = 64
 
 
 def to_parquet(rows: Records, about: JsonDict) -> bytes:
@@ -69,16 +71,18 @@ def from_parquet(data: bytes, *, name: str) -> tuple[Records, JsonDict]:
     pa, pq = _pyarrow()
     try:
         file = pq.ParquetFile(io.BytesIO(data))
-        if file.metadata.num_rows > _MOST_ROWS:
-            raise ValueError(f"{file.metadata.num_rows} rows")
-        about = json.loads((file.schema_arrow.metadata or {}).get(b"uavsim", b"{}"))
+        if file.metadata.num_rows > _MOST_ROWS or file.metadata.num_columns > _MOST_COLUMNS:
+            raise ValueError(f"{file.metadata.num_rows} rows of {file.metadata.num_columns} columns")
+        about = parse_json((file.schema_arrow.metadata or {}).get(b"uavsim", b"{}"))
         columns = {n: _plain(c) for n, c in zip(file.schema_arrow.names, file.read().itercolumns(), strict=True)}
-    except (pa.ArrowException, ValueError, OSError) as error:
-        raise DatasetError(f"{name} is no Parquet file of plain readings: {error}") from error
-    found = np.empty(file.metadata.num_rows, [(n, v.dtype, v.shape[1:]) for n, v in columns.items()])
-    for n, values in columns.items():
-        found[n] = values
-    return found, about
+        found = np.empty(file.metadata.num_rows, [(n, v.dtype, v.shape[1:]) for n, v in columns.items()])
+        for n, values in columns.items():
+            found[n] = values
+    except (pa.ArrowException, ValueError, TypeError, OSError) as error:
+        raise DatasetError(
+            f"{name} is no Parquet file of plain readings: {' '.join(str(error).split())[:200]}"
+        ) from error
+    return found, about if isinstance(about, dict) else {}
 
 
 def _plain(column: Any) -> npt.NDArray[Any]:

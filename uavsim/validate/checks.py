@@ -22,6 +22,7 @@ from uavsim.validate import (
     points,
     referential,
     shapes,
+    streams,
     temporal,
     visual,
 )
@@ -35,7 +36,11 @@ Need: TypeAlias = Literal["tables", "geometry", "velocities", "images", "masks"]
 """``geometry``: boxes and cameras placed in the map. ``images``, ``masks``: their pixels."""
 Look: TypeAlias = Callable[[Evidence], Iterator[Finding]]
 
-_ONLY_WITH: Final = {"encounters": ("encounter", "intruder_view"), "cases": ("corner_case", "object_tag")}
+_ONLY_WITH: Final = {
+    "encounters": ("encounter", "intruder_view"),
+    "cases": ("corner_case", "object_tag"),
+    "streams": ("stream",),
+}
 """Group of checks -> the tables of which one must be there."""
 
 
@@ -149,6 +154,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _of("points.boxes", points.points_lie_in_boxes, "points.box"),
     _of("points.counts", points.points_counted, "points.count"),
     _of("points.labels", points.labels_fit_points, "points.labels"),
+    _of("streams.readings", streams.readings_in_order, "streams.file", "streams.readings", "streams.place"),
     _of("events.images", events.events_of_their_image, "events.file", "events.record"),
     _of("encounters.range", encounters.ranges_are_distances, "encounter.range"),
     _of("encounters.cpa", encounters.nothing_nearer_than_cpa, "encounter.cpa"),

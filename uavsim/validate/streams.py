@@ -1,0 +1,79 @@
+"""Checks of what is measured at a rate of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from uavsim.errors import DatasetError, InputError
+from uavsim.files.parquet import Records, from_parquet
+from uavsim.typing import BoolArray, IntArray
+from uavsim.validate.dataset import DataSet
+from uavsim.validate.evidence import Evidence
+from uavsim.validate.findings import Finding
+
+__all__ = ["readings_in_order"]
+
+_ASIDE_M: Final = 2e-3  # poses are float32 in the simulator
+_PLACE: Final = "position_map_m"
+
+
+def readings_in_order(evidence: Evidence) -> Iterator[Finding]:
+    """A stream has as many readings as its row says, at its rate, and an IMU's truth is where the carrier's images are."""
+    data = evidence.data
+    table = data["stream"]
+    scene_of_data, sensor = data.scene_of_data, data.sensor_of_data
+    for row, (name, channel) in enumerate(zip(table["filename"], table["channel"], strict=True)):
+        if data.files.fault(name) is not None:
+            continue  # what may not be read is reported by the file checks
+        place = data.scene_place(int(table["scene_token"][row])) | {"channel": channel}
+        try:
+            found, _ = from_parquet(data.read(name), name=name)
+        except DatasetError as error:
+            yield Finding("streams.file", str(error), **place)
+            continue
+        except InputError:  # nobody can read them here
+            return
+        wrong = _wrong(found, count=int(table["count"][row]), rate_hz=float(table["rate_hz"][row]))
+        if wrong:
+            yield Finding("streams.readings", f"{name}: {wrong}", **place)
+        elif len(found) and _PLACE in (found.dtype.names or ()) and found[_PLACE].shape[1:] == (3,):
+            rows = np.flatnonzero((scene_of_data == table["scene_token"][row]) & _carried(data, sensor, channel))
+            aside_m = _aside_m(data, found, rows)
+            if aside_m > _ASIDE_M:
+                yield Finding(
+                    "streams.place", f"{name}: up to {aside_m:.3f} m from the poses of the same instants", **place
+                )
+
+
+def _wrong(found: Records, *, count: int, rate_hz: float) -> str:
+    if "timestamp_us" not in (found.dtype.names or ()):
+        return "no column timestamp_us"
+    if len(found) != count:
+        return f"{len(found)} readings, its row says {count}"
+    if not rate_hz > 0:
+        return f"its row says {rate_hz:g} Hz"
+    apart_us = np.diff(found["timestamp_us"])
+    if len(apart_us) and (apart_us != round(1e6 / rate_hz)).any():
+        return f"readings are {apart_us.min()} to {apart_us.max()} us apart, not as {rate_hz:g} Hz has it"
+    bad = [name for name in found.dtype.names or () if not np.isfinite(found[name]).all()]
+    return f"{bad[0]} is not finite" if bad else ""
+
+
+def _carried(data: DataSet, sensor: IntArray, channel: str) -> BoolArray:
+    """Return which rows of sample_data are of sensors on the carrier of a channel."""
+    agent = channel.rpartition("_id_")[2]
+    own = np.array([name.rpartition("_id_")[2] == agent for name in data.channels] + [False])
+    return np.asarray(own[np.where(sensor >= 0, sensor, -1)])
+
+
+def _aside_m(data: DataSet, found: Records, rows: IntArray) -> float:
+    """Return how far from the ego poses the readings of the same instants are, at most."""
+    images = data["sample_data"]
+    times_us, pose = images["timestamp"][rows], images["ego_pose_token"][rows]
+    at = np.minimum(np.searchsorted(found["timestamp_us"], times_us), len(found) - 1)
+    same = (found["timestamp_us"][at] == times_us) & (pose >= 0)
+    off_m = data["ego_pose"]["translation"][pose[same]] - found[_PLACE][at[same]]
+    return float(np.abs(off_m).max(initial=0.0))
