@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,7 @@ traffic: {vehicles: 40}
 vehicles: {count: 1, image_px: [160, 90]}
 roadside: {count: 1, image_px: [160, 90]}
 drone_bodies: {}
+flight_sensors: {imu: {}, vehicles: {imu: {gyroscope: {}, accelerometer: {}}}}
 """
 STAIR = """\
 drones: 5
@@ -82,6 +84,24 @@ def test_channels_and_tables_name_the_agents(scene: Scene) -> None:
     assert {scan.channel for scan in sample.lidars} == {"LIDAR_TOP", "LIDAR_TOP_id_v0", "LIDAR_TOP_id_r0"}
     assert len({image.timestamp_us for image in sample.images}) == 1
     assert (sample.boxes.lidar_points > 0).any()
+
+
+def test_an_imu_on_the_car_moves_as_the_car_does(scene: Scene) -> None:
+    streams = {stream.channel: stream for stream in scene.streams}
+    assert {name: (s.motion, s.rate_hz) for name, s in streams.items()} == {
+        **{f"IMU_id_{n}": ("planned", 200.0) for n in range(5)},
+        "IMU_id_v0": ("reported", 20.0),
+    }
+    found = streams["IMU_id_v0"].readings()
+    cars = [next(s for s in sample.lidars if s.channel == "LIDAR_TOP_id_v0").map_SE3_flu for sample in scene.samples]
+    assert found["timestamp_us"][[0, -1]].tolist() == [sample.timestamp_us for sample in scene.samples]
+    np.testing.assert_allclose(found["position_map_m"][[0, -1]], [car.translation_m for car in cars], atol=1e-4)
+    force = quaternion.rotate(found["quat_wxyz"], found["accelerometer_mps2"]) - [0.0, 0.0, 9.81]
+    place, velocity = found["position_map_m"][0], found["velocity_map_mps"][0]
+    for before, after in itertools.pairwise(force):  # it is linear between two ticks
+        place = place + velocity * 0.05 + (2 * before + after) * 0.05**2 / 6
+        velocity = velocity + (before + after) / 2 * 0.05
+    np.testing.assert_allclose(place, cars[1].translation_m, atol=1e-3)
 
 
 def test_the_cars_pose_is_its_own_boxs_at_the_tick(scene: Scene) -> None:

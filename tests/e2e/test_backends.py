@@ -14,8 +14,10 @@ from tests.e2e.command import uavsim
 from tests.e2e.flights import Flights
 from tests.e2e.test_main_job import RIG
 from tools.common.small_dataset import one_scene
+from uavsim.access import open_folder
 from uavsim.capture.recording_reader import read_recording
 
+SMOKE = Path(__file__).parents[2] / "flight_plans/datasets/smoke.yaml"
 FLOAT32_M = 1e-4  # at the extent of a town
 
 
@@ -24,11 +26,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Give the folder of the same scene in a backend; each is flown once."""
     folder = tmp_path_factory.mktemp("setups")
     (folder / "rig.yaml").write_text(RIG)
+    (folder / "own.yaml").write_text(f"{SMOKE.read_text()}flight_sensors: {{imu: {{}}}}\n")
 
     @cache
     def fly(topology: str) -> Path:
         out = folder / topology
-        words = (*one_scene(2), "--rig", str(folder / "rig.yaml"))
+        words = ("--dataset", str(folder / "own.yaml"), *one_scene(2)[2:], "--rig", str(folder / "rig.yaml"))
         done = uavsim("generate", *words, "--topology", topology, "--out", out)
         assert done.returncode == 0, done.stdout + done.stderr
         return out
@@ -46,6 +49,15 @@ def off_plan_m(out: Path, *, topology: str) -> float:
 
 def test_a_bridge_makes_a_valid_dataset_of_drones_that_fly(made: Callable[[str], Path]) -> None:
     assert 0.01 < off_plan_m(made("bridge"), topology="bridge") < 1.5  # flown, not placed, and in formation
+
+
+def test_an_imu_on_a_drone_that_flies_reads_at_the_simulators_steps(made: Callable[[str], Path]) -> None:
+    streams = open_folder(made("bridge")).scene("scene_0000").streams
+    assert [(s.channel, s.motion, s.rate_hz) for s in streams] == [(f"IMU_id_{n}", "reported", 20.0) for n in range(5)]
+    for found in (stream.readings() for stream in streams):
+        force = found["accelerometer_true_mps2"]
+        assert abs(force[:, 2].mean() - 9.81) < 1
+        assert np.abs(force - [0, 0, 9.81]).max() < 6  # derivatives of places that AirSim steps to in 3 ms jump by 13
 
 
 def test_a_merged_build_places_its_drones(flights: Flights) -> None:
