@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,12 @@ def test_what_cannot_be_is_refused(tmp_path: Path, words: str, reported: str) ->
         planned(tmp_path, words)
     assert reported in str(caught.value)
     assert "own.yaml" in str(caught.value)
+
+
+def test_without_pyarrow_it_is_refused_where_it_is_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *more: None if name == "pyarrow" else found(name, *more)
+    )
+    with pytest.raises(ConfigError, match=r"own\.yaml:5: flight_sensors: streams are written as Parquet by pyarrow: "):
+        planned(tmp_path, "flight_sensors: {imu: {}}\n")
