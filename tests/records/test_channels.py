@@ -3,7 +3,7 @@
 import pytest
 
 from tools.common.plans import rig
-from uavsim.records.channels import channel_without_kind, split_channel
+from uavsim.records.channels import agent_name, channel_without_kind, split_channel
 from uavsim.records.sensors import Agent, LidarParams, SensorSpec
 
 LIDAR = SensorSpec("TOP", (0, 0, 2), (0, 0, 0), LidarParams(32, 70.0, 32_000, 20.0, 10.0, -30.0), ("lidar",))
@@ -21,6 +21,7 @@ def test_channels_name_the_agent(agent: Agent, camera: str, lidar: str, number: 
     assert rig()[0].channel_of(agent) == camera
     assert LIDAR.channel_of(agent) == lidar
     assert split_channel(camera) == ("FRONT", number)
+    assert agent_name(number).removeprefix("drone ") == agent.id
     assert channel_without_kind(camera) == camera.split("_", 1)[1]
 
 

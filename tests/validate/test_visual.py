@@ -10,7 +10,7 @@ import pytest
 from tests.validate.planted import assert_named, planted
 from uavsim.validate.image_measurements import _compare_edges, _edges
 from uavsim.validate.looks import FrameLook
-from uavsim.validate.visual import of_this_tick
+from uavsim.validate.visual import not_frozen, of_this_tick
 
 
 def car_at(column: int) -> np.ndarray:
@@ -44,6 +44,49 @@ def test_borders_that_lie_where_there_is_much_to_see_are_no_better_fit() -> None
 def test_an_image_of_the_next_tick_is_found(busy: slice) -> None:
     luma = street(90, busy=busy)
     assert findings(luma, own=car_at(20), after=car_at(90)) == ["visual.other_tick"]
+
+
+STANDS, MOVES = 0, 1
+"""Rows of the first sample's boxes: 2 and 3 are the same objects in the second one."""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "frozen"),
+    [
+        ({STANDS: 5}, {2: 5}, False),  # nothing moves in sight: an image may be the one before
+        ({}, {2: 5}, False),  # what stands there all along has a number in the mask from now on
+        ({STANDS: 5}, {}, False),
+        ({}, {3: 5}, True),
+        ({MOVES: 5}, {}, True),
+        ({MOVES: 5}, {3: 9}, True),
+        ({STANDS: 5}, {2: 9}, True),  # its mask says that it moved, whatever its box says
+        ({}, {4: 5}, True),  # it was not there before
+    ],
+    ids=str,
+)
+def test_the_same_image_again_is_frozen_where_something_in_sight_moved(
+    before: dict[int, int], after: dict[int, int], frozen: bool
+) -> None:
+    table = {
+        "instance_token": np.array([0, 1, 0, 1, 2]),
+        "next": np.array([2, 3, -1, -1, -1]),
+        "prev": np.array([-1, -1, 0, 1, -1]),
+        "translation": np.array([[0.0, 0, 0], [5, 0, 0], [0, 0, 0], [6, 0, 0], [9, 0, 0]]),
+    }
+    looks = [
+        FrameLook(
+            row=n,
+            digest="a",
+            box_row=np.array(list(shown), np.int64),
+            mask_box_px=np.array([[x, 0, x + 3, 3] for x in shown.values()], np.int64).reshape(-1, 4),
+        )
+        for n, shown in enumerate((before, after))
+    ]
+    cameras = SimpleNamespace(position_m=np.zeros((2, 3)), rotation=np.tile(np.eye(3), (2, 1, 1)))
+    data = type("Data", (dict,), {"data_place": lambda _self, _row: {}})(sample_annotation=table)
+    evidence = SimpleNamespace(looks=looks, data=data, cameras=cameras, track=np.zeros(2))
+    found = [one.code for one in not_frozen(cast("object", evidence))]  # type: ignore[arg-type]
+    assert found == ["visual.frozen"] * frozen
 
 
 @pytest.mark.parametrize("name", planted("visual"))

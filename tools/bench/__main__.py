@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tools.bench import (
+    agents,
     assemble_many,
     busy,
     cost,
@@ -46,11 +47,12 @@ BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "evaluate": evaluate.rows,
     "evaluate-large": evaluate.large,
     "pages": pages.rows,
+    "agents": agents.rows,
     "cost": lambda: cost.rows(2, 20),
     "twins": lambda: cost.twin_rows(2, 20),
 }
 LONG = (  # only when asked for by name
-    "evaluate-large", "pages", "cost", "stages", "twins",
+    "evaluate-large", "pages", "agents", "cost", "stages", "twins",
     "validate-mini", "labels", "busy", "pipeline", "scale", "growth", "bytes", "others",
 )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["agent_of", "channel_without_kind", "split_channel"]
+__all__ = ["agent_name", "agent_of", "channel_without_kind", "split_channel"]
 
 _FIRST_VEHICLE: Final = 1000
 _KINDS: Final = {"v": "vehicle", "r": "roadside"}
@@ -27,6 +27,13 @@ def split_channel(channel: str) -> tuple[str, int]:
     """
     name, kind, number = _split(channel)
     return name, _FIRST_VEHICLE + number if kind == "vehicle" else -1 - number if kind == "roadside" else number
+
+
+def agent_name(number: int) -> str:
+    """Return who has a number of ``split_channel``: v1 has 1001, r1 has -2, drone 3 has 3."""
+    if number < 0:
+        return f"r{-1 - number}"
+    return f"v{number - _FIRST_VEHICLE}" if number >= _FIRST_VEHICLE else f"drone {number}"
 
 
 def _split(channel: str) -> tuple[str, str, int]:

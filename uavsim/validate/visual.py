@@ -10,6 +10,7 @@ import numpy as np
 from uavsim.typing import BoolArray, FloatArray
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
+from uavsim.validate.looks import FrameLook
 
 __all__ = ["exposure_steady", "not_black", "not_duplicate", "not_frozen", "of_this_tick"]
 
@@ -56,8 +57,38 @@ def _changed_since_before(evidence: Evidence) -> BoolArray:
     for view in np.flatnonzero(~changed).tolist():
         if view:
             one, other = evidence.looks[view], evidence.looks[view - 1]
-            changed[view] = not np.array_equal(one.mask_box_px, other.mask_box_px)
+            changed[view] = _shows_movement(evidence, before=other, after=one)
     return changed
+
+
+def _shows_movement(evidence: Evidence, *, before: FrameLook, after: FrameLook) -> bool:
+    """Return whether something in two masks moved.
+
+    What stands and is in one of them alone did not: a pole looks at a parked car whose number in the masks was not known yet.
+    """
+    table = evidence.data["sample_annotation"]
+    shown = [
+        dict(
+            zip(
+                table["instance_token"][look.box_row].tolist(),
+                zip(look.box_row.tolist(), look.mask_box_px, strict=True),
+                strict=True,
+            )
+        )
+        for look in (before, after)
+    ]
+    for instance in shown[0].keys() | shown[1].keys():
+        if all(instance in look for look in shown):
+            if not np.array_equal(shown[0][instance][1], shown[1][instance][1]):
+                return True
+            continue
+        own, link = (shown[0], "next") if instance in shown[0] else (shown[1], "prev")
+        row = own[instance][0]
+        neighbour = int(table[link][row])
+        place_m = table["translation"]
+        if neighbour < 0 or np.linalg.norm(place_m[row] - place_m[neighbour]) > MOVED_M:
+            return True
+    return False
 
 
 def not_duplicate(evidence: Evidence) -> Iterator[Finding]:

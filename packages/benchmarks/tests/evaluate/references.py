@@ -76,11 +76,21 @@ def _where2comm_cases(_: Path) -> Any:
     return {"overlap": frames, "communication": communications}
 
 
-def _compare_where2comm(cases: Any, answers: Any) -> int:
+def _airv2x_cases(_: Path) -> Any:
+    frames = [overlap_cases.corners_by_frame(case) for case in overlap_cases.turned_cases(200)]
+    return {"overlap": frames, "communication": []}
+
+
+def _compare_airv2x(_: Any, answers: Any) -> int:
     for case, theirs in zip(overlap_cases.turned_cases(200), answers["overlap"], strict=True):
         matches = match_by_overlap(*case)
         ours = [voc_ap(matched, matches.truth_count) for matched in matches.matched]
         assert ours == pytest.approx(theirs, abs=TOLERANCE)
+    return len(answers["overlap"])
+
+
+def _compare_where2comm(cases: Any, answers: Any) -> int:
+    _compare_airv2x(cases, answers)
     assert answers["communication"] is not None, "the interpreter has no torch"
     for own, theirs in zip(cases["communication"], answers["communication"], strict=True):
         logits = np.array(own["logits"], dtype=np.float32)
@@ -210,6 +220,14 @@ REFERENCES: Final = {
         _where2comm_cases,
         dict,
         _compare_where2comm,
+    ),
+    "airv2x": Reference(
+        "where2comm_reference",
+        "https://github.com/taco-group/AirV2X-Perception 907d854",
+        "torch, shapely and PyYAML",
+        _airv2x_cases,
+        lambda answers: {"overlap": answers["overlap"]},
+        _compare_airv2x,
     ),
     "aot": Reference(
         "aot_reference",

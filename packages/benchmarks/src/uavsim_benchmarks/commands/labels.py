@@ -16,6 +16,7 @@ from uavsim.config.events import EventThresholds
 from uavsim.config.library import Library
 from uavsim.errors import InputError
 from uavsim.files.result_folder import check_result_folder
+from uavsim.records.channels import agent_name
 from uavsim.terminal import Screen, write_out
 from uavsim.typing import JsonDict
 
@@ -176,13 +177,11 @@ def _show_values(screen: Screen, out: Path, found: JsonDict) -> None:
 
 
 def _show_worth(screen: Screen, found: JsonDict) -> None:
-    table = Table(
-        "helps", *(f"drone {drone}" for drone in found["drones"]), "Shapley", "gain", box=None, pad_edge=False
-    )
-    table.title, table.title_justify = "objects that a drone (row) sees and another (column) does not", "left"
+    table = Table("helps", *map(agent_name, found["drones"]), "Shapley", "gain", box=None, pad_edge=False)
+    table.title, table.title_justify = "objects that an agent (row) sees and another (column) does not", "left"
     worth = zip(found["worth"]["shapley_seen"], found["worth"]["gain_seen"], strict=True)
     for drone, row, (shapley, gain) in zip(found["drones"], found["helps"]["objects"], worth, strict=True):
-        table.add_row(f"drone {drone}", *(f"{value:.0f}" for value in row), f"{shapley:.1f}", f"{gain:.0f}")
+        table.add_row(agent_name(drone), *(f"{value:.0f}" for value in row), f"{shapley:.1f}", f"{gain:.0f}")
     screen.print(table)
 
 
