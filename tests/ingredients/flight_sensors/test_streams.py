@@ -106,6 +106,30 @@ def test_with_errors_a_hundred_flights_end_as_far_away_as_the_model_predicts() -
     assert low < square < high
 
 
+def test_all_errors_together_spread_a_hundred_navigators_as_the_model_predicts() -> None:
+    """White noise and walking biases of a real IMU, 10 s of a planned flight: what tilts also leaks gravity sideways."""
+    plan = plan_scenes("uav3d-mini", scenes=[3])[0]
+    track = Track(plan.swarm.map_SE3_flu[:, 0], step_us=plan.step_us, start_us=0)
+    found = [read(Imu(), track.at(np.arange(0, 10_000_001, 5_000)), seed) for seed in range(100)]
+    rates, forces = (
+        np.stack([one[name] for one in found], axis=1) for name in ("gyroscope_radps", "accelerometer_mps2")
+    )
+    turn = Rotation.from_quat(np.tile(found[0]["quat_wxyz"][0], (100, 1)), scalar_first=True)
+    place, velocity = (np.tile(found[0][name][0], (100, 1)) for name in ("position_map_m", "velocity_map_mps"))
+    for n in range(2000):
+        before = turn.apply(forces[n])
+        turn = turn * Rotation.from_rotvec((rates[n] + rates[n + 1]) / 2 * 0.005)
+        acceleration = (before + turn.apply(forces[n + 1])) / 2 - np.array([0, 0, 9.81])
+        place += velocity * 0.005 + acceleration * 0.005**2 / 2
+        velocity += acceleration * 0.005
+    t, force, turning = 10.0, Imu().accelerometer, Imu().gyroscope
+    along_m2 = force.white**2 * t**3 / 3 + force.random_walk**2 * t**5 / 20
+    tilt_m2 = 9.81**2 * (turning.white**2 * t**5 / 20 + turning.random_walk**2 * t**7 / 252)
+    square = np.square(place - found[0]["position_map_m"][-1]).sum(axis=0)
+    low, high = chi2.ppf([0.005, 0.995], 300)
+    assert low < square[:2].sum() / (along_m2 + tilt_m2) + square[2] / along_m2 < high
+
+
 def test_a_bias_walks_as_far_as_the_model_predicts() -> None:
     motion = moved(np.zeros((201, 3)), np.zeros(201))
     unit = Imu(rate_hz=200.0, gyroscope=InertialNoise(random_walk=1e-3), accelerometer=NONE)
