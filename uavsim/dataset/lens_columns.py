@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from uavsim.dataset.rows import LensColumns
+from uavsim.dataset.rows import CalibratedSensorRow, LensColumns
 from uavsim.errors import DatasetError
 from uavsim.geometry.lens import LENS_MODELS, Lens
 
@@ -17,7 +17,7 @@ def columns_of(lens: Lens | None) -> LensColumns:
     return {} if lens is None else {"uav_lens": lens.model, "uav_distortion": list(lens.coefficients)}
 
 
-def kept_columns(row: LensColumns) -> LensColumns:
+def kept_columns(row: CalibratedSensorRow) -> LensColumns:
     """Return them as a row has them."""
     if "uav_lens" not in row:
         return {}

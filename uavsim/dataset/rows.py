@@ -246,7 +246,7 @@ class LensColumns(TypedDict):
     uav_distortion: NotRequired[Vector]
 
 
-class CalibratedSensorRow(LensColumns):
+class CalibratedSensorRow(TypedDict):
     """The mount of a sensor on its drone; ``camera_intrinsic`` is 3 x 3, [] for what is no camera."""
 
     token: str
@@ -254,6 +254,8 @@ class CalibratedSensorRow(LensColumns):
     translation: Vector
     rotation: Vector
     camera_intrinsic: list[Vector]
+    uav_lens: NotRequired[str]
+    uav_distortion: NotRequired[Vector]
 
 
 class CameraPoseRow(TypedDict):
