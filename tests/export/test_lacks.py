@@ -6,8 +6,13 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 import uavsim
+from uavsim.errors import UavsimError
+from uavsim.export import EXPORTERS
 from uavsim.export.lacks import lacks
+from uavsim.export.request import ExportRequest
 
 
 def without(root: Path, out: Path, kind: str) -> uavsim.Dataset:
@@ -30,4 +35,16 @@ def test_a_format_of_points_or_masks_says_that_there_are_none(strict: Path, tmp_
     bare = without(strict, tmp_path / "flat", "depth")
     assert "every point cloud will be empty" in str(lacks(bare, "opv2v"))
     assert "no point clouds" in str(lacks(bare, "griffin"))
+    assert "no point clouds" in str(lacks(bare, "v2xsim"))
+    assert "cameras alone" in str(lacks(bare, "mmdet3d"))
     assert "boxes alone" in str(lacks(without(strict, tmp_path / "bare", "instance"), "coco"))
+
+
+@pytest.mark.parametrize("kind", ["airv2x", "griffin", "euroc", "aot", "openad"])
+def test_what_a_format_cannot_do_without_is_said_before_anything_is_written(
+    kind: str, strict: Path, tmp_path: Path
+) -> None:
+    without(strict, tmp_path / "flat", "depth")
+    with pytest.raises(UavsimError, match=r"has no|no IMU|no scene|no corner case"):
+        EXPORTERS.pick(kind)(ExportRequest(tmp_path / "flat", tmp_path / "out"))
+    assert not list((tmp_path / "out").rglob("*"))

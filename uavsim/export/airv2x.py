@@ -69,6 +69,9 @@ def export_airv2x(request: ExportRequest) -> list[Path]:
     """
     with reading(request.root):
         data = request.open_labelled()
+        for scene in data.scenes(request.split):  # before anything is written
+            for images in by_drone(scene.samples[0]).values():
+                _cameras(scene.samples[0], images)
         folder = ResultPath.open(request.out) / request.split_name
         for scene in data.scenes(request.split):
             _write_scene(folder / scene.name, scene, data)

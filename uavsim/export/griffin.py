@@ -58,6 +58,10 @@ def export_griffin(request: ExportRequest) -> list[Path]:
 
 
 def _export_griffin(request: ExportRequest) -> list[Path]:
+    for scene in request.open_labelled().scenes(request.split):  # before anything is written
+        agents = by_drone(scene.samples[0])
+        for agent in _SIDES:
+            _cameras(scene.samples[0], agent, agents.get(agent, []))
     folder = ResultPath.open(request.out) / request.split_name / "griffin-release"
     first, scenes = 0, []
     for number, scene in enumerate(request.open_labelled().scenes(request.split)):

@@ -34,5 +34,11 @@ _NEEDS: Final[dict[str, tuple[Callable[[Sample], bool], str]]] = {
         "no lidar and no depth images: every point cloud will be empty",
     ),
     "griffin": (_has_lidar, "no lidar: there will be no point clouds"),
+    "v2xsim": (_has_lidar, "no lidar, which V2X-Sim's readers take: there will be no point clouds"),
+    "mmdet3d": (_has_lidar, "no lidar: LIDAR_TOP has no points, which detectors on cameras alone do without"),
+    "nerfstudio": (
+        lambda sample: _has_layer(sample, "depth"),
+        "no depth images: there will be no cloud of points to start from",
+    ),
     "coco": (lambda sample: _has_layer(sample, "instance"), "no instance masks: there will be boxes alone"),
 }
