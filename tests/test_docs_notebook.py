@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shlex
 import subprocess
 import sysconfig
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from uavsim.typing import FloatArray, JsonDict
 ROOT = Path(__file__).parents[1]
 NOTEBOOK = ROOT / "docs/look-at-a-dataset.ipynb"
 READERS = ROOT / ".venv-readers/bin/python"
-DEMO = ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0-1", "--samples", "5")  # as scripts/demo
+DEMO = shlex.split((ROOT / "scripts/demo").read_text("utf-8").partition(".venv/bin/uavsim ")[2])[:-2]  # without --out
 RUN = """
 import sys, nbformat
 from nbclient import NotebookClient
@@ -47,7 +48,7 @@ def shown(path: Path) -> Iterator[tuple[str, str | FloatArray]]:
 def test_the_notebook_shows_what_is_stored_in_it(tmp_path: Path) -> None:
     if not READERS.exists():
         pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
-    uavsim("generate", *DEMO, "--out", tmp_path / "demo", timeout=400)
+    uavsim(*DEMO, "--out", tmp_path / "demo", timeout=400)
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ROOT), sysconfig.get_paths()["purelib"]]),
         "UAVSIM_DATA": str(tmp_path / "demo"),

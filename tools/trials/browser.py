@@ -157,6 +157,7 @@ def main() -> None:
         browser.open("evaluate", (work / "scores.html").as_uri())
         site = stack.enter_context(_site())
         browser.open("site", site, then=_search)
+        browser.open("reference", f"{site}docs/api.html")
         _prefect(browser, address=prefect.rsplit(" ", 1)[-1].rstrip("/"), key=key.rsplit(" ", 1)[-1])
         ports = ("--port", str(_free_port()), "--web-port", str(_free_port()))
         (said, _) = stack.enter_context(_serving("view", "data", "--web", *ports, cwd=work, lines=2))
