@@ -5,8 +5,8 @@
 Nothing of the writer's or the validator's code is used: tables are read as JSON, masks and semantic images as PNG by Pillow.
 A pixel of a keyframe's mask shows a road user where its tag (R) is pedestrian, rider, car, truck, bus, motorcycle or bicycle.
 It is known where its number (G + 256 B) is the `uav_instance_id` of an instance that has a box in the sample, or where it
-lies inside a row of `ignore_region`. Where a camera has semantic images, what they show of road users counts as well. Told
-is also how much of what has a label lies in regions: one over everything would hide all. Prints one JSON line for each
+lies inside a row of `ignore_region`. Where a camera has semantic images, what they show of road users counts as well.
+Reported is also how much of what has a label lies in regions: one over everything would hide all. Prints a JSON line for each
 dataset; ends with 4 where a pixel is left over, or where the validator counts one.
 """
 

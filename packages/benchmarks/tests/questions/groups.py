@@ -33,13 +33,14 @@ def make_view(sample: int, drone: int, drones: int) -> View:
 
 
 def make_objects(sample: int, drone: int) -> tuple[ObjectSeen, ...]:
-    """Make vehicles of a drone's own, one that two drones share, and one that hides, is small or cut off."""
+    """Make vehicles of a drone's own, one that two share, one that hides, is small or cut off; and two walkers of all."""
     step = sample + 3 * drone
     kind = KINDS[sample % 5]
     own = [
         seen(f"{sample}_{drone}_{n}", KINDS[(step + n) % 3], x=(step * 7 + 31 * n) % 100, y=step * 13 % 100)
-        for n in range((step % 3) + (4 if drone == 3 else 0))
+        for n in range((step % 3) + (4 + 2 * (sample % 2) if drone == 3 else 0))
     ]
+    own += [seen(f"walker{n}", "pedestrian", x=11 + 70 * n, y=9) for n in range(2)]
     if drone < 2:
         own.append(seen(f"shared{sample}", kind, x=step * 3 % 100, y=step * 17 % 100, px=900))
     state = ({}, {"hidden": 0.6}, {"hidden": 0.5}, {"px": 30}, {"cut": 0.5})[sample % 5]

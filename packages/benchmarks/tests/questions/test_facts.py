@@ -8,6 +8,7 @@ import pytest
 import uavsim
 from tests.dataset_factory import make_dataset
 from uavsim.config.events import EventThresholds
+from uavsim.images import codec
 from uavsim_benchmarks.labels.jobs import jobs_of
 from uavsim_benchmarks.questions import facts
 from uavsim_benchmarks.questions.facts import groups_of
@@ -46,10 +47,26 @@ def test_facts_are_those_of_the_labels(small: Path) -> None:
         ({"noise_sigma": 12.0}, "noisy", {"noisy"}),
         ({"blur_px": 2.0}, "blurred", {"blurred"}),
         ({"blur_px": 2.0, "noise_sigma": 5.0}, "", {"blurred", "noisy"}),
+        ({"contrast": 103.0, "noise_sigma": 17.0}, "", {"flat", "noisy"}),  # fog under grains
     ],
 )
 def test_a_fault_is_named_where_all_see_it_and_no_other(changed: dict, fault: str, possible: set) -> None:
     assert facts._faults(GOOD | changed) == (possible, fault)
+
+
+def test_what_has_the_colours_of_its_surroundings_does_not_stand_out(small: Path, monkeypatch) -> None:
+    job = next(jobs_of(uavsim.open(small)))
+    rows = np.flatnonzero(job.views.visible_px[0] > 0)
+    assert len(rows)
+    width, height = job.images[0].size_px
+    monkeypatch.setattr(codec, "decode_rgb", lambda _: np.full((height, width, 3), 90, np.uint8))
+    assert not facts._stand_out(job, 0, rows).any()
+    mask = job.images[0].mask
+    assert mask is not None
+    ids = codec.mask_ids_and_tags(mask)[0]
+    painted = np.where(ids[..., None] > 0, 200, 90).astype(np.uint8).repeat(3, axis=2)
+    monkeypatch.setattr(codec, "decode_rgb", lambda _: painted)
+    assert facts._stand_out(job, 0, rows).any()
 
 
 def test_who_is_alone_is_no_matter_of_what_is_hidden() -> None:

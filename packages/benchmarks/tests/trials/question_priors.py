@@ -1,6 +1,6 @@
 """Ask models that see no image 400 questions of every task: of datasets, and of made-up scenes where those have fewer.
 
-    scripts/trial question-priors [DATASET ...] [--per-task 400] [--made-up 8000] [--seeds 5]
+    scripts/trial question-priors [DATASET ...] [--per-task 400] [--made-up 12000] [--seeds 5]
 
 Facts of all datasets go into one pool, from which as many questions of each task are drawn as there are, `--per-task` at most.
 A task that has fewer is drawn from made-up groups of five images: the same drawing, with other facts. For each task and model
@@ -40,7 +40,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("datasets", type=Path, nargs="*", metavar="DATASET")
     parser.add_argument("--per-task", type=int, default=400)
-    parser.add_argument("--made-up", type=int, default=8000, help="groups of five images")
+    parser.add_argument("--made-up", type=int, default=12000, help="groups of five images")
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
     label = partial(groups_of, thresholds=EventThresholds())
@@ -53,14 +53,14 @@ def main() -> int:
         count, scores = ask(task, number, real, options)
         source = "datasets"
         if count < options.per_task:
-            print(f"{task.name}: {count} questions of datasets{_told(scores)}")
+            print(f"{task.name}: {count} questions of datasets{_said(scores)}")
             (count, scores), source = ask(task, number, made_up, options), "made up"
         error = float(np.sqrt(CHANCE * (1 - CHANCE) / max(count, 1)))
         best = max(scores.values(), default=1.0)
         near = count >= options.per_task and best <= CHANCE + max(NEAR_CHANCE, 2 * error)
         good &= near
         print(
-            f"{task.name}: {count} questions, {source}{_told(scores)}{'' if near else ' ABOVE CHANCE, OR TOO FEW'}",
+            f"{task.name}: {count} questions, {source}{_said(scores)}{'' if near else ' ABOVE CHANCE, OR TOO FEW'}",
             flush=True,
         )
     return 0 if good else 4
@@ -78,7 +78,7 @@ def ask(task: Task, number: int, groups: Sequence[Group], options: Any) -> tuple
     return len(drawn[0]), {name: float(np.mean([score[name].accuracy for score in scores])) for name in scores[0]}
 
 
-def _told(scores: dict[str, float]) -> str:
+def _said(scores: dict[str, float]) -> str:
     return "".join(f", {name} {score:.3f}" for name, score in scores.items())
 
 

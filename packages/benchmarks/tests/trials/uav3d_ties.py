@@ -3,7 +3,7 @@
     scripts/trial uav3d-ties CHECKOUT --python PYTHON [--python PYTHON ...]
 
 UAV3D sorts by ``np.argsort(-score)``, whose order of ties is numpy's and the processor's. Mode `official` must equal what the
-numpy says that UAV3D's install.md pins, 1.22.3, in every case; of the others is told in how many cases their AP is the same,
+numpy says that UAV3D's install.md pins, 1.22.3, in every case; of the others it reports in how many cases AP is the same,
 and how far it is off. Ends with 4 where a case differs under 1.22.3, or no PYTHON has it.
 """
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from uavsim.config.events import EventThresholds
 from uavsim.geometry.se3 import SE3
-from uavsim.typing import BoolArray, FloatArray
+from uavsim.images import codec
+from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim_benchmarks.labels.jobs import ImageJob, SampleJob
 from uavsim_benchmarks.labels.rows import LabelledSample, label_sample
 
@@ -23,6 +24,10 @@ _SURFACE_MARGIN: Final = 1.3  # between the largest surface of an image and the 
 _GROWN: Final = 1.6  # times an object's box, in which no other's middle lies, where it is asked for by its place
 _GROWN_PX: Final = 12.0
 _TWO_WHEELED: Final = ("bicycle", "motorcycle")  # which it is, nobody sees from above
+_APART: Final = 25  # of 255, in one colour, by which a pixel differs from what is around its object
+_STANDS_OUT: Final = 0.3  # of an object's pixels, at least
+_AROUND_PX: Final = 6
+_GRAINS_IN_CONTRAST: Final = 3.3  # standard deviations between the 5th and the 95th percentile of noise alone
 
 _SHORT_TRUCK_M: Final = 6.5  # long; shorter ones are cars or trucks, as one looks at it
 
@@ -57,6 +62,7 @@ class ObjectSeen:
         hidden: share that something in front hides.
         cut: share outside of the image.
         alone: no other object is so near that its place might mean that one.
+        stands_out: its colours are not those around it, as a grey car's in rain on a grey road.
     """
 
     instance: str
@@ -67,6 +73,7 @@ class ObjectSeen:
     hidden: float = 0.0
     cut: float = 0.0
     alone: bool = True
+    stands_out: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,6 +162,8 @@ def _view(labelled: LabelledSample, number: int) -> View:
 def _faults(measured: dict[str, float]) -> tuple[frozenset[str], str]:
     """Return the faults that some find in an image, and the one that all find."""
     sure, possible = set(), set()
+    contrast, grains = measured["contrast"], _GRAINS_IN_CONTRAST * measured["noise_sigma"]
+    measured = measured | {"contrast": float(np.sqrt(max(contrast**2 - grains**2, 0.0)))}
     for name, (measure, has_it, has_it_not) in _FAULTS.items():
         sign = 1.0 if has_it > has_it_not else -1.0
         if sign * measured[measure] >= sign * has_it:
@@ -175,6 +184,7 @@ def _objects(labelled: LabelledSample, number: int) -> tuple[ObjectSeen, ...]:
     middle = (box_px[:, :2] + box_px[:, 2:]) / 2
     percent = np.rint(100 * middle / job.images[number].size_px).astype(np.int64)
     alone = _alone(middle, box_px[:, 2:] - box_px[:, :2], views.visible_px[number, rows] >= DOUBTFUL_PX[0])
+    stands_out = _stand_out(job, number, rows)
     return tuple(
         ObjectSeen(
             instance=job.instances[n],
@@ -185,6 +195,7 @@ def _objects(labelled: LabelledSample, number: int) -> tuple[ObjectSeen, ...]:
             hidden=float(views.occlusion[number, n]),
             cut=float(views.truncation[number, n]),
             alone=bool(alone[at]),
+            stands_out=bool(stands_out[at]),
         )
         for at, n in enumerate(rows.tolist())
     )
@@ -203,6 +214,24 @@ def _alone(middle_px: FloatArray, size_px: FloatArray, shown: BoolArray) -> Bool
     near = (away_px < reach_px).all(axis=-1) & shown[None]
     np.fill_diagonal(near, val=False)
     return np.asarray(~near.any(axis=1), dtype=np.bool_)
+
+
+def _stand_out(job: SampleJob, number: int, rows: IntArray) -> BoolArray:
+    """Return (N,) whose pixels have other colours than the middle of those around them; True of what has no mask."""
+    image, shown = job.images[number], np.ones(len(rows), dtype=np.bool_)
+    if image.mask is None or image.file is None:
+        return shown
+    rgb, ids = codec.decode_rgb(image.clean or image.file), codec.mask_ids_and_tags(image.mask)[0]
+    boxes_px = job.views.amodal_box_px[number, rows]
+    low = np.maximum(np.floor(boxes_px[:, :2]).astype(np.int64) - _AROUND_PX, 0)
+    high = np.ceil(boxes_px[:, 2:]).astype(np.int64) + _AROUND_PX
+    for at, n in enumerate(rows.tolist()):
+        window = slice(low[at, 1], high[at, 1]), slice(low[at, 0], high[at, 0])
+        own, colours = ids[window] == job.instance_id[n], rgb[window].astype(np.int64)
+        if own.any() and not own.all():
+            apart = np.abs(colours[own] - np.median(colours[~own], axis=0)).max(axis=1) >= _APART
+            shown[at] = apart.mean() >= _STANDS_OUT
+    return shown
 
 
 def _surface(tag_share: FloatArray) -> str:

@@ -24,7 +24,9 @@ _PX_MARGIN: Final = 1.5  # between the largest object of an image and the next
 _DEGREES: Final = 15.0  # off the middle of a sector of 45, at most
 _COUNTS: Final = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22)
 """Numbers that are asked for: whoever is off by one of many still takes the right option."""
-_DIFFERENCES: Final = (0, 2, 4, 7, 11)
+_DIFFERENCES: Final = (0, 3, 6, 10)
+"""What two numbers may differ by: at least three apart, for the same reason."""
+_COMMON: Final = 2  # objects that two images both show whole, where one drone's place is asked from the other's
 _MOST_COUNTED: Final = 6  # objects that two images are compared by
 _WHOLE: Final = 0.1  # hidden or cut off, at most, of what is whole
 _NOT_WHOLE: Final = 0.4  # at least, of what is not
@@ -33,6 +35,8 @@ _MERELY_CUT: Final = 0.5  # cut off, from which on many leave it out
 _PLAIN_PX: Final = 250  # of what nothing hinders
 _SMALL_PX: Final = 40  # of what is too small, at most
 _MOST_HELP: Final = 1.5  # times the vehicles that the next partner adds
+_TAKEN_FOR: Final = {"car": ("car", "vehicle"), **dict.fromkeys(("truck", "bus"), ("car", "truck", "bus", "vehicle"))}
+"""Kinds that some people call so: a large van is a truck to them."""
 _SECTORS: Final = ("ahead", "ahead right", "right", "behind right", "behind", "behind left", "left", "ahead left")
 _COLUMNS: Final = ("left", "middle", "right")
 _LINES: Final = ("upper", "centre", "lower")
@@ -127,7 +131,7 @@ def _posture(number: int, group: Group) -> Iterator[Item]:
     for one, other in _pairs(group):
         off_m = (one.place_m - other.place_m)[:2]
         away_m = float(np.linalg.norm(off_m))
-        if away_m < 1.0:
+        if away_m < 1.0 or _common(one, other) < _COMMON:
             continue
         ahead = float(off_m @ other.heading)
         right = float(off_m @ np.array([other.heading[1], -other.heading[0]]))
@@ -159,9 +163,10 @@ def _counting(number: int, group: Group) -> Iterator[Item]:
 def _grounding(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
         for seen in view.objects:
-            others = [other.visible_px for other in view.objects if other.kind == seen.kind and other is not seen]
+            alike = _TAKEN_FOR.get(seen.kind, (seen.kind,))
+            others = [other.visible_px for other in view.objects if other.kind in alike and other is not seen]
             largest = seen.visible_px >= max(DOUBTFUL_PX[1], _PX_MARGIN * max(others, default=0))
-            if seen.kind == "vehicle" or not view.is_clear or not largest or not _is_whole(seen) or _near_a_third(seen):
+            if seen.kind == "vehicle" or not view.is_clear or not largest or not _is_plain(seen) or _near_a_third(seen):
                 continue
             place = (min(seen.y_percent * 3 // 100, 2), min(seen.x_percent * 3 // 100, 2))
             question = f"Where in the image of {{0}} is the {seen.kind} that takes up most of it?"
@@ -224,7 +229,7 @@ def _causal(number: int, group: Group) -> Iterator[Item]:
 
 def _hindrance(view: View, seen: ObjectSeen) -> str:
     """Return what hinders most, in words; "" where there is more than one, or it is no sure thing."""
-    if seen.visible_px < DOUBTFUL_PX[0] or seen.cut > 0.0:
+    if seen.visible_px < DOUBTFUL_PX[0] or seen.cut > 0.0 or not seen.stands_out:
         return ""
     if view.fault in {"dark", "noisy", "blurred"} and _is_whole(seen) and seen.visible_px >= DOUBTFUL_PX[1]:
         return {"dark": "the dark", "noisy": "noise", "blurred": "blur"}[view.fault]
@@ -290,7 +295,7 @@ def _reason(view: View, seen: ObjectSeen) -> str:
         return "it is outside of {0}'s image"
     if own.visible_px == 0:
         return "something hides it from {0}" if own.cut == 0.0 else ""
-    if own.visible_px < DOUBTFUL_PX[1]:
+    if own.visible_px < DOUBTFUL_PX[1] or not own.stands_out:
         return ""
     if own.hidden > _WHOLE:
         return "something hides a part of it from {0}" if own.hidden >= _NOT_WHOLE and own.cut == 0.0 else ""
@@ -329,17 +334,24 @@ def _count(view: View, *, walkers: bool = False) -> int:
     """Return how many vehicles, or pedestrians, everybody counts in an image; -1 where people differ."""
     shown = [seen for seen in view.of(walkers=walkers) if seen.visible_px >= DOUBTFUL_PX[0]]
     doubtful = any(
-        seen.visible_px < DOUBTFUL_PX[1] or seen.hidden > _OVERLOOKED or seen.cut > _MERELY_CUT for seen in shown
+        seen.visible_px < DOUBTFUL_PX[1] or seen.hidden > _OVERLOOKED or seen.cut > _MERELY_CUT or not seen.stands_out
+        for seen in shown
     )
     return -1 if doubtful or not view.is_clear else len(shown)
 
 
 def _shown(view: View, seen: ObjectSeen) -> bool | None:
     """Return whether an image shows an object of another image; None where people differ."""
-    own = next((mine.visible_px for mine in view.objects if mine.instance == seen.instance), 0)
-    if not view.is_clear or 0 < own < DOUBTFUL_PX[1]:
+    own = next((mine for mine in view.objects if mine.instance == seen.instance and mine.visible_px), None)
+    if not view.is_clear or (own is not None and not (own.visible_px >= DOUBTFUL_PX[1] and own.stands_out)):
         return None
-    return own > 0
+    return own is not None
+
+
+def _common(one: View, other: View) -> int:
+    """Return how many objects two images both show whole."""
+    mine, theirs = ({seen.instance for seen in view.objects if _is_plain(seen)} for view in (one, other))
+    return len(mine & theirs) if one.is_clear and other.is_clear else 0
 
 
 def _missing(view: View, other: View) -> list[ObjectSeen] | None:
@@ -356,12 +368,22 @@ def _nameable(view: View, *, least_px: int = DOUBTFUL_PX[1]) -> list[ObjectSeen]
     return [
         seen
         for seen in view.objects
-        if seen.alone and view.is_clear and _is_whole(seen) and seen.visible_px >= least_px and seen.kind != "vehicle"
+        if seen.alone
+        and view.is_clear
+        and _is_whole(seen)
+        and seen.visible_px >= least_px
+        and seen.kind != "vehicle"
+        and seen.stands_out
     ]
 
 
 def _is_whole(seen: ObjectSeen) -> bool:
     return max(seen.hidden, seen.cut) <= _WHOLE
+
+
+def _is_plain(seen: ObjectSeen) -> bool:
+    """Return whether everybody finds an object: whole, large, and of other colours than what is around it."""
+    return _is_whole(seen) and seen.visible_px >= DOUBTFUL_PX[1] and seen.stands_out
 
 
 def _near_a_third(seen: ObjectSeen) -> bool:
