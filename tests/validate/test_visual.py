@@ -67,6 +67,20 @@ STANDS, MOVES = 0, 1
 def test_the_same_image_again_is_frozen_where_something_in_sight_moved(
     before: dict[int, int], after: dict[int, int], frozen: bool
 ) -> None:
+    assert frozen_views(("a", before), ("a", after)) == [1] * frozen
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "frozen"),
+    [("b", "a", []), ("a", "a", [2]), ("a", "b", [])],  # of the first, what moves may have moved before the sweep
+)
+def test_sweeps_have_no_boxes_so_keyframes_are_compared(first: str, second: str, frozen: list[int]) -> None:
+    """A car that comes to a stop sees what moved in a keyframe's interval, though nothing moved since its last sweep."""
+    assert frozen_views((first, {MOVES: 5}), ("a", None), (second, {3: 9})) == frozen
+
+
+def frozen_views(*shown: tuple[str, dict[int, int] | None]) -> list[int]:
+    """Return the views that are found frozen, of their digests and boxes (row: left edge); a sweep has None."""
     table = {
         "instance_token": np.array([0, 1, 0, 1, 2]),
         "next": np.array([2, 3, -1, -1, -1]),
@@ -76,17 +90,20 @@ def test_the_same_image_again_is_frozen_where_something_in_sight_moved(
     looks = [
         FrameLook(
             row=n,
-            digest="a",
-            box_row=np.array(list(shown), np.int64),
-            mask_box_px=np.array([[x, 0, x + 3, 3] for x in shown.values()], np.int64).reshape(-1, 4),
+            digest=digest,
+            box_row=np.array(list(boxes or ()), np.int64),
+            mask_box_px=np.array([[x, 0, x + 3, 3] for x in (boxes or {}).values()], np.int64).reshape(-1, 4),
         )
-        for n, shown in enumerate((before, after))
+        for n, (digest, boxes) in enumerate(shown)
     ]
-    cameras = SimpleNamespace(position_m=np.zeros((2, 3)), rotation=np.tile(np.eye(3), (2, 1, 1)))
-    data = type("Data", (dict,), {"data_place": lambda _self, _row: {}})(sample_annotation=table)
-    evidence = SimpleNamespace(looks=looks, data=data, cameras=cameras, track=np.zeros(2))
-    found = [one.code for one in not_frozen(cast("object", evidence))]  # type: ignore[arg-type]
-    assert found == ["visual.frozen"] * frozen
+    count = len(looks)
+    cameras = SimpleNamespace(position_m=np.zeros((count, 3)), rotation=np.tile(np.eye(3), (count, 1, 1)))
+    images = {"is_key_frame": np.array([boxes is not None for _, boxes in shown])}
+    data = type("Data", (dict,), {"data_place": lambda _self, row: {"scene": str(row)}})(
+        sample_annotation=table, sample_data=images
+    )
+    evidence = SimpleNamespace(looks=looks, data=data, cameras=cameras, track=np.zeros(count))
+    return [int(one.scene) for one in not_frozen(cast("object", evidence))]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", planted("visual"))

@@ -55,10 +55,25 @@ def _changed_since_before(evidence: Evidence) -> BoolArray:
         turned = np.abs(np.diff(rotation, axis=0)).max(axis=(1, 2)) > TURNED
         changed[1:] = moved | turned
     for view in np.flatnonzero(~changed).tolist():
-        if view:
-            one, other = evidence.looks[view], evidence.looks[view - 1]
-            changed[view] = _shows_movement(evidence, before=other, after=one)
+        before = _keyframe_before(evidence, view)
+        if before is not None:
+            changed[view] = _shows_movement(evidence, before=before, after=evidence.looks[view])
     return changed
+
+
+def _keyframe_before(evidence: Evidence, view: int) -> FrameLook | None:
+    """Return the keyframe before a keyframe where all between shows the same image.
+
+    Sweeps have no boxes: what moved between two keyframes may have moved before the last sweep.
+    """
+    is_keyframe, looks = evidence.data["sample_data"]["is_key_frame"], evidence.looks
+    if not is_keyframe[looks[view].row]:
+        return None
+    while _same_track(evidence, view, view - 1) and looks[view - 1].digest == looks[view].digest:
+        view -= 1
+        if is_keyframe[looks[view].row]:
+            return looks[view]
+    return None
 
 
 def _shows_movement(evidence: Evidence, *, before: FrameLook, after: FrameLook) -> bool:
