@@ -108,6 +108,19 @@ class Registry(Generic[T]):
         return plugin
 
 
+def package_behind(error: BaseException) -> str | None:
+    """Return the package of a plug-in whose code an error came through, with its version; None where it is ours alone."""
+    modules = set()
+    at = error.__traceback__
+    while at is not None:
+        modules.add(str(at.tb_frame.f_globals.get("__name__", "")).partition(".")[0])
+        at = at.tb_next
+    groups = [group for group in entry_points().groups if group.startswith("uavsim.")]
+    entries = (entry for group in groups for entry in entry_points(group=group))
+    foreign = (entry for entry in entries if not entry.module.startswith(("uavsim", "headless_simulator")))
+    return next((_package(entry) for entry in foreign if entry.module.partition(".")[0] in modules), None)
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name most like ``name``, or None when nothing is like it."""
     known = sorted(known)

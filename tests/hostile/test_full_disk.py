@@ -9,21 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.dataset_factory import make_dataset
+from tests.hostile.every_command import WRITING, filled
 from uavsim.cli import build_app
 from uavsim.errors import StorageError
-
-KINDS = ("agents", "coco", "kitti", "mcap", "mmdet3d", "nerfstudio", "opv2v", "rosbag2")
-COMMANDS = {  # with SET and OUT to fill in
-    **{kind: f"export SET OUT --format {kind}" for kind in KINDS},
-    "convert": "convert SET OUT --dialect uav3d",
-    "publish": "publish SET --out OUT",
-    "events": "events SET --out OUT --workers 1",
-    "collaboration": "collaboration SET --out OUT",
-    "report": "report SET --out OUT/report.html",
-    "view": "view SET --save OUT/view.rrd",
-    "video": "video SET --out OUT/video.mp4",
-}
-
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -40,14 +28,13 @@ def no_file_larger_than(most_bytes: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", WRITING)
 def test_a_full_disk_is_one_line_and_leaves_no_temp_file(command: str, root: Path, tmp_path: Path) -> None:
     failures = 0
     for number, most_bytes in enumerate((0, 2000, 6000)):
         out = tmp_path / f"out{number}"
-        words = COMMANDS[command].replace("SET", str(root)).replace("OUT", str(out)).split()
         with no_file_larger_than(most_bytes):
-            result = CliRunner().invoke(build_app(), words)
+            result = CliRunner().invoke(build_app(), filled(WRITING[command], root, out))
         if result.exit_code:
             assert isinstance(result.exception, StorageError), result.exception
             assert "ulimit -f" in str(result.exception)

@@ -5,6 +5,7 @@ Exit codes: 0 good, 1 our own mistake, 2 bad input, 3 simulator or system, 4 dat
 
 from __future__ import annotations
 
+import errno
 import importlib
 import importlib.metadata
 import os
@@ -26,7 +27,7 @@ from uavsim.environment import DISTRIBUTION, install_line, keep_local_direct, na
 from uavsim.errors import ConfigError, InputError, UavsimError
 from uavsim.files.whole import AGAIN, remedy_of
 from uavsim.memory import collect_seldom
-from uavsim.registry import Registry
+from uavsim.registry import Registry, package_behind
 from uavsim.terminal import Screen, be_quiet, line, open_standard_streams
 
 __all__ = ["COMMANDS", "build_app", "build_overview", "main", "with_quiet"]
@@ -64,6 +65,7 @@ COMMANDS: Final[Registry[Register]] = Registry("commands", {}, expects=Callable)
 """Commands of installed packages: each is a function that adds it to the application."""
 _AFTER_CLAUSE: Final = re.compile(r"[:;]| \(|\.( |$)")
 _CONTINUED: Final = ("generate", "regenerate")
+_NO_THREAD: Final = "can't start new thread"  # as the interpreter reports a limit of the host
 _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which imports none of them
     "generate": "Fly a dataset; what was interrupted continues.",
     "regenerate": "Fly scenes of a dataset anew, with the settings that it was made with.",
@@ -277,6 +279,8 @@ def _run(stop: StopSignals) -> int:
         ):  # typer's way of saying that the reader of the output went away
             sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
             return 0
+        if package_behind(end) is not None:
+            return _unexpected(end)
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     except TyperException as error:  # what was typed is no command of ours
         return _say(
@@ -289,9 +293,9 @@ def _run(stop: StopSignals) -> int:
             traceback.print_exception(error)
         said = (error.every if isinstance(error, ConfigError) else ()) or (str(error),)
         return max(_say(text, code=error.exit_code) for text in said)
-    except typer.Abort:  # the end of the input, where something is asked
+    except (typer.Abort, KeyboardInterrupt):  # the end of the input, where something is asked, or Ctrl-C
         raise
-    except Exception as error:  # noqa: BLE001 - the last door: nothing behind it could say the user anything
+    except BaseException as error:  # noqa: BLE001 - the last door: nothing behind it could say the user anything
         stop.raise_if_asked(error)
         return _unexpected(error)
     if result == INTERRUPTED:  # typer's way of saying so
@@ -317,16 +321,23 @@ def _interrupted() -> int:
     return _say(f"interrupted; nothing goes on. Begin anew with: {again}", code=INTERRUPTED)
 
 
-def _unexpected(error: Exception) -> int:
-    """Return what nobody raised on purpose: the machine's refusals are the machine's, everything else is our mistake."""
+def _unexpected(error: BaseException) -> int:
+    """Report what nobody raised on purpose: the machine's refusals, mistakes of plug-ins, and everything else as ours."""
     if os.environ.get("UAVSIM_TRACEBACK"):
         traceback.print_exception(error)
+    if isinstance(error, RuntimeError) and _NO_THREAD in str(error):
+        error = OSError(errno.EAGAIN, _NO_THREAD)
     if isinstance(error, (OSError, MemoryError)):
         where = f" ({error.filename})" if isinstance(error, OSError) and error.filename else ""
         again = None if _typed_command() in _CONTINUED else AGAIN
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error) or "out of memory"
         return _say(f"this machine: {reason}{where}; {remedy_of(error, again=again)}", code=3)
     frames = traceback.extract_tb(error.__traceback__)
+    package = package_behind(error)
+    if package is not None:
+        said = " ".join(str(error).split())[:300]
+        where = f"{frames[-1].filename}:{frames[-1].lineno}"
+        return _say(f"the package {package} raised {type(error).__name__}: {said} at {where}; report it there", code=2)
     where = next((f"{f.filename}:{f.lineno}" for f in reversed(frames) if "uavsim" in f.filename), "?")
     said = " ".join(str(error).split())[:300]
     return _say(

@@ -183,7 +183,9 @@ def _say_intent(folder: Path, out: Path, version: str | None, what: str) -> None
 
 
 def _refuse_the_same(folder: Path, out: Path) -> None:
-    """Refuse to write a result into the dataset that it is made from, by whatever name, or where no folder can be."""
+    """Refuse what is not there, and to write a result into the dataset that it is made from, or where no folder can be."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder")
     refuse_no_folder(out)
     try:
         inside = out.resolve() == folder.resolve() or folder.resolve() in out.resolve().parents

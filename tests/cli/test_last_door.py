@@ -1,0 +1,56 @@
+"""What a package of others raises, and a host without threads, are one line each, and no mistake of uavsim."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.plugins import install_plugin
+from uavsim.cli import _unexpected
+
+RAISES = """
+import sys
+
+class Ends(BaseException):
+    pass
+
+def leaving(request):
+    sys.exit(0)
+
+def ending(request):
+    raise Ends("of their own")
+
+def dividing(request):
+    return 1 / 0
+"""
+RUN_EACH = """
+import sys
+site, root, out = sys.argv[1:]
+sys.path.insert(0, site)
+from uavsim.cli import main
+for kind in ("leaving", "ending", "dividing"):
+    sys.argv = ["uavsim", "export", root, out, "--format", kind]
+    try:
+        main()
+    except SystemExit as end:
+        print(kind, end.code, file=sys.stderr)
+"""
+
+
+def test_a_plug_in_that_raises_whatever_is_one_line_with_its_name(strict: Path, tmp_path: Path) -> None:
+    names = ("leaving", "ending", "dividing")
+    adds = {name: f"raising:{name}" for name in names}
+    site = install_plugin(tmp_path, "raising", group="uavsim.exporters", adds=adds, source=RAISES)
+    words = [sys.executable, "-c", RUN_EACH, site, str(strict), str(tmp_path / "out")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    lines = done.stderr.splitlines()
+    assert lines[1::2] == ["leaving 2", "ending 2", "dividing 2"]
+    for line, raised in zip(lines[::2], ("SystemExit: 0", "Ends: of their own", "ZeroDivisionError: division"), strict=True):
+        assert line.startswith(f"error: the package raising 1.2 raised {raised}")
+        assert line.endswith("report it there")
+
+
+def test_a_host_that_gives_no_more_threads_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _unexpected(RuntimeError("can't start new thread")) == 3
+    assert "this host gives no more processes or threads; raise its limit (ulimit -u)" in capsys.readouterr().err

@@ -1,0 +1,123 @@
+# ruff: noqa: T201 - printing is its job
+"""Images of 32,000 x 32,000 pixels in small files, against every command that reads a dataset: the peak of its memory.
+
+    scripts/trial bombs [--only events,kitti] [--most-mib 512]
+
+Each bomb is a PNG of 3 MB that would take 3 GB: as an image or as a mask, and its row says so or says what was there before. No
+command may take more memory than is stated, or end in another way than with its own line and code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.dataset_factory import make_dataset
+from tests.hostile.every_command import WRITING, filled
+
+__all__ = ["BOMBS", "MOST_MIB", "Ended", "armed", "run"]
+
+MOST_MIB: Final = 512
+"""The stated bound: what a process of a command holds at most, with interpreter and libraries."""
+SIDE_PX: Final = 32_000
+BOMBS: Final = ("image, declared", "image, not declared", "mask, not declared")
+READING: Final = {
+    "validate": "validate SET --workers 1",
+    "questions": "questions SET --out OUT --workers 1",
+    "evaluate": "evaluate swarm SET/results.json --truth SET",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The end of a command: its exit code, the most memory of any of its processes, and its last line."""
+
+    code: int
+    peak_mib: int
+    line: str
+
+
+def bomb_png() -> bytes:
+    """Make a black RGB image of 32,000 x 32,000 pixels, 3 MB."""
+    packer, row = zlib.compressobj(9), bytes(1 + 3 * SIDE_PX)
+    data = b"".join([*(packer.compress(row) for _ in range(SIDE_PX)), packer.flush()])
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    head = struct.pack(">IIBBBBB", SIDE_PX, SIDE_PX, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def armed(root: Path, bomb: str, data: bytes) -> Path:
+    """Put a bomb into a dataset in place of the first image, or of its mask."""
+    table = root / "v1.0-mini/sample_data.json"
+    rows = json.loads(table.read_text())
+    first = next(row for row in rows if row["filename"].endswith(".png"))
+    name = first["filename"]
+    if bomb.startswith("mask"):
+        layers = json.loads((root / "v1.0-mini/layer.json").read_text())
+        name = next(row["filename"] for row in layers if row["sample_data_token"] == first["token"])
+    elif bomb == "image, declared":
+        first["width"] = first["height"] = SIDE_PX
+        table.write_text(json.dumps(rows))
+    (root / name).unlink()
+    (root / name).write_bytes(data)
+    (root / "results.json").write_text(json.dumps({"meta": {}, "results": {}}))
+    return root
+
+
+def run(words: list[str]) -> Ended:
+    """Run a command of ``uavsim``; memory is that of the largest of its processes."""
+    measured = (
+        "import resource, subprocess, sys\n"
+        "done = subprocess.run(sys.argv[1:], capture_output=True, text=True)\n"
+        "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10)\n"
+        "print((done.stderr.strip() or done.stdout.strip()).splitlines()[-1:])"
+    )
+    command = [sys.executable, "-c", measured, sys.executable, "-P", "-m", "uavsim", *words]
+    env = {**os.environ, "DO_NOT_TRACK": "1"}
+    said = subprocess.run(command, capture_output=True, text=True, env=env, check=True).stdout
+    numbers, _, line = said.partition("\n")
+    code, peak_mib = map(int, numbers.split())
+    return Ended(code, peak_mib, line.strip())
+
+
+def main() -> int:
+    """Run every command on every bomb; 0 when all stay below the bound."""
+    commands = READING | WRITING
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", default=",".join(commands))
+    parser.add_argument("--most-mib", type=int, default=MOST_MIB)
+    options = parser.parse_args()
+    failed, data = 0, bomb_png()
+    print("| command | " + " | ".join(BOMBS) + " |\n|---|" + "---|" * len(BOMBS))
+    with tempfile.TemporaryDirectory(prefix="uavsim-bombs-") as work:
+        good = make_dataset(Path(work) / "good", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))
+        for name in options.only.split(","):
+            cells = []
+            for bomb in BOMBS:
+                root = armed(Path(shutil.copytree(good, Path(work) / "set")), bomb, data)
+                ended = run(filled(commands[name], root, Path(work) / "out"))
+                wrong = ended.peak_mib > options.most_mib or ended.code not in {0, 2, 4}
+                failed += wrong
+                cells.append(f"{ended.peak_mib} MiB, code {ended.code}" + (f" FAILS: {ended.line[:300]}" if wrong else ""))
+                shutil.rmtree(root)
+                shutil.rmtree(Path(work) / "out", ignore_errors=True)
+            print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+    print(f"{failed} above {options.most_mib} MiB or with another end")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
