@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from uavsim.escape import csv_cell, html_text, latex_text, markdown_text, visible
+from uavsim.escape import csv_cell, html_text, latex_text, markdown_text, visible, word
 
 GFM = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 PLANTED = [
@@ -68,3 +68,9 @@ def test_latex_begins_no_command() -> None:
     assert latex_text("a_b 5% \\input{x} ~^<>$&#") == (
         r"a\_b 5\% \textbackslash{}input\{x\} \textasciitilde{}\textasciicircum{}\textless{}\textgreater{}\$\&\#"
     )
+
+
+@given(st.text())
+def test_a_word_is_one_field(text: str) -> None:
+    assert len(f"a {word(text)} b".split()) == len(f"a {word(text)} b\n".split(" ")) == 3
+    assert word("vehicle.car") == "vehicle.car"

@@ -9,7 +9,7 @@ import html
 import re
 from typing import Final
 
-__all__ = ["csv_cell", "html_text", "latex_text", "markdown_text", "visible"]
+__all__ = ["csv_cell", "html_text", "latex_text", "markdown_text", "visible", "word"]
 
 _LONGEST: Final = 4000
 _MARKDOWN: Final = re.compile(
@@ -54,6 +54,11 @@ def csv_cell(text: object) -> str:
     """Return a text for a cell of CSV that no spreadsheet takes for a formula; quoting is the writer's."""
     said = _spelled_out(text)
     return f"'{said}" if said.startswith(_FORMULA) else said
+
+
+def word(text: object) -> str:
+    """Return a text for a file whose fields are parted by blanks: one field, never none."""
+    return "_".join(_spelled_out(text).split()) or "_"
 
 
 def _spelled_out(text: object) -> str:

@@ -46,7 +46,9 @@ def test_a_plug_in_that_raises_whatever_is_one_line_with_its_name(strict: Path, 
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     lines = done.stderr.splitlines()
     assert lines[1::2] == ["leaving 2", "ending 2", "dividing 2"]
-    for line, raised in zip(lines[::2], ("SystemExit: 0", "Ends: of their own", "ZeroDivisionError: division"), strict=True):
+    for line, raised in zip(
+        lines[::2], ("SystemExit: 0", "Ends: of their own", "ZeroDivisionError: division"), strict=True
+    ):
         assert line.startswith(f"error: the package raising 1.2 raised {raised}")
         assert line.endswith("report it there")
 

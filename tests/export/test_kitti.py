@@ -73,6 +73,17 @@ def test_regions_without_a_box_are_dont_care_of_their_image(strict: Path, tmp_pa
     assert len(line.split()) == 15  # as many as a line of label_2 has
 
 
+def test_a_class_with_blanks_stays_one_field(strict: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(strict, tmp_path / "set")
+    table = root / "v1.0-mini/category.json"
+    table.write_text(json.dumps([{**row, "name": f"{row['name']} of others"} for row in read_rows(table)]))
+    export_kitti(ExportRequest(root, tmp_path / "out"))
+    for path in (tmp_path / "out").rglob("label/*.txt"):
+        for line in path.read_text().splitlines():
+            assert len(line.split(" ")) == (15 if line.startswith("DontCare") else 12)
+            assert line.startswith("DontCare") or "_of" in line.split(" ")[0]
+
+
 def test_pitch_lowers_the_nose_and_yaw_turns_left() -> None:
     nose_down = np.array([[np.cos(np.radians(5)), 0, np.sin(np.radians(5)), 0]])  # 10 degrees about +y (left)
     np.testing.assert_allclose(flu_euler_deg(nose_down), [[0, 10, 0]], atol=1e-12)

@@ -89,6 +89,11 @@ def _linked_to_itself(root: Path) -> None:
     (root / "samples").symlink_to("samples")
 
 
+def _cut_mask(root: Path) -> None:
+    path = min((root / "masks").rglob("*.png"))
+    path.write_bytes(path.read_bytes()[:-30])
+
+
 DEEP = "[" * 200_000 + "]" * 200_000
 DAMAGES: dict[str, Callable[[Path], None]] = {
     "scene leaves": _put("scene", name="../../../x"),
@@ -143,6 +148,8 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "samples links to itself": _linked_to_itself,
     "name of 300 letters": _put("scene", name="x" * 300),
     "right to left": _put("scene", name="\u202egnp.x"),
+    "2^70 pixels wide": _put("sample_data", width=2**70),
+    "mask cut off": _cut_mask,
 }
 NEW = list(DAMAGES).index("4 billion pixels")  # from here on of kinds that no user had met before
 

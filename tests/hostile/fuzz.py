@@ -33,7 +33,7 @@ from uavsim.errors import UavsimError
 SLOW_S: Final = 20.0
 """Of processor time: a busy machine is no finding."""
 WAITS_S: Final = 180.0
-"""Of any time: who waits takes no processor."""
+"""Of any time for one input: who waits takes no processor. What has to run before it takes as long as the machine needs."""
 MEMORY_BYTES: Final = 6 << 30
 """Of addresses, which threads and compiled code take by the gigabyte; a bomb hits it at once."""
 LARGE_BYTES: Final = 1 << 30
@@ -41,6 +41,7 @@ LARGE_BYTES: Final = 1 << 30
 
 _HEAD: Final = struct.Struct("<QQ")  # inputs tried, bytes of the one that is read now
 _MOST_INPUT: Final = 64 << 20
+_BEGINS: Final = 2**64 - 1  # in place of the bytes: nothing is read, what an input needs is being started
 
 
 @dataclass
@@ -98,8 +99,11 @@ def _feed(name: str, *, seed: str, seconds: float, memory: str, said: Connection
     assert shared.buf is not None
     with tempfile.TemporaryDirectory(prefix="uavsim-fuzz-", ignore_cleanup_errors=True) as work:
         target = targets(Path(work))[name]
+        target.begin()
         end = time.monotonic() + seconds
         while time.monotonic() < end:
+            _HEAD.pack_into(shared.buf, 0, tried, _BEGINS)
+            target.begin()
             data = target.change(rng.choice(target.good), rng)[:_MOST_INPUT]
             tried += 1
             shared.buf[_HEAD.size : _HEAD.size + len(data)] = data
@@ -146,7 +150,8 @@ def _watch(sentinel: int, said: Connection, shared: SharedMemory, fed: Fed) -> N
         tried, size = _HEAD.unpack_from(shared.buf, 0)
         if tried and not began:
             began = now  # what comes before makes the good inputs
-        data = bytes(shared.buf[_HEAD.size : _HEAD.size + size])
+        begins = not tried or size == _BEGINS
+        data = b"" if begins else bytes(shared.buf[_HEAD.size : _HEAD.size + size])
         if said in ready:
             try:
                 news = said.recv()
@@ -158,10 +163,10 @@ def _watch(sentinel: int, said: Connection, shared: SharedMemory, fed: Fed) -> N
                 fed.peak_bytes = max(fed.peak_bytes, peak)
                 break
             fed.add(*news)
-        elif tried != reading:
+        elif begins or tried != reading:
             reading, since = tried, now
         elif now - since > WAITS_S:
-            fed.add("waits" if tried else "never began", f"{now - since:.0f} s", data)
+            fed.add("waits", f"{now - since:.0f} s", data)
             break
     fed.tried += tried
     fed.seconds += now - (began or since)

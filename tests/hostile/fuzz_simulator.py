@@ -84,7 +84,7 @@ class Ports:
 
     def __init__(self, work: Path) -> None:
         (work / "one.xodr").write_text(_ROAD.format(1))
-        env = {"XDG_STATE_HOME": str(work), "XDG_CACHE_HOME": str(work)}
+        env = {"XDG_STATE_HOME": str(work)}  # machine code is the account's: compiling it anew takes minutes
         self._open = contextlib.ExitStack()
         self._log = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - as long as the simulator
         words = ("--render", "flat", "--xodr", str(work / "one.xodr"))
@@ -179,15 +179,18 @@ def simulator_targets(work: Path) -> dict[str, Target]:
         while started:
             started.pop().close()
 
-    def fed(name: str, data: bytes) -> None:
+    def begin() -> None:
         if not started or not started[0].runs():
             end()
-            started[:] = [Ports(work)]
+            started[:] = [Ports(work)]  # which waits until it listens
+
+    def fed(name: str, data: bytes) -> None:
+        begin()
         started[0].feed(name, data)
 
     return {
         "recorder": Target([_recording()], lambda data: _read_recording(work, data), turn_bytes),
         "towns": Target([_ROAD.format(1).encode()], _read_town, turn_bytes),
-        "carla-port": Target(_calls("carla"), lambda data: fed("carla", data), _change, end),
-        "airsim-port": Target(_calls("airsim"), lambda data: fed("airsim", data), _change, end),
+        "carla-port": Target(_calls("carla"), lambda data: fed("carla", data), _change, end, begin),
+        "airsim-port": Target(_calls("airsim"), lambda data: fed("airsim", data), _change, end, begin),
     }

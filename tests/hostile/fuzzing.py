@@ -19,12 +19,13 @@ NASTY: list[Any] = [
 
 @dataclass
 class Target:
-    """The target: a good input, a function that reads one, changes of inputs, and its own end."""
+    """The target: good inputs, a function that reads one, changes of inputs; what has to run before an input, and its end."""
 
     good: list[bytes]
     read: Callable[[bytes], object]
     change: Callable[[bytes, random.Random], bytes]
     end: Callable[[], None] = lambda: None
+    begin: Callable[[], None] = lambda: None
 
 
 def turn_bytes(data: bytes, rng: random.Random) -> bytes:

@@ -55,6 +55,12 @@ def _nobody(work: Path) -> None:
     os.setuid(54321)
 
 
+def _few_processes(work: Path) -> None:
+    if os.geteuid() == 0:  # a user of its own, who has no other processes; the limit is none for root
+        _nobody(work)
+        resource.setrlimit(resource.RLIMIT_NPROC, (60, 60))
+
+
 def _open_to_all(work: Path) -> None:
     work.parent.chmod(0o777)
 
@@ -127,8 +133,8 @@ SURROUNDINGS = (
     Surrounding(
         "no file may grow",
         before=_limit(resource.RLIMIT_FSIZE, 0),
-        codes={"kitti": 3, "generate": 3},
-        only=("status", "validate", "kitti", "generate"),
+        codes={"kitti": 3, "generate": 3, "publish": 3, "events": 3, "video": 3},
+        only=("status", "validate", "kitti", "generate", "publish", "events", "video"),
         new=True,
     ),
     Surrounding("no core, small stack", before=_limit(resource.RLIMIT_STACK, 1 << 20), new=True),
@@ -137,6 +143,13 @@ SURROUNDINGS = (
     Surrounding("cache is a file", env={"XDG_CACHE_HOME": "/dev/null"}, new=True),
     Surrounding("huge environment", env={f"FILLER_{k}": "x" * 100_000 for k in range(10)}, new=True),
     Surrounding("warnings are errors", env={"PYTHONWARNINGS": "error"}, only=_TWO, new=True),
+    Surrounding("60 processes", before=_few_processes, prepare=_open_to_all, new=True),
+    Surrounding(
+        "python optimised, warnings are errors",  # machine code of such an interpreter is another one: compiled once
+        env={"PYTHONOPTIMIZE": "2", "PYTHONWARNINGS": "error"},
+        only=_WITH_RUN,
+        new=True,
+    ),
     Surrounding("development mode", env={"PYTHONDEVMODE": "1", "PYTHONHASHSEED": "1"}, only=_TWO, new=True),
     Surrounding("no path", env={"PATH": ""}, only=_TWO, new=True),
     Surrounding("working folder removed", before=_no_folder, only=_TWO, new=True),

@@ -13,6 +13,7 @@ from tests.hostile.every_command import WRITING, filled
 from uavsim.cli import build_app
 from uavsim.errors import StorageError
 
+
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_dataset(tmp_path_factory.mktemp("full"), scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))

@@ -39,6 +39,13 @@ def test_what_hangs_or_dies_is_a_finding_with_its_input(
     shared: SharedMemory, monkeypatch: pytest.MonkeyPatch, reader: Callable[[Connection], None], kind: str
 ) -> None:
     monkeypatch.setattr(fuzz, "WAITS_S", 0.5 if kind == "waits" else 60.0)
+    fed = _watched(reader, shared)
+    assert list(fed.inputs.items()) == [(kind, b"bad")]
+    assert fed.tried == 7
+
+
+def _watched(reader: Callable[[Connection], None], shared: SharedMemory) -> fuzz.Fed:
+    """Watch a process that reads, or does something else."""
     context, fed = multiprocessing.get_context("spawn"), fuzz.Fed()
     said, saying = context.Pipe(duplex=False)
     process = context.Process(target=reader, args=(saying,))
@@ -49,8 +56,22 @@ def test_what_hangs_or_dies_is_a_finding_with_its_input(
     finally:
         process.kill()
         process.join()
-    assert list(fed.inputs.items()) == [(kind, b"bad")]
-    assert fed.tried == 7
+    return fed
+
+
+def _begins_slowly(said: Connection) -> None:
+    time.sleep(1.5)
+    said.send((7, 1 << 20))
+
+
+@pytest.mark.parametrize("head", [(0, 0), (7, fuzz._BEGINS)])
+def test_what_an_input_needs_may_start_slowly(
+    shared: SharedMemory, monkeypatch: pytest.MonkeyPatch, head: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(fuzz, "WAITS_S", 0.5)
+    assert shared.buf is not None
+    fuzz._HEAD.pack_into(shared.buf, 0, *head)
+    assert _watched(_begins_slowly, shared).findings == {}
 
 
 _EACH_S = 0.3  # minutes and more are ``scripts/trial fuzz``

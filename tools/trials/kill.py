@@ -163,7 +163,9 @@ class KillTrial:
             out = self._work / f"killed-{command.name}-{rounds}"
             shutil.rmtree(out, ignore_errors=True)
             self._begin(command, out)
-            if not self._round(command, out, rng=rng, kills=kills):
+            if not self._round(command, out, rng=rng, kills=kills) and contents(out) != wanted:
+                self._print_log()
+                self._failures.append(f"{command.name} did not go on after a kill")
                 return rounds
             got = contents(out)
             differ = differing(wanted, got)
@@ -206,7 +208,7 @@ class KillTrial:
         return wanted
 
     def _round(self, command: KilledCommand, out: Path, *, rng: random.Random, kills: int) -> bool:
-        """Kill one command and run it again until it is complete; false when that failed."""
+        """Kill one command and run it again until it is complete; false when it fails, as where a whole result is there."""
         most = self._kills + PER_ROUND if command.anew else kills
         while True:
             process = self._forker.start(self._words(command, out))
@@ -217,11 +219,7 @@ class KillTrial:
                 if command.in_place and (broken := broken_in(out)):
                     self._failures.append(f"kill {self._kills} ({phase}): {broken}")
                 continue
-            if process.wait() == 0:
-                return True
-            self._print_log()
-            self._failures.append(f"{command.name} ended with code {process.poll()} after a kill")
-            return False
+            return process.wait() == 0
 
     def _moment(self, command: KilledCommand, out: Path, process: ForkedRun, rng: random.Random) -> str:
         """Wait for a random moment; returns what the run is doing then."""

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from uavsim.access import Image, Sample
+from uavsim.escape import word
 from uavsim.export.request import ExportRequest, by_drone, mask_ids
 from uavsim.export.text import write_json, write_text
 from uavsim.files.bring import bring_file
@@ -81,7 +82,7 @@ def _labels(sample: Sample, images: list[Image]) -> list[str]:
         seen = [view for view in views if view["sample_data_token"] in own]
         whole = sum(view["amodal_px"] for view in seen)
         share = sum(view["visible_px"] for view in seen) / whole if whole else 0.0
-        lines.append(f"{name} {' '.join(f'{v:.6f}' for v in row)} {instance_id} {share:.4f}")
+        lines.append(f"{word(name)} {' '.join(f'{v:.6f}' for v in row)} {instance_id} {share:.4f}")
     return lines
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from uavsim.access import Image, Sample, Scene
 from uavsim.errors import DatasetError, InputError
+from uavsim.escape import word
 from uavsim.export.openad_objects import SceneTags, SeenObject, objects_in_view
 from uavsim.export.request import ExportRequest, lidar_of
 from uavsim.export.tag_similarity import Words, similarity_table, tag_vectors
@@ -173,7 +174,7 @@ def _line(thing: SeenObject) -> str:
     numbers = [thing.truncation, thing.occlusion, alpha_rad, *thing.visible_box_px.tolist()]
     numbers += [height, width, length, x, y, z, turn_rad]
     flags = " ".join(map(str, _seen_flags(thing)))
-    return f"{flags} {thing.tag} {' '.join(f'{number:.6g}' for number in numbers)}"
+    return f"{flags} {word(thing.tag)} {' '.join(f'{number:.6g}' for number in numbers)}"
 
 
 def _past(shot: _Shot) -> list[tuple[Sample, Image]]:

@@ -40,6 +40,17 @@ def joined(*parts: dict[str, Any]) -> dict[str, Any]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
+@pytest.mark.parametrize("far", [1e308, -1e308, 1e200])
+@pytest.mark.parametrize("width", [1e308, 1e-300, -1e308, 0.0])
+@pytest.mark.parametrize("height", [1e308, 1e-300, 3.0])
+def test_a_box_that_numbers_cannot_hold_overlaps_nothing_and_warns_of_nothing(
+    far: float, width: float, height: float
+) -> None:
+    true = np.array([[0.0, 0.0, 2.0, 2.0]])
+    assert extended_iou(true, np.array([[far, far, width, height]])).tolist() == [0.0]
+    assert np.isfinite(extended_iou(np.array([[far, 0.0, width, height]]), np.array([[1.0, 1.0, 2.0, 2.0]]))).all()
+
+
 def test_an_encounter_ends_after_a_gap_of_more_than_two_missing_frames() -> None:
     with_gap = [*range(20), *range(22, 42)]
     assert find_encounters(**rows(with_gap, 200.0)).valid.tolist() == [True]

@@ -123,6 +123,7 @@ class AotScores:
     max_range_m: float
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a box that numbers cannot hold overlaps nothing
 def extended_iou(truth_px: FloatArray, found_px: FloatArray) -> FloatArray:
     """Return (K,) overlap of pairs; a small true box is enlarged to 100 px, and with it a small detection.
 
@@ -135,9 +136,8 @@ def extended_iou(truth_px: FloatArray, found_px: FloatArray) -> FloatArray:
     true = np.concatenate([truth_px[:, :2], truth_px[:, :2] + truth_px[:, 2:]], axis=1)
     reported = np.concatenate([found_px[:, :2] - found_px[:, 2:] / 2, found_px[:, :2] + found_px[:, 2:] / 2], axis=1)
     area, stated_area = _area(true), _area(reported)
-    with np.errstate(invalid="ignore"):
-        small = (area > 0) & (area < _SMALL_PX)
-        both_small = small & (stated_area < _SMALL_PX - 1e-6)
+    small = (area > 0) & (area < _SMALL_PX)
+    both_small = small & (stated_area < _SMALL_PX - 1e-6)
     true, area = _enlarged(true, area, small)
     reported, stated_area = _enlarged(reported, stated_area, both_small & (stated_area > 0))
     side = np.minimum(true[:, 2:], reported[:, 2:]) - np.maximum(true[:, :2], reported[:, :2])
