@@ -106,7 +106,7 @@ def test_every_damaged_part_of_a_checkpoint_is_one_line(wrong: object, toy: Path
         damaged = {**whole, key: wrong}
         if wrong == "gone":
             del damaged[key]
-        if key == "step" and wrong == 7:
+        if key == "step" and isinstance(wrong, int):
             continue  # a step like any other
         torch.save(damaged, path)
         with pytest.raises(BaselineError) as error:
