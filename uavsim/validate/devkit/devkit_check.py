@@ -25,6 +25,7 @@ import cv2
 import devkit_metrics as metrics
 import matplotlib.pyplot as plt
 import numpy as np
+from devkit_sweeps import sweeps_fault
 from devkit_velocity import velocities
 from nuscenes.nuscenes import NuScenes
 from nuscenes.utils.data_classes import Box, LidarPointCloud, RadarPointCloud
@@ -172,8 +173,8 @@ def radar(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
         path = Path(options.images) / f"radar_{channel}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
         nusc.render_sample_data(nusc.sample[0]["data"][channel], out_path=str(path), verbose=False, underlay_map=False)
-        RadarPointCloud.from_file_multisweep(nusc, nusc.sample[-1], channel, channels[0], nsweeps=3)
         plt.close("all")
+    problems += [fault for channel in channels if (fault := sweeps_fault(nusc, nusc.sample[-1], channel))]
     if worst_mps > RADAR_MPS:
         problems.append(f"a speed over ground is {worst_mps:.3f} m/s from that of its box")
     return {

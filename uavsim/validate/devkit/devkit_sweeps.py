@@ -1,0 +1,25 @@
+"""Radars' last sweeps, put together by the devkit as detectors take them; runs in the judge's environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nuscenes.nuscenes import NuScenes
+from nuscenes.utils.data_classes import RadarPointCloud
+
+RADAR_SWEEPS = 5
+
+
+def sweeps_fault(nusc: NuScenes, sample: dict[str, Any], channel: str) -> str:
+    """Return what is wrong with a radar's last sweeps put together: each has its own time, and no detection is lost."""
+    row, counts = nusc.get("sample_data", sample["data"][channel]), list[int]()
+    while len(counts) < RADAR_SWEEPS:
+        counts.append(RadarPointCloud.from_file(nusc.get_sample_data_path(row["token"])).nbr_points())
+        if not row["prev"]:
+            break
+        row = nusc.get("sample_data", row["prev"])
+    cloud, ages_s = RadarPointCloud.from_file_multisweep(nusc, sample, channel, channel, RADAR_SWEEPS, min_distance=0.0)
+    whole, found, times = sum(counts), cloud.nbr_points(), len(set(ages_s.ravel().tolist()))
+    if found == whole and times == sum(count > 0 for count in counts):
+        return ""
+    return f"{channel}: {len(counts)} sweeps of {whole} detections come as {found} of {times} times"
