@@ -12,11 +12,14 @@ import numpy as np
 from tests.dataset_factory import make_dataset, write_log
 from tests.hostile.fuzz_readers import changed_table, reader_targets, result_targets
 from tests.hostile.fuzz_simulator import simulator_targets
-from tests.hostile.fuzzing import Target, turn_bytes, turn_json, turn_msgpack
+from tests.hostile.fuzzing import Target, turn_bytes, turn_json, turn_msgpack, turn_xml
 from tests.records.test_motion import motion
 from tools.common.factories import make_recording
 
 __all__ = ["targets"]
+
+EVERY_ROAD = Path(__file__).parents[2] / "packages/maps/tests/town_maps/every_kind.xodr"
+"""Roads of every kind of geometry, with a junction, objects and signals."""
 
 
 def targets(work: Path) -> dict[str, Target]:
@@ -32,6 +35,8 @@ def targets(work: Path) -> dict[str, Target]:
     from uavsim.store.ledger import LedgerEntry, SceneFacts, read_entry, write_entry
     from uavsim.store.local import LocalOutput
     from uavsim.store.manifest import Generation, read_manifest
+    from uavsim_maps.expansion import read_expansion
+    from uavsim_maps.files import files_of_town
 
     root = make_dataset(work / "set", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))
     recording = make_recording(work / "recording", samples=2, sweeps=0, drones=1, size_px=(32, 18))
@@ -73,6 +78,11 @@ def targets(work: Path) -> dict[str, Target]:
         (work / "town.xodr").write_bytes(data)
         read_roads(work / "town.xodr")
 
+    def town_maps(data: bytes) -> None:
+        for name, written in files_of_town(data, "T", ("expansion", "graph")).items():
+            if name.endswith("T.json"):
+                read_expansion(written, name="T")
+
     made = {
         "fragments": Target([fragment], rows_of_fragment, turn_msgpack),
         "plans": Target([pack_plan(recording.plan)], unpack_plan, turn_msgpack),
@@ -92,6 +102,7 @@ def targets(work: Path) -> dict[str, Target]:
         ),
         "images": Target([image, codec.encode_jpeg(np.zeros((9, 9, 3), np.uint8))], codec.decode_rgb, turn_bytes),
         "OpenDRIVE": Target([road], roads, turn_bytes),
+        "town-maps": Target([EVERY_ROAD.read_bytes()], town_maps, turn_xml),
     }
     made |= _table_targets(root, work) | result_targets(root, work) | reader_targets(root, log, work)
     return made | _text_targets(root, work) | _log_targets(work) | simulator_targets(work)

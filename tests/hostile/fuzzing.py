@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from xml.etree import ElementTree
 
 import msgpack
 
@@ -68,6 +70,29 @@ def turn_json(data: bytes, rng: random.Random) -> bytes:
         return turn_bytes(data, rng)
     value = spoil(json.loads(data), rng, share=rng.choice([0.001, 0.01, 0.1]))
     return json.dumps(value).encode("utf-8", "surrogatepass")
+
+
+def turn_xml(data: bytes, rng: random.Random) -> bytes:
+    """Change an XML text by its structure, or by its bytes: values, elements that go, come twice or move elsewhere."""
+    if rng.random() < 0.2:
+        return turn_bytes(data, rng)
+    root = ElementTree.fromstring(data)
+    for _ in range(rng.choice([1, 1, 2, 4, 16])):
+        parents = [element for element in root.iter() if len(element)]
+        parent = rng.choice(parents)
+        child = rng.choice(list(parent))
+        kind = rng.randrange(5)
+        if kind < 3 and child.attrib:
+            word = rng.choice(list(child.attrib))
+            child.attrib[word] = rng.choice([*map(str, NUMBERS), rng.choice(list(child.attrib.values())), "", "x"])
+        elif kind == 3:
+            parent.remove(child)
+        else:
+            rng.choice(parents).append(copy.deepcopy(child))
+    return ElementTree.tostring(root)
+
+
+NUMBERS: list[Any] = [0, -1, 1, -2, 3, 0.001, 1e-300, 1e3, 1e6, 1e9, 1e300, "nan", "inf", "-inf", 2**63, "1e", "٣"]
 
 
 def turn_msgpack(data: bytes, rng: random.Random) -> bytes:

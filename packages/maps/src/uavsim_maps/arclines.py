@@ -153,6 +153,9 @@ def _joined(arcs: _Biarcs, lane: IntArray) -> Arcs:
     pose = np.stack([np.column_stack([arcs.start, arcs.yaw]), np.column_stack([arcs.middle, arcs.yaw_middle])], axis=1)
     bent = np.stack([np.where(alike, mean, first), second], axis=1)
     length = np.stack([np.where(alike, whole, arcs.length_m[:, 0]), arcs.length_m[:, 1]], axis=1)
-    kept = np.stack([whole > _SHORTEST_M, ~alike & (whole > _SHORTEST_M)], axis=1)
+    first_of_lane = np.diff(lane, prepend=-1) != 0  # a lane has an arc, however short
+    whole_kept = (whole > _SHORTEST_M) | first_of_lane
+    kept = np.stack([whole_kept, ~alike & (whole > _SHORTEST_M)], axis=1)
+    length = np.maximum(length, _SHORTEST_M)
     lanes = np.stack([lane, lane], axis=1)
     return Arcs(lanes[kept], pose[kept], bent[kept], length[kept])

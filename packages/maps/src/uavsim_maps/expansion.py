@@ -139,9 +139,10 @@ class _Writer:
 
 
 def _open_ring(points: FloatArray) -> FloatArray:
-    """Return a ring's points without the last one, and without those that lie on the one before."""
+    """Return a ring's points without the last one, and without those that lie on the one before; three at least."""
     flat = np.round(points[:, :2], 4)
-    return points[:-1][np.any(flat[1:] != flat[:-1], axis=1)]
+    kept = points[:-1][np.any(flat[1:] != flat[:-1], axis=1)]
+    return kept if len(kept) > 2 else points[:-1]
 
 
 def _segments(nodes: list[str], paint: list[str]) -> list[JsonDict]:

@@ -39,6 +39,7 @@ Key: TypeAlias = tuple[str, int, int]
 
 _NEAR_M: Final = 1e-3
 _WILD_M: Final = 1000.0
+_MOST_TURNED_RAD: Final = 40.0
 
 
 @dataclass(slots=True, eq=False)
@@ -147,7 +148,12 @@ def _section_pieces(network: Network, road: Road, number: int, section: Section)
                 points[1, :, 2] += points[0, :, 2] - points[1, :, 2]
             ends = [road.xyz(at, (t[ids[0]] + t[ids[1]]) / 2) for at, t in zip((before, after), near, strict=True)]
             ahead = (ends[1] - ends[0])[:, :2]
-            yield _turned(road, number, section, lane, s, points, np.arctan2(ahead[:, 1], ahead[:, 0]))
+            yaw = np.arctan2(ahead[:, 1], ahead[:, 0])
+            if np.abs((np.diff(yaw) + np.pi) % (2 * np.pi) - np.pi).sum() > _MOST_TURNED_RAD:
+                text = f"lane {lane.id} is left out: it turns round more often than any road"
+                network.faults.append(Fault(road.id, section.s_m, text))
+                continue
+            yield _turned(road, number, section, lane, s, points, yaw)
 
 
 def _heights(lane: Lane, ds_m: FloatArray) -> FloatArray:

@@ -50,6 +50,9 @@ def main() -> None:
     masked = [layer for layer in every if layer != "traffic_light"]  # of which the devkit makes no mask
     mask = town.get_map_mask(box, 0.0, masked, (400, 400))
     found["mask"] = {layer: int(pixels.sum()) for layer, pixels in zip(masked, mask, strict=True)}
+    turned = town.get_map_mask(box, 33.0, ["drivable_area", "lane", "ped_crossing"], (400, 400))
+    np.save(figures / "turned.npy", turned)
+    found["box"] = box
     figure, _ = town.render_map_mask(box, 0.0, masked, (400, 400), figsize=(24, 10), n_row=2)
     figure.savefig(figures / "mask.png", dpi=50)
     figure, axes = town.render_centerlines(0.5, figsize=1.0)

@@ -1,4 +1,4 @@
-"""Compare a town's lanes with ``carla.Map``: places, heights, and which lane leads to which.
+"""Compare a town's lanes with ``carla.Map``: places, heights, areas, and which lane leads to which; and areas of crossings.
 
 ``scripts/trial map-carla FILE.xodr [FILE.xodr ...]`` prints a line for each town.
 """
@@ -13,10 +13,12 @@ from typing import Any
 
 import carla
 import numpy as np
+import shapely
 
 from uavsim_maps.build import build
 from uavsim_maps.lanes import DRIVING, LanePiece, lane_pieces, lane_records
 from uavsim_maps.opendrive.read import read_network
+from uavsim_maps.vector_map import polygons_of
 
 __all__ = ["compare"]
 
@@ -46,7 +48,48 @@ def compare(data: bytes, name: str, *, places: int, seed: int) -> dict[str, Any]
         "worst_m": max(off),
         "worst_height_m": max(high),
         "connectivity_differs": _different_ways(network, pieces, judge),
+        **_areas(pieces, judge),
+        "crossings_off": _crossings(network, name, judge),
     }
+
+
+def _areas(pieces: Any, judge: Any) -> dict[str, float]:
+    """Return by how much lanes' areas differ, in parts of one: all together, and the worst one of 50 m^2 or more.
+
+    The judge's are its widths times the way along its centre, sampled.
+    """
+    ours = shapely.area(polygons_of([piece.ring_m for piece in pieces.values()]))
+    theirs = np.array([_sampled_area(piece, judge) for piece in pieces.values()])
+    known = np.isfinite(theirs)
+    large = known & (ours > 50.0)
+    worst = float(np.abs(theirs[large] / ours[large] - 1).max()) if large.any() else 0.0
+    return {"areas_off": float(abs(theirs[known].sum() / ours[known].sum() - 1)), "worst_area_off": worst}
+
+
+def _sampled_area(piece: LanePiece, judge: Any) -> float:
+    low, high = sorted((float(piece.s_m[0]), float(piece.s_m[-1])))
+    at = np.linspace(low + 1e-4, high - 1e-4, max(int((high - low) / 0.5), 2) + 1)
+    points = [judge.get_waypoint_xodr(int(piece.key[0]), piece.key[2], float(s)) for s in at]
+    if any(point is None for point in points):
+        return float("nan")
+    places = np.array([(p.transform.location.x, p.transform.location.y) for p in points])
+    widths = np.array([p.lane_width for p in points])
+    return float(np.sum((widths[1:] + widths[:-1]) / 2 * np.linalg.norm(np.diff(places, axis=0), axis=1)))
+
+
+def _crossings(network: Any, name: str, judge: Any) -> float:
+    """Return by how much the area of all crossings differs, in parts of one."""
+    ours = float(shapely.area(build(network, name).layer("ped_crossing").shapes).sum())
+    corners = [(p.x, -p.y) for p in judge.get_crosswalks()]
+    rings: list[list[tuple[float, float]]] = [[]]
+    for corner in corners:  # each ends where it began; some are a point, several times over
+        if len(rings) > 1 and not rings[-1] and np.allclose(corner, rings[-2][0], atol=1e-3):
+            continue
+        rings[-1].append(corner)
+        if len(rings[-1]) > 2 and np.allclose(corner, rings[-1][0], atol=1e-3):
+            rings.append([])
+    theirs = float(sum(shapely.area(shapely.polygons(ring)) for ring in rings if len(ring) > 3))
+    return abs(theirs / ours - 1) if ours else theirs
 
 
 def _centre(piece: LanePiece, s_m: float) -> Any:
@@ -99,7 +142,7 @@ def main() -> None:
         town = build(read_network(data, name=path.name), path.stem)
         seconds = time.monotonic() - begun
         found = compare(data, path.stem, places=options.places, seed=1)
-        bad += found["worst_m"] > 0.05
+        bad += found["worst_m"] > 0.05 or found["areas_off"] > 0.005 or found["crossings_off"] > 0.005
         print(f"{path.stem}: {seconds:.1f} s, {sum(map(len, town.layers.values()))} records, {found}", flush=True)
     sys.exit(1 if bad else 0)
 

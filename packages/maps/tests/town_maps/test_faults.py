@@ -1,12 +1,20 @@
 """Files that are wrong: a line each, with the road and s, and the rest as it is."""
 
+from pathlib import Path
+
 import pytest
 
 from town_maps.drawn import lane, network, road, section, text
 from uavsim.errors import InputError
 from uavsim_maps.build import build
+from uavsim_maps.expansion import expansion_json, read_expansion
 from uavsim_maps.opendrive.read import read_network, read_opendrive
 
+ARCS = "".join(
+    f'<geometry s="{10 * k}" x="0" y="0" hdg="{3 * k}" length="10"><arc curvature="0.3"/></geometry>'
+    for k in range(1, 30)
+)
+COIL = road("2", section(lane(-1)), length=300).replace("</planView>", f"{ARCS}</planView>")
 GOOD = road("1", section(lane(-1)))
 APART = '<geometry s="50" x="9" y="9" hdg="0" length="50"><line/></geometry></planView>'
 GAP = road("2", section(lane(-1))).replace("</planView>", APART)
@@ -22,7 +30,9 @@ GAP = road("2", section(lane(-1))).replace("</planView>", APART)
         (road("2"), "it has no lane section"),
         (road("2", section(lane(-1, wide="wide"))), "road 2, s 0.00: lane -1 is left out: width: a is 'wide', no number"),
         (road("2", section(lane(-1, wide=1e6))), "lane -1 is left out: its width is impossible"),
-        (road("2", section(lane(-1)), shape='<spiral curvStart="0" curvEnd="9"/>'), "a spiral turns round more often"),
+        (road("2", section(lane(-1)), shape='<spiral curvStart="0" curvEnd="9"/>'), "a geometry turns round more often"),
+        (road("2", section(lane(-1)), shape='<arc curvature="3"/>'), "a geometry turns round more often"),
+        (COIL, "lane -1 is left out: it turns round more often"),
         (road("1", section(lane(-1))), "road 1, s 0.00: a second road of this id is left out"),
         (
             GAP,
@@ -70,3 +80,17 @@ def test_what_is_no_map_is_refused(data, said):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(InputError, match="cannot be read: No such file"):
         read_opendrive(tmp_path / "none.xodr")
+
+
+def test_every_kind_of_road_is_read():
+    town = build(read_network((Path(__file__).parent / "every_kind.xodr").read_bytes(), name="every.xodr"), "T")
+    assert [w for w in town.warnings if "lane -2 is ground and no lane" not in w] == []
+    assert all(len(town.layer(name)) for name in town.layers)
+
+
+@pytest.mark.parametrize("long_m", [1e-8, 1e-6, 1e-3])
+def test_a_lane_of_almost_no_length_is_written_and_read(long_m):
+    town = build(network(GOOD, road("2", section(lane(-1)), x=300, length=long_m)), "T")
+    again = read_expansion(expansion_json(town), name="T")
+    assert all(len(line) >= 2 for line in again.centre_lines_map_m().values())
+    assert len(again.paths) == len(town.paths) >= 1

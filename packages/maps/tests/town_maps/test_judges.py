@@ -4,10 +4,14 @@ import json
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from headless_simulator.towns.load import load_town
+from scipy.ndimage import binary_dilation
 
 from map_trials.map_carla import compare
+from uavsim.access.bev import bev_of_map
+from uavsim.geometry.bev import BevFrame
 from uavsim_maps.build import build
 from uavsim_maps.files import expansion_files, write_files
 from uavsim_maps.opendrive.read import read_network
@@ -23,6 +27,8 @@ def test_lanes_are_where_carla_has_them(name):
     assert found["worst_m"] < 0.01
     assert found["worst_height_m"] < 0.01
     assert found["connectivity_differs"] == []
+    assert found["areas_off"] < 0.005
+    assert found["crossings_off"] < 0.005
 
 
 def test_the_devkit_reads_and_draws_every_layer(tmp_path):
@@ -39,4 +45,18 @@ def test_the_devkit_reads_and_draws_every_layer(tmp_path):
     assert found["closest_lane_worst_m"] < 0.6  # the devkit samples lanes every half metre
     assert found["mask"]["drivable_area"] > found["mask"]["lane"] > 1000
     assert found["layers"]["lane"] == len(town.layer("lane"))
+    theirs = np.load(tmp_path / "figures/turned.npy") > 0
+    ours = bev_of_map(
+        town,
+        ["drivable_area", "lane", "ped_crossing"],
+        BevFrame(tuple(found["box"][:2]), np.radians(33.0), (200.0, 200.0)),
+    )
+    assert theirs.shape == ours.shape
+    for one, other in (
+        (ours, theirs),
+        (theirs, ours),
+    ):  # the devkit cuts corners down to whole pixels
+        grown = binary_dilation(other, np.ones((1, 3, 3)), iterations=2)
+        assert not (one & ~grown).any()
+    assert min(mask.sum() for mask in ours) > 100
     assert (tmp_path / "figures/map.png").stat().st_size > 10_000

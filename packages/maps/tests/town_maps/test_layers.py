@@ -1,6 +1,7 @@
 """A junction drawn by hand, as nuScenes' layers."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from uavsim.errors import DatasetError, InputError, UnknownNameError
 from uavsim.geometry.bev import BevFrame
 from uavsim_maps.build import build
 from uavsim_maps.expansion import expansion_json, read_expansion
+from uavsim_maps.files import geojson_files, graph_files
 
 
 @pytest.fixture(scope="module")
@@ -181,3 +183,35 @@ def test_a_lane_for_turning_that_nothing_leads_to_is_ground_and_no_lane():
     town = build(network(road("1", section(lane(1), lane(-1, "bidirectional"), lane(-2)))), "T")
     assert len(town.layer("lane")) == len(town.paths) == 2
     assert town.is_drivable(np.array([[50.0, -1.7]])).all()
+
+
+def test_the_lane_graph_has_the_junction(town):
+    (graph,) = (json.loads(data) for data in graph_files(town, "T").values())
+    found = graph["annotation"]
+    ids = [lane["id"] for lane in found["lane_centerline"]]
+    assert ids == list(town.paths)
+    pairs = {(ids[a], ids[b]) for a, b in found["topology_lclc_pairs"]}
+    assert pairs == {(a, b) for a, (_, after) in town.connectivity.items() for b in after}
+    dense = np.array(found["topology_lclc"])
+    assert {(ids[a], ids[b]) for a, b in np.argwhere(dense).tolist()} == pairs
+    (light,) = found["traffic_element"]
+    assert (light["pose"]["tx"], light["pose"]["ty"]) == (99, -5)
+    heeding = {ids[lane] for lane, _ in found["topology_lcte_pairs"]}
+    assert heeding == {*at(town, 120, -1.7, "lane_connector"), *at(town, 105, -0.5, "lane_connector")}
+    (through,) = at(town, 120, -1.7, "lane_connector")
+    line = np.array(found["lane_centerline"][ids.index(through)]["points"])
+    np.testing.assert_allclose(line[[0, -1]], [[100, -1.75, 0], [140, -1.75, 0]], atol=1e-3)
+    connectors = {lane["id"] for lane in found["lane_centerline"] if lane["is_intersection_or_connector"]}
+    assert connectors == set(town.layer("lane_connector").tokens)
+
+
+def test_people_see_every_layer_in_geojson(town):
+    (data,) = geojson_files(town, "T").values()
+    features = json.loads(data)["features"]
+    counts = Counter(feature["properties"]["layer"] for feature in features)
+    assert counts == {name: len(layer) for name, layer in town.layers.items() if len(layer)} | {
+        "centre_line": len(town.paths)
+    }
+    (crossing_shape,) = (f["geometry"] for f in features if f["properties"]["layer"] == "ped_crossing")
+    ring = np.array(crossing_shape["coordinates"][0])
+    assert (ring[:, 0].min(), ring[:, 0].max()) == pytest.approx((94.5, 97.5))

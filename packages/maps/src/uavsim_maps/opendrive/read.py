@@ -147,7 +147,7 @@ def _piece(geometry: Element) -> Piece | None:
         return Piece(s, x, y, heading, length, (0.0, 0.0))
     if shape.tag == "arc":
         bent = number(shape, "curvature")
-        return Piece(s, x, y, heading, length, (bent, bent))
+        return _refuse_coils(Piece(s, x, y, heading, length, (bent, bent)))
     if shape.tag == "spiral":
         return _refuse_coils(Piece(s, x, y, heading, length, (number(shape, "curvStart"), number(shape, "curvEnd"))))
     if shape.tag == "poly3":
@@ -163,7 +163,7 @@ _SHAPES: Final = frozenset({"line", "arc", "spiral", "poly3", "paramPoly3"})
 
 def _refuse_coils(piece: Piece) -> Piece:
     if piece.sharpest * piece.length_m > 40.0:
-        raise Faulty("a spiral turns round more often than any road", piece.s_m)
+        raise Faulty("a geometry turns round more often than any road", piece.s_m)
     return piece
 
 
