@@ -28,9 +28,11 @@ from uavsim.typing import JsonDict
 if TYPE_CHECKING:
     from uavsim.plan.roadmap import Road
     from uavsim.records.plan import ScenePlan
+    from uavsim.records.road_map import RoadMap
 
 __all__ = ["register"]
 
+_CITY_BYTES = 10_000_000  # whose map takes longer than a plan
 _WIDE = 150  # columns where the output is no terminal
 _MOST_DRAWN = 12  # more scenes than this hide each other
 
@@ -90,9 +92,8 @@ def plan(
         _forecast(request, as_json=as_json)
         return
     from uavsim.plan import numbering, plan_scenes  # scipy takes a moment to import
-    from uavsim.plan.roadmap import read_roads
 
-    given = read_roads(xodr) if xodr is not None else []
+    given = _roads(xodr) if xodr is not None else []
     plans = plan_scenes(
         dataset,
         town=town,
@@ -139,7 +140,7 @@ def _forecast(request: Request, *, as_json: bool) -> None:
     screen.print(f"measured in {duration(found.probe_s)}")
 
 
-def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road], target: Path, *, as_json: bool = False) -> None:
+def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road] | RoadMap, target: Path, *, as_json: bool = False) -> None:
     """Write the image and say what is in it."""
     from uavsim.images.codec import encode_png
     from uavsim.plan.chart import draw_plan
@@ -152,20 +153,30 @@ def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road], target: Path, *, as
     drawn = [plans[i * len(plans) // shown] for i in range(shown)]
     paths = {name: fly_route(route, altitude_m=60.0) for name, route in routes.items()}
     write_whole(target, encode_png(draw_plan(library.town(plans[0].town.name).model, paths, drawn, roads=roads)))
-    missing = "" if roads else " (no roads: give the town's map with --xodr FILE)"
+    missing = "" if roads != [] else " (no roads: give the town's map with --xodr FILE)"
     fewer = f", {shown} of {len(plans)} scenes drawn" if shown < len(plans) else ""
     Screen(stderr=as_json).print(f"{target}: {count(len(routes), 'route')}{fewer}{missing}")
 
 
-def _headless_roads(town: str) -> list[Road]:
-    """Return the roads of the headless simulator's town; none where it has no such town, or is not installed."""
+def _roads(xodr: Path) -> Sequence[Road] | RoadMap:
+    """Read an OpenDRIVE file: its vector map where the package for maps is installed, of a city the outlines of its roads."""
     from uavsim.plan.roadmap import read_roads
+    from uavsim.records.road_map import reader_of
 
+    reader = reader_of("opendrive")
+    outlines = read_roads(xodr)  # which refuses what is no OpenDRIVE
+    return (
+        outlines if reader is None or xodr.stat().st_size > _CITY_BYTES else reader(xodr.read_bytes(), name=xodr.stem)
+    )
+
+
+def _headless_roads(town: str) -> Sequence[Road] | RoadMap:
+    """Return the roads of the headless simulator's town; none where it has no such town, or is not installed."""
     with tempfile.TemporaryDirectory(prefix="uavsim-plan-") as folder:
         path = Path(folder) / "town.xodr"
         command = python_command("headless_simulator", "--town", town, "--write-xodr", str(path))
         done = subprocess.run(command, capture_output=True, check=False)
-        return read_roads(path) if done.returncode == 0 and path.is_file() else []
+        return _roads(path) if done.returncode == 0 and path.is_file() else []
 
 
 def _scene_as_json(scene: ScenePlan) -> JsonDict:

@@ -14,6 +14,7 @@ from uavsim.plan.path import FlightPath
 from uavsim.plan.roadmap import Road
 from uavsim.plan.sheet import FAINT, INK, Sheet, blank
 from uavsim.records.plan import ScenePlan
+from uavsim.records.road_map import LINE_LAYERS, RoadMap
 from uavsim.terminal import count
 from uavsim.typing import FloatArray, UInt8Array
 
@@ -24,6 +25,14 @@ _BORDER_PX: Final = 60
 _FOOTER_PX: Final = 124
 _GROUND: Final = (244, 242, 236)
 _ROAD: Final = (205, 203, 198)
+_LAYERS: Final[Mapping[str, draw.Colour]] = {
+    "walkway": (230, 222, 212),
+    "drivable_area": _ROAD,
+    "ped_crossing": (238, 214, 140),
+    "stop_line": (226, 150, 140),
+    "lane_divider": (250, 250, 248),
+    "road_divider": (236, 206, 120),
+}
 _OBSTACLE: Final = (222, 196, 176)
 _ROUTE: Final = (120, 128, 140)
 _REACH_M: Final = 100.0  # cameras at 45 degrees see ten times farther, where a car is a few pixels
@@ -35,7 +44,7 @@ def draw_plan(
     routes: Mapping[str, FlightPath],
     plans: Sequence[ScenePlan],
     *,
-    roads: Sequence[Road] = (),
+    roads: Sequence[Road] | RoadMap = (),
     longest_px: int = 1400,
 ) -> UInt8Array:
     """Draw one town's plan.
@@ -44,15 +53,14 @@ def draw_plan(
         town: its ends and obstacles.
         routes: by name, those to be drawn as thin lines.
         plans: scenes of this town; each is drawn with its way, its drones at the start, and what their cameras see there.
-        roads: none when no map is at hand: the image then says so.
+        roads: their outlines, or the whole vector map; none when no map is at hand: the image then says so.
         longest_px: of the town's longer side.
 
     Returns:
         (H, W, 3) RGB image.
     """
     sheet = _blank(town, longest_px=longest_px)
-    for road in roads:
-        draw.draw_polygon(sheet.canvas, sheet.px(road.outline_m), colour=_ROAD)
+    _draw_roads(sheet, roads)
     for obstacle in town.obstacles:
         (x0, x1), (y0, y1) = obstacle.x_m, obstacle.y_m
         corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
@@ -65,8 +73,22 @@ def draw_plan(
         _draw_route(sheet, path, label=name.removeprefix(f"{town.short_name}_"))
     for plan, colour in zip(plans, colours, strict=True):
         _draw_scene(sheet, plan, colour=colour, outlines=len(plans) <= _FEW)
-    _draw_footer(sheet, town, plans, roads_known=bool(roads))
+    _draw_footer(sheet, town, plans, roads_known=not isinstance(roads, Sequence) or bool(roads))
     return sheet.canvas
+
+
+def _draw_roads(sheet: Sheet, roads: Sequence[Road] | RoadMap) -> None:
+    if isinstance(roads, Sequence):
+        for road in roads:
+            draw.draw_polygon(sheet.canvas, sheet.px(road.outline_m), colour=_ROAD)
+        return
+    for layer, colour in _LAYERS.items():
+        for rings in roads.shapes_map_m(layer).values():
+            pixels = [sheet.px(ring[:, :2]) for ring in rings]
+            if layer in LINE_LAYERS:
+                draw.draw_polyline(sheet.canvas, pixels[0], colour=colour)
+            else:
+                draw.draw_even_odd(sheet.canvas, pixels, colour=colour)
 
 
 def _blank(town: TownConfig, *, longest_px: int) -> Sheet:

@@ -98,6 +98,7 @@ class _Biarcs:
         with np.errstate(divide="ignore", invalid="ignore"):
             bent = (np.sqrt(along**2 + turn * square) - along) / turn
             reach = np.where(turn > 1e-9, bent, square / (2.0 * along))
+        reach = np.nan_to_num(reach, nan=0.0, posinf=0.0, neginf=0.0)  # of points that are one, or opposite directions
         self.middle = (self.start + self.stop + reach[:, None] * (t0 - t1)) / 2.0
         self.curvature = np.stack(
             [_curvature(t0, self.middle - self.start), -_curvature(-t1, self.middle - self.stop)], axis=1

@@ -80,16 +80,19 @@ def _sampled_area(piece: LanePiece, judge: Any) -> float:
 def _crossings(network: Any, name: str, judge: Any) -> float:
     """Return by how much the area of all crossings differs, in parts of one."""
     ours = float(shapely.area(build(network, name).layer("ped_crossing").shapes).sum())
-    corners = [(p.x, -p.y) for p in judge.get_crosswalks()]
-    rings: list[list[tuple[float, float]]] = [[]]
-    for corner in corners:  # each ends where it began; some are a point, several times over
-        if len(rings) > 1 and not rings[-1] and np.allclose(corner, rings[-2][0], atol=1e-3):
-            continue
-        rings[-1].append(corner)
-        if len(rings[-1]) > 2 and np.allclose(corner, rings[-1][0], atol=1e-3):
-            rings.append([])
-    theirs = float(sum(shapely.area(shapely.polygons(ring)) for ring in rings if len(ring) > 3))
+    theirs = float(sum(shapely.area(ring) for ring in _rings([(p.x, -p.y) for p in judge.get_crosswalks()])))
     return abs(theirs / ours - 1) if ours else theirs
+
+
+def _rings(corners: list[tuple[float, float]]) -> list[Any]:
+    """Return the polygons of a list of corners, in which each ring ends where it began; what no ring ends at is left out."""
+    found, at = [], 0
+    while at < len(corners):
+        ends = (n for n in range(at + 3, min(at + 20, len(corners))) if np.allclose(corners[n], corners[at], atol=1e-3))
+        end = next(ends, at)
+        found += [shapely.polygons(corners[at : end + 1])] if end > at else []
+        at = end + 1
+    return found
 
 
 def _centre(piece: LanePiece, s_m: float) -> Any:

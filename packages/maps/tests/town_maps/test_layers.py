@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from typing import cast
 
 import numpy as np
 import pytest
@@ -186,7 +187,7 @@ def test_a_lane_for_turning_that_nothing_leads_to_is_ground_and_no_lane():
 
 
 def test_the_lane_graph_has_the_junction(town):
-    (graph,) = (json.loads(data) for data in graph_files(town, "T").values())
+    (graph,) = (json.loads(cast(bytes, data)) for data in graph_files(town, "T").values())
     found = graph["annotation"]
     ids = [lane["id"] for lane in found["lane_centerline"]]
     assert ids == list(town.paths)
@@ -207,7 +208,7 @@ def test_the_lane_graph_has_the_junction(town):
 
 def test_people_see_every_layer_in_geojson(town):
     (data,) = geojson_files(town, "T").values()
-    features = json.loads(data)["features"]
+    features = json.loads(cast(bytes, data))["features"]
     counts = Counter(feature["properties"]["layer"] for feature in features)
     assert counts == {name: len(layer) for name, layer in town.layers.items() if len(layer)} | {
         "centre_line": len(town.paths)
