@@ -35,8 +35,6 @@ def targets(work: Path) -> dict[str, Target]:
     from uavsim.store.ledger import LedgerEntry, SceneFacts, read_entry, write_entry
     from uavsim.store.local import LocalOutput
     from uavsim.store.manifest import Generation, read_manifest
-    from uavsim_maps.expansion import read_expansion
-    from uavsim_maps.files import files_of_town
 
     root = make_dataset(work / "set", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))
     recording = make_recording(work / "recording", samples=2, sweeps=0, drones=1, size_px=(32, 18))
@@ -78,11 +76,6 @@ def targets(work: Path) -> dict[str, Target]:
         (work / "town.xodr").write_bytes(data)
         read_roads(work / "town.xodr")
 
-    def town_maps(data: bytes) -> None:
-        for name, written in files_of_town(data, "T", ("expansion", "graph")).items():
-            if name.endswith("T.json"):
-                read_expansion(written, name="T")
-
     made = {
         "fragments": Target([fragment], rows_of_fragment, turn_msgpack),
         "plans": Target([pack_plan(recording.plan)], unpack_plan, turn_msgpack),
@@ -102,10 +95,19 @@ def targets(work: Path) -> dict[str, Target]:
         ),
         "images": Target([image, codec.encode_jpeg(np.zeros((9, 9, 3), np.uint8))], codec.decode_rgb, turn_bytes),
         "OpenDRIVE": Target([road], roads, turn_bytes),
-        "town-maps": Target([EVERY_ROAD.read_bytes()], town_maps, turn_xml),
+        "town-maps": Target([EVERY_ROAD.read_bytes()], _town_maps, turn_xml),
     }
     made |= _table_targets(root, work) | result_targets(root, work) | reader_targets(root, log, work)
     return made | _text_targets(root, work) | _log_targets(work) | simulator_targets(work)
+
+
+def _town_maps(data: bytes) -> None:
+    from uavsim_maps.expansion import read_expansion
+    from uavsim_maps.files import files_of_town
+
+    for name, written in files_of_town(data, "T", ("expansion", "graph")).items():
+        if name.endswith("T.json"):
+            read_expansion(written, name="T")
 
 
 def _text_targets(root: Path, work: Path) -> dict[str, Target]:
