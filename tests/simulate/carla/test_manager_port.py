@@ -135,10 +135,19 @@ os._exit(0)
 """A process of its own: libcarla's threads may abort the one in which they are."""
 
 
-def test_libcarlas_own_traffic_manager_is_closed_and_is_woken(simulator: RunningSimulator) -> None:
+UNPRIVILEGED = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+"""Root of this process's files with no more rights than any user has."""
+
+
+@pytest.mark.parametrize("rights", [(), UNPRIVILEGED], ids=["as we are", "unprivileged"])
+def test_libcarlas_own_traffic_manager_is_closed_and_is_woken(
+    simulator: RunningSimulator, rights: tuple[str, ...]
+) -> None:
+    if rights and os.geteuid():
+        pytest.skip("not root: the other case is this one")
     port = simulator.carla.rpartition(":")[2]
     with subprocess.Popen(
-        [sys.executable, "-c", CLIENT, port],
+        [*rights, sys.executable, "-c", CLIENT, port],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

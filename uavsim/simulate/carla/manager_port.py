@@ -1,8 +1,9 @@
 """The port at which this process's Traffic Manager listens: closed to everybody else, and a way to wake the manager.
 
 libcarla opens a server for clients of other processes on all addresses, with no authentication. Whoever reaches it can change
-every vehicle of a flight. So the listening socket, which is this process's own, gets a packet filter that drops whatever
-arrives: nobody connects any more, and no privilege is needed. One connection of ours is made before.
+every vehicle of a flight. So the listening socket, which is this process's own, is exchanged for one that nobody can reach:
+the port closes, and no privilege is needed (newer kernels let only administrators put a filter on a TCP socket). One
+connection of ours is made before.
 
 That connection wakes a manager that waits for a tick that waits for it (CARLA's issue 9172). Its worker waits under a
 condition that is true, and was not notified. Whatever notifies it lets it take the step that it missed. libcarla's own calls
@@ -10,15 +11,14 @@ cannot: the tick that hangs holds the lock that they all take. ``set_synchronous
 asynchronous wakes the worker; synchronous again is the next message, long before the worker has taken its step.
 
 Sources: ``TrafficManagerLocal.cpp`` (``Run``, ``SynchronousTick``, ``SetSynchronousMode``) and ``TrafficManagerServer.h`` of
-LibCarla 0.9.16; rpclib's messages are ``[0, id, name, arguments]`` in msgpack; socket(7), ``SO_ATTACH_FILTER``.
+LibCarla 0.9.16; rpclib's messages are ``[0, id, name, arguments]`` in msgpack; dup2(2), epoll(7), unix(7).
 """
 
 from __future__ import annotations
 
-import ctypes
-import select
+import os
 import socket
-import struct
+import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -27,11 +27,8 @@ from uavsim.errors import SimulatorLost, SystemFailure
 __all__ = ["ManagerPort", "connections_at"]
 
 _HOST: Final = "127.0.0.1"
-_SO_ATTACH_FILTER: Final = 26
-_KEEP_NOTHING: Final = struct.pack("=HBBI", 0x06, 0, 0, 0)  # one instruction, BPF_RET | BPF_K: pass 0 bytes on
 _LISTEN: Final = "0A"
 _OVER: Final = {"06", "07"}  # TIME_WAIT, CLOSE
-_PROBE_S: Final = 0.05  # on one machine a connection is there at once, or not at all
 _ANSWER_WITHIN_S: Final = 2.0
 _NOTHING: Final = "health_check_remote_TM"  # the manager's function that does nothing
 _MODE: Final = "set_synchronous_mode"
@@ -57,9 +54,11 @@ class ManagerPort:
                 f"the Traffic Manager at port {port} of this process does not listen: {error}"
             ) from error
         try:
-            if not self._answered((_NOTHING, b"\x90")):  # before the filter: the connection is made when it is answered
+            if not self._answered(
+                (_NOTHING, b"\x90")
+            ):  # before the port closes: the connection is made when it is answered
                 raise SimulatorLost(f"the Traffic Manager at port {port} of this process does not answer")
-            _drop_packets(port)
+            _close_port(port)
             self._refuse_others()
         except BaseException:
             self._own.close()
@@ -98,13 +97,16 @@ class ManagerPort:
         ours = self._own.getsockname()[1]
         if others := connections_at(self._port) - {ours}:
             raise SimulatorLost(f"another program connected to this flight's Traffic Manager, from port {min(others)}")
-        with socket.socket() as probe:
-            probe.setblocking(False)
-            probe.connect_ex((_HOST, self._port))
-            if select.select([], [probe], [], _PROBE_S)[1]:
-                raise SystemFailure(
-                    f"this system cannot close the Traffic Manager's port {self._port} to other programs (SECURITY.md)"
-                )
+        try:
+            with socket.create_connection((_HOST, self._port), timeout=_ANSWER_WITHIN_S):
+                pass
+        except ConnectionRefusedError:
+            return
+        except OSError as error:
+            raise SystemFailure(
+                f"nobody can tell whether the Traffic Manager's port {self._port} is closed: {error}"
+            ) from error
+        raise SystemFailure(f"the Traffic Manager's port {self._port} is open to other programs (SECURITY.md)")
 
 
 def connections_at(port: int) -> set[int]:
@@ -122,23 +124,26 @@ def _call(number: int, name: str, arguments: bytes) -> bytes:
     return b"\x94\x00" + bytes([number, 0xA0 + len(name)]) + name.encode() + arguments
 
 
-def _drop_packets(port: int) -> None:
-    """Let the socket with which this process listens at a port drop whatever arrives."""
+def _close_port(port: int) -> None:
+    """Put a socket that nobody can reach in the place of the one with which this process listens at a port.
+
+    It listens, too, and does not block: whoever accepts there is told to wait, where an error would make libcarla try again at
+    once, for ever. Its name is gone before anybody else could know it.
+    """
     inodes = {f"socket:[{inode}]" for _, state, inode in _sockets_at(port) if state == _LISTEN}
-    program = ctypes.create_string_buffer(_KEEP_NOTHING, len(_KEEP_NOTHING))
-    closed = 0
+    listening = [entry for entry in Path("/proc/self/fd").iterdir() if _target(entry) in inodes]
+    if not listening:
+        raise SimulatorLost(f"the Traffic Manager does not listen at port {port} of this process")
     try:
-        for entry in Path("/proc/self/fd").iterdir():
-            if _target(entry) in inodes:
-                with socket.fromfd(int(entry.name), socket.AF_INET, socket.SOCK_STREAM) as listener:
-                    listener.setsockopt(
-                        socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("@HP", 1, ctypes.addressof(program))
-                    )
-                closed += 1
+        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as nobodys:
+            nobodys.bind(f"{folder}/nobody")
+            Path(folder, "nobody").unlink()
+            nobodys.listen()
+            nobodys.setblocking(False)
+            for entry in listening:
+                os.dup2(nobodys.fileno(), int(entry.name), inheritable=False)
     except OSError as error:
         raise SystemFailure(f"this system cannot close the Traffic Manager's port {port} to others: {error}") from error
-    if not closed:
-        raise SimulatorLost(f"the Traffic Manager does not listen at port {port} of this process")
 
 
 def _target(entry: Path) -> str:
