@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -18,7 +20,10 @@ from uavsim.config.dataset import Twins
 from uavsim.dataset.fragment import Fragment, FragmentHead, pack_fragment
 from uavsim.dataset.tokens import token
 from uavsim.errors import InputError
+from uavsim.geometry.se3 import SE3
 from uavsim.records.labels import ViewLabels
+from uavsim.records.recording import AgentState
+from uavsim.records.sensors import Agent
 from uavsim.run import twins
 from uavsim.run.resolve import resolve
 from uavsim.run.twins import Twin, asked_twins, requests_of
@@ -85,6 +90,21 @@ def test_only_what_one_actor_hides_is_named(recorded: Path, monkeypatch: pytest.
     assert (twin.name, twin.words) == ("without-occluders", ("scene_0000:9",))
     assert twin.hides == {"scene_0000": [labels[0]]}
     del labels[0]
+    with pytest.raises(InputError, match="nothing to take away"):
+        asked_twins(recorded, weather=(), without=(), occluders=True)
+
+
+def test_a_car_that_carries_sensors_stays_whatever_it_hides(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(twins, "occlusions", lambda _recording, only: iter([hidden()]))
+    real = twins._recordings
+
+    def with_agent(*arguments: Any) -> Iterator[Any]:
+        for entry, recording in real(*arguments):
+            first = recording.frames[0]
+            state = AgentState(Agent(0, "vehicle"), SE3.identity(()), np.zeros(3), 9)
+            yield entry, replace(recording, frames=(replace(first, others=(state,)), *recording.frames[1:]))
+
+    monkeypatch.setattr(twins, "_recordings", with_agent)
     with pytest.raises(InputError, match="nothing to take away"):
         asked_twins(recorded, weather=(), without=(), occluders=True)
 

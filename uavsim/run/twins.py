@@ -259,9 +259,10 @@ def named_occlusions(recording: Recording) -> list[Occlusion]:
 
 
 def _labels(folder: Path, scenes: str | None) -> Iterator[tuple[str, list[Occlusion]]]:
-    """Yield each scene and its occlusions whose occluder may be taken away: a corner case stays."""
+    """Yield each scene and its occlusions whose occluder may be taken away: corner cases stay, and cars that carry sensors."""
     for _, recording in _recordings(folder, scenes):
         stay = {i.instance_id for i in recording.actors if not actor_kind(i.kind).may_hide}
+        stay |= {agent.instance_id for agent in recording.frames[0].others}
         yield (
             recording.plan.scene_name,
             [reported for reported in named_occlusions(recording) if reported.occluder not in stay],

@@ -9,13 +9,18 @@ import types
 from collections.abc import Sequence
 
 
+class _Nothing:
+    def __init__(self, *_: object, **__: object) -> None:
+        """Take anything."""
+
+
 class _Empty(types.ModuleType):
     __path__: list[str] = []  # noqa: RUF012 - what makes a module a package
 
     def __getattr__(self, name: str) -> type:
         if name.startswith("__"):
             raise AttributeError(name)
-        return type(name, (), {})
+        return type(name, (_Nothing,), {})
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -1,5 +1,6 @@
 """Read a split with AirV2X's own BaseDataset and print what it gives: read_airv2x.py AIRV2X FOLDER KIND_OF_EGO."""
 
+import importlib
 import json
 import sys
 import types
@@ -7,6 +8,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from absent import let_be_absent
 from matplotlib import cm
 
 checkout, folder, ego_type = sys.argv[1:]
@@ -18,23 +20,8 @@ for name in (
     package = types.ModuleType(name)
     package.__path__ = [f"{checkout}/{name.replace('.', '/')}"]
     sys.modules[name] = package
-
-
-class Nothing:
-    """A class that a missing package has."""
-
-    def __init__(self, *_: object, **__: object) -> None:
-        """Take anything."""
-
-
-for name in ("torchvision", "pypcd", "pyquaternion", "pandas"):  # imported where this is read, not used to read
-    try:
-        __import__(name)
-    except ImportError:
-        missing: Any = types.ModuleType(name)
-        classes = dict.fromkeys(("ToTensor", "Compose", "Normalize", "ToPILImage"), Nothing)
-        missing.transforms, missing.pypcd, missing.Quaternion = types.SimpleNamespace(**classes), None, None
-        sys.modules[name] = missing
+let_be_absent("torchvision", "pypcd", "pandas")  # imported where this is read, not used to read
+importlib.import_module("torchvision.transforms")
 if not hasattr(cm, "get_cmap"):  # matplotlib 3.9 took it away
     setattr(cm, "get_cmap", matplotlib.colormaps.get_cmap)  # noqa: B010 - mypy knows the module as it is
 from opencood.data_utils.datasets.airv2x.basedataset import BaseDataset  # noqa: E402 - after the lines above
