@@ -10,6 +10,7 @@ from uavsim.annotate import annotate, write_label_files
 from uavsim.capture.recording_writer import RecordingWriter
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
 from uavsim.dataset.convert import convert
+from uavsim.dataset.tables import read_rows, write_rows
 from uavsim.records.recording import Recording
 
 
@@ -56,3 +57,16 @@ def write_log(recording: Recording) -> Path:
         for frame in recording.frames:
             writer.add(frame)
         return writer.finish(recording.facts, recording.actors)
+
+
+def add_what_no_dialect_knows(root: Path) -> set[str]:
+    """Add a stream's file, which an ingredient's table names, and a vector map, which no table names; returns their names."""
+    version = root / "v1.0-mini"
+    (scene, *_) = read_rows(version / "scene.json")
+    stream, town = "streams/IMU_id_0/scene_0000__IMU_id_0.parquet", "maps/expansion/Town10HD.json"
+    row = {"token": "0" * 32, "scene_token": scene["token"], "channel": "IMU_id_0", "kind": "imu", "motion": "planned"}
+    write_rows(version / "stream.json", [row | {"rate_hz": 100.0, "count": 0, "filename": stream}])
+    for name in (stream, town):
+        (root / name).parent.mkdir(parents=True)
+        (root / name).write_text(name)
+    return {stream, town}

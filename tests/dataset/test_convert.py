@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.dataset_factory import files_of
+from tests.dataset_factory import add_what_no_dialect_knows, files_of
 from uavsim.dataset.convert import convert
 from uavsim.dataset.dialects.uav3d.format import Uav3dOptions
 from uavsim.dataset.reader import open_dataset
@@ -22,6 +22,16 @@ def test_there_and_back_is_the_identity_byte_for_byte(options: Uav3dOptions, str
     before, after = files_of(strict), files_of(tmp_path / "back")
     assert set(before) == set(after)
     assert [name for name in before if before[name] != after[name]] == []
+
+
+def test_streams_and_vector_maps_come_along_both_ways(strict: Path, tmp_path: Path) -> None:
+    root = tmp_path / "strict"
+    shutil.copytree(strict, root)
+    names = add_what_no_dialect_knows(root)
+    convert(root, tmp_path / "uav3d", dialect="uav3d")
+    assert names <= set(files_of(tmp_path / "uav3d"))
+    convert(tmp_path / "uav3d", tmp_path / "back", dialect="strict")
+    assert files_of(tmp_path / "back") == files_of(root)
 
 
 def test_images_are_linked_not_copied(strict: Path, uav3d: Path) -> None:

@@ -3,6 +3,7 @@ import errno
 import json
 import os
 import re
+import shutil
 import subprocess
 import tarfile
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import uavsim
+from tests.dataset_factory import add_what_no_dialect_knows
 from uavsim.errors import DatasetError, InputError, StorageError, UnknownNameError
 from uavsim.publish import PublishRequest, publish, verify
 from uavsim.publish.certificate import FORMAT, block, read_certificate
@@ -104,6 +106,15 @@ def test_the_shards_unpack_to_the_dataset_and_the_index_says_where(strict: Path,
     for row in rows:
         begin = int(row["offset_bytes"])
         assert shard[begin : begin + int(row["size_bytes"])] == unpacked[row["file"]]
+
+
+def test_shards_hold_streams_and_vector_maps(strict: Path, tmp_path: Path) -> None:
+    root = tmp_path / "strict"
+    shutil.copytree(strict, root)
+    names = add_what_no_dialect_knows(root)
+    publish(uavsim.open(root), tmp_path / "pack", PublishRequest())
+    with (tmp_path / "pack/shards/index.csv").open() as file:
+        assert names <= {row["file"] for row in csv.DictReader(file)}
 
 
 def test_the_same_dataset_gives_the_same_pack(strict: Path, pack: Path, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from uavsim.dataset.assemble import AssembledVersion
 from uavsim.dataset.dialects import DIALECTS, STRICT, Conversion, Dialect, FileMove, dialect_of
 from uavsim.dataset.reader import DatasetReader, SceneRows
-from uavsim.dataset.schema import DATASET_INFO, SPLITS, Table, Tables, all_tables, scene_tables
+from uavsim.dataset.schema import DATASET_INFO, SPLITS, TABLES, VECTOR_MAPS, Table, Tables, all_tables, scene_tables
 from uavsim.dataset.tables import TableWriter, write_json, write_rows
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.bring import bring_file
@@ -91,12 +91,22 @@ def _convert_version(
         for scene in reader.scenes():
             made = conversion.scene(scene)
             files.bring(conversion.files(scene, made))
+            files.bring(_files_of_ingredients(made))
             tables.add(made)
         shared = conversion.shared()
         result = tables.keep(shared, reader)
     files.bring(conversion.shared_files(shared))
+    files.bring_folders(VECTOR_MAPS)
     write_json(out / reader.version / DATASET_INFO, conversion.info(result.row_count))
     return result
+
+
+def _files_of_ingredients(scene: SceneRows) -> Iterator[FileMove]:
+    """Yield the files that rows name which no dialect knows and every dialect keeps."""
+    known = {table.name for table in TABLES}
+    for table in all_tables():
+        rows = () if table.name in known else scene.rows.get(table.name, ())
+        yield from (FileMove(row["filename"], row["filename"]) for row in rows if "filename" in row)
 
 
 class _TableWriters:
@@ -147,6 +157,11 @@ class _Files:
                 bring_file(self._source.open(move.old), target)
             else:
                 write_whole(target, b"")
+
+    def bring_folders(self, folders: Iterable[str]) -> None:
+        """Bring over what is in folders, where they are there."""
+        names = (f"{folder}/{name}" for folder in folders for name in self._source.names(folder))
+        self.bring(FileMove(name, name) for name in names if self._source.fault(name) is None)
 
     def _inside(self, name: str) -> ResultPath:
         fault = name_fault(name)

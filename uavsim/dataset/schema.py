@@ -21,6 +21,7 @@ __all__ = [
     "REQUIRED",
     "SPLITS",
     "TABLES",
+    "VECTOR_MAPS",
     "Owner",
     "Scope",
     "Table",
@@ -166,6 +167,9 @@ TABLES: Final[tuple[Table[Any], ...]] = (
     AGENT,
 )
 """Every table that all dialects have, in the order in which scenes are read: what names an owner stands before it."""
+
+VECTOR_MAPS: Final = ("maps/expansion", "maps/basemap")
+"""Folders of files that no table names: vector maps of the dataset's towns, as nuScenes' map expansion has them."""
 
 REQUIRED: Final = tuple(table.name for table in TABLES if table.required)
 """The 13 tables that the devkit opens."""

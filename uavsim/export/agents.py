@@ -34,6 +34,7 @@ from uavsim.dataset.schema import (
     SCENE,
     SENSOR,
     SPLITS,
+    VECTOR_MAPS,
     VISIBILITY,
     VISIBILITY_DETAIL,
     Table,
@@ -167,7 +168,7 @@ class View:
             write_rows(version / table.file, data.rows(table))
         for row in data.rows(MAP):
             bring_file(self._files.open(row["filename"]), self._folder / row["filename"])
-        for folder in ("maps/expansion", "maps/basemap"):
+        for folder in VECTOR_MAPS:
             for file in self._files.names(folder):
                 name = f"{folder}/{file}"
                 bring_file(self._files.open(name, most_bytes=LARGEST_MAP_BYTES), self._folder / name)

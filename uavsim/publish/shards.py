@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from uavsim.dataset.reader import DatasetReader
-from uavsim.dataset.schema import LAYER, LIDARSEG, MAP, SAMPLE_DATA
+from uavsim.dataset.schema import LAYER, LIDARSEG, MAP, SAMPLE_DATA, VECTOR_MAPS
 from uavsim.escape import csv_cell
 from uavsim.files.names import DataFolder
 from uavsim.files.results import ResultPath
@@ -30,10 +30,9 @@ def files_of_dataset(reader: DatasetReader) -> Iterator[str]:
     for row in reader.shared(MAP):
         if files.fault(row["filename"]) is None:
             yield row["filename"]
-    for folder in ("maps/expansion", "maps/basemap"):
+    for folder in VECTOR_MAPS:
         yield from (f"{folder}/{name}" for name in files.names(folder) if files.fault(f"{folder}/{name}") is None)
-    tables = [SAMPLE_DATA.name, LAYER.name, LIDARSEG.name]
-    tables += [table.name for table in reader.tables if table.name.startswith("strict_")]
+    tables = dict.fromkeys([SAMPLE_DATA.name, LAYER.name, LIDARSEG.name, *(table.name for table in reader.tables)])
     for scene in reader.scenes():
         names = (row["filename"] for table in tables for row in scene.rows.get(table, ()) if "filename" in row)
         yield from (name for name in dict.fromkeys(names) if files.fault(name) is None)

@@ -25,6 +25,9 @@ def readings_in_order(evidence: Evidence) -> Iterator[Finding]:
     data = evidence.data
     table = data["stream"]
     scene_of_data, sensor = data.scene_of_data, data.sensor_of_data
+    is_strict = (
+        data.dialect == "strict"
+    )  # UAV3D's ego poses are of another frame than the streams, which stay as they are
     for row, (name, channel) in enumerate(zip(table["filename"], table["channel"], strict=True)):
         if data.files.fault(name) is not None:
             continue  # what may not be read is reported by the file checks
@@ -39,7 +42,7 @@ def readings_in_order(evidence: Evidence) -> Iterator[Finding]:
         wrong = _wrong(found, count=int(table["count"][row]), rate_hz=float(table["rate_hz"][row]))
         if wrong:
             yield Finding("streams.readings", f"{name}: {wrong}", **place)
-        elif len(found) and _PLACE in (found.dtype.names or ()) and found[_PLACE].shape[1:] == (3,):
+        elif is_strict and len(found) and _PLACE in (found.dtype.names or ()) and found[_PLACE].shape[1:] == (3,):
             rows = np.flatnonzero((scene_of_data == table["scene_token"][row]) & _carried(data, sensor, channel))
             aside_m = _aside_m(data, found, rows)
             if aside_m > _ASIDE_M:
