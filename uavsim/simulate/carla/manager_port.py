@@ -104,7 +104,7 @@ class ManagerPort:
             return
         except OSError as error:
             raise SystemFailure(
-                f"nobody can tell whether the Traffic Manager's port {self._port} is closed: {error}"
+                f"the Traffic Manager's port {self._port} may be open to other programs: {error}"
             ) from error
         raise SystemFailure(f"the Traffic Manager's port {self._port} is open to other programs (SECURITY.md)")
 
@@ -127,7 +127,7 @@ def _call(number: int, name: str, arguments: bytes) -> bytes:
 def _close_port(port: int) -> None:
     """Put a socket that nobody can reach in the place of the one with which this process listens at a port.
 
-    It listens, too, and does not block: whoever accepts there is told to wait, where an error would make libcarla try again at
+    It listens, too, and does not block: whoever accepts there has to wait, where an error would make libcarla try again at
     once, for ever. Its name is gone before anybody else could know it.
     """
     inodes = {f"socket:[{inode}]" for _, state, inode in _sockets_at(port) if state == _LISTEN}
