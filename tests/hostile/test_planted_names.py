@@ -79,7 +79,8 @@ def test_card_and_report_show_text(clean: Path, tmp_path: Path, table: str, fiel
         pages.append((outline(GFM.render(card)), outline((tmp_path / f"{name}.html").read_text())))
     (clean_card, page), (harmed_card, harmed_page) = pages
     assert harmed_card <= clean_card
-    assert harmed_page <= page | {("details", ""), ("summary", ""), ("ul", ""), ("li", "")}
+    squeezed = {("text", "textlength"), ("text", "lengthadjust")}  # numbers of ours, where a label is longer than its column
+    assert harmed_page <= page | squeezed | {("details", ""), ("summary", ""), ("ul", ""), ("li", "")}
 
 
 def test_a_name_of_the_dataset_is_text_in_the_card(clean: Path, tmp_path: Path) -> None:

@@ -125,15 +125,15 @@ def validated(value: object, model: type[M], *, what: object) -> M:
         raise InputError(f"{what}: {_clean(key(place))}: {said}" if place else f"{what}: {said}") from None
 
 
-def wrong_key(name: str, what: str) -> PydanticCustomError:
-    """Return the error of a model's validator that one of the model's own keys is wrong."""
-    return PydanticCustomError(_WRONG_KEY, "{error}", {"error": what, "key": name})
+def wrong_key(name: str, what: str, *, below: tuple[int | str, ...] = ()) -> PydanticCustomError:
+    """Return the error of a model's validator that one of the model's own keys is wrong, or what is below it."""
+    return PydanticCustomError(_WRONG_KEY, "{error}", {"error": what, "key": name, "below": below})
 
 
 def _place(detail: ErrorDetails) -> Place:
     """Drop what no file has: pydantic's mark of a key, and the block around the ingredients' keys."""
     place = tuple(step for step in detail["loc"] if step not in ("[key]", INGREDIENT_KEYS))
-    return (*place, detail["ctx"]["key"]) if detail["type"] == _WRONG_KEY else place
+    return (*place, detail["ctx"]["key"], *detail["ctx"]["below"]) if detail["type"] == _WRONG_KEY else place
 
 
 def _say(detail: ErrorDetails, model: type[Model]) -> str:

@@ -147,7 +147,7 @@ class Mounted(Model):
                 raise wrong_key(name, str(error)) from error
             except ValidationError as error:
                 first = error.errors()[0]
-                raise ValueError(f"{name}.{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+                raise wrong_key(name, first["msg"], below=first["loc"]) from error
         return self
 
 

@@ -91,10 +91,10 @@ class TableWriter:
     def discard(self) -> None:
         """Remove the temporary file, of which there is none after ``keep``, and close the folder."""
         with self._opened:
-            with suppress(FileNotFoundError):
-                os.unlink(self._temporary, dir_fd=self._folder)
             with suppress(OSError):  # on a full disk its last bytes, which nobody needs, find no room
                 self._file.close()
+            with suppress(FileNotFoundError):
+                os.unlink(self._temporary, dir_fd=self._folder)
 
     def _write(self, data: bytes) -> None:
         try:
