@@ -19,6 +19,7 @@ from uavsim.validate.validator import validate_version
 MODELS = {"BROWN": "brown_conrady", "FISHEYE": "equidistant"}
 MOST_PX = 0.1
 ENOUGH_PX = 60
+MANY = 5
 Formula = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
@@ -117,21 +118,25 @@ def test_points_of_the_depth_are_those_of_the_pinholes(name: str, out: Path) -> 
         assert same[ids[v, u] > 0].mean() > 0.9
 
 
-def shift_px(one: FloatArray, other: FloatArray) -> float:
-    """Return how far two tiles are shifted against each other, by least squares over their slopes."""
+def shift_px(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Return (2,) right and down, how far two tiles are shifted against each other, by least squares over their slopes."""
     down, across = np.gradient((one + other) / 2)
     slopes = np.stack([across.ravel(), down.ravel()], axis=1)
-    return float(np.hypot(*np.linalg.lstsq(slopes, (one - other).ravel(), rcond=None)[0]))
+    return np.asarray(np.linalg.lstsq(slopes, (one - other).ravel(), rcond=None)[0])
 
 
 @pytest.mark.parametrize("name", list(MODELS))
 def test_undistorted_images_are_the_pinholes(name: str, out: Path) -> None:
-    """Each tile lies where it does in the finer pinhole's image, made as coarse."""
+    """Each tile lies where it does in the finer pinhole's image, made as coarse; the mean of a tile over all images.
+
+    A level edge of a facade lies at a whole line of each image that was drawn, up to a sixth of a pixel from its place.
+    One image shows that; the mean over ten shows the lens.
+    """
 
     def grey(image: UInt8Array) -> FloatArray:
         return cv2.GaussianBlur(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float64), (0, 0), 1.0)
 
-    shifts = []
+    shifts: dict[tuple[int, int], list[FloatArray]] = {}
     for seen, _, fine in views(out, name):
         ours, theirs = (
             grey(seen.undistorted()),
@@ -141,10 +146,11 @@ def test_undistorted_images_are_the_pinholes(name: str, out: Path) -> None:
             for x in range(0, 480 - 96, 96):
                 tiles = [image[y : y + 64, x : x + 96] for image in (ours, theirs)]
                 if min(tile.std() for tile in tiles) > 20:
-                    shifts.append(shift_px(*tiles))
-    assert len(shifts) > 50
-    assert max(shifts) < MOST_PX
-    assert np.median(shifts) < 0.02
+                    shifts.setdefault((y, x), []).append(shift_px(*tiles))
+    means = [float(np.hypot(*np.mean(found, axis=0))) for found in shifts.values() if len(found) >= MANY]
+    assert len(means) > 6
+    assert max(means) < MOST_PX
+    assert np.median(means) < 0.02
 
 
 @pytest.mark.parametrize("name", list(MODELS))

@@ -79,7 +79,7 @@ def test_card_and_report_show_text(clean: Path, tmp_path: Path, table: str, fiel
         pages.append((outline(GFM.render(card)), outline((tmp_path / f"{name}.html").read_text())))
     (clean_card, page), (harmed_card, harmed_page) = pages
     assert harmed_card <= clean_card
-    squeezed = {("text", "textlength"), ("text", "lengthadjust")}  # numbers of ours, where a label is longer than its column
+    squeezed = {("text", "textlength"), ("text", "lengthadjust")}  # ours, where a label is longer than its column
     assert harmed_page <= page | squeezed | {("details", ""), ("summary", ""), ("ul", ""), ("li", "")}
 
 
