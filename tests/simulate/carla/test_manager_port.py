@@ -160,3 +160,28 @@ def test_libcarlas_own_traffic_manager_is_closed_and_is_woken(
         client.stdin.write("\n")
         client.stdin.flush()
         assert client.stdout.readline().strip() == "True [1, 2, 3, 4, 5]"
+
+
+TWO_TOWNS = """
+import dataclasses, os, sys
+from tools.common.plans import rig, scene_plan
+from uavsim.simulate.carla.world import CarlaWorld
+
+plan = scene_plan(samples=1, vehicles=3, cameras=rig()[:1])
+world = CarlaWorld("127.0.0.1", int(sys.argv[1]))
+for town in ("Town02", "Town01"):
+    world.prepare(dataclasses.replace(plan, town=dataclasses.replace(plan.town, carla_map=town)), heartbeat=lambda *_: None)
+    world.populate(plan, heartbeat=lambda *_: None)
+    first = world.tick(render=False).frame
+    assert [world.tick(render=False).frame - first for _ in range(5)] == [1, 2, 3, 4, 5]
+    print(world.map_name, world._traffic_manager.get_port(), flush=True)
+os._exit(0)
+"""
+
+
+def test_a_town_after_another_has_the_same_traffic_manager(simulator: RunningSimulator) -> None:
+    """One more in each town made a tick of the fourth town eight times as expensive."""
+    words = [sys.executable, "-c", TWO_TOWNS, simulator.carla.rpartition(":")[2]]
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
+    (first, port), (second, same_port) = (line.split() for line in done.stdout.splitlines())
+    assert (first, second, same_port) == ("Town02", "Town01", port)

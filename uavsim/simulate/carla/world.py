@@ -129,7 +129,6 @@ class CarlaWorld:
         self._client.set_timeout(_CALL_TIMEOUT_S)
         self.generation += 1
         self._spawned, self._reader, self._carried = {}, None, []
-        self._leave_traffic_manager()
         if self.map_name != wanted:
             raise SimulatorError(f"asked the server at {self._where} for {wanted}, it loaded {self.map_name}")
 
@@ -263,16 +262,17 @@ class CarlaWorld:
                 self._instance_of[actor_id] = len(self._instance_of) + 1 if numbers is None else numbers[actor_id]
 
     def _started_traffic_manager(self) -> carla.TrafficManager:
-        if self._traffic_manager is None:
-            self._traffic_manager = self._client.get_trafficmanager(free_port())
-            self._manager_port = ManagerPort(int(self._traffic_manager.get_port()))
-            self._traffic_manager.set_synchronous_mode(True)
-        return self._traffic_manager
+        """Return the only one of this process, started where there is none.
 
-    def _leave_traffic_manager(self) -> None:
-        if self._manager_port is not None:
-            self._manager_port.close()
-        self._traffic_manager = self._manager_port = None
+        libcarla takes each into every town that is loaded, and ticks it there: one more for each town would be one more that
+        follows all vehicles of the traffic at every tick.
+        """
+        if self._traffic_manager is None:
+            started = self._client.get_trafficmanager(free_port())
+            self._manager_port = ManagerPort(int(started.get_port()))
+            started.set_synchronous_mode(True)
+            self._traffic_manager = started
+        return self._traffic_manager
 
     def _refuse_ids_beyond_mask(self) -> None:
         """Load the map anew where ids have come so far that masks of the headless simulator take them for the town's."""
@@ -390,5 +390,7 @@ class CarlaWorld:
             if self._traffic_manager is not None:
                 self._traffic_manager.set_synchronous_mode(False)
                 self._traffic_manager.shut_down()
-                self._leave_traffic_manager()
+            if self._manager_port is not None:
+                self._manager_port.close()
+            self._traffic_manager = self._manager_port = None
             self._world.apply_settings(self._was)
