@@ -109,7 +109,9 @@ def test_robots_readers_find_every_message_at_its_samples_time(strict: Path, rea
 def test_values_are_the_datasets(strict: Path, read: dict[str, Any]) -> None:
     last, found = uavsim.open(strict).scene("scene_01").samples[-1], read["found"]
     image = next(one for one in last.images if one.channel == "CAMERA_BOTTOM_id_1")
-    assert found["/airsim_node/drone_1/bottom/Scene/camera_info"]["k"] == image.intrinsic.ravel().tolist()
+    focal_px = image.intrinsic[0, 0]  # of 160 x 90 pixels: ROS's middle is (79.5, 44.5), the corner's is (80, 45)
+    info = found["/airsim_node/drone_1/bottom/Scene/camera_info"]
+    assert info["k"] == [focal_px, 0, 79.5, 0, focal_px, 44.5, 0, 0, 1]
     assert found["/airsim_node/drone_1/bottom/DepthPlanar"]["middle"] == image.depth_m()[45, 80]
     boxes = last.boxes
     expected = zip(boxes.instance_tokens, boxes.categories, boxes.size_lwh_m[:, 0].tolist(), strict=True)

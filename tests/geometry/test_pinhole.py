@@ -1,3 +1,4 @@
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given
@@ -25,6 +26,12 @@ def test_the_edge_of_the_field_of_view_is_the_edge_of_the_image(width, fov):
     k = pinhole.intrinsic(width_px=width, height_px=100, fov_deg=fov)
     edge = np.array([np.tan(np.radians(fov / 2)), 0.0, 1.0])
     assert pinhole.project(edge, intrinsic=k)[0] == pytest.approx(width, abs=1e-5)
+
+
+def test_opencv_counts_from_the_first_pixels_middle():
+    first = pinhole.rays(np.array([0.5, 0.5]), intrinsic=K)
+    seen = cv2.projectPoints(first, np.zeros(3), np.zeros(3), pinhole.intrinsic_of_opencv(K), None)[0]
+    np.testing.assert_allclose(seen.ravel(), [0.0, 0.0], atol=1e-9)
 
 
 def test_projection_worked_on_paper():

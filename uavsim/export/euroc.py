@@ -1,7 +1,8 @@
 """EuRoC's folders: one sequence for each scene and carrier of an IMU, as visual-inertial estimators read them.
 
-Times are nanoseconds, images are grey, the body is the carrier's flu frame, the world is the map. ``T_BS`` takes points
-from the sensor to the body. Source: the dataset's "ASL Dataset Format", and the files of ``V1_01_easy``.
+Times are nanoseconds, pixels are counted from the middle of the first one, images are grey, the body is the carrier's flu
+frame, the world is the map. ``T_BS`` takes points from the sensor to the body. Source: the dataset's "ASL Dataset Format",
+and the files of ``V1_01_easy``.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from uavsim.export.text import to_yaml, write_bytes, write_text
 from uavsim.files.parquet import Records
 from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
+from uavsim.geometry.pinhole import intrinsic_of_opencv
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.records.channels import agent_of
@@ -110,7 +112,7 @@ def _imu_yaml(stream: SensorStream) -> dict[str, Any]:
 def _camera_yaml(images: list[Image]) -> dict[str, Any]:
     first = images[0]
     span_us = images[-1].timestamp_us - first.timestamp_us
-    k, lens = first.intrinsic, first.lens
+    k, lens = intrinsic_of_opencv(first.intrinsic), first.lens
     if lens and any(lens.coefficients[4:]):
         raise DatasetError(f"{first.channel}: EuRoC's radial-tangential lenses have no k3, and this one's is not 0")
     return {

@@ -20,6 +20,7 @@ from uavsim.export.patient_file import patient_file
 from uavsim.export.request import ExportRequest
 from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
+from uavsim.geometry.pinhole import intrinsic_of_opencv
 from uavsim.geometry.se3 import SE3
 from uavsim.images import draw
 
@@ -130,14 +131,14 @@ class _Topics:
         )
 
     def _camera(self, image: Image) -> Any:
-        k, lens = image.intrinsic, image.lens
+        k, lens = intrinsic_of_opencv(image.intrinsic), image.lens
         return self._messages.CameraCalibration(
             timestamp=self._stamp(image.timestamp_us),
             frame_id=image.channel,
             width=image.size_px[0],
             height=image.size_px[1],
             distortion_model="kannala_brandt" if lens and lens.model == "equidistant" else "plumb_bob",
-            D=[0.0] * 5 if lens is None else list(lens.coefficients),
+            D=[0.0] * 5 if lens is None else [*lens.coefficients, 0.0][: 4 if lens.model == "equidistant" else 5],
             K=k.ravel().tolist(),
             R=np.eye(3).ravel().tolist(),
             P=np.hstack([k, np.zeros((3, 1))]).ravel().tolist(),

@@ -8,7 +8,7 @@ from uavsim.errors import FrameError
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray
 
-__all__ = ["ground_footprint", "intrinsic", "pixel_in_image", "project", "rays"]
+__all__ = ["ground_footprint", "intrinsic", "intrinsic_of_opencv", "pixel_in_image", "project", "rays"]
 
 
 def intrinsic(*, width_px: int, height_px: int, fov_deg: float) -> FloatArray:
@@ -24,6 +24,16 @@ def intrinsic(*, width_px: int, height_px: int, fov_deg: float) -> FloatArray:
     # tan(90/2) is not 1 to the last bit; rounding away 1e-9 px keeps the usual cameras' numbers clean
     focal_px = round(width_px / (2.0 * float(np.tan(np.radians(fov_deg) / 2.0))), 9)
     return np.array([[focal_px, 0.0, width_px / 2.0], [0.0, focal_px, height_px / 2.0], [0.0, 0.0, 1.0]])
+
+
+def intrinsic_of_opencv(intrinsic: FloatArray) -> FloatArray:
+    """Return the (3, 3) matrix for software whose (0, 0) is the middle of the first pixel, half a pixel from its corner.
+
+    OpenCV has it so, and with it Kalibr, EuRoC's files and ROS's ``image_geometry``.
+    """
+    moved = np.array(intrinsic, dtype=np.float64)
+    moved[:2, 2] -= 0.5
+    return moved
 
 
 def project(points_optical_m: FloatArray, *, intrinsic: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from uavsim.access import Boxes, Image, LidarScan, RadarScan
+from uavsim.geometry.pinhole import intrinsic_of_opencv
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import AnyArray, FloatArray
 
@@ -90,8 +91,8 @@ class Messages:
         return self._message("sensor_msgs/msg/Image", header, height, width, "32FC1", 0, 4 * width, data)
 
     def camera_info(self, image: Image, frame: str) -> Message:
-        """The camera with its lens, by ROS's names of them."""
-        k, (width, height) = image.intrinsic, image.size_px
+        """The camera with its lens, by ROS's names of them, and from the middle of the first pixel as ROS has it."""
+        k, (width, height) = intrinsic_of_opencv(image.intrinsic), image.size_px
         region = self._new("sensor_msgs/msg/RegionOfInterest", 0, 0, 0, 0, False)
         p = np.hstack([k, np.zeros((3, 1))]).ravel()
         lens = image.lens
