@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -46,9 +47,9 @@ class Unit(Model):
         """Return the rate that was asked for, or the usual one."""
         return self.usual_hz if self.rate_hz is None else self.rate_hz
 
+    @abstractmethod
     def read(self, motion: Motion, rng: np.random.Generator) -> Stream:
         """Return what it measures at each instant of a motion, and the truth beside."""
-        raise NotImplementedError
 
 
 def empty(motion: Motion, *fields: tuple[Any, ...]) -> Stream:
