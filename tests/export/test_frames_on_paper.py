@@ -170,7 +170,8 @@ def test_mcap(paper: Path, tmp_path: Path) -> None:
     np.testing.assert_allclose(got["drone_0 CAMERA_RIGHT_id_0"][0], [0, 0, 0], atol=1e-12)
     same_turn = np.abs(np.dot(got["drone_0 CAMERA_RIGHT_id_0"][1], LOOKS_RIGHT))  # q and -q are one turn
     np.testing.assert_allclose(same_turn, 1.0, atol=1e-12)
-    assert (got["frame"], got["K"]) == ("CAMERA_RIGHT_id_0", [400, 0, 400, 0, 400, 225, 0, 0, 1])
+    # A CameraCalibration's K is OpenCV's, whose (0, 0) is the first pixel's middle and not its corner: half a pixel less.
+    assert (got["frame"], got["K"]) == ("CAMERA_RIGHT_id_0", [400, 0, 399.5, 0, 400, 224.5, 0, 0, 1])
     assert got["box"] == [120, 45, 58, 4, 2, 1.5]
 
 
