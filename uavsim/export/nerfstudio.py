@@ -1,26 +1,29 @@
 """nerfstudio: ``<scene>/transforms.json`` with exact poses, and a seed point cloud where depth was recorded.
 
 Cameras are OpenGL's (x right, y up, z back), the world is the map frame; lenses are OpenCV's, as ours. The seed cloud
-(``sparse.ply``, which splatfacto starts from) is taken from every depth image, thinned. Moving objects are in the images: each
-frame has its drone and its sample, so that a scene may be limited to one sample.
+(``sparse.ply``, which splatfacto starts from) is taken from every depth image, thinned, what moves too. Every image is
+there, those between keyframes too; each has its drone, its time, at a keyframe its sample, and ``mask_path``, black where
+something moves.
 Source: nerfstudio docs, "Data conventions".
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from uavsim.access import Image, Sample, Scene
+from uavsim.access import Image, Scene
 from uavsim.errors import DatasetError
+from uavsim.export.movers import all_images, moving_pixels, still_ids, write_mask
 from uavsim.export.request import ExportRequest
 from uavsim.export.text import write_bytes, write_json
 from uavsim.files.bring import bring_file
 from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
-from uavsim.typing import FloatArray, JsonDict, UInt8Array
+from uavsim.typing import FloatArray, IntArray, JsonDict, UInt8Array
 
 __all__ = ["export_nerfstudio"]
 
@@ -42,9 +45,11 @@ def export_nerfstudio(request: ExportRequest) -> list[Path]:
 
 
 def _scene(scene: Scene, folder: ResultPath) -> ResultPath:
-    frames = [_frame(sample, image, folder) for sample in scene for image in sample.images]
-    content: JsonDict = {"camera_model": _model(scene), "aabb_scale": 16, "frames": frames}
-    points_map_m, colours = _cloud(scene)
+    still, number_of = still_ids(scene), {sample.timestamp_us: sample.number for sample in scene}
+    images = all_images(scene)
+    frames = [_frame(image, number_of.get(image.timestamp_us), still, folder) for image in images]
+    content: JsonDict = {"camera_model": _model(scene.name, images), "aabb_scale": 16, "frames": frames}
+    points_map_m, colours = _cloud(images)
     if len(points_map_m):
         write_bytes(folder / _CLOUD, _ply(points_map_m, colours))
         content["ply_file_path"] = _CLOUD
@@ -52,23 +57,27 @@ def _scene(scene: Scene, folder: ResultPath) -> ResultPath:
     return folder
 
 
-def _model(scene: Scene) -> str:
+def _model(name: str, images: Sequence[Image]) -> str:
     """Return the one camera model of a scene's file.
 
     Raises:
         DatasetError: it would need two.
     """
-    models = {image.lens.model if image.lens else "" for sample in scene for image in sample.images}
+    models = {image.lens.model if image.lens else "" for image in images}
     if "equidistant" not in models:
         return "OPENCV"
     if len(models) > 1:
-        raise DatasetError(f"{scene.name}: nerfstudio has one camera model a file, and not only fisheyes are here")
+        raise DatasetError(f"{name}: nerfstudio has one camera model a file, and not only fisheyes are here")
     return "OPENCV_FISHEYE"
 
 
-def _frame(sample: Sample, image: Image, folder: ResultPath) -> JsonDict:
-    name = f"images/{image.channel}__{sample.number:04d}{Path(image.filename).suffix}"
+def _frame(image: Image, sample: int | None, still: IntArray, folder: ResultPath) -> JsonDict:
+    stem = f"{image.channel}__{image.timestamp_us}"
+    name, mask = f"images/{stem}{Path(image.filename).suffix}", f"masks/{stem}.png"
     bring_file(image.files.open(image.filename), folder / name)
+    moving = moving_pixels(image, still)
+    if moving is not None:
+        write_mask(folder / mask, moving)
     width, height = image.size_px
     return {
         "file_path": name,
@@ -81,13 +90,15 @@ def _frame(sample: Sample, image: Image, folder: ResultPath) -> JsonDict:
         **(dict(zip(_COEFFICIENTS[image.lens.model], image.lens.coefficients, strict=False)) if image.lens else {}),
         "transform_matrix": (image.map_SE3_optical.matrix @ _OPTICAL_T_OPENGL).tolist(),
         "drone_id": image.drone_id,
-        "sample": sample.number,
+        "timestamp_us": image.timestamp_us,
+        **({} if sample is None else {"sample": sample}),
+        **({} if moving is None else {"mask_path": mask}),
     }
 
 
-def _cloud(scene: Scene) -> tuple[FloatArray, UInt8Array]:
+def _cloud(images: Sequence[Image]) -> tuple[FloatArray, UInt8Array]:
     """Return (N, 3) map points and (N, 3) colours of all depth images, thinned by whole lines and columns."""
-    images = [image for sample in scene for image in sample.images if "depth" in image.layers]
+    images = [image for image in images if "depth" in image.layers]
     if not images:
         return np.zeros((0, 3)), np.zeros((0, 3), dtype=np.uint8)
     pixels = sum(image.size_px[0] * image.size_px[1] for image in images)
