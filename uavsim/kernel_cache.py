@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import pickle
+import stat
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
@@ -86,15 +88,35 @@ def account_folder() -> Path | None:
     facts = [sys.version, numba.__version__, llvmlite.__version__, np.__version__]
     facts += [get_host_cpu_name(), get_host_cpu_features().flatten()]
     facts += [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("NUMBA_")]
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    try:
-        caches = Path(home) if Path(home).is_absolute() else Path.home() / ".cache"
-        folder = caches / "uavsim/machine-code" / blake2b("\n".join(facts).encode(), digest_size=8).hexdigest()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.stat()
-    except (OSError, RuntimeError):  # no home, or none that can be written
-        return None
-    return folder if found.st_uid == os.getuid() and not found.st_mode & 0o022 and os.access(folder, os.W_OK) else None
+    name = blake2b("\n".join(facts).encode(), digest_size=8).hexdigest()
+    for place in (_of_home, _of_temp):
+        try:
+            folder = place() / "machine-code" / name
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if _is_ours(folder) and os.access(folder, os.W_OK):
+                return folder
+        except (OSError, RuntimeError):  # no home, or none that can be written
+            continue
+    return None
+
+
+def _of_home() -> Path:
+    caches = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (caches if caches.is_absolute() else Path.home() / ".cache") / "uavsim"
+
+
+def _of_temp() -> Path:
+    """Return a folder for a user id without a home; in a folder that all may write, its name may be another's."""
+    folder = Path(tempfile.gettempdir(), f"uavsim-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if not _is_ours(folder):
+        raise PermissionError(folder)
+    return folder
+
+
+def _is_ours(folder: Path) -> bool:
+    found = folder.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
 
 
 def _digest(code: bytes) -> bytes:

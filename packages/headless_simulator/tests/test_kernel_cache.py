@@ -34,7 +34,7 @@ def use(x: float) -> float:
 def run(home: Path) -> tuple[float, int]:
     """Return what the kernel gives, and how often its machine code was found."""
     command = "from headless_simulator.caller import use; print(use(8.0), sum(use.stats.cache_hits.values()))"
-    env = os.environ | {"XDG_CACHE_HOME": str(home.parent / "cache")}
+    env = os.environ | {"XDG_CACHE_HOME": str(home.parent / "cache"), "TMPDIR": str(home.parent)}
     done = subprocess.run(
         [sys.executable, "-c", command], check=True, capture_output=True, text=True, cwd=home, env=env
     )
@@ -86,3 +86,12 @@ def test_a_stamp_knows_what_a_kernel_is_made_of_and_not_more() -> None:
 
     assert sources_stamp(contact) == sources_stamp(contact)
     assert sources_stamp(contact) != sources_stamp(PACKAGE / "world/contact.py")
+
+
+def test_a_user_without_a_home_keeps_machine_code_in_a_temporary_folder_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("no folder can be made here")
+    assert run(environment(tmp_path / "one")) == (5.0, 0)
+    assert run(environment(tmp_path / "two")) == (5.0, 1)
+
+    (tmp_path / f"uavsim-{os.getuid()}").chmod(0o777)
+    assert run(environment(tmp_path / "three")) == (5.0, 0)

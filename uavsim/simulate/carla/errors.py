@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 from collections.abc import Iterator
 
 from uavsim.errors import SimulatorError, SimulatorLost
+from uavsim.files.whole import remedy_of
 
 __all__ = ["translated"]
 
@@ -23,4 +26,6 @@ def translated(doing: str) -> Iterator[None]:
     except RuntimeError as error:
         text = " ".join(str(error).split())
         kind = SimulatorLost if "time-out" in text or "timeout" in text else SimulatorError
+        if os.strerror(errno.EAGAIN) in text:  # libcarla, too, starts threads
+            text += f"; {remedy_of(OSError(errno.EAGAIN, text))}"
         raise kind(f"CARLA failed while {doing}: {text}") from error
