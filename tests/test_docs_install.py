@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -50,7 +51,7 @@ def hints() -> set[str]:
     """Return the lines that messages print, for an environment that was installed from wheels."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(environment, "__file__", "/usr/lib/python3/site-packages/uavsim/environment.py")
-        patch.setattr(environment, "_pip", lambda: "pip")
+        patch.setattr(environment, "_pip_install", lambda: "pip install")
         lines = {environment.install_line(extra) for extra in EXTRAS}
     return lines | {CARLA.install, AIRSIM.install, COSYS.install.partition("uavsim, ")[2].partition(",")[0]}
 
@@ -110,7 +111,7 @@ def run(line: str, clone: Path) -> Path:
     shutil.copytree(clone.parent / "seed", bare, symlinks=True)
     index = str(clone.parent / "index")
     surroundings = {
-        "PATH": f"{bare}/bin:{os.environ['PATH']}",
+        "PATH": f"{bare}/bin:{os.environ['PATH']}:{ROOT}/.uv/bin",
         "HOME": str(clone.parent),
         "VIRTUAL_ENV": str(bare),
         **{"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": index, "PIP_CONFIG_FILE": os.devnull, "PIP_NO_CACHE_DIR": "1"},
@@ -122,9 +123,13 @@ def run(line: str, clone: Path) -> Path:
     return bare / "bin/python"
 
 
+def has_uv() -> bool:
+    return shutil.which("uv", path=f"{os.environ['PATH']}:{ROOT}/.uv/bin") is not None
+
+
 @pytest.mark.parametrize("line", printed())
 def test_a_printed_line_works(line: str, clone: Path) -> None:
-    if line.startswith("uv ") and shutil.which("uv") is None:
+    if line.startswith("uv ") and not has_uv():
         pytest.skip("no uv here")
     python = run(line, clone)
     listed = "import importlib.metadata as m; print(*(d.metadata['Name'] for d in m.distributions()))"
@@ -158,8 +163,18 @@ def test_no_line_names_the_package_of_somebody_else() -> None:
 def test_a_hint_names_what_an_extra_needs(extra: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert environment.install_line(extra) == f"{ROOT}/scripts/setup ours"
     monkeypatch.setattr(environment, "__file__", "/usr/lib/python3/site-packages/uavsim/environment.py")
-    assert " install '" in environment.install_line(extra)
+    assert " install " in environment.install_line(extra)
     assert package in environment.install_line(extra)
+
+
+def test_a_hint_works_in_an_environment_without_pip(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not has_uv():
+        pytest.skip("no uv here")
+    monkeypatch.setattr(environment, "__file__", "/usr/lib/python3/site-packages/uavsim/environment.py")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(sys, "executable", str(clone.parent / "bare/bin/python"))
+    python = run(environment.install_line("report"), clone)
+    subprocess.run([python, "-c", "import importlib.metadata as m; m.version('jinja2')"], check=True)
 
 
 def test_a_demo_needs_as_many_packages_and_bytes_as_the_pages_say() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import uavsim
-from uavsim.environment import python_command
+from uavsim.environment import own_command, python_command
 from uavsim.supervise.process import GuardedProcess
 
 PLANTED = ("typer", "numpy", "msgpack", "argparse", "random", "uvicorn", "pydantic", "carla", "airsim", "uavsim")
@@ -55,3 +55,20 @@ def test_no_other_place_starts_python_with_a_module() -> None:
     root = Path(uavsim.__file__).parent
     found = {str(p.relative_to(root)) for p in root.rglob("*.py") if re.search(r"[\"']-m[\"']", p.read_text())}
     assert found == {"environment.py"}
+
+
+def test_a_command_is_named_as_a_shell_finds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = tmp_path / "my clone/.venv/bin"
+    environment.mkdir(parents=True)
+    for name in ("python", "uavsim"):
+        (environment / name).touch(mode=0o755)
+    monkeypatch.setattr(sys, "executable", str(environment / "python"))
+    monkeypatch.setenv("PATH", "/usr/bin")
+    monkeypatch.chdir(tmp_path / "my clone")
+    assert own_command() == ".venv/bin/uavsim"
+    assert own_command("python") == ".venv/bin/python"
+    for elsewhere in (tmp_path / "my clone/.venv", environment, Path("/usr")):
+        monkeypatch.chdir(elsewhere)
+        assert own_command() == ("bin/uavsim" if elsewhere.name == ".venv" else f"'{environment}/uavsim'")
+    monkeypatch.setenv("PATH", f"/usr/bin:{environment}")
+    assert own_command() == "uavsim"

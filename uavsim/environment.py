@@ -7,6 +7,8 @@ import importlib.util
 import os
 import pwd
 import resource
+import shlex
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -23,6 +25,7 @@ __all__ = [
     "keep_local_direct",
     "name_the_user",
     "open_file_limit",
+    "own_command",
     "python_command",
     "without_prefect",
 ]
@@ -127,6 +130,23 @@ def python_command(module: str, *arguments: str, python: str = "") -> list[str]:
     return [python or sys.executable, "-P", "-m", module, *arguments]
 
 
+def own_command(name: str = "uavsim") -> str:
+    """Return the word by which a shell here starts this environment's command.
+
+    It is the plain name where PATH leads to it, else its path, from the current folder where that is above it: a clone's
+    environment is on nobody's PATH.
+
+    Args:
+        name: of a program in the environment, ``uavsim`` or ``python``.
+    """
+    program = Path(sys.executable).parent / name
+    found = shutil.which(name)
+    if not program.is_file() or (found is not None and Path(found).parent.samefile(program.parent)):
+        return name
+    below = program.is_relative_to(Path.cwd()) and program.parent != Path.cwd()
+    return shlex.quote(str(program.relative_to(Path.cwd()) if below else program))
+
+
 def install_line(extra: str) -> str:
     """Return the command that brings what an extra needs into this environment.
 
@@ -137,14 +157,14 @@ def install_line(extra: str) -> str:
         return f"{checkout / 'scripts/setup'} ours"
     if extra in {"benchmarks", "maps"}:
         version = importlib.metadata.version(DISTRIBUTION)
-        return f"{_pip()} install uavsim_{extra}-{version}-py3-none-any.whl, the wheel that is built beside uavsim's"
+        return f"{_pip_install()} uavsim_{extra}-{version}-py3-none-any.whl, the wheel that is built beside uavsim's"
     marked = (line.partition(";") for line in importlib.metadata.requires(DISTRIBUTION) or [])
     needed = [name.strip() for name, _, marker in marked if marker.strip() == f"extra == '{extra}'"]
-    return " ".join([_pip(), "install", *(f"'{name}'" for name in needed)])
+    return " ".join([_pip_install(), *(f"'{name}'" for name in needed)])
 
 
-def _pip() -> str:
-    """Return the installer that is there; environments of uv's have no pip."""
+def _pip_install() -> str:
+    """Return the words before the packages' names, of the installer that is there; environments of uv's have no pip."""
     if importlib.util.find_spec("pip") is None:
-        return f"uv pip --python {sys.executable}"
-    return f"{sys.executable} -m pip"
+        return f"uv pip install --python {sys.executable}"
+    return f"{sys.executable} -m pip install"

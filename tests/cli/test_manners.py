@@ -150,6 +150,7 @@ def test_ctrl_c_says_how_to_continue(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sys, "argv", ["uavsim", *words])
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     monkeypatch.setattr(cli, "build_app", interrupted)
     with pytest.raises(SystemExit) as end:
         cli.main()

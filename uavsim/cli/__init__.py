@@ -23,7 +23,7 @@ from typer.main import get_command
 
 from uavsim.cli.examples import epilog_of
 from uavsim.cli.stop import INTERRUPTED, StopSignals
-from uavsim.environment import DISTRIBUTION, install_line, keep_local_direct, name_the_user
+from uavsim.environment import DISTRIBUTION, install_line, keep_local_direct, name_the_user, own_command
 from uavsim.errors import ConfigError, InputError, UavsimError
 from uavsim.files.whole import AGAIN, remedy_of
 from uavsim.memory import collect_seldom
@@ -315,7 +315,7 @@ def _interrupted() -> int:
     """Say how to continue: the exact command, where one continues."""
     from uavsim.store.journal import redact
 
-    again = redact(shlex.join(["uavsim", *sys.argv[1:]]))
+    again = redact(f"{own_command()} {shlex.join(sys.argv[1:])}")
     if _typed_command() in _CONTINUED:
         return _say(f"interrupted; the scenes that are committed stay. Continue with: {again}", code=INTERRUPTED)
     return _say(f"interrupted; nothing goes on. Begin anew with: {again}", code=INTERRUPTED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shlex
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from uavsim.cli.overrides import takes_overrides
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
 from uavsim.config.run import RunConfig
+from uavsim.environment import install_line, own_command
 from uavsim.errors import InputError
 from uavsim.run.request import Request
 from uavsim.terminal import Screen, count, duration, line, size, write_out
@@ -149,10 +151,12 @@ def run_request(request: Request, *, dry_run: bool, as_json: bool) -> None:
 def _say_what_next(out: Screen, folder: str) -> None:
     name = shlex.quote(folder)
     page = shlex.quote(f"{folder.rstrip('/')}-report.html")
+    command = own_command()
     out.print("next:")
-    out.print(f"  uavsim report {name} --out {page}")
-    out.print(f"  uavsim view {name} --web")
-    out.print(f"  python -c \"import uavsim; print(uavsim.open('{folder}').scene_names)\"")
+    out.print(f"  {command} report {name} --out {page}")
+    without = "" if importlib.util.find_spec("rerun") else f"   # needs the viewer: {install_line('viewer')}"
+    out.print(f"  {command} view {name} --web{without}")
+    out.print(f"  {own_command('python')} -c \"import uavsim; print(uavsim.open('{folder}').scene_names)\"")
 
 
 def _as_json(result: Result) -> JsonDict:

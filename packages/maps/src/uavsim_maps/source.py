@@ -9,17 +9,15 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from uavsim.config.backends import backend_of
-from uavsim.config.run import SimulatorConfig
 from uavsim.environment import python_command
 from uavsim.errors import InputError, SimulatorError
-from uavsim.supervise.simulator import Simulator
 from uavsim_maps.opendrive.model import Network
 from uavsim_maps.opendrive.read import read_opendrive
 
 __all__ = ["network_of"]
 
 _TIMEOUT_S: Final = 300
+_BAD_INPUT: Final = 2
 _SERVER: Final = re.compile(r"[A-Za-z0-9_.\-\[\]:]+:\d{1,5}")
 _TOWN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
 
@@ -32,7 +30,7 @@ def network_of(target: str) -> tuple[Network, str]:
 
     Raises:
         InputError: none of these, or the file is not OpenDRIVE.
-        SimulatorError: the simulator does not answer, or has no such town.
+        SimulatorError: the server does not answer.
     """
     path = Path(target)
     if path.suffix.lower() == ".xodr" or path.is_file():
@@ -42,21 +40,23 @@ def network_of(target: str) -> tuple[Network, str]:
         if _SERVER.fullmatch(target):
             name = _ask(target, file)
         elif _TOWN.fullmatch(target):
-            server = Simulator(
-                SimulatorConfig(kind="mock", arguments=("--render", "flat", "--town", target)),
-                servers=backend_of("carla").servers,
-                name="map",
-                logs=Path(folder),
-            )
-            try:
-                name = _ask(server.ensure()["carla"], file)
-            finally:
-                server.stop()
+            name = target
+            _write_headless(target, file)
         else:
             raise InputError(f"{target}: no OpenDRIVE file (.xodr), no HOST:PORT of a CARLA server and no town's name")
         network = read_opendrive(file)
     network.name = name
     return network, name
+
+
+def _write_headless(town: str, file: Path) -> None:
+    """Let the headless simulator write the map of a town of its own into a file."""
+    command = python_command("headless_simulator", "--town", town, "--write-xodr", str(file))
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0 or not file.is_file():
+        last = done.stderr.strip().splitlines()[-1:]
+        said = last[0] if last else f"the headless simulator ended with code {done.returncode}"
+        raise InputError(said) if done.returncode == _BAD_INPUT else SimulatorError(said)
 
 
 def _ask(server: str, file: Path) -> str:
