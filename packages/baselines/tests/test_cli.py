@@ -76,7 +76,11 @@ def test_a_model_predicts_for_a_smaller_swarm_and_refuses_one_without_its_drones
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["train", "--out", "x"], 2, "give a YAML file or --profile (cpu-small, mini, full), one of the two"),
+        (
+            ["train", "--out", "x"],
+            2,
+            "give a YAML file or --profile (cpu-small, cpu-small-airground, mini, full), one of the two",
+        ),
         (["train", "--profile", "cpu-smal", "--data", "x", "--out", "x"], 2, "did you mean cpu-small?"),
         (["train", "--profile", "cpu-small", "--out", "x"], 2, "needs --data"),
         (

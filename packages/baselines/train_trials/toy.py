@@ -43,6 +43,7 @@ class Toy:
         seed: of places.
         agents: also say which drones see a box, and what drones report: 2 m too far along x, a second late, every second
             image lost.
+        cars: so many of the drones, the last ones, are named as cars are, and have a second camera beside the first.
     """
 
     scenes: int = 2
@@ -56,6 +57,14 @@ class Toy:
     reach_m: float = 7.0
     seed: int = 0
     agents: bool = False
+    cars: int = 0
+
+    def channels(self, drone: int) -> list[str]:
+        """Return the cameras of a drone or car."""
+        first = self.drones - self.cars
+        if drone < first:
+            return [f"CAMERA_BOTTOM_id_{drone}"]
+        return [f"CAMERA_{name}_id_v{drone - first}" for name in ("BOTTOM", "SECOND")]
 
 
 _Array = npt.NDArray[np.float64]
@@ -72,6 +81,8 @@ def write_toy(root: Path, toy: Toy) -> Path:
     rows["map"] = [{"token": "map", "log_tokens": ["log"], "category": "semantic_prior", "filename": "maps/plane.png"}]
     if toy.agents:
         rows["agent_view"] = []
+    if toy.cars:
+        rows["visibility_detail"] = []
     _put_sensors(rows, toy)
     for scene in range(toy.scenes):
         _put_scene(root, rows, toy, scene)
@@ -88,7 +99,7 @@ def write_toy(root: Path, toy: Toy) -> Path:
 
 
 def _put_sensors(rows: _Rows, toy: Toy) -> None:
-    channels = [(f"CAMERA_BOTTOM_id_{d}", "camera") for d in range(toy.drones)] + [("LIDAR_TOP", "lidar")]
+    channels = [(name, "camera") for d in range(toy.drones) for name in toy.channels(d)] + [("LIDAR_TOP", "lidar")]
     for channel, modality in channels:
         rows["sensor"].append({"token": channel, "channel": channel, "modality": modality})
         camera = modality == "camera"
@@ -131,14 +142,16 @@ def _put_scene(root: Path, rows: _Rows, toy: Toy, scene: int) -> None:
                  "rotation": [math.cos(headings[box] / 2), 0.0, 0.0, math.sin(headings[box] / 2)],
                  **_seen_by(toy, centres[box], drone_yaw), **_chained(chain, n)}
             )  # fmt: skip
+            if toy.cars:
+                rows["visibility_detail"].append(_detail(toy, rows["sample_annotation"][-1], drone_yaw))
         for drone in range(toy.drones):
             map_T_flu = _drone_pose(toy, drone, drone_yaw)
-            channel = f"CAMERA_BOTTOM_id_{drone}"
-            image = f"samples/{channel}/{token}.png"
-            (root / image).parent.mkdir(parents=True, exist_ok=True)
-            pixels = _draw(toy, map_T_flu, centres, headings, rng)
-            cv2.imwrite(str(root / image), pixels[:, :, ::-1])
-            _put_data(rows, toy, channel=channel, filename=image, map_T_flu=map_T_flu)
+            for channel in toy.channels(drone):
+                image = f"samples/{channel}/{token}.png"
+                (root / image).parent.mkdir(parents=True, exist_ok=True)
+                pixels = _draw(toy, map_T_flu, centres, headings, rng)
+                cv2.imwrite(str(root / image), pixels[:, :, ::-1])
+                _put_data(rows, toy, channel=channel, filename=image, map_T_flu=map_T_flu)
             if drone == 0:
                 scan = f"samples/LIDAR_TOP/{token}.bin"
                 _put_data(rows, toy, channel="LIDAR_TOP", filename=scan, map_T_flu=map_T_flu)
@@ -182,13 +195,31 @@ def _put_data(rows: _Rows, toy: Toy, *, channel: str, filename: str, map_T_flu: 
 
 def _seen_by(toy: Toy, centre_m: _Array, yaw_rad: float) -> dict[str, list[int]]:
     """Return the drones whose images show a box's centre, where the dataset is to report them."""
+    seen = _who_sees(toy, centre_m, yaw_rad)
+    return {"uav_seen_by": [drone for drone in seen if drone < toy.drones - toy.cars]} if toy.agents else {}
+
+
+def _who_sees(toy: Toy, centre_m: _Array, yaw_rad: float) -> list[int]:
     seen = []
     for drone in range(toy.drones):
         map_T_flu = _drone_pose(toy, drone, yaw_rad)
         u, v, depth = _intrinsic(toy) @ ((centre_m - map_T_flu[:3, 3]) @ map_T_flu[:3, :3] @ _DOWN)
         if 0.0 <= u / depth <= toy.size_px[0] and 0.0 <= v / depth <= toy.size_px[1]:
             seen.append(drone)
-    return {"uav_seen_by": seen} if toy.agents else {}
+    return seen
+
+
+def _detail(toy: Toy, box: dict[str, Any], yaw_rad: float) -> dict[str, Any]:
+    """Return a box's row of ``visibility_detail``: the cameras and agents that see its centre."""
+    channels = [toy.channels(drone) for drone in _who_sees(toy, np.array(box["translation"]), yaw_rad)]
+    views = [
+        {"sample_data_token": f"{box['sample_token']} {channel}", "channel": channel, "visible_px": 9, "amodal_px": 9,
+         "occlusion": 0.0, "truncation": 0.0, "visible_box": None, "amodal_box": None}
+        for names in channels for channel in names
+    ]  # fmt: skip
+    agents = [{"agent": names[0].rpartition("_")[2], "visible_px": 9, "amodal_px": 9} for names in channels]
+    return {"token": box["token"], "sample_annotation_token": box["token"], "seen_by": box.get("uav_seen_by", []),
+            "views": views, "agents": agents}  # fmt: skip
 
 
 def _chained(tokens: list[str], n: int) -> dict[str, str]:

@@ -29,7 +29,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__, pret
 _SPEED_OVER_S = 120.0  # the rest time follows the speed of the last two minutes
 
 Out = Annotated[Path, typer.Option(help="Folder of the run: checkpoint, logs, results, scores.")]
-Profile = Annotated[str | None, typer.Option(help="cpu-small, mini or full, instead of a file.")]
+Profile = Annotated[str | None, typer.Option(help="cpu-small, cpu-small-airground, mini or full, instead of a file.")]
 Data = Annotated[Path | None, typer.Option(help="The dataset's folder, instead of the file's.")]
 Seed = Annotated[int | None, typer.Option(help="Instead of the file's.")]
 Changes = Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE instead of the file's.")]
@@ -152,6 +152,33 @@ def robustness(
         with _part(f"degrade {setup.config.sharing.kind}", len(chosen) * len(of.SHARES)) as report:
             curves += of.measure_curves(setup, frames, run, kinds=chosen, shares=of.SHARES, report=report)
     typer.echo(of.write_curves(out, curves))
+
+
+@app.command()
+def airground(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of trained runs.")],
+    *,
+    out: Annotated[Path, typer.Option(help="Folder of airground.md and .json.")],
+    data: Annotated[
+        Path | None, typer.Option(help="A dataset with agents on both sides; default: the runs' own.")
+    ] = None,
+    range_m: Annotated[
+        float, typer.Option("--range", min=1, help="Metres around the ego in which boxes count.")
+    ] = 50.0,
+) -> None:
+    """Measure what agents in the air and on the ground add to each other, from an ego of each kind; a table."""
+    from uavsim_baselines import airground as of
+    from uavsim_baselines.data.frames import read_frames
+    from uavsim_baselines.runs import prediction_setup
+
+    rows = []
+    for run in runs:
+        setup = prediction_setup(run, data=data)
+        frames = read_frames(setup.config.data, setup.config.data.test_split)
+        each = 1 if setup.config.sharing.kind == "none" else len(of.HEARD)
+        with _part(f"hear {setup.config.sharing.kind}", each * len(of.egos_of(frames))) as report:
+            rows += of.measure_sides(setup, frames, run, range_m=range_m, report=report)
+    typer.echo(of.write_sides(out, rows))
 
 
 @app.command()

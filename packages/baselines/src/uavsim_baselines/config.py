@@ -17,6 +17,7 @@ from uavsim_baselines.errors import BaselineError
 
 __all__ = [
     "PROFILES",
+    "AgentId",
     "Config",
     "DataConfig",
     "GridConfig",
@@ -36,7 +37,10 @@ SharingKind: TypeAlias = Literal["none", "late", "early", "who2com", "when2com",
 Positive: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count: TypeAlias = Annotated[int, Field(ge=1)]
 
-PROFILES: Final = ("cpu-small", "mini", "full")
+AgentId: TypeAlias = int | Annotated[str, Field(pattern=r"^[vr]\d+$")]
+"""As channels name who senses: 0 of the first drone, v0 of the first car, r0 of the first roadside unit."""
+
+PROFILES: Final = ("cpu-small", "cpu-small-airground", "mini", "full")
 """Configurations that come with this package, in ``profiles/``."""
 
 NUSCENES_CLASSES: Final[dict[str, tuple[str, ...]]] = {
@@ -61,8 +65,9 @@ class DataConfig(_Part):
     train_split: str = "uav_train"
     test_split: str = "uav_val"
     cameras: tuple[str, ...] | None = Field(default=None, description="of each drone, without _id_N; default: all")
-    drones: tuple[int, ...] | None = Field(
-        default=None, description="the first is the ego of predictions; default: all, by number"
+    drones: tuple[AgentId, ...] | None = Field(
+        default=None,
+        description="0, v0, r0: drones, cars, roadside units; the first is the ego; default: all, in this order",
     )
     size_px: tuple[Count, Count] | None = Field(
         default=None, description="width, height that images are made; default: as they are"
@@ -130,6 +135,10 @@ class TrainingConfig(_Part):
     clip_norm: Positive = 10.0
     ego: Literal["first", "any"] = Field(
         default="any", description="any: each sample is seen from a drone drawn by chance"
+    )
+    hears: Literal["all", "any"] = Field(
+        default="all",
+        description="any: each sample's ego hears who is in the air, who is on the ground, or both, by chance",
     )
     shuffled_labels: bool = Field(
         default=False, description="control: boxes of another scene; such a model must not generalise"

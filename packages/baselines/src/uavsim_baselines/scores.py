@@ -15,7 +15,7 @@ from uavsim_baselines.tracking.trackers import TRACKERS
 from uavsim_benchmarks.evaluate.metrics import evaluate
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 
-__all__ = ["DETECTIONS", "SCORES", "ap_at_2m", "read_scores", "score_run", "tracks_file"]
+__all__ = ["DETECTIONS", "SCORES", "ap_at_2m", "read_scores", "score_around", "score_run", "tracks_file"]
 
 DETECTIONS: Final = "detections.json"
 SCORES: Final = "scores.json"
@@ -64,6 +64,24 @@ def ap_at_2m(results: Path, *, truth: Path, version: str | None = None) -> float
         UavsimError: the result is refused.
     """
     return float(_score("swarm", truth, results, version, {"draws": "1"})["ap"])
+
+
+def score_around(
+    ego: int | str,
+    results: Path,
+    *,
+    truth: Path,
+    range_m: float,
+    version: str | None = None,
+    against: Path | None = None,
+) -> dict[str, Any]:
+    """Return what the benchmark ``swarm`` says of the boxes around an agent; with ``comparison`` where there is another file.
+
+    Raises:
+        UavsimError: a result is refused.
+    """
+    options = {"ego": str(ego), "range": f"{range_m:g}"} | ({"against": str(against)} if against else {})
+    return _score("swarm", truth, results, version, options)
 
 
 def read_scores(run: Path) -> dict[str, Any]:

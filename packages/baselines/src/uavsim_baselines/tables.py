@@ -9,7 +9,7 @@ from typing import Any, Final
 from uavsim_baselines.scores import read_scores
 from uavsim_baselines.tracking.trackers import TRACKERS
 
-__all__ = ["markdown_of", "rows_of", "table_in_markdown", "table_of"]
+__all__ = ["interval_in_words", "markdown_of", "rows_of", "table_in_markdown", "table_of"]
 
 _COLUMNS: Final = {
     "sharing": "sharing", "ap_1m": "AP 1 m", "ap_2m": "AP 2 m", "ap_4m": "AP 4 m", "ap_iou_0.5": "AP@IoU .5",
@@ -84,7 +84,11 @@ def _intervals_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return table_in_markdown(
         heading,
         [
-            [row["sharing"], _interval(row["ap_2m_interval"]), *(_interval(row["less"].get(name)) for name in others)]
+            [
+                row["sharing"],
+                interval_in_words(row["ap_2m_interval"]),
+                *(interval_in_words(row["less"].get(name)) for name in others),
+            ]
             for row in rows
         ],
     )
@@ -104,7 +108,8 @@ def table_in_markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     return "\n".join(f"| {line} |" for line in lines)
 
 
-def _interval(reported: Mapping[str, float | None] | None) -> str:
+def interval_in_words(reported: Mapping[str, float | None] | None) -> str:
+    """Return a figure with its interval, ``-`` for None."""
     if reported is None:
         return "-"
     return f"{_shown(reported['value'])} ({_shown(reported['low'])} to {_shown(reported['high'])})"

@@ -15,10 +15,11 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from evaluate import aot_cases, openad_cases, overlap_cases
+from evaluate import aot_cases, openad_cases, overlap_cases, synthetic
 from uavsim_benchmarks.evaluate.aircopbench.scores import parse_official, score_answers
 from uavsim_benchmarks.evaluate.aot.run import evaluate_aot
 from uavsim_benchmarks.evaluate.coperception import communication_rate, match_by_overlap, voc_ap
+from uavsim_benchmarks.evaluate.metrics import evaluate
 from uavsim_benchmarks.evaluate.openad.run import evaluate_openad
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 from uavsim_benchmarks.evaluate.uav3d import IouCounter
@@ -173,6 +174,42 @@ def _compare_openad(cases: Any, answers: Any) -> int:
     return compared
 
 
+_GRIFFIN_CLASSES: Final = ("car", "bicycle", "pedestrian")
+
+
+def _griffin_cases(work: Path) -> Any:
+    kinds = ("random", "ties", "coarse grid", "as the truth", "nothing in most samples", "unknown velocities")
+    root = synthetic.write_dataset(work / "data", scenes=24, seed=33)
+    cases = []
+    for number in range(24):
+        task = "tracking" if number % 3 == 2 else "detection"
+        results = synthetic.results_for(synthetic.truth_of(root, number), task, number, kinds[number % len(kinds)])
+        for sample, boxes in results["results"].items():  # it ends at a class that it does not know
+            results["results"][sample] = [box for box in boxes if box[f"{task}_name"] in _GRIFFIN_CLASSES]
+        file = work / f"{number}.json"
+        file.write_text(json.dumps(results))
+        cases.append({"task": task, "scenes": [f"scene_{number}"], "split": f"case_{number}", "results": str(file)})
+    return {"root": str(root), "version": synthetic.VERSION, "cases": cases}
+
+
+def _compare_griffin(cases: Any, answers: Any) -> int:
+    compared = 0
+    for case, theirs in zip(cases["cases"], answers, strict=True):
+        request = EvaluationRequest(
+            Path(cases["root"]), Path(case["results"]), split=case["split"], options={"range": "50"}
+        )
+        ours = evaluate(f"nuscenes-{case['task']}", request).scores
+        for part in ("label_aps", "label_tp_errors"):
+            for name, figures in theirs.get(part, {}).items():
+                assert ours[part][name] == pytest.approx(figures, abs=TOLERANCE, nan_ok=True), (part, name)
+                compared += len(figures)
+        for metric, figures in theirs.get("label_metrics", {}).items():
+            own = {name: ours["label_metrics"][metric][name] for name in figures}
+            assert own == pytest.approx(figures, abs=TOLERANCE, nan_ok=True), metric
+            compared += len(figures)
+    return compared
+
+
 def _aircopbench_cases(_: Path) -> Any:
     rng = np.random.default_rng(0)
     words = ["The", "correct", "choice", "is", "B", "because", "(C)", "A.", "answer:", "D", "option", "I", "cannot", "say",
@@ -228,6 +265,14 @@ REFERENCES: Final = {
         _airv2x_cases,
         lambda answers: {"overlap": answers["overlap"]},
         _compare_airv2x,
+    ),
+    "griffin": Reference(
+        "griffin_reference",
+        "https://github.com/wang-jh18-SVM/Griffin 370095644e2a",
+        "",
+        _griffin_cases,
+        list,
+        _compare_griffin,
     ),
     "aot": Reference(
         "aot_reference",

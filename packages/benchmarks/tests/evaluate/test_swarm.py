@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from evaluate.overlap_cases import turned_cases
 from evaluate.synthetic import CATEGORIES, NAMES, VERSION, write_dataset
+from uavsim.errors import UnknownNameError
 from uavsim_benchmarks.evaluate.coperception import (
     OverlapMatches,
     match_by_overlap,
@@ -67,3 +69,60 @@ def test_boxes_are_grouped_by_the_kinds_of_agents_that_measure_them(tmp_path: Pa
     assert set(groups) == {"drones", "vehicles", "drones and vehicles and roadside"}
     assert groups["vehicles"]["recall"]["value"] == 0.0
     assert groups["drones"]["recall"]["value"] == groups["drones and vehicles and roadside"]["recall"]["value"] == 1.0
+
+
+def test_boxes_count_around_the_agent_that_is_the_ego_and_a_car_is_no_object_to_itself(tmp_path: Path) -> None:
+    root = write_dataset(tmp_path / "data", scenes=2, seed=5)
+    folder = root / VERSION
+    tables = {name: json.loads((folder / f"{name}.json").read_text()) for name in
+              ("sample_annotation", "sensor", "calibrated_sensor", "sample_data", "ego_pose", "instance")}  # fmt: skip
+    labels = {row["token"]: NAMES.get(CATEGORIES[int(row["category_token"][1:])]) for row in tables["instance"]}
+    boxes = tables["sample_annotation"]
+    tables["sensor"].append({"token": "front", "channel": "CAM_FRONT_id_v0", "modality": "camera"})
+    tables["calibrated_sensor"].append({**tables["calibrated_sensor"][0], "token": "mount", "sensor_token": "front"})
+    own = {
+        box["sample_token"]: box for box in reversed(boxes) if labels[box["instance_token"]]
+    }  # the car of each sample
+    lidar = {pose["token"]: pose for pose in tables["ego_pose"]}
+    for shot in list(tables["sample_data"]):
+        place = own.get(shot["sample_token"], lidar[shot["ego_pose_token"]])
+        pose = {key: place[key] for key in ("translation", "rotation")}
+        tables["ego_pose"].append({**pose, "token": f"v0 {shot['token']}", "timestamp": shot["timestamp"]})
+        more = {
+            "token": f"v0 {shot['token']}",
+            "ego_pose_token": f"v0 {shot['token']}",
+            "calibrated_sensor_token": "mount",
+        }
+        tables["sample_data"].append({**shot, **more})
+    results: dict[str, list[dict[str, object]]] = {sample: [] for sample in own}
+    around = 0
+    for box in boxes:
+        box["uav_seen_by"] = [0]
+        ego = own.get(box["sample_token"])
+        if ego is None or labels[box["instance_token"]] is None:
+            continue
+        away_m = float(np.hypot(*np.subtract(box["translation"], ego["translation"])[:2]))
+        around += 2.0 <= away_m < 40.0
+        keep = {key: box[key] for key in ("sample_token", "translation", "size", "rotation")}
+        name = labels[box["instance_token"]]
+        found = {"velocity": [0, 0], "detection_name": name, "detection_score": 0.9, "attribute_name": ""}
+        results[box["sample_token"]].append(keep | found)
+        if box is ego:  # a second one in the same place would be a false alarm anywhere else
+            results[box["sample_token"]].append(keep | found | {"detection_score": 1.0})
+    for name, rows in tables.items():
+        (folder / f"{name}.json").write_text(json.dumps(rows))
+    meta = dict.fromkeys(("use_camera", "use_lidar", "use_radar", "use_map", "use_external"), False)
+    (tmp_path / "results.json").write_text(json.dumps({"meta": meta, "results": results}))
+
+    def scores(**options: str) -> dict[str, object]:
+        request = EvaluationRequest(
+            root, tmp_path / "results.json", "corrected", VERSION, options={"draws": "9", **options}
+        )
+        return evaluate_swarm(request).scores
+
+    from_car = scores(ego="v0", range="40")
+    assert from_car["overall"]["boxes"] == around > 10
+    assert (from_car["ap"], from_car["recall"]) == pytest.approx((1.0, 1.0))
+    assert scores()["ap"] < 1.0  # type: ignore[operator]  # from the drone the second one is a false alarm
+    with pytest.raises(UnknownNameError, match="v1"):
+        scores(ego="v1")

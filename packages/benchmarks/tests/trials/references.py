@@ -2,8 +2,9 @@
 
     scripts/trial references NAME CHECKOUT [--python PYTHON] [--write]
 
-NAME is one of airv2x, uav3d, where2comm, aot, openad and aircopbench. PYTHON is an interpreter with what the program needs,
-where the judges' environment lacks it. With --write the answers are stored for the tests. Prints how many were compared.
+NAME is one of airv2x, griffin, uav3d, where2comm, aot, openad and aircopbench. PYTHON is an interpreter with what the
+program needs, where the judges' environment lacks it. With --write the answers are stored for the tests. Prints how many
+were compared.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -11,10 +12,13 @@ from torch import Tensor
 
 import uavsim
 from uavsim_baselines.bev.boxes import Boxes
-from uavsim_baselines.config import DataConfig
+from uavsim_baselines.config import AgentId, DataConfig
 from uavsim_baselines.errors import BaselineError
 
-__all__ = ["Frame", "read_frames"]
+__all__ = ["SIDES", "Frame", "read_frames", "side_of"]
+
+SIDES: Final = ("air", "ground")
+"""Where agents sense: drones in the air, cars and roadside units on the ground."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,8 +30,8 @@ class Frame:
         number: place in the scene.
         token: of the sample.
         timestamp_us: when.
-        drones: (D,) numbers, in the order of the configuration.
-        cameras: D times K images.
+        drones: (D,) who senses, in the order of the configuration; cars and roadside units too.
+        cameras: of each of them its images.
         map_T_flu: (D, 4, 4) float64.
         boxes: in the frame ``map``, of the configuration's classes, that some drone sees.
         seen_by: for each box the drones that see it; () where the dataset does not say.
@@ -37,17 +41,23 @@ class Frame:
     number: int
     token: str
     timestamp_us: int
-    drones: tuple[int, ...]
+    drones: tuple[AgentId, ...]
     cameras: tuple[tuple[uavsim.Image, ...], ...]
     map_T_flu: Tensor
     boxes: Boxes
-    seen_by: tuple[tuple[int, ...], ...]
+    seen_by: tuple[tuple[AgentId, ...], ...]
 
-    def boxes_for(self, drone: int | None) -> Boxes:
-        """Return the boxes that one drone sees; all of them for None, or where the dataset does not say who sees what."""
-        if drone is None or not any(self.seen_by):
+    def boxes_for(self, drones: Collection[AgentId] | None) -> Boxes:
+        """Return the boxes that some drones see; all of them for None, or where the dataset does not say who sees what."""
+        if drones is None or not any(self.seen_by):
             return self.boxes
-        return self.boxes.pick(torch.tensor([drone in seen for seen in self.seen_by], dtype=torch.bool))
+        wanted = set(drones)
+        return self.boxes.pick(torch.tensor([not wanted.isdisjoint(seen) for seen in self.seen_by], dtype=torch.bool))
+
+
+def side_of(agent: AgentId) -> str:
+    """Return the one of ``SIDES`` where an agent senses."""
+    return SIDES[isinstance(agent, str)]
 
 
 def read_frames(config: DataConfig, split: str) -> list[Frame]:
@@ -64,46 +74,68 @@ def read_frames(config: DataConfig, split: str) -> list[Frame]:
             f"{config.folder}: no split {split!r} (splits: {known}); set data.train_split and data.test_split"
         )
     wanted, frames = set(data.splits[split]), list[Frame]()
-    drones, cameras = config.drones, config.cameras
+    drones, cameras, kinds = config.drones, config.cameras, dict[str, tuple[str, ...]]()
     for scene in data:
         if scene.name not in wanted:
             continue
         for sample in scene:
             found = _by_drone(sample)
-            drones = drones or tuple(sorted(found))
+            drones = drones or tuple(sorted(found, key=_place))
             if not drones:
                 raise BaselineError(f"{config.folder}: {sample} has no camera images, which every baseline needs")
-            cameras = cameras or tuple(found[drones[0]])
-            frames.append(_frame(sample, found, drones=drones, cameras=cameras, classes=config.classes))
+            for drone in drones:
+                kinds.setdefault(_kind(drone), cameras or tuple(found.get(drone, ())))
+            frames.append(_frame(sample, found, drones=drones, cameras=kinds, classes=config.classes))
     if not frames:
         raise BaselineError(f"{config.folder}: split {split!r} has no samples")
     return frames
 
 
-def _by_drone(sample: uavsim.Sample) -> dict[int, dict[str, uavsim.Image]]:
-    found: dict[int, dict[str, uavsim.Image]] = {}
+def _by_drone(sample: uavsim.Sample) -> dict[AgentId, dict[str, uavsim.Image]]:
+    found: dict[AgentId, dict[str, uavsim.Image]] = {}
     for image in sample.images:
-        found.setdefault(image.drone_id, {})[image.channel.removesuffix(f"_id_{image.drone_id}")] = image
+        agent = _agent(image.channel)
+        found.setdefault(agent, {})[image.channel.removesuffix(f"_id_{agent}")] = image
     return found
+
+
+def _agent(channel: str) -> AgentId:
+    _, _, name = channel.rpartition("_id_")
+    return name if name[:1] in {"v", "r"} and name[1:].isdecimal() else int(name) if name.isdecimal() else 0
+
+
+def _kind(agent: AgentId) -> str:
+    return agent[0] if isinstance(agent, str) else ""
+
+
+def _place(agent: AgentId) -> tuple[int, int]:
+    """Return what agents are sorted by: drones, cars, roadside units."""
+    return ("", "v", "r").index(_kind(agent)), int(str(agent).removeprefix(_kind(agent)))
+
+
+def _named(agent: AgentId) -> str:
+    return agent if isinstance(agent, str) else f"drone {agent}"
 
 
 def _frame(
     sample: uavsim.Sample,
-    found: Mapping[int, Mapping[str, uavsim.Image]],
+    found: Mapping[AgentId, Mapping[str, uavsim.Image]],
     *,
-    drones: tuple[int, ...],
-    cameras: tuple[str, ...],
+    drones: tuple[AgentId, ...],
+    cameras: Mapping[str, tuple[str, ...]],
     classes: Mapping[str, tuple[str, ...]],
 ) -> Frame:
     missing = [drone for drone in drones if drone not in found]
     if missing:
-        has = ", ".join(map(str, sorted(found)))
-        raise BaselineError(f"{sample} has no images of drone {missing[0]} (it has drones {has}); set data.drones")
+        has = ", ".join(map(str, sorted(found, key=_place)))
+        raise BaselineError(f"{sample} has no images of {_named(missing[0])} (it has drones {has}); set data.drones")
     for drone in drones:
-        unknown = [name for name in cameras if name not in found[drone]]
+        unknown = [name for name in cameras[_kind(drone)] if name not in found[drone]]
         if unknown:
             has = ", ".join(found[drone])
-            raise BaselineError(f"{sample}: drone {drone} has no camera {unknown[0]} (it has {has}); set data.cameras")
+            raise BaselineError(
+                f"{sample}: {_named(drone)} has no camera {unknown[0]} (it has {has}); set data.cameras"
+            )
     poses = [next(iter(found[drone].values())).map_SE3_flu.matrix for drone in drones]
     boxes, seen_by = _boxes(sample.boxes, classes)
     return Frame(
@@ -112,7 +144,7 @@ def _frame(
         token=sample.token,
         timestamp_us=sample.timestamp_us,
         drones=drones,
-        cameras=tuple(tuple(found[drone][name] for name in cameras) for drone in drones),
+        cameras=tuple(tuple(found[drone][name] for name in cameras[_kind(drone)]) for drone in drones),
         map_T_flu=torch.from_numpy(np.stack(poses)),
         boxes=boxes,
         seen_by=seen_by,
@@ -121,7 +153,7 @@ def _frame(
 
 def _boxes(
     all_boxes: uavsim.Boxes, classes: Mapping[str, tuple[str, ...]]
-) -> tuple[Boxes, tuple[tuple[int, ...], ...]]:
+) -> tuple[Boxes, tuple[tuple[AgentId, ...], ...]]:
     labels = np.array([_label(name, classes) for name in all_boxes.categories], dtype=np.int64)
     kept = (labels >= 0) & np.asarray(all_boxes.seen, dtype=bool)
     boxes = all_boxes.pick(kept)
@@ -134,7 +166,13 @@ def _boxes(
         label=torch.from_numpy(labels[kept]),
         score=torch.ones(len(boxes), dtype=torch.float64),
     )
-    return made, boxes.seen_by
+    return made, tuple(_seen_by(*who) for who in zip(boxes.seen_by, boxes.views, strict=True))
+
+
+def _seen_by(drones: tuple[int, ...], views: tuple[dict[str, Any], ...]) -> tuple[AgentId, ...]:
+    """Return the drones that see a pixel of a box, and who does on the ground by the views of it."""
+    seen = {_agent(view["channel"]) for view in views if view["visible_px"] > 0}
+    return (*drones, *(agent for agent in seen if isinstance(agent, str)))
 
 
 def _label(category: str, classes: Mapping[str, tuple[str, ...]]) -> int:

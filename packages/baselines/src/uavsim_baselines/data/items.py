@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 import numpy as np
@@ -16,8 +16,8 @@ import uavsim
 from uavsim_baselines.bev.boxes import Boxes
 from uavsim_baselines.bev.grid import inverse, map_T_grid
 from uavsim_baselines.bev.maps import encode
-from uavsim_baselines.config import Config
-from uavsim_baselines.data.frames import Frame
+from uavsim_baselines.config import AgentId, Config
+from uavsim_baselines.data.frames import SIDES, Frame, side_of
 from uavsim_baselines.detector.network import Views, grid_of
 from uavsim_baselines.errors import BaselineError
 
@@ -29,6 +29,7 @@ __all__ = [
     "Items",
     "Sight",
     "collate",
+    "drones_heard",
     "drones_used",
     "sights_of",
     "views_of",
@@ -62,14 +63,17 @@ class Batch:
         return Batch(self.views.to(device), *(part.to(device) for part in (self.heat, self.values, self.weights)))
 
 
-def drones_used(config: Config, count: int, ego: int) -> list[int]:
+def drones_heard(drones: Sequence[AgentId], ego: int, hears: Sequence[str] = SIDES) -> list[int]:
+    """Return the places of the ego, which is first, and of the others on some sides."""
+    return [ego, *(place for place, drone in enumerate(drones) if place != ego and side_of(drone) in hears)]
+
+
+def drones_used(config: Config, drones: Sequence[AgentId], ego: int, hears: Sequence[str] = SIDES) -> list[int]:
     """Return the places of the drones that a model looks through while it is trained, the ego first.
 
     Models that share nothing or boxes are trained on one drone.
     """
-    if config.sharing.kind in {"none", "late"}:
-        return [ego]
-    return [ego, *(place for place in range(count) if place != ego)]
+    return [ego] if config.sharing.kind in {"none", "late"} else drones_heard(drones, ego, hears)
 
 
 class Items(Dataset[Item]):
@@ -86,15 +90,25 @@ class Items(Dataset[Item]):
         """Read one item's images and make its targets."""
         number, ego, labelled = place
         frame, of_labels = self.frames[number], self.frames[labelled]
-        used = drones_used(self.config, len(frame.drones), ego)
-        views = views_of(sights_of(frame, used), self.images)
-        alone = frame.drones[ego] if len(used) == 1 else None
+        used = drones_used(self.config, frame.drones, ego)
+        heard = drones_used(self.config, frame.drones, ego, self._sides(number, ego))
+        sights = [replace(sight, present=k in heard) for k, sight in zip(used, sights_of(frame, used), strict=True)]
+        views = views_of(sights, self.images, cameras=max(map(len, frame.cameras)))
+        all_heard = len(heard) == len(frame.drones) > 1
+        known = None if all_heard else [frame.drones[k] for k in heard]
         targets = encode(
-            self._in_grid(of_labels, of_labels.boxes_for(alone), ego),
+            self._in_grid(of_labels, of_labels.boxes_for(known), ego),
             grid=self.grid,
             classes=len(self.config.data.classes),
         )
         return Item(views, targets.heat, targets.values, targets.weights)
+
+    def _sides(self, number: int, ego: int) -> Sequence[str]:
+        """Return who is heard where that is drawn by chance: the same for a frame and an ego in every epoch."""
+        if self.config.training.hears == "all":
+            return SIDES
+        drawn = int(np.random.default_rng([self.config.seed, 3, number, ego]).integers(3))
+        return (SIDES[:1], SIDES[1:], SIDES)[drawn]
 
     def _in_grid(self, frame: Frame, boxes: Boxes, ego: int) -> Boxes:
         return boxes.moved(inverse(map_T_grid(frame.map_T_flu[ego])))
@@ -122,7 +136,7 @@ class Sight:
     """The views of one drone, and its report of itself.
 
     Attributes:
-        cameras: K images.
+        cameras: its images.
         map_T_flu: (4, 4) float64, where the drone believes to be.
         lost: for each camera, whether its image is missing although its file is there.
         present: whether the drone is heard at all.
@@ -136,12 +150,16 @@ class Sight:
 
 def sights_of(frame: Frame, used: Sequence[int]) -> list[Sight]:
     """Return what the drones at some places show, undisturbed."""
-    nothing = (False,) * len(frame.cameras[0])
-    return [Sight(frame.cameras[place], frame.map_T_flu[place], nothing) for place in used]
+    return [Sight(frame.cameras[p], frame.map_T_flu[p], (False,) * len(frame.cameras[p])) for p in used]
 
 
-def views_of(sights: Sequence[Sight], images: Images) -> Views:
+def views_of(sights: Sequence[Sight], images: Images, *, cameras: int = 0) -> Views:
     """Read what drones show; the first is the ego. Images that are not there are black, and ``there`` says so.
+
+    Args:
+        sights: of drones.
+        images: where pixels are kept.
+        cameras: of each drone at least, where others of the batch have more; what a drone lacks is not there.
 
     Raises:
         BaselineError: images of several sizes, and the configuration names none.
@@ -154,15 +172,22 @@ def views_of(sights: Sequence[Sight], images: Images) -> Views:
     poses = torch.stack([sight.map_T_flu for sight in sights])
     grids = map_T_grid(poses)
     grid_T_flu = inverse(grids) @ poses
+    most = max(cameras, *(len(sight.cameras) for sight in sights))
     pixels, intrinsics, mounted, there = list[Tensor](), list[Tensor](), list[Tensor](), list[bool]()
+    black = torch.zeros(3, size[1], size[0], dtype=torch.uint8)
     for sight, placed in zip(sights, grid_T_flu, strict=True):
         for camera, lost in zip(sight.cameras, sight.lost, strict=True):
             shown = sight.present and not lost and camera.there
-            pixels.append(images.pixels(camera, size) if shown else torch.zeros(3, size[1], size[0], dtype=torch.uint8))
+            pixels.append(images.pixels(camera, size) if shown else black)
             intrinsics.append(_scaled(camera, size))
             mounted.append(placed @ torch.from_numpy(camera.flu_SE3_optical.matrix))
             there.append(shown)
-    shape = (len(sights), len(sights[0].cameras))
+        for _ in range(most - len(sight.cameras)):
+            pixels.append(black)
+            intrinsics.append(torch.eye(3))
+            mounted.append(placed)
+            there.append(False)
+    shape = (len(sights), most)
     return Views(
         images=torch.stack(pixels).unflatten(0, shape),
         intrinsics=torch.stack(intrinsics).unflatten(0, shape),

@@ -132,9 +132,14 @@ class Detector(nn.Module):
         return features
 
     def _seen(self, views: Views) -> Tensor:
-        pixels = views.images.flatten(0, 2)
-        features: Tensor = self.images(pixels.to(self._dtype) / 255.0 - 0.5)
-        return features
+        """Return features of all images; 0 of those that are not there, which cost nothing where others are."""
+        pixels, there = views.images.flatten(0, 2), views.there.flatten()
+        if there.all() or not there.any():
+            features: Tensor = self.images(pixels.to(self._dtype) / 255.0 - 0.5)
+            return features
+        found: Tensor = self.images(pixels[there].to(self._dtype) / 255.0 - 0.5)
+        whole = found.new_zeros(len(there), *found.shape[1:])
+        return whole.index_copy(0, there.nonzero()[:, 0], found)
 
     @property
     def _dtype(self) -> torch.dtype:

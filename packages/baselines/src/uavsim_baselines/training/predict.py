@@ -11,9 +11,9 @@ import torch
 from uavsim_baselines.bev.boxes import Boxes, nms_by_distance
 from uavsim_baselines.bev.grid import inverse
 from uavsim_baselines.bev.maps import decode
-from uavsim_baselines.config import Config
-from uavsim_baselines.data.frames import Frame
-from uavsim_baselines.data.items import Images, Item, Sight, collate, drones_used, sights_of, views_of
+from uavsim_baselines.config import AgentId, Config
+from uavsim_baselines.data.frames import SIDES, Frame
+from uavsim_baselines.data.items import Images, Item, Sight, collate, drones_heard, drones_used, sights_of, views_of
 from uavsim_baselines.detector.network import Detector, Views
 from uavsim_baselines.sharing.messages import FLOAT_BYTES, POSE_BYTES
 
@@ -37,14 +37,28 @@ class Prediction:
 
 def predict(
     detector: Detector, config: Config, frames: Sequence[Frame], *, device: torch.device,
-    report: Callable[[int], None] = lambda _done: None, sights: Sights = sights_of,
+    report: Callable[[int], None] = lambda _done: None, sights: Sights = sights_of, ego: AgentId | None = None,
+    hears: Sequence[str] = SIDES,
 ) -> Iterator[Prediction]:  # fmt: skip
-    """Yield what a model finds from the first drone, frame by frame; ``sights`` may disturb what the drones show."""
+    """Yield what a model finds, frame by frame.
+
+    Args:
+        detector: of the configuration.
+        config: of the model.
+        frames: of a split.
+        device: where it runs.
+        report: is given how many frames are done.
+        sights: may disturb what the drones show.
+        ego: who detects; default: the first drone.
+        hears: the sides whose agents the ego hears.
+    """
     detector = detector.to(device).eval()
     images = Images(config)
     for done, frame in enumerate(frames, 1):
         late = config.sharing.kind == "late"
-        used = list(range(len(frame.drones))) if late else drones_used(config, len(frame.drones), 0)
+        place = 0 if ego is None else frame.drones.index(ego)
+        heard = drones_heard(frame.drones, place, hears)
+        used = heard if late else drones_used(config, frame.drones, place, hears)
         views = _batch_of_one(views_of(sights(frame, used), images)).to(device)
         with torch.no_grad():
             yield _late(detector, config, frame, views) if late else _joint(detector, config, frame, views)

@@ -42,7 +42,7 @@ def _later(module: str, function: str) -> MetricFunction:
 _BOXES: Final = ("range", "max_boxes", "ignore_regions")
 _AOT: Final = ("min_score", "min_track_len", "enc_max_range", "hfar", "fppi")
 _OVERLAP: Final = ("range", "max_boxes", "skip_empty", "confidence", "threshold", "channels")
-_SWARM: Final = (*_BOXES, "against", "min_score", "draws", "seed")
+_SWARM: Final = (*_BOXES, "against", "ego", "min_score", "draws", "seed")
 METRICS: Final = Registry(
     "metrics",
     {

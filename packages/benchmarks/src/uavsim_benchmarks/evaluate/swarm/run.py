@@ -11,6 +11,7 @@ import numpy as np
 
 from uavsim.dataset.tables import iter_rows
 from uavsim.errors import InputError
+from uavsim.registry import pick
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 from uavsim_benchmarks.evaluate.bootstrap import interval_of, jackknife, scene_draws
 from uavsim_benchmarks.evaluate.boxes import Boxes
@@ -56,20 +57,22 @@ class _Grouping:
 def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     """Score detections by how many drones and which kinds of agents see a box, by occlusion, distance, pixels and weather.
 
-    Options: ``against=FILE`` compares with a second result; ``min_score``, ``range`` (metres), ``draws``, ``seed`` and
-    ``ignore_regions``.
+    Options: ``against=FILE`` compares with a second result; ``ego`` is the agent that ranges are measured from; ``min_score``,
+    ``range`` (metres), ``draws``, ``seed`` and ``ignore_regions``.
 
     Raises:
         InputError: the results are refused, or the dataset does not say which drones see a box.
     """
     version = only_version(request)
-    truth = read_truth(request.truth, version, labels=CLASSES, split=request.split)
+    channel = _ego_channel(request, version)
+    truth = read_truth(request.truth, version, labels=CLASSES, split=request.split, ego_channel=channel)
     if (truth.drones < 0).any():
         raise InputError(f"{request.truth / version}: the boxes do not say which drones see them (uav_seen_by)")
     limit_m = request.number("range", WIDE_RANGE_M)
+    ring_m = (FOUND_WITHIN_M if "_id_v" in channel else 0.0, limit_m)  # a car's own box is no object to itself
     kinds = _kinds_that_measure(request.truth / version / "visibility_detail.json", truth.key)
-    seen = ((truth.drones > 0) | (kinds > 0)) & (range_on_ground(truth.boxes, truth.ego_m) < limit_m)
-    scored, matched = _matched(request, truth, truth.boxes.take(seen), limit_m)
+    seen = ((truth.drones > 0) | (kinds > 0)) & _in_ring(truth.boxes, truth, ring_m)
+    scored, matched = _matched(request, truth, truth.boxes.take(seen), ring_m)
     seen &= scored[truth.boxes.sample]
     own = truth.boxes.take(seen)
     scenes = np.unique(truth.scene[scored])
@@ -88,7 +91,7 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     reported |= {"recall": overall.recall.value, "ap": overall.ap.value, "overall": overall.as_json(), **scores}
     other = request.path("against")
     if other is not None:
-        theirs, second = _matched(replace(request, results=other), truth, truth.boxes.take(seen), limit_m)
+        theirs, second = _matched(replace(request, results=other), truth, truth.boxes.take(seen), ring_m)
         if not np.array_equal(theirs, scored):
             raise InputError(f"{other}: is about other scenes than {request.results}; compare on one --split")
         reported["comparison"] = compare_results(matched, second, draws, [truth.scenes[n] for n in scenes], scenes)
@@ -96,7 +99,24 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     return Outcome("swarm", request.mode, reported, ("recall", "ap"), tables, _curves(scores))
 
 
-def _matched(request: EvaluationRequest, truth: Truth, own: Boxes, limit_m: float) -> tuple[BoolArray, Matched]:
+def _ego_channel(request: EvaluationRequest, version: str) -> str:
+    """Return a channel of the agent that ranges are measured from; drone 0's by default."""
+    ego = request.options.get("ego")
+    if ego is None:
+        return "LIDAR_TOP"
+    channels = [str(row["channel"]) for row in iter_rows(request.truth / version / "sensor.json")]
+    by_agent = {channel.rpartition("_id_")[2]: channel for channel in reversed(channels) if "_id_" in channel}
+    return pick(by_agent, ego, what="agent")
+
+
+def _in_ring(boxes: Boxes, truth: Truth, ring_m: tuple[float, float]) -> BoolArray:
+    away_m = range_on_ground(boxes, truth.ego_m)
+    return (away_m >= ring_m[0]) & (away_m < ring_m[1])
+
+
+def _matched(
+    request: EvaluationRequest, truth: Truth, own: Boxes, ring_m: tuple[float, float]
+) -> tuple[BoolArray, Matched]:
     if not request.results.is_file():
         raise InputError(f"{request.results}: no such file")
     reader = ResultReader(
@@ -111,7 +131,7 @@ def _matched(request: EvaluationRequest, truth: Truth, own: Boxes, limit_m: floa
     counter = SwarmCounter(own, truth.scene, min_score=request.number("min_score", 0.0), ego_m=truth.ego_m)
     for block in reader.blocks():
         check.add(block)
-        counter.add(block.take(range_on_ground(block, truth.ego_m) < limit_m))
+        counter.add(block.take(_in_ring(block, truth, ring_m)))
     check.raise_if_wrong(request.results)
     scored = scored_samples(request, truth, reader)
     return scored, counter.matched(scored)

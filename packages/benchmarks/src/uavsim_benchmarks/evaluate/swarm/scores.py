@@ -45,7 +45,7 @@ class Matched:
         score: (P,) of predictions, descending.
         took: (P,) the box that each took or ``NOTHING``.
         found_scene: (P,) scene of each prediction.
-        found_range_m: (P,) distance of each prediction from drone 0; NaN where it is not reported.
+        found_range_m: (P,) distance of each prediction from the ego; NaN where it is not reported.
     """
 
     found: BoolArray

@@ -1,0 +1,130 @@
+"""Gains of agents in the air and on the ground by each other: AP at 2 m around an ego of each kind, by who is heard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from uavsim_baselines.config import AgentId
+from uavsim_baselines.data.frames import SIDES, Frame
+from uavsim_baselines.data.results import box_rows, is_newer, write_json, write_results
+from uavsim_baselines.errors import BaselineError
+from uavsim_baselines.runs import PredictionSetup
+from uavsim_baselines.scores import score_around
+from uavsim_baselines.tables import interval_in_words, table_in_markdown
+from uavsim_baselines.training.predict import predict
+from uavsim_baselines.training.train import CHECKPOINT, device_of
+
+__all__ = ["HEARD", "RANGE_M", "Row", "egos_of", "markdown_of_rows", "measure_sides", "write_sides"]
+
+HEARD: Final[Mapping[str, tuple[str, ...]]] = {"air": SIDES[:1], "ground": SIDES[1:], "both": SIDES}
+"""Who is heard, by the name of the column."""
+RANGE_M: Final = 50.0
+_ADDED: Final = {"air": "ground", "ground": "air"}  # what is added, to whom it is
+_KIND: Final = {"v": "car", "r": "roadside unit"}
+_FILE: Final = "from_{ego}_hears_{heard}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One run from one ego.
+
+    Attributes:
+        ego: who detects.
+        sharing: of the run.
+        boxes: how many true ones lie around the ego.
+        ap: AP with ``value``, ``low`` and ``high`` by who is heard: ``nobody``, or the keys of ``HEARD``.
+        adds: the same of what a side adds to the other one alone.
+    """
+
+    ego: AgentId
+    sharing: str
+    boxes: int
+    ap: Mapping[str, Mapping[str, Any]]
+    adds: Mapping[str, Mapping[str, Any]]
+
+
+def egos_of(frames: Sequence[Frame]) -> list[AgentId]:
+    """Return the first drone, the first car and the first roadside unit.
+
+    Raises:
+        BaselineError: agents on one side alone.
+    """
+    drones = frames[0].drones
+    first = {str(drone)[0] if isinstance(drone, str) else "": drone for drone in reversed(drones)}
+    if "" not in first or len(first) == 1:
+        raise BaselineError(f"{frames[0].token}: has no agents both in the air and on the ground (it has {drones})")
+    return [first[kind] for kind in ("", "v", "r") if kind in first]
+
+
+def measure_sides(
+    setup: PredictionSetup, frames: Sequence[Frame], out: Path, *, range_m: float = RANGE_M,
+    report: Callable[[int], None] = lambda _done: None,
+) -> list[Row]:  # fmt: skip
+    """Predict frames from an ego of each kind, with what it hears, and score the boxes around it.
+
+    Args:
+        setup: of the run; one with sharing ``none`` hears nobody.
+        frames: of one split.
+        out: the run's folder; results are kept there, and what is there is not predicted again.
+        range_m: within which boxes and predictions count.
+        report: is given how many predictions of the split are done.
+
+    Raises:
+        BaselineError: the frames have agents on one side alone.
+    """
+    kind, data = setup.config.sharing.kind, setup.config.data
+    heard = {"nobody": ()} if kind == "none" else HEARD
+    rows, done = list[Row](), 0
+    for ego in egos_of(frames):
+        paths, found = {name: out / _FILE.format(ego=ego, heard=name) for name in heard}, dict[str, dict[str, Any]]()
+        for name, sides in heard.items():
+            if not is_newer(paths[name], out / CHECKPOINT):
+                _predict(setup, frames, ego, sides, paths[name])
+            found[name] = score_around(ego, paths[name], truth=data.folder, version=data.version, range_m=range_m)
+            done += 1
+            report(done)
+        adds = {}
+        for side, other in _ADDED.items() if "both" in found else ():
+            paired = score_around(
+                ego, paths["both"], truth=data.folder, version=data.version, range_m=range_m, against=paths[other]
+            )
+            adds[side] = paired["comparison"]["ap"]
+        overall = {name: scores["overall"] for name, scores in found.items()}
+        boxes = int(next(iter(overall.values()))["boxes"])
+        rows.append(Row(ego, kind, boxes, {name: scores["ap"] for name, scores in overall.items()}, adds))
+    return rows
+
+
+def _predict(setup: PredictionSetup, frames: Sequence[Frame], ego: AgentId, sides: Sequence[str], to: Path) -> None:
+    classes = list(setup.config.data.classes)
+    found = predict(setup.detector, setup.config, frames, device=device_of(setup.config), ego=ego, hears=sides)
+    rows = {p.frame.token: box_rows(p.boxes, token=p.frame.token, classes=classes) for p in found}
+    write_results(to, rows, about={"sharing": setup.config.sharing.kind, "ego": str(ego), "hears": list(sides)})
+
+
+def write_sides(out: Path, rows: Sequence[Row]) -> str:
+    """Write ``airground.json`` and ``.md`` to a folder; returns the table in Markdown."""
+    plain = [
+        {"ego": str(r.ego), "sharing": r.sharing, "boxes": r.boxes, "ap_2m": dict(r.ap), "adds": dict(r.adds)}
+        for r in rows
+    ]
+    write_json(out / "airground.json", {"rows": plain})
+    table = markdown_of_rows(rows)
+    (out / "airground.md").write_text(table, "utf-8")
+    return table
+
+
+def markdown_of_rows(rows: Sequence[Row]) -> str:
+    """Return one table: a row for each ego and run, egos together."""
+    heading = ["ego", "sharing", "hears nobody", *(f"hears {name}" for name in HEARD)]
+    heading += [f"{side} adds to {other}" for side, other in _ADDED.items()]
+    lines = []
+    for row in sorted(rows, key=lambda r: (isinstance(r.ego, str), str(r.ego)[0] == "r")):
+        kind = _KIND[row.ego[0]] if isinstance(row.ego, str) else "drone"
+        cells = [interval_in_words(row.ap.get(name)) for name in ("nobody", *HEARD)]
+        cells += [interval_in_words(row.adds.get(side)) for side in _ADDED]
+        lines.append([f"{kind} ({row.boxes} boxes)", row.sharing, *cells])
+    return table_in_markdown(heading, lines) + "\n"
