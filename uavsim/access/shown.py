@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from uavsim.access.boxes import Boxes
@@ -9,7 +11,9 @@ from uavsim.access.images import Image
 from uavsim.geometry import cuboid
 from uavsim.typing import IntArray
 
-__all__ = ["boxes_shown"]
+__all__ = ["boxes_in_mask", "boxes_shown"]
+
+_LEAST_PX: Final = 12  # of an object in its image's mask: of smaller ones the lines of the box are all there is
 
 
 def boxes_shown(boxes: Boxes, image: Image) -> IntArray:
@@ -30,3 +34,14 @@ def boxes_shown(boxes: Boxes, image: Image) -> IntArray:
     optical_m = image.map_SE3_optical.apply_inverse(corners_map_m)
     found = cuboid.boxes_in_image(optical_m, pixels, width_px=width, height_px=height)
     return np.flatnonzero(found & boxes.seen)
+
+
+def boxes_in_mask(boxes: Boxes, image: Image) -> IntArray:
+    """Return the boxes that the image's mask shows, keyframe or not; without a mask those that ``boxes_shown`` takes."""
+    if "instance" not in image.layers:
+        return boxes_shown(boxes, image)
+    ids, _ = image.mask()
+    counts = np.bincount(ids.ravel(), minlength=int(boxes.instance_id.max(initial=0)) + 1)
+    pixels = image.project(boxes.corners_map_m)
+    whole = np.isfinite(pixels).all(axis=(1, 2))
+    return np.flatnonzero((counts[boxes.instance_id] >= _LEAST_PX) & whole & (boxes.instance_id > 0))

@@ -78,7 +78,7 @@ _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which 
     "schema": "Write the JSON Schemas of all YAML files, for editors.",
     "annotate": "Label again what was recorded, with no simulator; a dataset's tables are written anew in place.",
     "convert": "Write a dataset in another dialect, both ways without loss; image files are hard-linked.",
-    "export": "Write a dataset in another format: COCO, KITTI, OPV2V, Griffin, COLMAP, ROS 2 bags and others.",
+    "export": "Write a dataset in another format: COCO, KITTI, OPV2V, Griffin, COLMAP, Cosmos, ROS 2 bags and others.",
     "validate": "Check a dataset by what is on disk; exit code 4 when a check fails.",
     "view": "Look at a dataset: town, drones, cameras, boxes, tracks, masks and lidars by keyframe, in Rerun's viewer.",
     "video": "Make a video of chosen cameras as a grid, with boxes, to show to people.",

@@ -20,6 +20,7 @@ from uavsim.dataset.dialects.uav3d.format import Uav3dOptions
 from uavsim.dataset.generations import in_generation
 from uavsim.errors import InputError
 from uavsim.export import EXPORTERS, ExportRequest, InfoOptions, check_centre_camera, write_uav3d_infos
+from uavsim.export.cosmos_models import MODELS
 from uavsim.export.lacks import lacks
 from uavsim.files.bring import bring_file
 from uavsim.files.names import DataFolder
@@ -158,9 +159,10 @@ def export_format(
     version: Annotated[str | None, typer.Option(help="Version folder; default: the only one.")] = None,
     split: Annotated[str | None, typer.Option(help="uav_train, uav_val, ...; default: every scene.")] = None,
     topics: Annotated[str, typer.Option(help="Names of rosbag2's topics: airsim, carla, nuscenes2mcap.")] = "airsim",
+    model: Annotated[str, typer.Option(help=f"Of cosmos: {', '.join(MODELS)}; default: by the rate.")] = "",
     dry_run: DryRun = False,
 ) -> None:
-    """Write a dataset in another format: COCO, KITTI, OPV2V, Griffin, COLMAP, ROS 2 bags and others."""
+    """Write a dataset in another format: COCO, KITTI, OPV2V, Griffin, COLMAP, Cosmos, ROS 2 bags and others."""
     _refuse_the_same(folder, out)
     exporter = EXPORTERS.pick(kind)
     if dry_run:
@@ -169,7 +171,7 @@ def export_format(
     if (missing := lacks(open_folder(folder, version), kind)) is not None:
         hint = f"; uavsim replay {folder} --out NEW --sensors +lidar records it" if "lidar" in missing else ""
         Screen().print(line(("yellow", "note: "), missing + hint))
-    for path in exporter(ExportRequest(folder, out, version, split, topics)):
+    for path in exporter(ExportRequest(folder, out, version, split, topics, model)):
         Screen().print(f"wrote {path}")
 
 

@@ -47,6 +47,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "export": (
         "uavsim export out/demo out/demo-coco --format coco",
+        "uavsim export out/clip out/cosmos --format cosmos --model transfer2.5",
         "uavsim export out/demo out/demo-kitti --format kitti --split uav_val --dry-run",
     ),
     "validate": ("uavsim validate out/demo", "uavsim validate out/demo --devkit --json report.json"),

@@ -9,6 +9,7 @@ from uavsim.export.airv2x import export_airv2x
 from uavsim.export.aot import export_aot
 from uavsim.export.coco import export_coco
 from uavsim.export.colmap import export_colmap
+from uavsim.export.cosmos import export_cosmos
 from uavsim.export.euroc import export_euroc
 from uavsim.export.griffin import export_griffin
 from uavsim.export.kitti import export_kitti
@@ -37,6 +38,7 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
         "aot": export_aot,
         "coco": export_coco,
         "colmap": export_colmap,
+        "cosmos": export_cosmos,
         "euroc": export_euroc,
         "griffin": export_griffin,
         "kitti": export_kitti,

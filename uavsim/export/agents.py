@@ -55,7 +55,7 @@ from uavsim.geometry import quaternion
 from uavsim.ingredients.vehicles.can_bus import KIND
 from uavsim.typing import JsonDict
 
-__all__ = ["View", "agent_of", "agents_of", "export_agents", "plain"]
+__all__ = ["View", "agent_of", "agents_of", "export_agents", "folder_name", "plain"]
 
 _OF_SCENES: Final = (SCENE, LOG, SAMPLE, EGO_POSE, CALIBRATED_SENSOR, SAMPLE_DATA, INSTANCE, SAMPLE_ANNOTATION)
 _KINDS: Final = {"v": "vehicle", "r": "roadside"}
@@ -71,7 +71,7 @@ def export_agents(request: ExportRequest) -> list[Path]:
     with reading(request.root), ExitStack() as stack:
         data = request.open_labelled()
         folder = ResultPath.open(request.out) / request.split_name
-        views = [_Alone(agent, data, folder / _folder_name(agent), stack) for agent in agents_of(data)]
+        views = [_Alone(agent, data, folder / folder_name(agent), stack) for agent in agents_of(data)]
         for scene in data.scenes(request.split):
             for view in views:
                 view.add(scene, name=f"scene-{data.scene_names.index(scene.name) + 1:04d}")
@@ -101,7 +101,8 @@ def plain(channel: str) -> str:
     return BEV_CHANNEL if name == "LIDAR" else name
 
 
-def _folder_name(agent: str) -> str:
+def folder_name(agent: str) -> str:
+    """Return drone_3 of an agent's name as channels end, 3; vehicle_1 of v1."""
     return f"{_KINDS[agent[0]]}_{agent[1:]}" if agent[0] in _KINDS else f"drone_{agent}"
 
 

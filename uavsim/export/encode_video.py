@@ -38,7 +38,9 @@ def encode_mp4(
         lossless: RGB as 4:4:4 without loss beyond the change of colour space (up to 1 of 255 where colours are pure).
     """
     av, file = _av(), io.BytesIO()
-    options = ({"qp": "0"} if lossless else {"crf": str(quality)}) | ({"g": str(group)} if group else {})
+    options = ({"qp": "0", "preset": "veryfast"} if lossless else {"crf": str(quality)}) | (
+        {"g": str(group)} if group else {}
+    )
     with av.open(file, "w", format="mp4") as container:
         stream = None
         for pixels in frames:

@@ -40,5 +40,9 @@ _NEEDS: Final[dict[str, tuple[Callable[[Sample], bool], str]]] = {
         lambda sample: _has_layer(sample, "depth"),
         "no depth images: there will be no cloud of points to start from",
     ),
+    "cosmos": (
+        lambda sample: _has_layer(sample, "depth") and _has_layer(sample, "instance"),
+        "no depth images or no instance masks: controls that need them will be missing",
+    ),
     "coco": (lambda sample: _has_layer(sample, "instance"), "no instance masks: there will be boxes alone"),
 }

@@ -14,7 +14,7 @@ import numpy as np
 from uavsim.access import Image, Scene
 from uavsim.errors import DatasetError, InputError
 from uavsim.export.encode_video import encode_mp4
-from uavsim.export.request import ExportRequest
+from uavsim.export.request import ExportRequest, frame_rate
 from uavsim.export.text import write_bytes, write_json
 from uavsim.files.parquet import columns_to_parquet, to_parquet
 from uavsim.files.parse import reading
@@ -30,7 +30,6 @@ STATE: Final = ("x_map_m", "y_map_m", "z_map_m", "qw", "qx", "qy", "qz", "vx_map
 ACTION: Final = ("vx_flu_mps", "vy_flu_mps", "vz_flu_mps", "wx_flu_radps", "wy_flu_radps", "wz_flu_radps")
 _COUNTS: Final = ("frame_index", "episode_index", "index", "task_index")
 _PER_CHUNK: Final = 1000
-_UNEVEN_US: Final = 1  # frames of a whole rate may be rounded by so much
 _EVERY_PX: Final = 4  # of images, for their statistics
 _SHARES: Final = (0.01, 0.1, 0.5, 0.9, 0.99)
 
@@ -74,7 +73,7 @@ class _Made:
             if agent_of(image.channel) == ("drone", drone)
         }
         first = next(iter(ways.values()))
-        fps = _rate(scene, first)
+        fps = frame_rate(scene, first)
         cameras = {key: images[0].size_px for key, images in ways.items()}
         if self._episodes and (fps, cameras) != (self._fps, self._cameras):
             raise DatasetError(f"{scene.name}: drone {drone} has other cameras or another rate than the first episode")
@@ -151,20 +150,6 @@ class _Made:
             "video_path": f"videos/{{video_key}}/{path}.mp4",
             "features": features,
         }
-
-
-def _rate(scene: Scene, images: Sequence[Image]) -> float:
-    """Return frames a second.
-
-    Raises:
-        DatasetError: there is one image alone, or they are not evenly apart.
-    """
-    apart_us = np.diff([image.timestamp_us for image in images])
-    if not len(apart_us) or np.ptp(apart_us) > _UNEVEN_US:
-        raise DatasetError(
-            f"{scene.name}: images of {images[0].channel} are not evenly apart, as frames of a video are"
-        )
-    return round(1e6 * len(apart_us) / int(apart_us.sum()), 6)
 
 
 def _rows(images: Sequence[Image], fps: float, *, episode: int, start: int, task: int) -> AnyArray:

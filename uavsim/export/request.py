@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.errors import DatasetError
 from uavsim.typing import IntArray
 
-__all__ = ["ExportRequest", "bev_of", "by_drone", "lidar_of", "mask_ids"]
+__all__ = ["ExportRequest", "bev_of", "by_drone", "frame_rate", "lidar_of", "mask_ids"]
+
+_UNEVEN_US: Final = 1  # frames of a whole rate may be rounded by so much
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,7 @@ class ExportRequest:
         version: version folder; by default the only one.
         split: name in ``splits.json``; by default every scene.
         topics: how ``rosbag2`` names its topics.
+        model: for which ``cosmos`` cuts its clips; "" for the one of their rate.
     """
 
     root: Path
@@ -33,6 +37,7 @@ class ExportRequest:
     version: str | None = None
     split: str | None = None
     topics: str = "airsim"
+    model: str = ""
 
     @property
     def split_name(self) -> str:
@@ -100,3 +105,17 @@ def lidar_of(sample: Sample, drone_id: int) -> LidarScan | None:
 def mask_ids(boxes: Boxes) -> IntArray:
     """Return (N,) instance ids; where the dataset has none, numbers that are unique in the sample."""
     return np.where(boxes.instance_id > 0, boxes.instance_id, np.arange(1, len(boxes) + 1))
+
+
+def frame_rate(scene: Scene, images: Sequence[Image]) -> float:
+    """Return frames a second.
+
+    Raises:
+        DatasetError: there is one image alone, or they are not evenly apart.
+    """
+    apart_us = np.diff([image.timestamp_us for image in images])
+    if not len(apart_us) or np.ptp(apart_us) > _UNEVEN_US:
+        raise DatasetError(
+            f"{scene.name}: images of {images[0].channel} are not evenly apart, as frames of a video are"
+        )
+    return round(1e6 * len(apart_us) / int(apart_us.sum()), 6)

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.access import Boxes, Image, Scene, open_folder
-from uavsim.access.shown import boxes_shown
+from uavsim.access.shown import boxes_in_mask
 from uavsim.dataset.schema import INSTANCE
 from uavsim.errors import DatasetError, InputError
 from uavsim.export.encode_video import encode_gif, encode_mp4
@@ -18,13 +18,12 @@ from uavsim.files.parse import reading
 from uavsim.files.whole import write_whole
 from uavsim.images import draw
 from uavsim.registry import pick
-from uavsim.typing import IntArray, UInt8Array
+from uavsim.typing import UInt8Array
 
 __all__ = ["VideoRequest", "write_video"]
 
 _SUFFIXES: Final = (".mp4", ".gif")
 _MOST_CAMERAS: Final = 6
-_LEAST_PX: Final = 12  # of an object in its image's mask: of smaller ones the lines of the box are all there is
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +116,7 @@ def _tile(image: Image, boxes: Boxes | None, colours: dict[str, draw.Colour], ti
     scale = tile_px / width
     canvas = np.ascontiguousarray(draw.resized(image.pixels(), width_px=tile_px, height_px=round(height * scale)))
     if boxes is not None and len(boxes):
-        shown = _shown(boxes, image)
+        shown = boxes_in_mask(boxes, image)
         own = [colours[boxes.instance_tokens[row]] for row in shown.tolist()]
         draw.draw_boxes_3d(canvas, image.project(boxes.corners_map_m[shown]) * scale, colours=own, width_px=1)
     return canvas
-
-
-def _shown(boxes: Boxes, image: Image) -> IntArray:
-    """Return the boxes that the image's mask shows, keyframe or not; without a mask those that ``boxes_shown`` takes."""
-    if "instance" not in image.layers:
-        return boxes_shown(boxes, image)
-    ids, _ = image.mask()
-    counts = np.bincount(ids.ravel(), minlength=int(boxes.instance_id.max()) + 1)
-    pixels = image.project(boxes.corners_map_m)
-    whole = np.isfinite(pixels).all(axis=(1, 2))
-    return np.flatnonzero((counts[boxes.instance_id] >= _LEAST_PX) & whole & (boxes.instance_id > 0))

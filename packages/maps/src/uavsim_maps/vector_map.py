@@ -211,7 +211,7 @@ class VectorMap:
 
 def _rings(shape: Any) -> list[FloatArray]:
     """Return (N, 3) arrays: of polygons all rings, of a line itself; heights that nobody reported are 0."""
-    parts = shapely.get_rings(shape) if shapely.get_dimensions(shape) == 2 else [shape]
+    parts = shapely.get_rings(shapely.get_parts(shape)) if shapely.get_dimensions(shape) == 2 else [shape]
     return [np.nan_to_num(shapely.get_coordinates(part, include_z=True)) for part in parts]
 
 

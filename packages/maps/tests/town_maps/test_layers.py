@@ -216,3 +216,9 @@ def test_people_see_every_layer_in_geojson(town):
     (crossing_shape,) = (f["geometry"] for f in features if f["properties"]["layer"] == "ped_crossing")
     ring = np.array(crossing_shape["coordinates"][0])
     assert (ring[:, 0].min(), ring[:, 0].max()) == pytest.approx((94.5, 97.5))
+
+
+def test_areas_of_several_parts_give_the_rings_of_all(town):
+    rings = [ring for shape in town.shapes_map_m("drivable_area").values() for ring in shape]
+    whole = sum(shapely.area(shapely.polygons(ring[:, :2])) for ring in rings)
+    assert whole == pytest.approx(shapely.area(town.layer("drivable_area").shapes).sum())
