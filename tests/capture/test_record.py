@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 import weakref
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -17,11 +19,13 @@ from tools.common.plans import scene_plan
 from uavsim.annotate.measure import SceneMeasurement
 from uavsim.capture import recording_writer
 from uavsim.capture.measuring import MeasureScene
-from uavsim.capture.record import record_scene
+from uavsim.capture.record import BUILDINGS_NAME, ROADS_NAME, record_scene
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.errors import MissedTick, SceneVoid, SimulatorLost, StorageError
 from uavsim.images import codec
+from uavsim.ingredients.town_maps.records import MapsPlan
 from uavsim.records.plan import ScenePlan
+from uavsim.records.road_map import Building
 from uavsim.simulate.ports import Reading, SceneTraffic, TakenReadings, TickState
 from uavsim.simulate.swarm import PlannedSwarm
 
@@ -71,6 +75,20 @@ def fly(
         measure=measure,
     )
     return reported
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_what_ingredients_need_of_the_town_is_recorded(tmp_path: Path, asked: bool) -> None:
+    simulator = Simulator()
+    house = Building("house", 0.0, 9.5, ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0)))
+    simulator.world.opendrive, simulator.world.buildings = lambda: "<OpenDRIVE/>", lambda: [house]
+    fly(
+        simulator, tmp_path / "rec", replace(PLAN, ingredients={"town_maps": MapsPlan(("expansion",), buildings=asked)})
+    )
+    assert (tmp_path / "rec" / ROADS_NAME).read_text() == "<OpenDRIVE/>"
+    listed = tmp_path / "rec" / BUILDINGS_NAME
+    rows = json.loads(listed.read_text()) if listed.exists() else []
+    assert [Building(**row).top_map_m for row in rows] == [9.5] * asked
 
 
 def test_every_capture_is_recorded_with_its_own_images(tmp_path: Path) -> None:

@@ -102,10 +102,11 @@ def targets(work: Path) -> dict[str, Target]:
 
 
 def _town_maps(data: bytes) -> None:
+    from uavsim.records.road_map import TownSource
     from uavsim_maps.expansion import read_expansion
     from uavsim_maps.files import files_of_town
 
-    for name, written in files_of_town(data, "T", ("expansion", "graph")).items():
+    for name, written in files_of_town(TownSource(data), "T", ("expansion", "graph")).items():
         if name.endswith("T.json"):
             read_expansion(written, name="T")
 

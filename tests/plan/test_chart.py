@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from uavsim.plan.path import fly_route
 from uavsim.plan.roadmap import Road
 
 GROUND = (244, 242, 236)
+LAYERS = ("walkway", "building", "drivable_area", "ped_crossing", "stop_line")
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +55,18 @@ def test_roads_and_obstacles(smoke):
     assert (with_roads[-124:] != without[-124:]).any()  # the footer says that roads are missing
     tower = town.model_copy(update={"obstacles": (Obstacle(name="t", x_m=(40, 60), y_m=(-60, -40), top_m=70),)})
     assert tuple(pixel(town, draw_plan(tower, {}, []), 50, -50)) != GROUND
+
+
+def test_layers_of_a_vector_map(smoke):
+    town, _, _ = smoke
+    square = np.array([[40.0, -60.0, 9.0], [60.0, -60.0, 9.0], [60.0, -40.0, 9.0], [40.0, -40.0, 9.0]])
+    maps = [
+        SimpleNamespace(shapes_map_m=lambda name, own=own: {"a": [square]} if name == own else {}) for own in LAYERS
+    ]
+    images = [draw_plan(town, {}, [], roads=one) for one in maps]
+    colours = {tuple(pixel(town, image, 50, -50)) for image in images}
+    assert len(colours - {GROUND}) == len(LAYERS)
+    assert (images[0][-60:] != images[1][-60:]).any()  # the legend names buildings where some are
 
 
 def test_the_same_plan_is_the_same_image(smoke):

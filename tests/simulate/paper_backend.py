@@ -10,6 +10,7 @@ from uavsim.config.backends import Backend
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorStates, DroneState
+from uavsim.records.road_map import Building
 from uavsim.simulate.ports import (
     Endpoint,
     Heartbeat,
@@ -64,6 +65,9 @@ class PaperWorld:
 
     def opendrive(self) -> str:
         return ""
+
+    def buildings(self) -> list[Building]:
+        return []
 
     def close(self) -> None:
         pass

@@ -61,6 +61,14 @@ def test_a_good_one_has_no_finding(clean: Path, tmp_path: Path) -> None:
         ),
         (lambda t: t["arcline_path_3"].clear(), "has 1 lanes without a centre line, lane first"),
         (lambda t: t["connectivity"]["lane"]["outgoing"].append("q"), "names 1 lanes that are not there, q first"),
+        (
+            lambda t: t.update(building=[{"token": "b", "polygon_token": "y", "uav_height_m": [0, 9]}]),
+            "names 1 polygons that are not there, y first",
+        ),
+        (
+            lambda t: t.update(building=[{"token": "b", "polygon_token": "p", "uav_height_m": [9, 0]}]),
+            "has 1 buildings whose roof lies below their ground",
+        ),
         (lambda t: t.pop("walkway"), "is not nuScenes' map expansion: KeyError: 'walkway'"),
         (lambda t: t.update(version="1.2"), "has version '1.2', not 1.3"),
     ],

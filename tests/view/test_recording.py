@@ -1,12 +1,17 @@
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
+import rerun as rr
 from rerun.chunk import RrdReader
 
 import uavsim
+from uavsim.access import TownMap
 from uavsim.errors import InputError, UnknownNameError
 from uavsim.view import ViewRequest, open_viewer, write_recording
+from uavsim.view.town import log_town
 from uavsim.view.viewer import viewer_command
 
 
@@ -98,3 +103,28 @@ def test_what_is_asked_for_wrongly(strict: Path, tmp_path: Path, monkeypatch: py
 def test_the_web_page_is_for_this_machine_alone() -> None:
     command = viewer_command(web=True, port=9876, web_port=9090)
     assert command[command.index("--bind") + 1] == "127.0.0.1"
+
+
+def test_the_lines_of_a_vector_map_come_back(tmp_path: Path) -> None:
+    square = np.array([[0.0, 0.0, 9.0], [2.0, 0.0, 9.0], [2.0, 2.0, 9.0], [0.0, 2.0, 9.0], [0.0, 0.0, 9.0]])
+    line = np.array([[0.0, 0.0, 0.5], [5.0, 0.0, 0.5]])
+    shapes = {"building": {"h": [square]}, "lane_divider": {"l": [line]}}
+    town = SimpleNamespace(
+        drivable=lambda: np.array([[True, False], [False, True]]),
+        origin_map_m=np.array([-10.0, -20.0]),
+        metres_per_px=10.0,
+        roads=lambda: SimpleNamespace(
+            shapes_map_m=lambda name: shapes.get(name, {}), heights_map_m=lambda _: {"h": (-1.0, 9.0)}
+        ),
+    )
+    with rr.RecordingStream("test") as stream:
+        stream.save(tmp_path / "town.rrd")
+        assert log_town(stream, cast(TownMap, town), ground_z_m=0.0)
+        stream.flush()
+    chunks = read_back(tmp_path / "town.rrd")
+    (painted,) = column(chunks["/world/town/map/lane_divider"], "LineStrips3D:strips")
+    np.testing.assert_allclose(painted, [line])
+    (house,) = column(chunks["/world/town/map/building"], "LineStrips3D:strips")
+    np.testing.assert_allclose(house[0], square)
+    corners = [[[x, y, 9.0], [x, y, -1.0]] for x, y in ((0, 0), (2, 0), (2, 2), (0, 2))]
+    np.testing.assert_allclose(house[1:], corners)

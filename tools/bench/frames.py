@@ -16,6 +16,7 @@ from uavsim.capture.assemble import Assembler, Capture
 from uavsim.capture.rig import sensor_poses
 from uavsim.records.plan import ImageFormat, ScenePlan
 from uavsim.records.recording import DroneState
+from uavsim.records.road_map import Building
 from uavsim.simulate.ports import Endpoint, Heartbeat, Reading, SceneTraffic, SensorPose, TakenReadings, TickState
 from uavsim.simulate.session import Session, open_session
 
@@ -130,6 +131,10 @@ class _Again:
     def opendrive(self) -> str:
         """Return nothing: no map is made here."""
         return ""
+
+    def buildings(self) -> list[Building]:
+        """Return none, for the same reason."""
+        return []
 
     def advance(self, step: int) -> tuple[DroneState, ...]:
         """Return where the drones were."""

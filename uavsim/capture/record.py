@@ -6,6 +6,7 @@ capture, checks, joins and writes them. The client is one capture ahead at most;
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,13 +22,15 @@ from uavsim.records.ingredients import ingredients_of
 from uavsim.records.modalities import RGB
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import AgentState, DroneState, RecordedFrame, SessionFacts
-from uavsim.simulate.ports import Heartbeat, PendingReadings, SceneTraffic, SensorPose, TickState
+from uavsim.simulate.ports import Heartbeat, PendingReadings, SceneTraffic, SensorPose, TickState, WorldPort
 from uavsim.simulate.session import Session
 
-__all__ = ["ROADS_NAME", "SampleTaken", "record_scene"]
+__all__ = ["BUILDINGS_NAME", "ROADS_NAME", "SampleTaken", "record_scene"]
 
 ROADS_NAME = "town.xodr"
 """The town's OpenDRIVE text, in a recording's folder until the scene is committed; where an ingredient makes files of it."""
+BUILDINGS_NAME = "town_buildings.json"
+"""The town's buildings, beside it, where an ingredient needs them."""
 
 SampleTaken = Callable[[int, int], None]
 """Called with (samples taken, images taken) after every capture."""
@@ -75,10 +78,24 @@ def record_scene(
         facts = _facts(session, traffic, mask_ids=behind.assembler.mask_ids)
         motion = lockstep.motion()
         writer.finish(facts, traffic.actors, drivable_map_m=session.world.drivable(), motion=motion)
-    if any(used.ingredient.town_files is not None for used in ingredients_of(plan.ingredients)):
-        with storage_errors(f"write {folder / ROADS_NAME}"):
-            (folder / ROADS_NAME).write_text(session.world.opendrive(), "utf-8")
+    _write_town(session.world, plan, folder)
     return facts
+
+
+def _write_town(world: WorldPort, plan: ScenePlan, folder: Path) -> None:
+    """Write what the ingredients of a scene need of its town."""
+    needing = [used for used in ingredients_of(plan.ingredients) if used.ingredient.town_files is not None]
+    if not needing:
+        return
+    with storage_errors(f"write {folder / ROADS_NAME}"):
+        (folder / ROADS_NAME).write_text(world.opendrive(), "utf-8")
+        if any(
+            part is not None and part.load()(used.record)
+            for used in needing
+            for part in [used.ingredient.town_buildings]
+        ):
+            rows = [building._asdict() for building in world.buildings()]
+            (folder / BUILDINGS_NAME).write_text(json.dumps(rows), "utf-8")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -54,7 +54,9 @@ def plan(
     overrides: Overrides,
     xodr: Annotated[
         Path | None,
-        typer.Option(help="the town's OpenDRIVE map, to draw its roads; the headless simulator's by default"),
+        typer.Option(
+            help="the town's OpenDRIVE map, or one that `uavsim map` wrote; the headless simulator's by default"
+        ),
     ] = None,
     png: Annotated[Path | None, typer.Option(help="image to write; DATASET-TOWN-plan.png by default")] = None,
     make_routes: Annotated[
@@ -159,10 +161,19 @@ def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road] | RoadMap, target: P
 
 
 def _roads(xodr: Path) -> Sequence[Road] | RoadMap:
-    """Read an OpenDRIVE file: its vector map where the package for maps is installed, of a city the outlines of its roads."""
+    """Read an OpenDRIVE file: its vector map where the package for maps is installed, of a city the outlines of its roads.
+
+    A map expansion is read as it is.
+    """
     from uavsim.plan.roadmap import read_roads
     from uavsim.records.road_map import reader_of
 
+    written = reader_of("expansion") if xodr.suffix.lower() == ".json" else None
+    if written is not None:
+        try:
+            return written(xodr.read_bytes(), name=xodr.name)
+        except OSError as error:
+            raise InputError(f"{xodr}: cannot be read: {error.strerror}") from error
     reader = reader_of("opendrive")
     outlines = read_roads(xodr)  # which refuses what is no OpenDRIVE
     return (

@@ -14,7 +14,7 @@ from uavsim.plan.path import FlightPath
 from uavsim.plan.roadmap import Road
 from uavsim.plan.sheet import FAINT, INK, Sheet, blank
 from uavsim.records.plan import ScenePlan
-from uavsim.records.road_map import LINE_LAYERS, RoadMap
+from uavsim.records.road_map import BUILDINGS, LINE_LAYERS, RoadMap
 from uavsim.terminal import count
 from uavsim.typing import FloatArray, UInt8Array
 
@@ -26,6 +26,7 @@ _FOOTER_PX: Final = 124
 _GROUND: Final = (244, 242, 236)
 _ROAD: Final = (205, 203, 198)
 _LAYERS: Final[Mapping[str, draw.Colour]] = {
+    BUILDINGS: (209, 205, 222),
     "walkway": (230, 222, 212),
     "drivable_area": _ROAD,
     "ped_crossing": (238, 214, 140),
@@ -73,7 +74,7 @@ def draw_plan(
         _draw_route(sheet, path, label=name.removeprefix(f"{town.short_name}_"))
     for plan, colour in zip(plans, colours, strict=True):
         _draw_scene(sheet, plan, colour=colour, outlines=len(plans) <= _FEW)
-    _draw_footer(sheet, town, plans, roads_known=not isinstance(roads, Sequence) or bool(roads))
+    _draw_footer(sheet, town, plans, roads=roads)
     return sheet.canvas
 
 
@@ -161,13 +162,16 @@ def _mixed(colour: draw.Colour) -> draw.Colour:
     return r, g, b
 
 
-def _draw_footer(sheet: Sheet, town: TownConfig, plans: Sequence[ScenePlan], *, roads_known: bool) -> None:
+def _draw_footer(
+    sheet: Sheet, town: TownConfig, plans: Sequence[ScenePlan], *, roads: Sequence[Road] | RoadMap
+) -> None:
     height = sheet.canvas.shape[0]
     sheet.canvas[height - _FOOTER_PX :] = _GROUND
     what = f"{town.name}: {count(len(plans), 'scene')}" + (f" of {plans[0].dataset}" if plans else "")
-    roads = "" if roads_known else "   no roads: give the town's map with --xodr FILE"
-    draw.draw_text(sheet.canvas, what + roads, (_BORDER_PX, height - 90), colour=INK, height_px=14)
-    _draw_legend(sheet, y=height - 34, first=plans[0].scene_name if plans else "")
+    missing = "   no roads: give the town's map with --xodr FILE" if roads == [] or roads == () else ""
+    draw.draw_text(sheet.canvas, what + missing, (_BORDER_PX, height - 90), colour=INK, height_px=14)
+    buildings = not isinstance(roads, Sequence) and bool(roads.shapes_map_m(BUILDINGS))
+    _draw_legend(sheet, y=height - 34, first=plans[0].scene_name if plans else "", buildings=buildings)
     step_m = _round_length(120 / sheet.px_per_m)
     x0, y = _BORDER_PX, height - 62
     end = x0 + step_m * sheet.px_per_m
@@ -180,12 +184,13 @@ def _draw_footer(sheet: Sheet, town: TownConfig, plans: Sequence[ScenePlan], *, 
     )
 
 
-def _draw_legend(sheet: Sheet, *, y: int, first: str) -> None:
+def _draw_legend(sheet: Sheet, *, y: int, first: str, buildings: bool) -> None:
     """Draw a line that says what the colours mean."""
     coloured = draw.palette(1)[0]
     x = _BORDER_PX
     for colour, text in (
         (_ROAD, "road"),
+        *([(_LAYERS[BUILDINGS], "building")] if buildings else []),
         (_OBSTACLE, "obstacle"),
         (_ROUTE, "route"),
         (

@@ -123,7 +123,8 @@ class Ingredient:
         labels: ``(Recording, record) -> object`` that lands in ``SceneLabels.ingredients``.
         files_made: ``(Recording, record) -> {path in the recording's folder: path in the dataset}``: writes files of its own.
         folders: of the dataset, in which these lie.
-        town_files: ``(opendrive, town, record) -> {path in the dataset: bytes}``: files of a town, made once.
+        town_files: ``(TownSource, town, record) -> {path in the dataset: bytes}``: files of a town, made once.
+        town_buildings: ``(record) -> bool``: whether these need the town's buildings.
         tables: tuple of the ``Table`` objects that it adds to a dataset; their ``references`` show validators what to check.
         rows: ``(SceneLabels, record, tables) -> {table: rows}`` of them.
     """
@@ -153,6 +154,7 @@ class Ingredient:
     files_made: Part | None = None
     folders: tuple[str, ...] = ()
     town_files: Part | None = None
+    town_buildings: Part | None = None
     tables: Part | None = None
     rows: Part | None = None
 

@@ -3,28 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from uavsim.registry import Registry
 from uavsim.typing import BoolArray, FloatArray
 
 __all__ = [
+    "BUILDINGS",
     "LINE_LAYERS",
     "MAP_FILES",
     "MAP_LAYERS",
     "POLYGON_LAYERS",
     "ROAD_MAPS",
+    "Building",
     "RoadMap",
     "RoadMapReader",
+    "TownSource",
     "reader_of",
 ]
 
+BUILDINGS: Final = "building"
+"""A layer of ours beside nuScenes', which a map may have: footprints of buildings; the rings lie at the height of the roof."""
 POLYGON_LAYERS: Final = (
     "drivable_area", "road_segment", "road_block", "lane", "lane_connector", "ped_crossing", "walkway", "stop_line",
-    "carpark_area",
+    "carpark_area", BUILDINGS,
 )  # fmt: skip
 LINE_LAYERS: Final = ("road_divider", "lane_divider", "traffic_light")
 MAP_LAYERS: Final = (*POLYGON_LAYERS, *LINE_LAYERS)
+
+
+class Building(NamedTuple):
+    """A building as the simulator lists it: its box.
+
+    Attributes:
+        name: in the simulator.
+        bottom_map_m, top_map_m: heights between which its box stands.
+        footprint_map_m: (N, 2) corners of what the box covers seen from above, counter-clockwise.
+    """
+
+    name: str
+    bottom_map_m: float
+    top_map_m: float
+    footprint_map_m: Sequence[Sequence[float]]
+
+
+class TownSource(NamedTuple):
+    """A town as the simulator reports it: its OpenDRIVE text, and its buildings where somebody asked for them."""
+
+    opendrive: bytes
+    buildings: Sequence[Building] = ()
 
 
 class RoadMap(Protocol):
@@ -52,6 +79,12 @@ class RoadMap(Protocol):
     def is_drivable(self, points_map_m: FloatArray) -> BoolArray:
         """Return (N,) whether vehicles can drive at (N, 2 or 3) points."""
 
+    def heights_map_m(self, layer: str) -> Mapping[str, tuple[float, float]]:
+        """Return from which to which height the records of a layer reach, by token; of those that the map says it of."""
+
+    def roof_map_m(self, points_map_m: FloatArray) -> FloatArray:
+        """Return (N,) heights of the highest roof over each of (N, 2 or 3) points; NaN beside all buildings."""
+
     def border_distance_m(self, points_map_m: FloatArray) -> FloatArray:
         """Return (N,) distances to the nearest border of the drivable area, positive inside."""
 
@@ -62,10 +95,10 @@ RoadMapReader: TypeAlias = Callable[..., RoadMap]
 ROAD_MAPS: Final[Registry[RoadMapReader]] = Registry("road_maps", {}, what="map", expects=Callable)
 """Readers by what they read: ``expansion``, nuScenes' map expansion; ``opendrive``, an OpenDRIVE text."""
 
-MAP_FILES: Final[Registry[Callable[[bytes, str, Sequence[str]], dict[str, bytes]]]] = Registry(
+MAP_FILES: Final[Registry[Callable[[TownSource, str, Sequence[str]], dict[str, bytes]]]] = Registry(
     "map_files", {}, what="maker of maps", expects=Callable
 )
-"""Makers of a dataset's files of a town, by what they make them of: ``(opendrive, town, forms) -> {path: bytes}``."""
+"""Makers of a dataset's files of a town, by what they make them of: ``(source, town, forms) -> {path: bytes}``."""
 
 
 def reader_of(form: str) -> RoadMapReader | None:

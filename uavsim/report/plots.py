@@ -14,7 +14,7 @@ from uavsim.errors import DatasetError
 from uavsim.escape import html_text
 from uavsim.images import draw
 from uavsim.images.codec import encode_png
-from uavsim.records.road_map import POLYGON_LAYERS
+from uavsim.records.road_map import BUILDINGS, POLYGON_LAYERS
 from uavsim.report.measure import Histogram, TownFigures
 from uavsim.typing import FloatArray
 
@@ -24,6 +24,7 @@ _BAR: Final = "#3b82c4"
 _ROUTE: Final = "#e08a1e"
 _HEAT: Final = ("#7fb2e6", "#5f95cb", "#3f79b1", "#23609f", "#354f9c", "#473598", "#5b1a8b")  # few boxes to many
 _PAINT: Final = {
+    BUILDINGS: "#b8a088",
     "lane_divider": "#ffffff",
     "road_divider": "#e6b422",
     "ped_crossing": "#e6b422",

@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+from pathlib import Path
 from typing import Final
 
-from uavsim.capture.record import ROADS_NAME
+from uavsim.capture.record import BUILDINGS_NAME, ROADS_NAME
 from uavsim.errors import DatasetError, StorageError
 from uavsim.files.parse import parse_json
 from uavsim.records.codec import pack_value
 from uavsim.records.ingredients import ingredients_of
 from uavsim.records.recording import Recording
+from uavsim.records.road_map import Building, TownSource
 from uavsim.store.layout import check_name
 from uavsim.store.output import Output
 
@@ -38,13 +40,19 @@ def keep_town_files(output: Output, recording: Recording) -> None:
         with _ONE:  # scenes of one town end at the same time where several simulators fly
             data = output.read(key)
             if data is None:
-                _make(output, used.ingredient.town_files.load()(roads, town, used.record))
+                _make(output, used.ingredient.town_files.load()(_source(recording.folder, roads), town, used.record))
                 output.create(key, json.dumps({"of_what": of_what}).encode("ascii"))
         if data is not None and parse_json(data)["of_what"] != of_what:
             raise DatasetError(
                 f"{recording.plan.scene_name}: {town} has other roads than in the scenes before, of which its maps were "
                 "made; fly all scenes of a dataset with the same simulator's towns"
             )
+
+
+def _source(folder: Path, roads: bytes) -> TownSource:
+    listed = folder / BUILDINGS_NAME
+    rows = parse_json(listed.read_bytes()) if listed.exists() else ()
+    return TownSource(roads, [Building(**row) for row in rows])
 
 
 def _make(output: Output, files: dict[str, bytes]) -> None:

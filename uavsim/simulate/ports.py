@@ -18,6 +18,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.motion import TickMotion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState
+from uavsim.records.road_map import Building
 from uavsim.records.sensors import Agent, Sensor
 from uavsim.typing import AnyArray, FloatArray
 
@@ -219,6 +220,9 @@ class WorldPort(Protocol):
 
     def opendrive(self) -> str:
         """Return the town's OpenDRIVE text."""
+
+    def buildings(self) -> list[Building]:
+        """Return the town's buildings; none where the simulator does not list them."""
 
     def close(self) -> None:
         """Give the clock back and remove what was spawned."""

@@ -24,6 +24,7 @@ _LARGEST_BYTES: Final = 1 << 31
 _POLYGONS: Final = (
     "road_segment", "road_block", "lane", "lane_connector", "ped_crossing", "walkway", "stop_line", "carpark_area",
 )  # fmt: skip
+_BUILDINGS: Final = "building"  # a layer of ours, which a map may have
 _LINES: Final = ("road_divider", "lane_divider", "traffic_light")
 _MOVING_MPS: Final = 2.0
 _LEAST_SHARE: Final = 0.95
@@ -63,6 +64,10 @@ def _faults(tables: JsonDict) -> Iterator[str]:
         tokens = {
             name: {row["token"] for row in tables[name]} for name in ("node", "line", "polygon", *_POLYGONS, *_LINES)
         }
+        buildings = tables.get(_BUILDINGS, [])
+        upside_down = sum(row["uav_height_m"][0] > row["uav_height_m"][1] for row in buildings)
+        if upside_down:
+            yield f"has {upside_down} buildings whose roof lies below their ground"
         lanes = tokens["lane"] | tokens["lane_connector"]
         for what, named, known in _references(tables, tokens, lanes):
             lost = sorted(set(named) - known)
@@ -87,7 +92,8 @@ def _references(tables: JsonDict, tokens: dict[str, set[str]], lanes: set[str]) 
         tokens["node"],
     )
     areas = [key for row in tables["drivable_area"] for key in row["polygon_tokens"]]
-    yield "polygons", (*areas, *(row["polygon_token"] for name in _POLYGONS for row in tables[name])), tokens["polygon"]
+    rows = [row for name in (*_POLYGONS, _BUILDINGS) for row in tables.get(name, [])]
+    yield "polygons", (*areas, *(row["polygon_token"] for row in rows)), tokens["polygon"]
     yield "lines", (row["line_token"] for name in _LINES for row in tables[name]), tokens["line"]
     ways = tables["connectivity"]
     yield "lanes", (*ways, *(key for row in ways.values() for key in (*row["incoming"], *row["outgoing"]))), lanes

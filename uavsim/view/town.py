@@ -10,7 +10,7 @@ import rerun as rr
 from uavsim.access import TownMap
 from uavsim.errors import DatasetError
 from uavsim.images import draw, overlay
-from uavsim.records.road_map import RoadMap
+from uavsim.records.road_map import BUILDINGS, RoadMap
 from uavsim.typing import BoolArray, FloatArray, UInt8Array
 
 __all__ = ["log_town"]
@@ -25,6 +25,7 @@ _LAYERS: Final = {
     "stop_line": (226, 90, 70),
     "traffic_light": (60, 200, 90),
 }
+_BUILDING: Final = (150, 128, 108)
 _STRAIGHT_WITHIN_PX: Final = 2.0
 
 
@@ -62,6 +63,15 @@ def _log_roads(recording: rr.RecordingStream, roads: RoadMap) -> None:
     for layer, colour in _LAYERS.items():
         lines = [shape for parts in roads.shapes_map_m(layer).values() for shape in parts]
         recording.log(f"world/town/map/{layer}", rr.LineStrips3D(lines, colors=[colour], radii=[0.06]))
+    heights = roads.heights_map_m(BUILDINGS)
+    edges = [edge for name, (ring,) in roads.shapes_map_m(BUILDINGS).items() for edge in _edges(ring, heights[name][0])]
+    recording.log(f"world/town/map/{BUILDINGS}", rr.LineStrips3D(edges, colors=[_BUILDING], radii=[0.04]))
+
+
+def _edges(roof_map_m: FloatArray, bottom_map_m: float) -> list[FloatArray]:
+    """Return the edges of a building: its roof, and one down from each corner."""
+    foot = roof_map_m * (1.0, 1.0, 0.0) + (0.0, 0.0, bottom_map_m)
+    return [roof_map_m, *np.stack([roof_map_m, foot], axis=1)[:-1]]
 
 
 def _texture(drivable: BoolArray) -> UInt8Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,12 +11,12 @@ from typing import Any, cast
 import pytest
 
 from tools.common.plans import scene_plan
-from uavsim.capture.record import ROADS_NAME
+from uavsim.capture.record import BUILDINGS_NAME, ROADS_NAME
 from uavsim.errors import ConfigError, DatasetError, StorageError
 from uavsim.ingredients.town_maps.records import MapsPlan
 from uavsim.plan import plan_scenes
 from uavsim.records.recording import Recording
-from uavsim.records.road_map import MAP_FILES
+from uavsim.records.road_map import MAP_FILES, TownSource
 from uavsim.run.town_files import keep_town_files
 from uavsim.store.local import LocalOutput
 
@@ -30,10 +31,18 @@ def plans(tmp_path: Path, words: str) -> list[MapsPlan | None]:
 
 def test_a_plan_says_which_maps(tmp_path: Path) -> None:
     assert plans(tmp_path, "maps: [expansion, graph, expansion]\n") == [MapsPlan(("expansion", "graph"))]
+    assert plans(tmp_path, "maps: [buildings, expansion]\n") == [MapsPlan(("expansion",), buildings=True)]
     assert plans(tmp_path, "") == [None]
 
 
-@pytest.mark.parametrize(("words", "said"), [("maps: [expansio]\n", "expansion"), ("maps: []\n", "at least 1")])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("maps: [expansio]\n", "expansion"),
+        ("maps: []\n", "at least 1"),
+        ("maps: [buildings]\n", r"buildings are a layer .* \[expansion, buildings\]"),
+    ],
+)
 def test_what_is_no_map_is_refused(tmp_path: Path, words: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         plans(tmp_path, words)
@@ -50,9 +59,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Return the roads of which maps were made, by a maker that writes them down."""
     found: list[bytes] = []
 
-    def maker(opendrive: bytes, town: str, forms: tuple[str, ...]) -> dict[str, bytes]:
-        found.append(opendrive)
-        return {f"maps/expansion/{town}.json": opendrive + "".join(forms).encode()}
+    def maker(source: TownSource, town: str, forms: tuple[str, ...]) -> dict[str, bytes]:
+        found.append(source.opendrive)
+        words = [*forms, *(f" {house.name} {house.top_map_m}" for house in source.buildings)]
+        return {f"maps/expansion/{town}.json": source.opendrive + "".join(words).encode()}
 
     monkeypatch.setattr(MAP_FILES, "pick", {"opendrive": maker}.__getitem__)
     return found
@@ -72,6 +82,17 @@ def test_a_town_is_drawn_once(tmp_path: Path, asked: list[bytes]) -> None:
     assert asked == [b"roads"]
     town = scene_plan().town.name
     assert output.read(f"maps/expansion/{town}.json") == b"roadsexpansion"
+
+
+def test_buildings_are_those_of_the_first_scene(tmp_path: Path, asked: list[bytes]) -> None:
+    output: Any = LocalOutput(tmp_path / "out")
+    for number, top_m in enumerate((9.5, 7.0)):
+        flown = recording(tmp_path / str(number), b"roads")
+        row = {"name": "house", "bottom_map_m": 0.0, "top_map_m": top_m, "footprint_map_m": [[0, 0], [1, 0], [1, 1]]}
+        (flown.folder / BUILDINGS_NAME).write_text(json.dumps([row]))
+        keep_town_files(output, flown)
+    assert output.read(f"maps/expansion/{scene_plan().town.name}.json") == b"roadsexpansion house 9.5"
+    assert asked == [b"roads"]
 
 
 def test_other_roads_under_the_same_name_are_refused(tmp_path: Path, asked: list[bytes]) -> None:

@@ -18,4 +18,5 @@ INGREDIENT: Final = Ingredient(
     planner=Named(f"{_HERE}.plan:planner"),
     summary=Named(f"{_HERE}.plan:summary"),
     town_files=Named(f"{_HERE}.plan:town_files"),
+    town_buildings=Named(f"{_HERE}.plan:town_buildings"),
 )

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 __all__ = ["Maps"]
 
-Maps: TypeAlias = Annotated[tuple[Literal["expansion", "geojson", "graph"], ...], Field(min_length=1, max_length=3)]
-"""``[expansion]``: nuScenes' map expansion with its raster; GeoJSON; a lane graph."""
+
+def _in_files(asked: tuple[str, ...]) -> tuple[str, ...]:
+    if set(asked) == {"buildings"}:
+        raise ValueError("buildings are a layer of the other files; name one of these, too: [expansion, buildings]")
+    return asked
+
+
+Maps: TypeAlias = Annotated[
+    tuple[Literal["expansion", "geojson", "graph", "buildings"], ...],
+    Field(min_length=1, max_length=4),
+    AfterValidator(_in_files),
+]
+"""``[expansion]``: nuScenes' map expansion with its raster; GeoJSON; a lane graph. ``buildings``: a layer of the first two."""

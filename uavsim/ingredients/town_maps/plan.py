@@ -5,10 +5,10 @@ from __future__ import annotations
 from uavsim.environment import install_line
 from uavsim.ingredients.town_maps.records import MapsPlan
 from uavsim.plan.ingredients import ScenePlanner, TownPlan
-from uavsim.records.road_map import MAP_FILES
+from uavsim.records.road_map import MAP_FILES, TownSource
 from uavsim.typing import JsonDict
 
-__all__ = ["planner", "summary", "town_files"]
+__all__ = ["planner", "summary", "town_buildings", "town_files"]
 
 
 def planner(town: TownPlan) -> ScenePlanner:
@@ -19,19 +19,25 @@ def planner(town: TownPlan) -> ScenePlanner:
     """
     if "opendrive" not in MAP_FILES.names():
         raise town.dataset.error(("maps",), f"maps need the package uavsim-maps: {install_line('maps')}")
-    planned = MapsPlan(tuple(dict.fromkeys(town.block)))
+    forms = tuple(form for form in dict.fromkeys(town.block) if form != "buildings")
+    planned = MapsPlan(forms, buildings="buildings" in town.block)
     return lambda _: planned
 
 
 def summary(planned: MapsPlan) -> JsonDict:
     """Return what ``uavsim plan`` shows."""
-    return {"maps": ", ".join(planned.forms)}
+    return {"maps": ", ".join((*planned.forms, *(["buildings"] if planned.buildings else [])))}
 
 
-def town_files(opendrive: bytes, town: str, record: MapsPlan) -> dict[str, bytes]:
+def town_buildings(record: MapsPlan) -> bool:
+    """Return whether the maps show buildings."""
+    return record.buildings
+
+
+def town_files(source: TownSource, town: str, record: MapsPlan) -> dict[str, bytes]:
     """Return the files of a town by their path in the dataset.
 
     Raises:
         InputError: its OpenDRIVE text is none, or has no lane that vehicles drive on.
     """
-    return MAP_FILES.pick("opendrive")(opendrive, town, record.forms)
+    return MAP_FILES.pick("opendrive")(source, town, record.forms)

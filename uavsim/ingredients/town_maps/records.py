@@ -9,6 +9,7 @@ __all__ = ["MapsPlan"]
 
 @dataclass(frozen=True, slots=True)
 class MapsPlan:
-    """The forms in which a town's map is written: ``expansion``, ``geojson``, ``graph``."""
+    """The forms in which a town's map is written: ``expansion``, ``geojson``, ``graph``; and whether it shows buildings."""
 
     forms: tuple[str, ...]
+    buildings: bool = False

@@ -1,4 +1,4 @@
-"""The OpenDRIVE text of the town that a CARLA server has loaded."""
+"""The OpenDRIVE text of the town that a CARLA server has loaded, and its buildings."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import carla
 
 from uavsim.simulate import versions
+from uavsim.simulate.carla.buildings import buildings_of
 from uavsim.simulate.carla.errors import translated
 from uavsim.simulate.one_line import answer_in_one_line
 from uavsim.simulate.ports import Endpoint
@@ -20,24 +21,29 @@ __all__ = ["main"]
 _TIMEOUT_S = 60.0
 
 
-def _save(where: Endpoint, out: Path) -> JsonDict:
+def _save(where: Endpoint, out: Path, *, buildings: bool) -> JsonDict:
     versions.refuse_other_server(require("carla", where).detail, where=f"{where.host}:{where.port}")
     client = carla.Client(where.host, where.port)
     client.set_timeout(_TIMEOUT_S)
     versions.refuse_other_client(client.get_client_version(), python=sys.executable)
     with translated("reading the map"):
-        town = client.get_world().get_map()
+        world = client.get_world()
+        town = world.get_map()
         out.write_text(town.to_opendrive(), "utf-8")
-        return {"town": str(town.name).rsplit("/", 1)[-1]}
+    listed = [building._asdict() for building in buildings_of(world)] if buildings else []
+    return {"town": str(town.name).rsplit("/", 1)[-1], "buildings": listed}
 
 
 def main() -> None:
-    """``python -m uavsim.simulate.carla.opendrive HOST:PORT FILE`` writes the map of a server into a file."""
+    """``python -m uavsim.simulate.carla.opendrive HOST:PORT FILE [--buildings]`` writes the map of a server into a file."""
     parser = argparse.ArgumentParser(prog="uavsim-opendrive")
     parser.add_argument("server")
     parser.add_argument("file", type=Path)
+    parser.add_argument("--buildings", action="store_true", help="answer with the town's buildings, too")
     options = parser.parse_args()
-    answer_in_one_line(lambda: _save(Endpoint.parse(options.server, what="server"), options.file))
+    answer_in_one_line(
+        lambda: _save(Endpoint.parse(options.server, what="server"), options.file, buildings=options.buildings)
+    )
 
 
 if __name__ == "__main__":

@@ -17,8 +17,10 @@ from uavsim.errors import MapMissing, MissedTick, SimulatorError, SimulatorLost
 from uavsim.records.ingredients import INGREDIENTS, ingredients_of, is_of_role, owner_of_kind
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, DroneState
+from uavsim.records.road_map import Building
 from uavsim.simulate import versions
 from uavsim.simulate.carla import read as carla_read
+from uavsim.simulate.carla.buildings import buildings_of
 from uavsim.simulate.carla.errors import translated
 from uavsim.simulate.carla.manager_port import ManagerPort
 from uavsim.simulate.carla.motion import MotionReader
@@ -59,7 +61,7 @@ class CarlaWorld:
             self.kind: str = str(self._world.get_spectator().attributes.get("simulator", "unreal"))
         self.generation = 0  # counts loaded worlds: cameras of an older one are gone
         self._step_s = self.paused_s = 0.0  # the second: CARLA's clock counts ticks of a paused game, too
-        self._rendering = True
+        self._rendering, self._swept = True, False
         self._traffic_manager: carla.TrafficManager | None = None
         self._manager_port: ManagerPort | None = None
         self._spawned: dict[str, Spawned] = {}
@@ -68,7 +70,6 @@ class CarlaWorld:
         self._reader: MotionReader | None = None
         self._carried: list[carla.Sensor] = []  # sensors that go with the scene's actors
         self._was = self._world.get_settings()
-        self._swept = False
 
     @property
     def map_name(self) -> str:
@@ -79,14 +80,17 @@ class CarlaWorld:
     def drivable(self) -> FloatArray:
         """See ``WorldPort``; lanes are cut into pieces of 2 m."""
         with translated("reading the map"):
-            return carla_read.lane_quads(
-                self._world.get_map().generate_waypoints(_LANE_PIECE_M), length_m=_LANE_PIECE_M
-            )
+            pieces = self._world.get_map().generate_waypoints(_LANE_PIECE_M)
+            return carla_read.lane_quads(pieces, length_m=_LANE_PIECE_M)
 
     def opendrive(self) -> str:
         """See ``WorldPort``."""
         with translated("reading the map"):
             return str(self._world.get_map().to_opendrive())
+
+    def buildings(self) -> list[Building]:
+        """See ``WorldPort``."""
+        return buildings_of(self._world)
 
     def prepare(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """See ``WorldPort``."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
+from uavsim.records.road_map import Building
 from uavsim.simulate.carla.world import CarlaWorld
 from uavsim.simulate.merged_engine import MergedEngine
 from uavsim.simulate.ports import Heartbeat, SceneTraffic, TickState
@@ -65,6 +66,10 @@ class MergedWorld:
     def opendrive(self) -> str:
         """See ``WorldPort``."""
         return self._world.opendrive()
+
+    def buildings(self) -> list[Building]:
+        """See ``WorldPort``."""
+        return self._world.buildings()
 
     def close(self) -> None:
         """See ``WorldPort``."""

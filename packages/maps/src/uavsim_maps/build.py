@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import Final
 
+import numpy as np
 import shapely
 
 from uavsim.errors import InputError
+from uavsim.records.road_map import BUILDINGS, Building
 from uavsim_maps.arclines import fit_arcs
 from uavsim_maps.areas import Town, carparks, drivable_area, lane_layers, survey, walkways
 from uavsim_maps.changes import components
@@ -18,14 +22,16 @@ from uavsim_maps.vector_map import LINE_LAYERS, POLYGON_LAYERS, Layer, VectorMap
 
 __all__ = ["build", "map_of_opendrive"]
 
+_POLYGON: Final = 3  # shapely's type
+
 
 def map_of_opendrive(data: bytes, *, name: str) -> VectorMap:
     """Make the vector map of an OpenDRIVE text; raises as ``build`` and ``read_network``."""
     return build(read_network(data, name=name), name)
 
 
-def build(network: Network, name: str) -> VectorMap:
-    """Make the vector map of a town.
+def build(network: Network, name: str, buildings: Sequence[Building] = ()) -> VectorMap:
+    """Make the vector map of a town, with a layer of its buildings where some are named.
 
     Raises:
         InputError: the network has no lane that vehicles drive on.
@@ -41,15 +47,31 @@ def build(network: Network, name: str) -> VectorMap:
     layers |= control_layers(town, layers["road_segment"])
     lines, paint = divider_layers(town, layers["road_segment"])
     layers |= lines
+    if buildings:
+        layers[BUILDINGS] = _buildings(town, buildings)
     arcs = fit_arcs([(r.joined("centre_m")[:, :2], r.joined("yaw_rad")) for _, r, _ in town.ways])
     return VectorMap(
         name=name,
-        layers={kind: layers[kind] for kind in (*POLYGON_LAYERS, *LINE_LAYERS)},
+        layers={kind: layers[kind] for kind in (*POLYGON_LAYERS, *LINE_LAYERS) if kind in layers},
         borders={token: lane_borders(record) for token, record, _ in town.ways},
         dividers=paint,
         paths=dict(zip((token for token, _, _ in town.ways), arcs.records(len(town.ways)), strict=True)),
         connectivity=_connectivity(town),
         warnings=[str(fault) for fault in network.faults],
+    )
+
+
+def _buildings(town: Town, buildings: Sequence[Building]) -> Layer:
+    """Return the layer of buildings: each by its footprint, at the height of its roof."""
+    hulls = shapely.convex_hull([shapely.multipoints(one.footprint_map_m) for one in buildings])
+    return Layer.of(
+        (
+            town.token("building", number, one.name),
+            shapely.force_3d(hull, one.top_map_m),
+            {"uav_name": one.name, "uav_height_m": [one.bottom_map_m, one.top_map_m]},
+        )
+        for number, (one, hull) in enumerate(zip(buildings, np.atleast_1d(hulls), strict=True))
+        if shapely.get_type_id(hull) == _POLYGON
     )
 
 

@@ -38,6 +38,10 @@ def make_map(
     at_corner: Annotated[
         bool, typer.Option("--at-corner", help="Move the town so that its south west corner is (0, 0), as in nuScenes.")
     ] = False,
+    buildings: Annotated[
+        bool,
+        typer.Option("--buildings", help="Ask the simulator for its buildings: a layer of footprints with heights."),
+    ] = False,
     png: Annotated[Path | None, typer.Option(help="Also draw the town into this PNG.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
@@ -54,9 +58,11 @@ def make_map(
         pick(BORROWED, borrow, what="name to borrow")
     if png is not None and png.suffix.lower() != ".png":
         raise InputError(f"--png {png}: a PNG image is written; give it a name that ends with .png")
-    network, known = network_of(town)
+    if buildings and format_ == "graph":
+        raise InputError("--buildings: a lane graph has none; nuscenes and geojson have")
+    network, known, listed = network_of(town, buildings=buildings)
     label = check_part(borrow or name or known, what="name")
-    made = build(network, known)
+    made = build(network, known, listed)
     if at_corner:
         made = made.shifted(-made.bounds_m[0], -made.bounds_m[1])
     sizes = write_files(out, files_of(made, label))

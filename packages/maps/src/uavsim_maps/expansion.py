@@ -18,6 +18,7 @@ import shapely
 
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
+from uavsim.records.road_map import BUILDINGS
 from uavsim.typing import FloatArray, JsonDict
 from uavsim_maps.vector_map import LINE_LAYERS, POLYGON_LAYERS, Border, Layer, VectorMap
 
@@ -36,7 +37,7 @@ def expansion_chunks(town: VectorMap) -> Iterator[bytes]:
     """Yield the file's bytes, a little at a time: rows wait in files until those of the tables before are out."""
     with ExitStack() as stack:
         writer = _Writer(stack)
-        for name in (*POLYGON_LAYERS, *LINE_LAYERS):
+        for name in _written(town):
             layer = town.layer(name)
             rows = writer.rows(name)
             for key, shape, fields in zip(layer.tokens, layer.shapes, layer.fields, strict=True):
@@ -53,10 +54,15 @@ def expansion_chunks(town: VectorMap) -> Iterator[bytes]:
             "canvas_edge": [float(max(math.ceil(east), 1)), float(max(math.ceil(north), 1))],
         }
         yield orjson.dumps(head)[:-1]
-        for name in ("node", "line", "polygon", *POLYGON_LAYERS, *LINE_LAYERS):
+        for name in ("node", "line", "polygon", *_written(town)):
             yield from writer.rows(name).chunks(name)
         links = {key: {"incoming": before, "outgoing": after} for key, (before, after) in town.connectivity.items()}
         yield b"," + orjson.dumps({"arcline_path_3": town.paths, "connectivity": links})[1:]
+
+
+def _written(town: VectorMap) -> list[str]:
+    """Return the layers that a file has: nuScenes' in any case, ours where it is not empty."""
+    return [name for name in (*POLYGON_LAYERS, *LINE_LAYERS) if name != BUILDINGS or len(town.layer(name))]
 
 
 class _Rows:

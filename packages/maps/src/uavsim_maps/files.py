@@ -12,9 +12,11 @@ import shapely
 
 from uavsim.files.whole import make_folders, whole_file
 from uavsim.images import codec
+from uavsim.records.road_map import TownSource
 from uavsim.typing import FloatArray, JsonDict, UInt8Array
-from uavsim_maps.build import map_of_opendrive
+from uavsim_maps.build import build
 from uavsim_maps.expansion import expansion_chunks
+from uavsim_maps.opendrive.read import read_network
 from uavsim_maps.raster import filled
 from uavsim_maps.vector_map import VectorMap
 
@@ -145,13 +147,13 @@ FORMATS: Final[Mapping[str, Callable[[VectorMap, str], dict[str, File]]]] = {
 }
 
 
-def files_of_town(opendrive: bytes, town: str, forms: Sequence[str]) -> dict[str, bytes]:
+def files_of_town(source: TownSource, town: str, forms: Sequence[str]) -> dict[str, bytes]:
     """Return the files of a town in some forms, by their path in a dataset; ``expansion`` is nuScenes' own.
 
     Raises:
         InputError: the text is no OpenDRIVE, or has no lane that vehicles drive on.
     """
-    made = map_of_opendrive(opendrive, name=town)
+    made = build(read_network(source.opendrive, name=town), town, source.buildings)
     files: dict[str, bytes] = {}
     for form in forms:
         folder, format_ = ("", "nuscenes") if form == "expansion" else (f"maps/{form}/", form)

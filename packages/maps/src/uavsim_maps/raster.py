@@ -17,6 +17,7 @@ __all__ = ["draw_town", "filled"]
 
 _MOST_PIXELS: Final = 400_000_000
 _COLOURS: Final[Mapping[str, draw.Colour]] = {
+    "building": (216, 200, 186),
     "drivable_area": (208, 210, 214),
     "road_segment": (190, 194, 200),
     "walkway": (226, 205, 190),

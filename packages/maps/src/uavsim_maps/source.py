@@ -9,8 +9,12 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from uavsim.config.backends import backend_of
+from uavsim.config.run import SimulatorConfig
 from uavsim.environment import python_command
 from uavsim.errors import InputError, SimulatorError
+from uavsim.records.road_map import Building
+from uavsim.supervise.simulator import Simulator
 from uavsim_maps.opendrive.model import Network
 from uavsim_maps.opendrive.read import read_opendrive
 
@@ -22,31 +26,38 @@ _SERVER: Final = re.compile(r"[A-Za-z0-9_.\-\[\]:]+:\d{1,5}")
 _TOWN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
 
 
-def network_of(target: str) -> tuple[Network, str]:
-    """Return a town's roads and its name.
+def network_of(target: str, *, buildings: bool = False) -> tuple[Network, str, list[Building]]:
+    """Return a town's roads, its name, and its buildings where they are asked for.
 
     Args:
         target: an OpenDRIVE file; ``HOST:PORT`` of a CARLA server; or a town of the headless simulator.
+        buildings: ask the simulator for them; OpenDRIVE has none.
 
     Raises:
-        InputError: none of these, or the file is not OpenDRIVE.
+        InputError: none of these, or the file is not OpenDRIVE, or is to say where buildings stand.
         SimulatorError: the server does not answer.
     """
     path = Path(target)
     if path.suffix.lower() == ".xodr" or path.is_file():
-        return read_opendrive(path), path.stem
+        if buildings:
+            raise InputError(
+                f"{target}: OpenDRIVE has no buildings; name HOST:PORT of a simulator that has the town loaded"
+            )
+        return read_opendrive(path), path.stem, []
     with tempfile.TemporaryDirectory(prefix="uavsim-map-") as folder:
         file = Path(folder) / "town.xodr"
         if _SERVER.fullmatch(target):
-            name = _ask(target, file)
+            name, listed = _ask(target, file, buildings=buildings)
         elif _TOWN.fullmatch(target):
-            name = target
+            name, listed = target, []
             _write_headless(target, file)
+            if buildings:
+                _, listed = _ask_headless(target, file)
         else:
             raise InputError(f"{target}: no OpenDRIVE file (.xodr), no HOST:PORT of a CARLA server and no town's name")
         network = read_opendrive(file)
     network.name = name
-    return network, name
+    return network, name, listed
 
 
 def _write_headless(town: str, file: Path) -> None:
@@ -59,9 +70,24 @@ def _write_headless(town: str, file: Path) -> None:
         raise InputError(said) if done.returncode == _BAD_INPUT else SimulatorError(said)
 
 
-def _ask(server: str, file: Path) -> str:
-    """Let a client process write the map of a server into a file; return the town's name."""
-    command = python_command("uavsim.simulate.carla.opendrive", server, str(file))
+def _ask_headless(town: str, file: Path) -> tuple[str, list[Building]]:
+    """Ask a headless simulator of our own; see ``_ask``."""
+    server = Simulator(
+        SimulatorConfig(kind="mock", arguments=("--render", "flat", "--town", town)),
+        servers=backend_of("carla").servers,
+        name="map",
+        logs=file.parent,
+    )
+    try:
+        return _ask(server.ensure()["carla"], file, buildings=True)
+    finally:
+        server.stop()
+
+
+def _ask(server: str, file: Path, *, buildings: bool) -> tuple[str, list[Building]]:
+    """Let a client process write the map of a server into a file; return the town's name and its buildings."""
+    more = ["--buildings"] if buildings else []
+    command = python_command("uavsim.simulate.carla.opendrive", server, str(file), *more)
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired as error:
@@ -72,4 +98,4 @@ def _ask(server: str, file: Path) -> str:
     answer = json.loads(done.stdout.splitlines()[-1])
     if "error" in answer:
         raise SimulatorError(answer["error"])
-    return str(answer["town"])
+    return str(answer["town"]), [Building(**row) for row in answer["buildings"]]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from uavsim.records.road_map import LINE_LAYERS, POLYGON_LAYERS
+from uavsim.records.road_map import BUILDINGS, LINE_LAYERS, POLYGON_LAYERS
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 
 __all__ = ["LINE_LAYERS", "POLYGON_LAYERS", "Border", "Layer", "Shapes", "VectorMap", "polygons_of", "valid"]
@@ -83,8 +83,9 @@ class VectorMap:
 
     @cached_property
     def bounds_m(self) -> tuple[float, float, float, float]:
-        """West, south, east and north end."""
-        bounds = [shapely.total_bounds(layer.shapes) for layer in self.layers.values() if len(layer)]
+        """West, south, east and north end of the roads; buildings stand far around them."""
+        layers = [layer for name, layer in self.layers.items() if name != BUILDINGS and len(layer)]
+        bounds = [shapely.total_bounds(layer.shapes) for layer in layers]
         table = np.array(bounds).reshape(-1, 4)
         if not len(table):
             return (0.0, 0.0, 0.0, 0.0)
@@ -139,6 +140,23 @@ class VectorMap:
         inside = np.zeros(len(points_map_m), dtype=np.bool_)
         inside[self.records_at(points_map_m, "drivable_area")[0]] = True
         return inside
+
+    def heights_map_m(self, layer: str) -> dict[str, tuple[float, float]]:
+        """Return from which to which height the records of a layer reach, by token; of those that the map says it of."""
+        own = self.layer(layer)
+        return {
+            token: (row["uav_height_m"][0], row["uav_height_m"][1])
+            for token, row in zip(own.tokens, own.fields, strict=True)
+            if "uav_height_m" in row
+        }
+
+    def roof_map_m(self, points_map_m: FloatArray) -> FloatArray:
+        """Return (N,) heights of the highest roof over each of (N, 2 or 3) points; NaN beside all buildings."""
+        which, found = self.records_at(points_map_m, BUILDINGS)
+        tops = np.array([row["uav_height_m"][1] for row in self.layer(BUILDINGS).fields])
+        roofs = np.full(len(points_map_m), np.nan)
+        np.fmax.at(roofs, which, tops[found])
+        return roofs
 
     def border_distance_m(self, points_map_m: FloatArray) -> FloatArray:
         """Return (N,) distances to the nearest border of the drivable area, positive inside; infinite without one."""

@@ -9,7 +9,7 @@ from uavsim_maps.source import network_of
 
 
 def test_a_headless_town_is_found_by_its_name() -> None:
-    network, name = network_of("Town10HD")
+    network, name, _ = network_of("Town10HD")
     assert (name, network.name) == ("Town10HD", "Town10HD")
     assert network.roads
 

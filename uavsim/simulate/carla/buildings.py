@@ -1,0 +1,38 @@
+"""A town's buildings, as a CARLA server lists them. Imports ``carla``."""
+
+from __future__ import annotations
+
+import carla
+import numpy as np
+
+from uavsim.geometry import cuboid, unreal
+from uavsim.records.road_map import Building
+from uavsim.simulate.carla.errors import translated
+
+__all__ = ["buildings_of"]
+
+
+def buildings_of(world: carla.World) -> list[Building]:
+    """Return what stands under the boxes of a world's buildings, in the order of their names and places.
+
+    CARLA gives the boxes in world coordinates, turned as the object is. Boxes with no size or no place are left out.
+    """
+    with translated("reading the buildings"):
+        things = world.get_environment_objects(carla.CityObjectLabel.Buildings)
+    boxes = [thing.bounding_box for thing in things]
+    half = np.array([(b.extent.x, b.extent.y, b.extent.z) for b in boxes], dtype=np.float64).reshape(-1, 3)
+    centre = np.array([(b.location.x, b.location.y, b.location.z) for b in boxes], dtype=np.float64).reshape(-1, 3)
+    turn = np.array([(b.rotation.roll, b.rotation.pitch, b.rotation.yaw) for b in boxes], dtype=np.float64)
+    whole = np.isfinite(half).all(axis=1) & np.isfinite(centre).all(axis=1) & (half > 0.0).all(axis=1)
+    rows = np.flatnonzero(whole)
+    if not len(rows):
+        return []
+    map_SE3_box = unreal.map_SE3_flu_from_ue(centre[rows], ue_euler_deg=turn[rows])
+    z = cuboid.corners(map_SE3_box, size_lwh_m=2.0 * half[rows])[..., 2]
+    rings = cuboid.footprints(map_SE3_box, size_lwh_m=2.0 * half[rows]).round(3)
+    low, high = z.min(axis=1).round(3).tolist(), z.max(axis=1).round(3).tolist()
+    found = (
+        Building(str(things[row].name), low[place], high[place], list(dict.fromkeys(map(tuple, rings[place].tolist()))))
+        for place, row in enumerate(rows.tolist())
+    )
+    return sorted(found)
