@@ -65,6 +65,29 @@ def test_a_merged_build_places_its_drones(flights: Flights) -> None:
     assert off_plan_m(flights.all_sensors("merged"), topology="merged") < 1e-3
 
 
+def test_in_a_merged_build_the_others_see_airsims_own_body(tmp_path: Path) -> None:
+    (tmp_path / "rig.yaml").write_text("width_px: 800\nheight_px: 450\nfov_deg: 90\nsensors: [rgb, instance]\n"
+                                       "cameras: {FRONT: {pitch_deg: -45}}\n")  # fmt: skip
+    (tmp_path / "own.yaml").write_text(
+        "topology: merged\ntowns: {Town10HD: {scenes: 1, vehicles: 3}}\nsamples: 2\nformation: stacked\nrig: rig.yaml\n"
+        "weather: clear_noon\ntraffic: {walkers: 0}\ndrone_bodies: {size_m: [0.9, 0.9, 0.28]}\n"
+    )
+    out = tmp_path / "out"
+    done = uavsim("generate", "--dataset", str(tmp_path / "own.yaml"), "--out", out)
+    assert done.returncode == 0, done.stdout + done.stderr  # it is valid: boxes hold their pixels
+    tracks = set()
+    for sample in open_folder(out).scene("scene_0000").samples:
+        bodies = sample.boxes.pick(np.array([name == "vehicle.ego" for name in sample.boxes.categories]))
+        assert len(bodies) == 5
+        assert bodies.seen_by[1] == (0, 3, 4)  # those behind and above the first one in front
+        shown = {view["channel"]: view["visible_px"] for view in bodies.views[1] if view["visible_px"]}
+        for image in sample.images:
+            ids, _ = image.mask()
+            assert int((ids == bodies.instance_id[1]).sum()) == shown.get(image.channel, 0)
+        tracks.add(bodies.instance_tokens)
+    assert len(tracks) == 1
+
+
 def tables(out: Path) -> dict[str, list]:
     """Every table of a dataset, poses apart."""
     return {path.name: json.loads(path.read_text()) for path in sorted((out / "v1.0-mini").glob("*.json"))}

@@ -9,7 +9,7 @@ import pytest
 from uavsim.config.overrides import Overrides
 from uavsim.errors import ConfigError
 from uavsim.ingredients.drone_bodies.plan import sees_own_body
-from uavsim.ingredients.drone_bodies.records import DroneBodiesPlan
+from uavsim.ingredients.drone_bodies.records import AIRSIM_BODY, DroneBodiesPlan
 from uavsim.plan.scenes import plan_scenes
 from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.plan import ScenePlan
@@ -38,6 +38,11 @@ def test_the_body_is_as_low_as_its_cameras_allow(tmp_path: Path) -> None:
     assert plan(tmp_path, "rig: uav3d\n").of(DroneBodiesPlan) is None
 
 
+def test_in_a_merged_build_they_are_airsims_own(tmp_path: Path) -> None:
+    found = plan(tmp_path, "rig: aot\ntopology: merged\ntraffic: {walkers: 0}\ndrone_bodies: {size_m: [1, 1, 0.3]}\n")
+    assert found.of(DroneBodiesPlan) == DroneBodiesPlan(AIRSIM_BODY, (1.0, 1.0, 0.3), 0.0)
+
+
 @pytest.mark.parametrize(
     ("pitch_deg", "above_m", "seen"), [(0, 0.3, True), (0, 0.7, False), (-30, 0.3, False), (60, 3, True)]
 )
@@ -61,7 +66,11 @@ def test_a_lidar_does_where_a_beam_rises_to_it(upper_deg: float, seen: bool) -> 
             "rig: aot\ndrone_bodies: {above_m: 0.1}",
             r"own.yaml:4: drone_bodies: \w+ of the drones' rig would see its own",
         ),
-        ("rig: uav3d\ntopology: merged\ndrone_bodies: {}", r"own.yaml:5: drone_bodies: topology merged has no bodies"),
+        (
+            "rig: uav3d\ntopology: merged\ndrone_bodies:\n  blueprint: static.prop.drone",
+            r"own.yaml:6: drone_bodies.blueprint: topology merged shows AirSim's own bodies",
+        ),
+        ("rig: uav3d\ntopology: cosys\ndrone_bodies: {}", r"own.yaml:5: drone_bodies: topology cosys has no bodies"),
     ],
 )
 def test_what_cannot_be_is_refused_at_its_line(tmp_path: Path, more: str, error: str) -> None:

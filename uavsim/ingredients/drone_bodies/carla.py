@@ -12,7 +12,8 @@ import numpy as np
 from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.drone_bodies.records import DroneBodiesPlan
+from uavsim.ingredients.drone_bodies.airsim import AirSimDroneBodies
+from uavsim.ingredients.drone_bodies.records import AIRSIM_BODY, DroneBodiesPlan
 from uavsim.records.actors import ActorInfo, ActorStates
 from uavsim.records.motion import TickMotion
 from uavsim.records.recording import DroneState
@@ -27,11 +28,13 @@ _PLACE_TOLERANCE_M: Final = 2e-3
 
 
 def spawn(context: SpawnContext, record: DroneBodiesPlan) -> Spawned:
-    """Spawn one body a drone where the plan has it at first, and let a tick pass.
+    """Spawn one body a drone where the plan has it at first, and let a tick pass; AirSim's own are there already.
 
     Raises:
         SimulatorError: the server has no such blueprint, or cannot spawn it.
     """
+    if record.blueprint == AIRSIM_BODY:
+        return AirSimDroneBodies("drone", record=record, start=context.plan.swarm.map_SE3_flu[0])
     ids = []
     blueprint = flying_prop(
         context.world, record.blueprint, role=_ROLE, what="the drones", where="drone_bodies: {blueprint: ...}"

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.ingredients.drone_bodies.config import DroneBodies
-from uavsim.ingredients.drone_bodies.records import DroneBodiesPlan
+from uavsim.ingredients.drone_bodies.records import AIRSIM_BODY, DroneBodiesPlan
 from uavsim.plan.ingredients import ScenePlanner, TownPlan
 from uavsim.records.sensors import CameraParams, LidarParams, SensorSpec
 from uavsim.typing import JsonDict
@@ -27,8 +27,11 @@ def planner(town: TownPlan) -> ScenePlanner:
     """
     block: DroneBodies = town.block
     dataset = town.dataset
-    if dataset.model.topology not in _TOPOLOGIES:
-        what = f"topology {dataset.model.topology} has no bodies with boxes; drone_bodies need topology carla or bridge"
+    topology = dataset.model.topology
+    if topology == "merged":
+        return _airsims_own(town)
+    if topology not in _TOPOLOGIES:
+        what = f"topology {topology} has no bodies with boxes; drone_bodies need topology carla, bridge or merged"
         raise dataset.error(("drone_bodies",), what)
     heights_m = _HEIGHTS_M if block.above_m is None else (block.above_m,)
     seen_by = ""
@@ -42,6 +45,20 @@ def planner(town: TownPlan) -> ScenePlanner:
     where = f"{heights_m[0]:g} m above it" if block.above_m else f"up to {heights_m[-1]:g} m above it"
     what = f"{seen_by} of the drones' rig would see its own drone's body {where}; tilt it down, or mount it lower"
     raise dataset.error(("drone_bodies",), what)
+
+
+def _airsims_own(town: TownPlan) -> ScenePlanner:
+    """Return the bodies that AirSim's vehicles have; only their size is the dataset's to say.
+
+    Raises:
+        ConfigError: another blueprint is asked for.
+    """
+    block: DroneBodies = town.block
+    if "blueprint" in block.model_fields_set:
+        what = "topology merged shows AirSim's own bodies; leave it out"
+        raise town.dataset.error(("drone_bodies", "blueprint"), what)
+    planned = DroneBodiesPlan(AIRSIM_BODY, block.size_m, block.above_m or 0.0)
+    return lambda _: planned
 
 
 def sees_own_body(spec: SensorSpec, *, size_lwh_m: tuple[float, float, float], above_m: float) -> bool:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-__all__ = ["DroneBodiesPlan"]
+__all__ = ["AIRSIM_BODY", "DroneBodiesPlan"]
+
+AIRSIM_BODY: Final = "airsim.multirotor"
+"""AirSim's own body of a vehicle, which no blueprint names."""
 
 
 @dataclass(frozen=True, slots=True)

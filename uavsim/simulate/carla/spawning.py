@@ -89,6 +89,10 @@ class Spawned:
         del first_instance_id
         return NOTHING_PARKED
 
+    def moved(self, scenery: Parked) -> Parked:
+        """Return the scenery of all, with what moves of one's own where it is in this tick."""
+        return scenery
+
     def before_tick(self, step: int) -> None:
         """Put things where they are at a step, in the next tick."""
 

@@ -227,8 +227,8 @@ class CarlaWorld:
         with translated("reading the actors"):
             actors = self._describe(plan)
             self._reader = MotionReader(self._world, self._instance_of)
-            for spawned in self._spawned.values():
-                self._parked = carla_read.joined(self._parked, spawned.scenery(len(actors) + 1))
+            for one in self._spawned.values():
+                self._parked = carla_read.joined(self._parked, one.scenery(len(actors) + len(self._parked.infos) + 1))
         heartbeat("spawn", 2)
         counts = {what: count for spawned in self._spawned.values() for what, count in spawned.counts.items()}
         info_of = {info.simulator_actor_id: info for info in actors}
@@ -240,6 +240,7 @@ class CarlaWorld:
         with translated("placing actors"):
             for spawned in self._spawned.values():
                 spawned.drones_are(drones)
+                self._parked = spawned.moved(self._parked)
                 spawned.before_tick(step)
 
     def _spawn(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
@@ -296,8 +297,7 @@ class CarlaWorld:
             kind = owner[actor.id].kind_of(actor)
             info = carla_read.actor_info(actor, self._instance_of[actor.id], kind=kind)
             name, _ = owner_of_kind(kind)
-            finish = INGREDIENTS.pick(name).finish
-            if finish is not None and name in plan.ingredients:
+            if (finish := INGREDIENTS.pick(name).finish) is not None and name in plan.ingredients:
                 info = finish.load()(plan.ingredients[name], actor, info)
             infos[actor.id] = info
         for spawned in self._spawned.values():

@@ -20,6 +20,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.errors import MissedTick, SimulatorError
+from uavsim.records.ingredients import actor_kind
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
 from uavsim.simulate.airsim.link import AirSimLink
@@ -97,6 +98,8 @@ class ObjectNumbers:
         spread = {drone: names[k :: len(plan.swarm.drone_ids)] for k, drone in enumerate(plan.swarm.drone_ids)}
         found = self._spread({drone: partial(_places, link_of, drone, some) for drone, some in spread.items()})
         owners = _owners({name: found[name] for name in names}, state)
+        bodies = sorted(info.instance_id for info in traffic.actors if actor_kind(info.kind).is_drone)
+        owners |= dict(zip(map(vehicle_name, plan.swarm.drone_ids), bodies, strict=False))
         numbers, ids, tags = _assigned(names, owners, {info.instance_id: info for info in traffic.actors})
         wanted = {name: number for name, number in numbers.items() if name in owners or not fresh}
         self._spread(
