@@ -43,6 +43,7 @@ TOWN = "name: T\ncarla_map: T\nshort_name: t\n"
             "frames=93 at fps=16 does not end on a keyframe, one of which is every 8 frames (keyframe_s=0.5); possible is "
             "frames: 89 or 97",
         ),
+        ("dataset", DATASET + "captures: {clip: {fps: 16, frames: 93}}\nkeyframe_s: .nan\n", ":5: keyframe_s: "),
         ("dataset", DATASET + "captures: {clip: {fps: 15, frames: 93}}\n", ":4: captures.clip.fps: unknown value 15"),
         (
             "dataset",

@@ -18,7 +18,11 @@ UAV3D_ROWS = {
     "instance": Uav3dInstanceRow,
 }
 LACKED = {
-    "calibrated_sensor": {"uav_lens", "uav_distortion"},  # only of cameras with lenses
+    # only of cameras with lenses and shutters
+    "calibrated_sensor": {
+        *("uav_lens", "uav_distortion", "uav_vignetting"),
+        *("uav_exposure_us", "uav_readout_us", "uav_shutter_step_us"),
+    },
     "sample_annotation": {"uav_visible_px"},  # only where there is a lidar
     "visibility_detail": {"agents"},  # only where there is a table of them
     # LIDAR_TOP flies no plan; drones need no word for themselves

@@ -35,6 +35,19 @@ cameras:
   PINHOLE: {pitch_deg: -60, fov_deg: 90}
   FINE: {pitch_deg: -60, fov_deg: 90, width_px: 1440, height_px: 810}
 """
+_SHUTTERS = """\
+width_px: 320
+height_px: 180
+sensors: [rgb, instance, depth]
+cameras:
+  ROLLING: {pitch_deg: -60, shutter: {readout_s: 0.3}}
+  BLURRED: {pitch_deg: -59, shutter: {exposure_s: 0.04}, vignetting: [-0.3, -0.2, 0.0]}
+  BENT:
+    pitch_deg: -50
+    shutter: {readout_s: 0.3, exposure_s: 0.02}
+    lens: {model: equidistant, coefficients: [-0.01, 0.002, -0.001, 0.0002]}
+  PLAIN: {pitch_deg: -58}
+"""
 _SMOKE = Path(__file__).parents[2] / "flight_plans/datasets/smoke.yaml"
 _SCENE = ("--town", "Town10HD", "--scenes", "0", "--samples", "2", "--seed", "7")
 
@@ -57,6 +70,11 @@ class Flights:
     def lenses(self) -> Path:
         """Return a dataset of lenses beside pinholes of the same mount, one of them with three times as fine an image."""
         return self._flown("lenses", *_SCENE, files={"rig.yaml": _LENSES, "own.yaml": _SMOKE.read_text()})
+
+    def shutters(self) -> Path:
+        """Return a dataset of cameras with shutters and one without, low above moving cars, in steps of 0.02 s."""
+        own = _SMOKE.read_text().replace("formation: cross", "formation: single\naltitude_m: 25\nstep_s: 0.02")
+        return self._flown("shutters", *_SCENE, files={"rig.yaml": _SHUTTERS, "own.yaml": own})
 
     def _flown(self, name: str, *words: str, files: Mapping[str, str]) -> Path:
         folder = self._root / name

@@ -9,6 +9,7 @@ import pytest
 
 from uavsim.config.overrides import Overrides
 from uavsim.errors import ConfigError
+from uavsim.geometry.shutter import Shutter
 from uavsim.plan import plan_scenes
 from uavsim.plan.check import check_paths
 from uavsim.records.codec import pack_plan, unpack_plan
@@ -154,3 +155,59 @@ def test_what_the_message_calls_nearest_is_good(tmp_path: Path) -> None:
     assert _plan(tmp_path, wrong.replace("170", str(nearest))).rig[0].camera.fov_deg == nearest
     with pytest.raises(ConfigError):
         _plan(tmp_path, wrong.replace("170", str(nearest + 0.2)))
+
+
+SHUTTER = "shutter: {readout_s: 0.1, exposure_s: 0.05}\n"
+
+
+def test_a_shutter_is_whole_steps_and_the_scene_is_as_much_longer(tmp_path: Path) -> None:
+    """0.15 s are three steps of 0.05 s after each image, also after the last."""
+    plain, plan = _plan(tmp_path, CAMERAS), _plan(tmp_path, SHUTTER + CAMERAS)
+    assert plan.rig[0].camera.shutter == Shutter(exposure_us=50_000, readout_us=100_000, step_us=50_000)
+    assert (plain.shutter_steps, plan.shutter_steps) == (0, 3)
+    assert len(plan.swarm.map_SE3_flu) == len(plain.swarm.map_SE3_flu) + 3
+    assert plan.capture_steps == plain.capture_steps
+    assert plain.rendered_steps == tuple(plain.capture_steps)
+    assert plan.rendered_steps[:5] == (0, 1, 2, 3, plan.image_every_steps)
+    assert unpack_plan(pack_plan(plan)).rig == plan.rig
+    assert b"shutter" not in pack_plan(plain)
+
+
+@pytest.mark.parametrize(
+    ("rig", "error"),
+    [
+        (
+            f"shutter: {{readout_s: 0.02}}\n{CAMERAS}",
+            r"rig.yaml:1: shutter.readout_s: 0.02 is not a multiple of step_s=0.05, at which images are taken; possible is "
+            r"0.05, or step_s: 0.02 ",
+        ),
+        (
+            f"shutter: {{readout_s: 0.05, exposure_s: 0.13}}\n{CAMERAS}",
+            r"shutter.exposure_s: 0.13 is not a multiple of step_s=0.05, .* possible is 0.1 or 0.15, or step_s: 0.01 ",
+        ),
+        (
+            "cameras:\n  FRONT:\n    shutter: {readout_s: 0.5}\n",
+            r"rig.yaml:3: cameras.FRONT.shutter.readout_s: the shutter is open 0.5 s, and the next image begins after 0.5 s; "
+            r"the nearest readout_s is 0.45",
+        ),
+        (
+            f"shutter: {{}}\n{CAMERAS}",
+            "a shutter without readout_s and exposure_s is the camera's own image: leave it out",
+        ),
+        (
+            f"{SHUTTER}sensors: [rgb, instance, events]\n{CAMERAS}",
+            "rig: events report changes since a camera's image before, and a shutter in the scene takes images",
+        ),
+        (
+            f"vignetting: [-1, -0.9, 0]\n{CAMERAS}",
+            r"vignetting: leaves -0.9 of the light .*; the nearest is \[-0.5, -0.45, 0\]",
+        ),
+        (
+            f"vignetting: [0.2, -0.4, 0]\n{CAMERAS}",
+            r"vignetting: brightens the image by 0.025 .*; the nearest is \[0, 0, 0\]",
+        ),
+    ],
+)
+def test_a_shutter_that_cannot_be_is_refused_with_the_nearest_that_can(rig: str, error: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=error):
+        _plan(tmp_path, rig)

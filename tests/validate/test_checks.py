@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.validate import test_cases, test_encounters, test_events, test_maps, test_points, test_streams
+from tests.validate import (
+    shutter_defects,
+    test_cases,
+    test_encounters,
+    test_events,
+    test_maps,
+    test_points,
+    test_streams,
+)
 from tests.validate.defects import DEFECTS
 from uavsim.dataset.dialects import DIALECTS
 from uavsim.validate.checks import CHECKS, CODES
@@ -33,7 +41,7 @@ def test_the_page_reports_every_code_and_no_other() -> None:
 
 
 def test_every_code_is_planted() -> None:
-    of_groups = (test_points, test_events, test_encounters, test_cases, test_maps, test_streams)
+    of_groups = (test_points, test_events, test_encounters, test_cases, test_maps, test_streams, shutter_defects)
     planted = {code for module in of_groups for code in module.PLANTED.values()}
     assert {defect.code for defect in DEFECTS.values()} | planted == set(CODES)
 

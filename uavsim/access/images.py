@@ -13,16 +13,30 @@ from uavsim.files.names import DataFolder
 from uavsim.geometry import pinhole
 from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
+from uavsim.geometry.shutter import Shutter
 from uavsim.images import codec, points, radar, resample
 from uavsim.images.codec import Float32Image, ImageSource
 from uavsim.images.points import PointArray
 from uavsim.records.channels import split_channel
 from uavsim.typing import FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["NOTHING_IGNORED", "Image", "LidarScan", "RadarScan"]
+__all__ = ["NOTHING_IGNORED", "Image", "LidarScan", "RadarScan", "ShutterImage", "ShutterTicks"]
 
 T = TypeVar("T")
 NOTHING_IGNORED: Final = np.zeros((0, 4), np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShutterTicks:
+    """A shutter, and where its camera was.
+
+    Attributes:
+        shutter: exposure and readout.
+        map_SE3_optical: (T,) the camera at the image's own tick and those after it, ``shutter.step_us`` apart.
+    """
+
+    shutter: Shutter
+    map_SE3_optical: SE3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +50,7 @@ class Image:
         size_px: width, height.
         intrinsic: (3, 3), pixels; of a camera with a lens, from where this bends the rays to.
         lens: through which the image is seen; None of a pinhole.
+        shutter_ticks: where the camera was while its shutter was open; None where it has none.
         map_SE3_flu: the drone.
         flu_SE3_optical: how the camera is mounted.
         drone_velocity_map_mps: (3,) NaN where the dataset does not say.
@@ -59,6 +74,7 @@ class Image:
     ignored_px: IntArray = field(default_factory=lambda: NOTHING_IGNORED)
     reported: Mapping[str, Any] = field(default_factory=dict)
     lens: Lens | None = None
+    shutter_ticks: ShutterTicks | None = None
 
     @property
     def drone_id(self) -> int:
@@ -106,7 +122,7 @@ class Image:
         Raises:
             DatasetError: the dataset has no mask of this image.
         """
-        return self._decoded(self._layer("instance"), codec.mask_ids_and_tags)
+        return self.read_layer("instance", codec.mask_ids_and_tags)
 
     def depth_m(self) -> Float32Image:
         """Read the depth: (H, W) metres along the optical axis, infinite where nothing was hit.
@@ -114,17 +130,40 @@ class Image:
         Raises:
             DatasetError: the dataset has no depth of this image.
         """
-        return self._decoded(self._layer("depth"), codec.decode_depth)
+        return self.read_layer("depth", codec.decode_depth)
 
     def project(self, points_map_m: FloatArray) -> FloatArray:
         """Project (..., 3) map points to (..., 2) pixels, through the lens if there is one.
 
         NaN for points that are not in front of the camera, or that its lens does not see.
         """
-        points_optical_m = self.map_SE3_optical.apply_inverse(points_map_m)
+        return self.project_from(self.map_SE3_optical, points_map_m)
+
+    def project_from(self, map_SE3_optical: SE3, points_map_m: FloatArray) -> FloatArray:
+        """Project (..., 3) map points to (..., 2) pixels as ``project`` does, from another place of the camera."""
+        points_optical_m = map_SE3_optical.apply_inverse(points_map_m)
         if self.lens is not None:
             return self.lens.project(points_optical_m)
         return pinhole.project(points_optical_m, intrinsic=self.intrinsic)
+
+    @property
+    def shutter(self) -> ShutterImage:
+        """The image that the camera's shutter makes from this tick on.
+
+        Raises:
+            DatasetError: the camera has none.
+        """
+        if self.shutter_ticks is None:
+            raise DatasetError(f"{self.filename}: its camera has no shutter")
+        return ShutterImage(self, self.shutter_ticks)
+
+    def read_layer(self, kind: str, decode: Callable[[ImageSource], T]) -> T:
+        """Read the file of a layer that is an image of the same size.
+
+        Raises:
+            DatasetError: the dataset has no such layer of this image, or it is damaged.
+        """
+        return self._decoded(self._layer(kind), decode)
 
     def rays(self, pixels: FloatArray) -> FloatArray:
         """Return (..., 3) points of the camera's frame, at depth 1 m, that are seen in (..., 2) pixels."""
@@ -179,6 +218,73 @@ class Image:
             has = ", ".join(self.layers) or "none"
             raise DatasetError(f"{self.filename}: the dataset has no {kind} of this image (layers: {has})")
         return self.layers[kind]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShutterImage:
+    """An image of the ticks after a stamp, by a camera's shutter; masks and depths are of the rows' middles.
+
+    Attributes:
+        image: of the single tick with which it begins.
+        ticks: its shutter, and where the camera was.
+    """
+
+    image: Image
+    ticks: ShutterTicks
+
+    def pixels(self) -> UInt8Array:
+        """Read the image: (H, W, 3) RGB.
+
+        Raises:
+            DatasetError: the file is missing, no image, or of another size.
+        """
+        return self.image.read_layer("shutter", codec.decode_rgb)
+
+    def mask(self) -> tuple[UInt16Array, UInt8Array]:
+        """Read the mask, see ``Image.mask``."""
+        return self.image.read_layer("shutter_instance", codec.mask_ids_and_tags)
+
+    def depth_m(self) -> Float32Image:
+        """Read the depth, see ``Image.depth_m``; each row's is along the optical axis at its own tick."""
+        return self.image.read_layer("shutter_depth", codec.decode_depth)
+
+    @property
+    def row_times_us(self) -> FloatArray:
+        """(H,) instants since the image's stamp of the middles of the rows' exposures, as a shutter without steps has them."""
+        shutter = self.ticks.shutter
+        return shutter.row_times_us(self.image.size_px[1]) + shutter.exposure_us / 2
+
+    def project(self, points_map_m: FloatArray, *, velocity_map_mps: FloatArray | float = 0.0) -> FloatArray:
+        """Project (..., 3) map points to (..., 2) pixels: each at the tick whose rows see it.
+
+        Where several do, at the first; where a point jumps over its row between two ticks, at the one that is nearer. NaN
+        for points that are not in front of the camera.
+
+        Args:
+            points_map_m: at the image's stamp.
+            velocity_map_mps: (..., 3) of the points; they keep it while the shutter is open.
+
+        Raises:
+            DatasetError: the dataset does not say where the camera was.
+        """
+        points = np.asarray(points_map_m, dtype=np.float64)
+        shutter, height = self.ticks.shutter, self.image.size_px[1]
+        middle = shutter.middle_ticks(height)
+        poses = self.ticks.map_SE3_optical
+        if len(poses) <= middle[-1]:
+            raise DatasetError(f"{self.image.filename}: its shutter has {len(poses)} ticks, not {middle[-1] + 1}")
+        found = np.full((*points.shape[:-1], 2), np.nan)
+        nearest_px = np.full(points.shape[:-1], np.inf)
+        for tick in np.unique(middle).tolist():
+            rows = np.flatnonzero(middle == tick)
+            first_px = float(rows[0]) if rows[0] else -np.inf
+            end_px = rows[-1] + 1.0 if rows[-1] < height - 1 else np.inf
+            moved = points + np.asarray(velocity_map_mps) * (tick * shutter.step_us / 1e6)
+            pixels = self.image.project_from(poses[tick], moved)
+            off_px = np.maximum(np.maximum(first_px - pixels[..., 1], pixels[..., 1] - end_px), 0.0)
+            here = off_px < nearest_px  # never where the pixel is NaN
+            found[here], nearest_px[here] = pixels[here], off_px[here]
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

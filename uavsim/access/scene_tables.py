@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from uavsim.access.boxes import UNKNOWN, Boxes, boxes_of
-from uavsim.access.images import NOTHING_IGNORED, Image, LidarScan
+from uavsim.access.images import NOTHING_IGNORED, Image, LidarScan, ShutterTicks
 from uavsim.access.towns import read_road_map
-from uavsim.dataset.lens_columns import lens_of
+from uavsim.dataset.lens_columns import lens_of, shutter_of
 from uavsim.dataset.schema import Tables
 from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
@@ -144,7 +144,21 @@ class SceneTables:
             ignored_px=self._ignored_px.get(row["token"], NOTHING_IGNORED),
             reported=self._index["agent_view"].get(row["token"], {}),
             lens=lens_of(calibration, size_px=(row["width"], row["height"])),
+            shutter_ticks=self._shutter_ticks(row["token"], calibration),
         )
+
+    def _shutter_ticks(self, token: str, calibration: JsonDict) -> ShutterTicks | None:
+        shutter, rows = shutter_of(calibration), self._shutter_rows.get(token)
+        if shutter is None or not rows:
+            return None
+        return ShutterTicks(shutter, SE3.stack([_pose(row) for row in rows]))
+
+    @cached_property
+    def _shutter_rows(self) -> dict[str, list[JsonDict]]:
+        found: dict[str, list[JsonDict]] = {}
+        for row in sorted(self._rows.get("shutter_tick", ()), key=lambda row: row["timestamp"]):
+            found.setdefault(row["sample_data_token"], []).append(row)
+        return found
 
     def scan_of(self, row: JsonDict, kind: type[Scan]) -> Scan:
         """Make the scan of a row of ``sample_data``."""

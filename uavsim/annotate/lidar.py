@@ -24,7 +24,7 @@ def points_on_boxes(recording: Recording, boxes: BoxLabels) -> dict[str, IntArra
         DatasetError: a scan's file is missing or damaged.
     """
     taken = {name for sensor in recording.plan.sensors for name in sensor.spec.modalities}
-    owners = [m for m in modalities().values() if m.derived_from in taken]
+    owners = [m for m in modalities().values() if m.derived_from in taken and m.nuscenes != "camera"]
     column = {agent: number for number, agent in enumerate(recording.plan.agents)}
     shape = (len(boxes), len(column))
     found: dict[str, IntArray] = {m.nuscenes: np.zeros(shape, dtype=np.int64) for m in owners}

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from uavsim.capture.masks import Spread
 from uavsim.capture.proofs import Proof, Taken, proof_of
 from uavsim.errors import MissedTick
 from uavsim.geometry.lens import Lens
-from uavsim.records.modalities import modality, ordered
+from uavsim.images.light import dimmed
+from uavsim.records.modalities import RGB, modality, ordered
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.records.sensors import CameraParams
 from uavsim.simulate.ports import Reading, SensorPose
+from uavsim.typing import FloatArray
 
 __all__ = ["Assembler", "Capture"]
 
@@ -86,6 +89,7 @@ class Assembler:
                         each.reading.data if known or m.unknown is None else m.unknown(each.pose.sensor.spec.params)
                     )
         _look_through_lenses(poses, data, spread=spread)
+        _dim_corners(poses, data)
         owners = _owners(readings, data)
         return [Capture(pose, data[pose.channel], owners[pose.channel]) for pose in poses]
 
@@ -109,6 +113,21 @@ def _look_through_lenses(
 
     for (channel, name, _), found in zip(looked, list(spread(seen, looked)), strict=True):
         data[channel][name] = found
+
+
+def _dim_corners(poses: Sequence[SensorPose], data: Mapping[str, dict[str, Any]]) -> None:
+    """Take the light that lenses keep from the corners of images, in place."""
+    for pose in poses:
+        params = pose.sensor.spec.params
+        if isinstance(params, CameraParams) and params.vignetting:
+            image = data[pose.channel]
+            image[RGB] = dimmed(image[RGB], _light_share(params))
+
+
+@lru_cache(maxsize=32)
+def _light_share(params: CameraParams) -> FloatArray:
+    """Return ``CameraParams.light_share``, computed once a camera."""
+    return params.light_share
 
 
 def _by_modality(poses: Sequence[SensorPose], readings: Sequence[Reading]) -> dict[str, list[Taken]]:

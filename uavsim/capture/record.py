@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
-from uavsim.capture.assemble import Assembler
+from uavsim.capture.assemble import Assembler, Capture
 from uavsim.capture.measuring import FrameMeasure, MeasureScene
 from uavsim.capture.recording_writer import RecordingWriter, yield_to_client
 from uavsim.capture.rig import sensor_poses
+from uavsim.capture.shutter import ThroughShutters
 from uavsim.files.whole import storage_errors
 from uavsim.records.ingredients import ingredients_of
 from uavsim.records.modalities import RGB
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import AgentState, DroneState, RecordedFrame, SessionFacts
+from uavsim.records.recording import AgentState, DroneState, RecordedFrame, SessionFacts, ShutterTick
 from uavsim.simulate.ports import Heartbeat, PendingReadings, SceneTraffic, SensorPose, TickState, WorldPort
 from uavsim.simulate.session import Session
 
@@ -67,7 +68,7 @@ def record_scene(
             behind.wait_for_room()  # now that the next images come: with them, two captures are in memory at most
             return sensor_poses(plan, places)
 
-        for step in plan.capture_steps:
+        for step in plan.rendered_steps:
             taken = _Taken(step, *lockstep.capture(step, poses_of=poses_of), lockstep.weather_now())
             behind.put(taken)
             del taken  # or its images would stay until the next ones are there
@@ -114,6 +115,16 @@ class _Taken:
         return tuple(agent for agent in self.agents if isinstance(agent, DroneState))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Open:
+    """A capture whose shutters are still open."""
+
+    taken: _Taken
+    captures: Sequence[Capture]
+    measure: FrameMeasure | None
+    shutters: ThroughShutters
+
+
 class _Behind:
     """Joins captures to frames of the recording, one after the other, in a thread behind the client.
 
@@ -132,6 +143,7 @@ class _Behind:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assemble", initializer=yield_to_client)
         self._last: Future[None] | None = None
         self._pending: PendingReadings | None = None
+        self._open: _Open | None = None
         self._has_room = Event()
         self._has_room.set()
 
@@ -174,14 +186,35 @@ class _Behind:
             self._writer.make_room()
         finally:
             self._has_room.set()  # also where that failed, which whoever waits for the capture learns
-        plan, state = self._plan, taken.state
         captures = self.assembler.assemble(
             taken.poses,
             readings,
-            state.actors,
-            first=taken.step == plan.capture_steps[0],
+            taken.state.actors,
+            first=taken.step == self._plan.capture_steps[0],
             spread=self._writer.spread,
         )
+        del readings
+        if not self._plan.shutter_steps:
+            self._record(taken, captures, measure)
+            return
+        if self._open is None:
+            self._open = _Open(taken, captures, measure, ThroughShutters(captures))
+        opened = self._open
+        opened.shutters.add(captures, step=taken.step, spread=self._writer.spread)
+        if len(opened.shutters.ticks) > self._plan.shutter_steps:
+            self._open = None
+            opened.shutters.finish(spread=self._writer.spread)
+            self._record(opened.taken, opened.captures, opened.measure, shutter=tuple(opened.shutters.ticks))
+
+    def _record(
+        self,
+        taken: _Taken,
+        captures: Sequence[Capture],
+        measure: FrameMeasure | None,
+        *,
+        shutter: tuple[ShutterTick, ...] = (),
+    ) -> None:
+        plan, state = self._plan, taken.state
         recorded = self._writer.put(captures, step=taken.step, agents=taken.agents, measure=measure)
         frame = RecordedFrame(
             step=taken.step,
@@ -193,10 +226,11 @@ class _Behind:
             actors=state.actors,
             weather=taken.weather,
             others=tuple(agent for agent in taken.agents if isinstance(agent, AgentState)),
+            shutter=shutter,
         )
         self._writer.add(frame, measure=measure)
         self.samples += self._is_keyframe(taken)
-        self.images += sum(reading.modality == RGB for reading in readings)
+        self.images += sum(RGB in capture.data for capture in captures)
 
     def _is_keyframe(self, taken: _Taken) -> bool:
         return taken.step % self._plan.keyframe_every_steps == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, GetJsonSchemaHandler, field_validator, model_validator
@@ -300,6 +301,8 @@ class DatasetConfig(Model):
             keyframe_s = float(value.get("keyframe_s", 0.5))
         except (AttributeError, TypeError, ValueError):
             return value  # which the fields themselves report
+        if not math.isfinite(keyframe_s):
+            return value  # likewise
         fps, last = captures.clip.fps, captures.clip.frames - 1
         every = round(keyframe_s * fps)
         if every < 1 or last % every:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self
 
+import numpy as np
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
 
 from uavsim.config.base import CameraName, Metres3, Model, Text
 from uavsim.config.explain import wrong_key
 from uavsim.config.lens import CameraLens
+from uavsim.config.shutter import CameraShutter
 from uavsim.errors import UnknownNameError
 from uavsim.records.modalities import CAMERA_SENSORS, INSTANCE, LIDAR, RGB, camera_sensors, modalities
 from uavsim.records.sensors import LidarParams, SensorParams
@@ -26,12 +28,28 @@ def _known(name: str) -> str:
         raise ValueError(str(error)) from error
 
 
+def _bearable(parts: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Keep what brightens nothing and leaves some light everywhere."""
+    square = np.linspace(0.0, 1.0, 257)
+    taken = -np.polyval([*parts[::-1], 0.0], square)
+    if float(taken.min()) < -1e-9:
+        raise ValueError(f"brightens the image by {-float(taken.min()):.3g} somewhere; the nearest is [0, 0, 0]")
+    if (most := float(taken.max())) > _DARKEST:
+        near = ", ".join(f"{part * _DARKEST / most:.4g}" for part in parts)
+        raise ValueError(
+            f"leaves {1 - most:.3g} of the light somewhere, less than {1 - _DARKEST:g}; the nearest is [{near}]"
+        )
+    return parts
+
+
+_DARKEST: Final = 0.95
 _SCHEMA: dict[str, Any] = {"anyOf": [{"enum": list(CAMERA_SENSORS)}, {"type": "string", "pattern": r"^[a-z0-9_]+$"}]}
 SensorName = Annotated[str, AfterValidator(_known), WithJsonSchema(_SCHEMA)]
 """One of ours or of an installed package's; editors complete ours and take any other word."""
 
 Pixels = Annotated[int, Field(ge=16, le=8192)]
 Fov = Annotated[float, Field(ge=5, le=170)]
+Vignetting = Annotated[tuple[float, float, float], AfterValidator(_bearable)]
 Sensors = Annotated[tuple[SensorName, ...], Field(min_length=1)]
 
 
@@ -55,6 +73,9 @@ class Camera(Mount):
     fov_deg: Fov | None = None
     lens: CameraLens | None = None
     """None is a pinhole, or the rig's."""
+    shutter: CameraShutter | None = None
+    """None takes each image in one tick only, or as the rig has it."""
+    vignetting: Vignetting | None = None
     sensors: Sensors | None = None
 
 
@@ -160,6 +181,10 @@ class Rig(Model):
     """Horizontal."""
     lens: CameraLens | None = None
     """Of every camera without its own."""
+    shutter: CameraShutter | None = None
+    """Of every camera without its own."""
+    vignetting: Vignetting | None = None
+    """a1, a2, a3: a pixel at r of the way to the farthest corner has 1 + a1 r^2 + a2 r^4 + a3 r^6 of its light."""
     sensors: Sensors = (RGB, INSTANCE)
     cameras: Annotated[dict[CameraName, Camera], Field(min_length=1, max_length=16)]
     lidar: Lidar | None = None

@@ -1,27 +1,73 @@
-"""The columns of ``calibrated_sensor`` that say a camera's lens, written and read."""
+"""The columns of ``calibrated_sensor`` that say a camera's lens and shutter, written and read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from uavsim.dataset.rows import CalibratedSensorRow, LensColumns
+from uavsim.dataset.rows import CalibratedSensorRow, LensColumns, ShutterTickRow
+from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
 from uavsim.geometry.lens import LENS_MODELS, Lens
+from uavsim.geometry.shutter import Shutter
+from uavsim.records.plan import ScenePlan
+from uavsim.records.recording import RecordedFrame
+from uavsim.records.sensors import CameraParams
 
-__all__ = ["columns_of", "kept_columns", "lens_of"]
+__all__ = ["columns_of", "kept_columns", "lens_of", "shutter_of", "shutter_ticks"]
 
 
-def columns_of(lens: Lens | None) -> LensColumns:
-    """Return the columns; none of a pinhole."""
-    return {} if lens is None else {"uav_lens": lens.model, "uav_distortion": list(lens.coefficients)}
+def columns_of(camera: CameraParams | None) -> LensColumns:
+    """Return the columns; none of a pinhole without a shutter, and of what is no camera."""
+    found: LensColumns = {}
+    if camera is None:
+        return found
+    if camera.lens is not None:
+        found |= {"uav_lens": camera.lens.model, "uav_distortion": list(camera.lens.coefficients)}
+    if camera.vignetting:
+        found |= {"uav_vignetting": list(camera.vignetting)}
+    if (shutter := camera.shutter) is not None:
+        found |= {
+            "uav_exposure_us": shutter.exposure_us,
+            "uav_readout_us": shutter.readout_us,
+            "uav_shutter_step_us": shutter.step_us,
+        }
+    return found
+
+
+def shutter_ticks(plan: ScenePlan, frame: RecordedFrame) -> list[ShutterTickRow]:
+    """Return the rows of ``shutter_tick`` of the images of a frame."""
+    rows: list[ShutterTickRow] = []
+    own = [(reading.channel, s) for reading in frame.cameras if (s := reading.camera.shutter) is not None]
+    for number, tick in enumerate(frame.shutter):
+        for (channel, shutter), pose in zip(own, tick.map_SE3_optical, strict=True):
+            if number > shutter.steps:
+                continue  # another camera's is open for longer
+            owner = token(plan.dataset, plan.scene_name, "sample_data", channel, frame.timestamp_us)
+            rows.append(
+                {
+                    "token": token(owner, "shutter", number),
+                    "sample_data_token": owner,
+                    "timestamp": frame.timestamp_us + number * plan.step_us,
+                    "translation": pose.translation_m.tolist(),
+                    "rotation": pose.quat_wxyz.tolist(),
+                }
+            )
+    return rows
 
 
 def kept_columns(row: CalibratedSensorRow) -> LensColumns:
     """Return them as a row has them."""
-    if "uav_lens" not in row:
-        return {}
-    return {"uav_lens": row["uav_lens"], "uav_distortion": row["uav_distortion"]}
+    kept: Any = {name: value for name, value in row.items() if name in LensColumns.__annotations__}
+    found: LensColumns = kept
+    return found
+
+
+def shutter_of(row: Mapping[str, Any]) -> Shutter | None:
+    """Return the shutter of a row of ``calibrated_sensor``; None where the camera has none."""
+    if "uav_readout_us" not in row:
+        return None
+    return Shutter(row["uav_exposure_us"], row["uav_readout_us"], row["uav_shutter_step_us"])
 
 
 def lens_of(row: Mapping[str, Any], *, size_px: tuple[int, int]) -> Lens | None:

@@ -32,6 +32,7 @@ __all__ = [
     "SceneRow",
     "SemanticTagRow",
     "SensorRow",
+    "ShutterTickRow",
     "SweepAnnotationRow",
     "Vector",
     "ViewEntry",
@@ -240,10 +241,14 @@ class EgoPoseRow(TypedDict):
 
 
 class LensColumns(TypedDict):
-    """The lens of a camera, of which there is none in a pinhole's row: model and coefficients of ``LENS_MODELS``."""
+    """Columns of a camera beside a pinhole's: model and coefficients of ``LENS_MODELS``, vignetting, times of its shutter."""
 
     uav_lens: NotRequired[str]
     uav_distortion: NotRequired[Vector]
+    uav_vignetting: NotRequired[Vector]
+    uav_exposure_us: NotRequired[int]
+    uav_readout_us: NotRequired[int]
+    uav_shutter_step_us: NotRequired[int]
 
 
 class CalibratedSensorRow(TypedDict):
@@ -256,6 +261,10 @@ class CalibratedSensorRow(TypedDict):
     camera_intrinsic: list[Vector]
     uav_lens: NotRequired[str]
     uav_distortion: NotRequired[Vector]
+    uav_vignetting: NotRequired[Vector]
+    uav_exposure_us: NotRequired[int]
+    uav_readout_us: NotRequired[int]
+    uav_shutter_step_us: NotRequired[int]
 
 
 class CameraPoseRow(TypedDict):
@@ -265,6 +274,16 @@ class CameraPoseRow(TypedDict):
     translation: Vector
     rotation: Vector
     euler_deg: Vector
+
+
+class ShutterTickRow(TypedDict):
+    """The pose, map <- optical, of a camera at one of the ticks that its image through the shutter is made of."""
+
+    token: str
+    sample_data_token: str
+    timestamp: int
+    translation: Vector
+    rotation: Vector
 
 
 class LayerRow(TypedDict):

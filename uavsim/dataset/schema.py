@@ -110,6 +110,13 @@ CALIBRATED_SENSOR: Final = Table(
 )
 CAMERA_POSE: Final = Table("camera_pose", rows.CameraPoseRow, Owner.by("token", "sample_data.token"), required=False)
 LAYER: Final = Table("layer", rows.LayerRow, Owner.by("sample_data_token", "sample_data.token"), required=False)
+SHUTTER_TICK: Final = Table(
+    "shutter_tick",
+    rows.ShutterTickRow,
+    Owner.by("sample_data_token", "sample_data.token"),
+    required=False,
+    where_empty=False,
+)
 VISIBILITY_DETAIL: Final = Table(
     "visibility_detail",
     rows.VisibilityDetailRow,
@@ -159,6 +166,7 @@ TABLES: Final[tuple[Table[Any], ...]] = (
     CALIBRATED_SENSOR,
     CAMERA_POSE,
     LAYER,
+    SHUTTER_TICK,
     VISIBILITY_DETAIL,
     AGENT_VIEW,
     IGNORE_REGION,

@@ -13,7 +13,7 @@ import numpy as np
 
 from uavsim.dataset import layout
 from uavsim.dataset.fragment import Fragment, FragmentHead
-from uavsim.dataset.lens_columns import columns_of
+from uavsim.dataset.lens_columns import columns_of, shutter_ticks
 from uavsim.dataset.rows import (
     AgentRow,
     CalibratedSensorRow,
@@ -26,7 +26,7 @@ from uavsim.dataset.rows import (
     SampleRow,
     SceneRow,
 )
-from uavsim.dataset.schema import AGENT, LIDARSEG, Tables
+from uavsim.dataset.schema import AGENT, LIDARSEG, SHUTTER_TICK, Tables
 from uavsim.dataset.strict_boxes import (
     box_rows,
     detail_rows,
@@ -98,7 +98,7 @@ class _SceneTables:
         self._bev_rows: list[SampleDataRow] = []
         self._bev_poses: list[EgoPoseRow] = []
         names = ("calibrated_sensor", "ego_pose", "sample_data", "camera_pose", "layer", "agent_view", LIDARSEG.name)
-        self.rows: Tables = {name: [] for name in names}
+        self.rows: Tables = {name: [] for name in (*names, SHUTTER_TICK.name)}
         self._later: Tables = {name: [] for name in ("sample_data", "ego_pose", "layer")}  # of what is no camera
 
     def add_frame(self, frame: RecordedFrame, *, sample_token: str) -> None:
@@ -111,6 +111,7 @@ class _SceneTables:
         for reading, pose in zip(frame.readings, map_SE3_flu, strict=True):
             state = states[reading.sensor.agent]
             self._add_reading(frame, reading, state, sample_token=sample_token, map_SE3_flu=pose)
+        self.rows["shutter_tick"] += shutter_ticks(self._plan, frame)
         if frame.sample_index is not None:
             drone = next(d for d in frame.drones if d.drone_id == self._plan.swarm.drone_ids[0])
             self._add_bev(frame, drone, sample_token=sample_token)
@@ -135,7 +136,7 @@ class _SceneTables:
             "translation": flu_SE3_sensor.translation_m.tolist(),
             "rotation": flu_SE3_sensor.quat_wxyz.tolist(),
             "camera_intrinsic": camera.intrinsic.tolist() if camera else [],
-            **columns_of(camera.lens if camera else None),
+            **columns_of(camera),
         }
         self.rows["calibrated_sensor"].append(row)
 

@@ -7,11 +7,10 @@ from typing import cast
 import cv2
 import numpy as np
 
+from uavsim.images.light import GAMMA
 from uavsim.typing import UInt8Array
 
 __all__ = ["degrade_image"]
-
-_GAMMA = 2.2  # images are stored for screens; light adds up in linear values
 
 
 def degrade_image(
@@ -33,8 +32,8 @@ def degrade_image(
     """
     out = np.ascontiguousarray(pixels)
     if exposure_stops:
-        light = (np.arange(256) / 255.0) ** _GAMMA * 2.0**exposure_stops
-        table = np.rint(np.clip(light, 0.0, 1.0) ** (1 / _GAMMA) * 255.0).astype(np.uint8)
+        light = (np.arange(256) / 255.0) ** GAMMA * 2.0**exposure_stops
+        table = np.rint(np.clip(light, 0.0, 1.0) ** (1 / GAMMA) * 255.0).astype(np.uint8)
         out = np.take(table, out)
     if blur_sigma_px:
         out = cast(UInt8Array, cv2.GaussianBlur(out, (0, 0), blur_sigma_px))

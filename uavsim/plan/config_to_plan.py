@@ -51,11 +51,15 @@ def sensors(rig: Loaded[Rig], *, step_us: int) -> tuple[SensorSpec, ...]:
         if fault := block.fault(step_us=step_us):
             raise rig.error((*place, fault[0]), fault[1])
     others = (block_sensor(block, name=name, modality=m, step_us=step_us) for _, name, m, block in blocks)
-    return (*cameras(rig), *others)
+    return (*cameras(rig, step_us=step_us), *others)
 
 
-def cameras(rig: Loaded[Rig]) -> tuple[SensorSpec, ...]:
+def cameras(rig: Loaded[Rig], *, step_us: int = 1) -> tuple[SensorSpec, ...]:
     """Write the cameras out.
+
+    Args:
+        rig: of them.
+        step_us: of the simulation.
 
     Raises:
         ConfigError: a lens sees what no pinhole image holds.
@@ -65,18 +69,26 @@ def cameras(rig: Loaded[Rig]) -> tuple[SensorSpec, ...]:
             name=name,
             mount_t_m=camera.mount_m,
             mount_rpy_deg=(camera.roll_deg, camera.pitch_deg, camera.yaw_deg),
-            params=_camera(rig, name, camera),
+            params=_camera(rig, name, camera, step_us=step_us),
             modalities=tuple(m.name for m in ordered(camera.sensors or rig.model.sensors)),
         )
         for name, camera in rig.model.cameras.items()
     )
 
 
-def _camera(rig: Loaded[Rig], name: str, camera: Camera) -> CameraParams:
+def _camera(rig: Loaded[Rig], name: str, camera: Camera, *, step_us: int) -> CameraParams:
     width_px, height_px = camera.width_px or rig.model.width_px, camera.height_px or rig.model.height_px
     fov_deg, lens = camera.fov_deg or rig.model.fov_deg, camera.lens or rig.model.lens
+    shutter, vignetting = camera.shutter or rig.model.shutter, camera.vignetting or rig.model.vignetting or ()
+    seen = CameraParams(
+        width_px,
+        height_px,
+        fov_deg,
+        shutter=shutter.shutter(step_us=step_us) if shutter else None,
+        vignetting=vignetting if any(vignetting) else (),
+    )
     if lens is None:
-        return CameraParams(width_px, height_px, fov_deg)
+        return seen
     if fault := lens.fault(width_px=width_px, height_px=height_px, fov_deg=fov_deg):
         key, what = fault
         of_camera = camera.fov_deg if key == "fov_deg" else camera.lens
@@ -87,7 +99,7 @@ def _camera(rig: Loaded[Rig], name: str, camera: Camera) -> CameraParams:
         middle = np.array([[0.0, made.centre_px[1]], [width_px, made.centre_px[1]]])
         left, right = np.degrees(np.arctan(made.rays(middle)[:, 0])).tolist()
         fov_deg = round(right - left, 6)
-    return CameraParams(width_px, height_px, fov_deg, made)
+    return replace(seen, fov_deg=fov_deg, lens=made)
 
 
 def given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorSpec, ...]:
@@ -96,6 +108,7 @@ def given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorSp
     Raises:
         ConfigError: the dataset's topology cannot give one of them, or it cannot work at the dataset's step.
     """
+    _check_shutters(dataset.model, rig)
     topology = dataset.model.topology
     server = backend_of(topology).sensors_from
     specs = sensors(rig, step_us=round(dataset.model.step_s * 1e6))
@@ -110,6 +123,17 @@ def given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorSp
                     here, f"topology {topology} cannot give {name!r}; its cameras give {given} (camera {spec.name})"
                 )
     return specs
+
+
+def _check_shutters(dataset: DatasetConfig, rig: Loaded[Rig]) -> None:
+    """Refuse shutters that images of whole steps cannot make before the next image begins."""
+    step_us = round(dataset.step_s * 1e6)
+    image_us = round(dataset.keyframe_s / dataset.step_s) // (dataset.sweeps_per_keyframe + 1) * step_us
+    for name, camera in rig.model.cameras.items():
+        shutter = camera.shutter or rig.model.shutter
+        if shutter and (fault := shutter.fault(step_us=step_us, image_us=image_us)):
+            place = (*(("cameras", name) if camera.shutter else ()), "shutter", fault[0])
+            raise rig.error(place, f"{fault[1]} (camera {name})")
 
 
 def block_sensor(block: Block, *, name: str, modality: str, step_us: int) -> SensorSpec:

@@ -32,6 +32,7 @@ from uavsim.plan.path import FlightPath, fly_route
 from uavsim.plan.swarm import fly_swarm, formation_altitude
 from uavsim.plan.weather import PRESETS, preset_track, weather_track
 from uavsim.records.ingredients import INGREDIENTS
+from uavsim.records.modalities import modality
 from uavsim.records.plan import PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
 from uavsim.records.sensors import SensorSpec
 from uavsim.registry import pick
@@ -125,6 +126,7 @@ class _TownPlanner:
     rig_name: str
     ingredients: dict[str, ScenePlanner]
     whole_samples: int  # some ingredients are solved for the whole scene, of which fewer samples may be flown
+    extra_steps: int = 0  # after the last image, of which images through shutters are made, too
     formations: dict[str, Loaded[Formation]] = field(default_factory=dict)
     weathers: dict[str, WeatherTrack] = field(default_factory=dict)
     paths: dict[tuple[str, float, bool], FlightPath] = field(default_factory=dict)
@@ -213,6 +215,21 @@ class _TownPlanner:
         return self.paths[key]
 
     def plan(self, number: int) -> ScenePlan:
+        """Plan a scene; again, and longer, where a rig turns out to have a shutter."""
+        scene = self._plan(number)
+        if scene.shutter_steps == self.extra_steps:
+            return scene
+        changes = {name for spec in scene.specs for name in spec.modalities if modality(name).unknown is not None}
+        if changes:
+            raise self.dataset.error(
+                ("rig",),
+                f"{', '.join(sorted(changes))} report changes since a camera's image before, and a shutter in the scene takes "
+                "images in the ticks after it: leave one of them out",
+            )
+        self.extra_steps = scene.shutter_steps
+        return self._plan(number)
+
+    def _plan(self, number: int) -> ScenePlan:
         model, turn = self.dataset.model, number - self.scenes.allowed.start
         seed = model.seed
         formation = self.formation(
@@ -223,7 +240,7 @@ class _TownPlanner:
         route, start_share = self.route_of(turn)
         altitude_m = numbering.altitude_of(model.altitude_m, numbering.scene_rng(seed, number, "altitude"), number=turn)
         whole = self.fly(formation, route, start_share=start_share, altitude_m=altitude_m, number=number)
-        steps = (model.samples - 1) * self.keyframe_steps + 1
+        steps = (model.samples - 1) * self.keyframe_steps + self.extra_steps + 1
         swarm = SwarmTrajectory(whole.drone_ids, whole.map_SE3_flu[:steps])
         scene = SceneToFill(number, turn, weather_name, whole, swarm, dataset_seed=seed)
         site = self.town.model
@@ -279,7 +296,7 @@ class _TownPlanner:
             ConfigError: a drone leaves the town, comes too near to something or to another drone.
         """
         model, own = self.dataset.model, self.routes.model.routes[route]
-        total = (self.whole_samples - 1) * self.keyframe_steps
+        total = (self.whole_samples - 1) * self.keyframe_steps + self.extra_steps
         time_s = np.asarray(np.arange(total + 1) * (self.step_us * 1e-6), dtype=np.float64)
         route_knows = own.altitude_m is not None or any(item.altitude_m is not None for item in own.path)
         by_formation = altitude_m is None and not route_knows

@@ -97,7 +97,7 @@ def statements(facts: Facts, certificate: JsonDict | None) -> Statements:
             f"{facts.boxes:,} 3D boxes with tracks{_with_masks(facts)}; towns: {towns or 'not said'}."
         ),
         limitations=(
-            "All images are rendered; motion blur, rolling shutter and lens distortion of real cameras are not there. "
+            "All images are rendered; of what real lenses and shutters do, only what the rig asks for is there. "
             f"{_degraded(facts)} {facts.origin} A model trained on this alone is not shown "
             f"to work on real images. Towns: {towns or 'not said'}; weather of scenes: {weather or 'not said'}.{spawned}"
         ),

@@ -28,6 +28,7 @@ from uavsim.errors import DatasetError, FrameError
 from uavsim.files.parse import reading
 from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
+from uavsim.geometry.shutter import Shutter
 from uavsim.records import ingredients, motion, plan, recording, sensors
 from uavsim.records.plan import ScenePlan
 from uavsim.records.typed import misfit
@@ -44,7 +45,7 @@ _RECORDS: Final[dict[str, type]] = {
     for module in (motion, plan, recording, sensors)
     for name in module.__all__
     if dataclasses.is_dataclass(getattr(module, name))
-} | {"SE3": SE3, "Lens": Lens}
+} | {"SE3": SE3, "Lens": Lens, "Shutter": Shutter}
 
 
 def pack_plan(plan: ScenePlan) -> bytes:

@@ -16,6 +16,7 @@ Arrays as captured, by modality:
 | ``radar`` | as read, places alone in (N,) of ``images.points.RETURN``; as stored, (N,) of ``images.radar.DETECTION`` |
 | ``radar_instance`` | (N, 2) instance id and tag of what the detections of ``radar`` are on |
 | ``events`` | (N,) of ``images.events.EVENT``: changes of brightness since the camera's image before, in the order of time |
+| ``shutter`` | as ``rgb``, rows of their own ticks (``geometry.shutter``); ``shutter_instance``, ``shutter_depth`` likewise |
 | ``semantic`` | (H, W) uint8 tags of CARLA's palette (table ``semantic_tag``) |
 """
 
@@ -48,6 +49,9 @@ __all__ = [
     "RADAR",
     "RADAR_INSTANCE",
     "RGB",
+    "SHUTTER",
+    "SHUTTER_DEPTH",
+    "SHUTTER_INSTANCE",
     "Modality",
     "camera_sensors",
     "layer_folders",
@@ -63,6 +67,9 @@ LIDAR: Final = "lidar"
 LIDAR_INSTANCE: Final = "lidar_instance"
 RADAR: Final = "radar"
 RADAR_INSTANCE: Final = "radar_instance"
+SHUTTER: Final = "shutter"
+SHUTTER_INSTANCE: Final = "shutter_instance"
+SHUTTER_DEPTH: Final = "shutter_depth"
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,9 +255,36 @@ _BUILT_IN: Final = (
         nuscenes="radar",
         derived_from=RADAR,
     ),
+    Modality(
+        SHUTTER,
+        CameraParams,
+        folder="shutter",
+        suffix="",
+        encode=_encode_rgb,
+        decode=codec.decode_rgb,
+        derived_from=RGB,
+    ),
+    Modality(
+        SHUTTER_INSTANCE,
+        CameraParams,
+        folder="shutter_masks",
+        suffix=".png",
+        encode=_encode_mask,
+        decode=codec.mask_ids_and_tags,
+        derived_from=INSTANCE,
+    ),
+    Modality(
+        SHUTTER_DEPTH,
+        CameraParams,
+        folder="shutter_depth",
+        suffix=".png",
+        encode=lambda depth_m, _: codec.encode_depth(depth_m),
+        decode=codec.decode_depth,
+        derived_from=DEPTH,
+    ),
 )
 
-CAMERA_SENSORS: Final = tuple(m.name for m in _BUILT_IN if m.params is CameraParams)
+CAMERA_SENSORS: Final = tuple(m.name for m in _BUILT_IN if m.params is CameraParams and not m.derived_from)
 """Ours that a rig's ``sensors`` may name."""
 
 
@@ -281,7 +315,7 @@ def modality(name: str) -> Modality:
 
 def camera_sensors() -> dict[str, Modality]:
     """Return the modalities that a rig's ``sensors`` may name."""
-    return {name: m for name, m in modalities().items() if m.params is CameraParams}
+    return {name: m for name, m in modalities().items() if m.params is CameraParams and not m.derived_from}
 
 
 def ordered(names: Iterable[str]) -> list[Modality]:

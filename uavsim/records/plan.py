@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeVar
 
 from uavsim.geometry.se3 import SE3
-from uavsim.records.sensors import Agent, AgentsPlan, Sensor, SensorSpec
+from uavsim.records.sensors import Agent, AgentsPlan, Sensor, SensorSpec, shutter_of
 from uavsim.typing import FloatArray
 
 __all__ = [
@@ -210,6 +210,21 @@ class ScenePlan:
     def capture_steps(self) -> range:
         """Steps at which images are taken, keyframes and sweeps."""
         return range(0, (self.samples - 1) * self.keyframe_every_steps + 1, self.image_every_steps)
+
+    @property
+    def shutter_steps(self) -> int:
+        """Steps after each of those, of which images through shutters are made, too."""
+        return max((s.steps for spec in self.specs if (s := shutter_of(spec)) is not None), default=0)
+
+    @property
+    def rendered_steps(self) -> tuple[int, ...]:
+        """All steps at which something is taken: those of images, and those of shutters after them."""
+        return tuple(step + more for step in self.capture_steps for more in range(self.shutter_steps + 1))
+
+    @property
+    def specs(self) -> tuple[SensorSpec, ...]:
+        """Every sensor of every rig."""
+        return (*self.rig, *(spec for group in self.ground for spec in group.rig))
 
     @property
     def ground(self) -> tuple[AgentsPlan, ...]:

@@ -30,6 +30,7 @@ __all__ = [
     "Recording",
     "SensorReading",
     "SessionFacts",
+    "ShutterTick",
     "instances_of_agents",
 ]
 
@@ -123,6 +124,19 @@ class MeasuredBoxes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ShutterTick:
+    """One of the ticks that the images through shutters of a capture are made of.
+
+    Attributes:
+        step: plan step.
+        map_SE3_optical: (C,) the cameras that have shutters, in the plan's order.
+    """
+
+    step: int
+    map_SE3_optical: SE3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RecordedFrame:
     """Everything of one capture tick.
 
@@ -134,6 +148,7 @@ class RecordedFrame:
         readings: of every sensor, in the order of ``ScenePlan.sensors``.
         measured: of a keyframe with masks; None of others.
         others: the agents beside the drones.
+        shutter: the ticks of the images that were taken through shutters, this one first.
     """
 
     step: int
@@ -146,6 +161,7 @@ class RecordedFrame:
     weather: tuple[float, ...]
     measured: MeasuredBoxes | None = None
     others: tuple[AgentState, ...] = field(default=(), metadata={"left_out_as_default": True})
+    shutter: tuple[ShutterTick, ...] = field(default=(), metadata={"left_out_as_default": True})
 
     @property
     def states(self) -> tuple[DroneState | AgentState, ...]:

@@ -16,12 +16,24 @@ from uavsim.geometry import pinhole, unreal
 from uavsim.geometry.frames import FLU_SE3_OPTICAL
 from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
+from uavsim.geometry.shutter import Shutter
 from uavsim.typing import FloatArray
 
-__all__ = ["Agent", "AgentKind", "AgentsPlan", "CameraParams", "LidarParams", "Sensor", "SensorParams", "SensorSpec"]
+__all__ = [
+    "Agent",
+    "AgentKind",
+    "AgentsPlan",
+    "CameraParams",
+    "LidarParams",
+    "Sensor",
+    "SensorParams",
+    "SensorSpec",
+    "shutter_of",
+]
 
 AgentKind = Literal["drone", "vehicle", "roadside"]
 _LETTER: Final[dict[str, str]] = {"drone": "", "vehicle": "v", "roadside": "r"}
+_LATER: Final = {"left_out_as_default": True}
 _ON_THE_GROUND: Final = {"CAMERA": "CAM"}  # nuScenes' own word; drones have UAV3D's
 
 
@@ -64,6 +76,8 @@ class CameraParams:
     Attributes:
         fov_deg: horizontal; through a lens, that of its radial part along the image's middle line.
         lens: of an image of this size; None of a pinhole.
+        shutter: through which the image is taken once more; None where it is taken in one tick only.
+        vignetting: a1, a2, a3 of ``light_share``; () where the corners are as bright as the middle.
     """
 
     prefix: ClassVar[str] = "CAMERA"
@@ -72,7 +86,9 @@ class CameraParams:
     width_px: int
     height_px: int
     fov_deg: float
-    lens: Lens | None = field(default=None, metadata={"left_out_as_default": True})
+    lens: Lens | None = field(default=None, metadata=_LATER)
+    shutter: Shutter | None = field(default=None, metadata=_LATER)
+    vignetting: tuple[float, ...] = field(default=(), metadata=_LATER)
 
     @property
     def intrinsic(self) -> FloatArray:
@@ -88,6 +104,16 @@ class CameraParams:
             return self
         wide = self.lens.wide
         return CameraParams(wide.width_px, wide.height_px, wide.fov_deg)
+
+    @property
+    def light_share(self) -> FloatArray:
+        """The (H, W) share of its light that each pixel gets: 1 + a1 r^2 + a2 r^4 + a3 r^6, r = 1 at the farthest corner."""
+        cx, cy = self.intrinsic[:2, 2]
+        v, u = np.indices((self.height_px, self.width_px)) + 0.5
+        far = np.hypot(max(cx, self.width_px - cx), max(cy, self.height_px - cy))
+        square = ((u - cx) ** 2 + (v - cy) ** 2) / far**2
+        a1, a2, a3 = self.vignetting or (0.0, 0.0, 0.0)
+        return np.asarray(1.0 + square * (a1 + square * (a2 + square * a3)))
 
     def resized(self, width_px: int, height_px: int) -> CameraParams:
         """Return the same camera with an image of another size and as wide a view."""
@@ -178,6 +204,11 @@ class SensorSpec:
         prefix = self.params.prefix
         prefix = prefix if agent.kind == "drone" else _ON_THE_GROUND.get(prefix, prefix)
         return "_".join(part for part in (prefix, self.name, "id", agent.id) if part)
+
+
+def shutter_of(spec: SensorSpec) -> Shutter | None:
+    """Return a camera's shutter; None where it has none, and of what is no camera."""
+    return spec.params.shutter if isinstance(spec.params, CameraParams) else None
 
 
 @dataclass(frozen=True, slots=True)

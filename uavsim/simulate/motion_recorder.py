@@ -20,7 +20,7 @@ class MotionRecorder:
 
     def __init__(self, plan: ScenePlan) -> None:
         """Begin a scene."""
-        self._steps = None if plan.recording == "full" else frozenset(plan.capture_steps)
+        self._steps = None if plan.recording == "full" else frozenset(plan.rendered_steps)
         self._taken: list[tuple[int, TickMotion, tuple[DroneState, ...]]] = []
 
     def add(self, step: int, motion: TickMotion | None, drones: Sequence[DroneState]) -> None:

@@ -29,6 +29,7 @@ from uavsim.validate import (
 from uavsim.validate.dataset import DIALECTS, DataSet, Dialect
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
+from uavsim.validate.shutter import shutters_kept
 
 __all__ = ["CHECKS", "CODES", "Check", "Need"]
 
@@ -156,6 +157,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _of("points.labels", points.labels_fit_points, "points.labels"),
     _of("streams.readings", streams.readings_in_order, "streams.file", "streams.readings", "streams.place"),
     _of("events.images", events.events_of_their_image, "events.file", "events.record"),
+    _of("shutter.images", shutters_kept, "shutter.ticks", "shutter.image"),
     _of("encounters.range", encounters.ranges_are_distances, "encounter.range"),
     _of("encounters.cpa", encounters.nothing_nearer_than_cpa, "encounter.cpa"),
     _of("encounters.rows", encounters.what_is_seen_has_a_row, "encounter.missing", needs="images"),

@@ -28,7 +28,7 @@ from uavsim.validate.image_kernels import (
 )
 from uavsim.validate.looks import FileState, FrameLook, FrameTask, TrackTask
 
-__all__ = ["look_at_track"]
+__all__ = ["ids_and_tags", "look_at_track"]
 
 _GROWN_PX: Final = 0.5  # rays go through pixel centres: half a pixel is for poses rounded to float32
 _AHEAD_M: Final = 0.5
@@ -121,7 +121,7 @@ def _look_at_mask(look: FrameLook, frame: FrameTask, files: DataFolder) -> _Edge
     if look.mask_state != "good":
         return None
     try:
-        ids, tags = _ids_and_tags(data)
+        ids, tags = ids_and_tags(data)
     except DatasetError:
         look.mask_state = "unreadable"
         return None
@@ -140,7 +140,7 @@ def _green(data: bytes) -> UInt8Array:
     return green_of_rows(rows) if rows is not None else np.ascontiguousarray(codec.decode_rgb(data)[..., 1])
 
 
-def _ids_and_tags(data: bytes) -> tuple[UInt16Array, UInt8Array]:
+def ids_and_tags(data: bytes) -> tuple[UInt16Array, UInt8Array]:
     """Decode a mask to (H, W) ids and (H, W) semantic tags.
 
     Raises:

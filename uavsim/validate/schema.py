@@ -72,6 +72,10 @@ TABLES: Final[dict[str, tuple[Field, ...]]] = {
         Field("camera_intrinsic", "matrix"),
         Field("uav_lens", "text", optional=True),
         Field("uav_distortion", "numbers", length=5, optional=True),
+        Field("uav_vignetting", "numbers", length=3, optional=True),
+        Field("uav_exposure_us", "int", optional=True),
+        Field("uav_readout_us", "int", optional=True),
+        Field("uav_shutter_step_us", "int", optional=True),
     ),
     "ego_pose": (_TOKEN, Field("timestamp", "int"), _TRANSLATION, _ROTATION),
     "scene": (
@@ -133,6 +137,13 @@ EXTRA: Final[dict[str, tuple[Field, ...]]] = {
         Field("instance_token", "ref", table="instance", empty=True),
     ),
     "layer": (_TOKEN, Field("sample_data_token", "ref", table="sample_data"), *_text("kind", "filename")),
+    "shutter_tick": (
+        _TOKEN,
+        Field("sample_data_token", "ref", table="sample_data"),
+        Field("timestamp", "int"),
+        _TRANSLATION,
+        _ROTATION,
+    ),
     "ignore_region": (
         _TOKEN,
         Field("sample_data_token", "ref", table="sample_data"),

@@ -1,0 +1,87 @@
+"""Images through shutters, worked out on paper: a white car crosses a black image at 1000 pixels a second."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from uavsim.capture.shutter import ThroughShutter
+from uavsim.geometry.shutter import Shutter
+from uavsim.images.light import dimmed, light_of, stored
+from uavsim.records.modalities import DEPTH, INSTANCE, RGB, SHUTTER, SHUTTER_DEPTH, SHUTTER_INSTANCE
+from uavsim.records.sensors import CameraParams
+
+HEIGHT, WIDTH, CAR_PX = 100, 120, 20
+STEP_US, PX_PER_TICK = 10_000, 10
+"""1000 px/s are 10 px in the 10 ms of a step."""
+
+
+def crossing(tick: int) -> dict[str, Any]:
+    """Return the image of a tick: from top to bottom a car, its left side at 10 px and 10 px farther each tick."""
+    left = 10 + PX_PER_TICK * tick
+    shown = np.zeros((HEIGHT, WIDTH), bool)
+    shown[:, left : left + CAR_PX] = True
+    return {
+        RGB: np.where(shown[..., None], 255, 0).astype(np.uint8).repeat(4, axis=2),
+        INSTANCE: (shown.astype(np.uint16) * 7, shown.astype(np.uint8) * 14),
+        DEPTH: np.where(shown, np.float32(20 + tick), np.float32(50)),
+    }
+
+
+def taken(shutter: Shutter) -> dict[str, Any]:
+    through = ThroughShutter(shutter, HEIGHT)
+    for tick in range(shutter.steps + 1):
+        through.add(tick, crossing(tick))
+    return through.image()
+
+
+def test_a_crossing_car_is_sheared_by_its_speed_times_the_readout() -> None:
+    """1000 px/s in 40 ms are 40 px from the first row to the last one, in four jumps of 10."""
+    image = taken(Shutter(exposure_us=0, readout_us=40_000, step_us=STEP_US))
+    ids, tags = image[SHUTTER_INSTANCE]
+    left = (ids == 7).argmax(axis=1)
+    assert (left[0], left[-1]) == (10, 50)
+    assert np.unique(left).tolist() == [10, 20, 30, 40, 50]
+    ideal = 10 + 1000 * 0.04 * (np.arange(HEIGHT) + 0.5) / HEIGHT
+    assert np.abs(left - ideal).max() <= PX_PER_TICK / 2  # half a step at its speed
+    assert ((ids == 7).sum(axis=1) == CAR_PX).all()
+    np.testing.assert_array_equal(tags, np.where(ids == 7, 14, 0))
+    np.testing.assert_array_equal(image[SHUTTER], np.where(ids == 7, 255, 0)[..., None].repeat(3, axis=2))
+    np.testing.assert_array_equal(image[SHUTTER_DEPTH][[0, -1]].min(axis=1), [20, 24])
+
+
+def test_an_exposed_car_is_smeared_in_light() -> None:
+    """In 20 ms it moves 20 px, as far as it is long: light is 1/4, 3/4, 3/4, 1/4 in steps of 10 px; 1/4 is stored as 136."""
+    image = taken(Shutter(exposure_us=20_000, readout_us=0, step_us=STEP_US))
+    row = image[SHUTTER][50, :, 0]
+    assert row[[5, 15, 25, 35, 45, 55]].tolist() == [0, 136, 224, 224, 136, 0]
+    assert float(light_of(row).sum()) == pytest.approx(CAR_PX, rel=0.004)  # none is lost, but for 8 bits
+    assert (image[SHUTTER_INSTANCE][0][50] == 7).argmax() == 20  # the middle of the exposure
+
+
+def test_what_stands_still_is_the_image_itself() -> None:
+    still = {**crossing(0), RGB: np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH, 4), dtype=np.uint8)}
+    through = ThroughShutter(Shutter(20_000, 30_000, STEP_US), HEIGHT)
+    for tick in range(6):
+        through.add(tick, still)
+    image = through.image()
+    assert np.abs(image[SHUTTER].astype(int) - still[RGB][..., :3]).max() <= 1
+    np.testing.assert_array_equal(image[SHUTTER_INSTANCE][0], still[INSTANCE][0])
+
+
+def test_light_comes_back_as_it_was() -> None:
+    values = np.arange(256, dtype=np.uint8)
+    np.testing.assert_array_equal(stored(light_of(values)), values)
+
+
+def test_a_corner_has_the_light_that_the_polynomial_leaves() -> None:
+    """1 - 0.3 - 0.2 is half of the light at r = 1: 186 of 255; the middle keeps all."""
+    camera = CameraParams(641, 361, 90.0, vignetting=(-0.3, -0.2, 0.0))
+    share = camera.light_share
+    seen = dimmed(np.full((361, 641, 3), 255, np.uint8), share)
+    assert seen[180, 320].tolist() == [255] * 3
+    assert abs(int(seen[0, 0, 0]) - 186) <= 1
+    assert 0.5 < share[0, 0] < 0.51  # the middle of the corner's pixel
+    np.testing.assert_allclose(share, share[::-1, ::-1])

@@ -1,0 +1,113 @@
+"""Images through shutters, from YAML to pixels: masks, depths and projected points are of the same ticks."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import uavsim
+from tests.e2e.flights import Flights
+from tests.validate.shutter_defects import PLANTED_SHUTTERS
+from uavsim.dataset.convert import convert
+from uavsim.errors import DatasetError
+from uavsim.images.light import light_of
+from uavsim.typing import FloatArray
+from uavsim.validate.validator import validate_version
+
+ENOUGH_PX = 30
+
+
+@pytest.fixture(scope="module")
+def out(flights: Flights) -> Path:
+    return flights.shutters()
+
+
+def images(out: Path, camera: str) -> Iterator[tuple[uavsim.Image, uavsim.Boxes]]:
+    for sample in uavsim.open(out).scene("scene_0000").samples:
+        yield next(image for image in sample.images if image.camera == camera), sample.boxes
+
+
+def findings(out: Path) -> list[str]:
+    return [f.code for f in validate_version(out, "v1.0-mini", workers=1).findings if not f.code.startswith("motion")]
+
+
+def test_the_validator_finds_nothing(out: Path) -> None:
+    assert findings(out) == []
+
+
+def middle(ids: np.ndarray, instance: int) -> FloatArray | None:
+    """Return where the middle of an object's pixels is; None where it is cut or small."""
+    v, u = np.nonzero(ids == instance)
+    height, width = ids.shape
+    whole = len(v) >= ENOUGH_PX and u.min() > 0 and v.min() > 0 and u.max() < width - 1 and v.max() < height - 1
+    return np.array([u.mean(), v.mean()]) if whole else None
+
+
+@pytest.mark.parametrize("camera", ["ROLLING", "BENT"])
+def test_objects_have_moved_as_the_projection_says(camera: str, out: Path) -> None:
+    """From the image of one tick to that of the shutter, an object's middle goes where its box's middle is projected."""
+    off, moved = [], []
+    for image, boxes in images(out, camera):
+        plain, rolled = image.mask()[0], image.shutter.mask()[0]
+        centre, velocity = boxes.map_SE3_box.translation_m, boxes.velocity_map_mps
+        predicted = image.shutter.project(centre, velocity_map_mps=velocity) - image.project(centre)
+        for row, instance in enumerate(boxes.instance_id.tolist()):
+            before, after = middle(plain, instance), middle(rolled, instance)
+            if before is not None and after is not None:
+                off.append(float(np.hypot(*(after - before - predicted[row]))))
+                moved.append(float(np.hypot(*predicted[row])))
+    assert len(off) >= 3
+    assert max(moved) > 0.8
+    assert max(off) < 1.0  # the grids of two masks, half a pixel each
+    assert np.mean(off) < 0.4 * np.mean(moved)
+
+
+def test_rows_are_those_of_the_ticks_depth(out: Path) -> None:
+    """A pixel's place by its depth and its row's own pose is on the ground or above it, as the single tick's are."""
+    for image, _ in images(out, "ROLLING"):
+        through = image.shutter
+        shutter, depth_m = through.ticks.shutter, through.depth_m()
+        ticks = shutter.middle_ticks(180)
+        near = np.isfinite(depth_m) & (depth_m < 200)
+        v, u = np.nonzero(near)
+        rays = image.rays(np.stack([u, v], axis=1).astype(np.float64) + 0.5) * depth_m[near].astype(float)[:, None]
+        map_m = np.concatenate([through.ticks.map_SE3_optical[t].apply(rays[ticks[v] == t]) for t in range(16)])
+        order = np.argsort(ticks[v], kind="stable")
+        back = through.project(map_m)
+        off = np.hypot(*(back - np.stack([u, v], axis=1)[order] - 0.5).T)
+        assert np.percentile(off, 95) < 0.01  # beside rows that a point jumps over or sees twice, the way back is exact
+        np.testing.assert_allclose(
+            np.percentile(map_m[:, 2], 5), np.percentile(image.points_map_m()[0][:, 2], 5), atol=0.1
+        )
+
+
+def test_the_other_dialect_keeps_shutters(out: Path, tmp_path: Path) -> None:
+    convert(out, tmp_path / "uav3d", dialect="uav3d")
+    assert [code for code in findings(tmp_path / "uav3d") if code.startswith(("shutter", "files", "schema"))] == []
+
+
+def test_blur_keeps_the_light_and_takes_the_edges(out: Path) -> None:
+    for image, _ in images(out, "BLURRED"):
+        sharp, soft = image.pixels().astype(float), image.shutter.pixels().astype(float)
+        lights = [float(light_of(shown).mean()) for shown in (image.pixels(), image.shutter.pixels())]
+        assert lights[1] == pytest.approx(lights[0], rel=0.02)
+        assert np.abs(np.diff(soft, axis=0)).mean() < 0.97 * np.abs(np.diff(sharp, axis=0)).mean()
+
+
+def test_a_camera_without_a_shutter_has_none(out: Path) -> None:
+    image, _ = next(images(out, "PLAIN"))
+    with pytest.raises(DatasetError, match="its camera has no shutter"):
+        _ = image.shutter
+
+
+@pytest.mark.parametrize("name", PLANTED_SHUTTERS)
+def test_the_validator_finds(name: str, out: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad"
+    shutil.copytree(out, bad)
+    plant, code = PLANTED_SHUTTERS[name]
+    plant(bad, bad / "v1.0-mini")
+    assert set(findings(bad)) == {code}

@@ -1,0 +1,51 @@
+"""Defects of images through shutters; the dataset that they are planted in is flown (``tests.e2e.test_shutters``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from uavsim.images import codec, mask_pixels
+
+
+def late(out: Path, tables: Path) -> None:
+    rows = json.loads((tables / "shutter_tick.json").read_bytes())
+    rows[1]["timestamp"] += 1
+    (tables / "shutter_tick.json").write_text(json.dumps(rows))
+
+
+def elsewhere(out: Path, tables: Path) -> None:
+    rows = json.loads((tables / "shutter_tick.json").read_bytes())
+    rows[0]["translation"][0] += 0.01
+    (tables / "shutter_tick.json").write_text(json.dumps(rows))
+
+
+def lost(out: Path, tables: Path) -> None:
+    (tables / "shutter_tick.json").unlink()
+
+
+def unlisted(out: Path, tables: Path) -> None:
+    rows = json.loads((tables / "layer.json").read_bytes())
+    first = next(row for row in rows if row["kind"] == "shutter")
+    (tables / "layer.json").write_text(json.dumps([row for row in rows if row is not first]))
+
+
+def of_another_tick(out: Path, tables: Path) -> None:
+    """Write the rows of a mask one row lower, as a row order from the bottom would have them."""
+    path = sorted((out / "shutter_masks/CAMERA_ROLLING_id_0").iterdir())[0]
+    ids, tags = codec.mask_ids_and_tags(path)
+    path.unlink()
+    path.write_bytes(mask_pixels.encode(np.roll(ids, 1, axis=0), np.roll(tags, 1, axis=0)))
+
+
+PLANTED_SHUTTERS: dict[str, tuple[Callable[[Path, Path], None], str]] = {
+    "late": (late, "shutter.ticks"),
+    "elsewhere": (elsewhere, "shutter.ticks"),
+    "lost": (lost, "shutter.ticks"),
+    "unlisted": (unlisted, "shutter.image"),
+    "of another tick": (of_another_tick, "shutter.image"),
+}
+PLANTED = {name: code for name, (_, code) in PLANTED_SHUTTERS.items()}

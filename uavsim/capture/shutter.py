@@ -1,0 +1,88 @@
+"""Images through shutters, put together of images of several ticks: light is added up, masks and depths are taken by row.
+
+Each of these images was proven to be of its tick and pose before it comes here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from uavsim.capture.assemble import Capture
+from uavsim.capture.masks import Spread
+from uavsim.geometry.se3 import SE3
+from uavsim.geometry.shutter import Shutter
+from uavsim.images.light import light_of, stored
+from uavsim.records.modalities import DEPTH, INSTANCE, RGB, SHUTTER, SHUTTER_DEPTH, SHUTTER_INSTANCE
+from uavsim.records.recording import ShutterTick
+from uavsim.records.sensors import shutter_of
+from uavsim.typing import AnyArray
+
+__all__ = ["ThroughShutter", "ThroughShutters"]
+
+
+class ThroughShutter:
+    """One image through a shutter, while its ticks come."""
+
+    def __init__(self, shutter: Shutter, height_px: int) -> None:
+        """Begin with no light."""
+        self._first, self._middle = shutter.first_ticks(height_px), shutter.middle_ticks(height_px)
+        self._weights, self._height_px = shutter.weights, height_px
+        self._light: AnyArray | None = None
+        self._taken: dict[str, AnyArray] = {}
+
+    def add(self, tick: int, data: dict[str, Any]) -> None:
+        """Take what one tick adds: (H, W, K) colours, (H, W) ids and tags, (H, W) depths."""
+        since = tick - self._first
+        rows = np.flatnonzero((since >= 0) & (since < len(self._weights)))
+        if len(rows):
+            exposed = slice(int(rows[0]), int(rows[-1]) + 1)  # exposures begin in the order of the rows
+            light = light_of(data[RGB][exposed, :, :3]) * self._weights[since[exposed], None, None].astype(np.float32)
+            if self._light is None:
+                self._light = np.zeros((self._height_px, *light.shape[1:]), np.float32)
+            self._light[exposed] += light
+        middle = self._middle == tick
+        parts = dict(zip(("ids", "tags"), data[INSTANCE], strict=True))
+        if DEPTH in data:
+            parts[DEPTH] = data[DEPTH]
+        for name, part in parts.items():
+            self._taken.setdefault(name, np.zeros_like(part))[middle] = part[middle]
+
+    def image(self) -> dict[str, Any]:
+        """Return what was seen, by modality."""
+        assert self._light is not None, "a shutter has ticks"
+        found = {
+            SHUTTER: stored(self._light),
+            SHUTTER_INSTANCE: (self._taken["ids"], self._taken["tags"]),
+        }
+        return found | ({SHUTTER_DEPTH: self._taken[DEPTH]} if DEPTH in self._taken else {})
+
+
+class ThroughShutters:
+    """All images through shutters of one capture."""
+
+    def __init__(self, captures: Sequence[Capture]) -> None:
+        """Begin with the captures of the images' own tick, which get the images."""
+        self._captures = captures
+        self._by_channel = {
+            capture.pose.channel: ThroughShutter(shutter, capture.pose.sensor.spec.camera.height_px)
+            for capture in captures
+            if (shutter := shutter_of(capture.pose.sensor.spec)) is not None
+        }
+        self.ticks: list[ShutterTick] = []
+
+    def add(self, captures: Sequence[Capture], *, step: int, spread: Spread = map) -> None:
+        """Take the captures of the next tick, those of the images' own first."""
+        own = [capture for capture in captures if capture.pose.channel in self._by_channel]
+        tick = len(self.ticks)
+        list(spread(lambda capture: self._by_channel[capture.pose.channel].add(tick, capture.data), own))
+        self.ticks.append(ShutterTick(step, SE3.stack([capture.pose.map_SE3_optical for capture in own])))
+
+    def finish(self, *, spread: Spread = map) -> None:
+        """Give each camera's capture its image."""
+        own = [capture for capture in self._captures if capture.pose.channel in self._by_channel]
+        images = spread(lambda capture: self._by_channel[capture.pose.channel].image(), own)
+        for capture, image in zip(own, list(images), strict=True):
+            capture.data.update(image)
