@@ -52,6 +52,8 @@ def predict(
         ego: who detects; default: the first drone.
         hears: the sides whose agents the ego hears.
     """
+    if config.training.threads:
+        torch.set_num_threads(config.training.threads)
     detector = detector.to(device).eval()
     images = Images(config)
     for done, frame in enumerate(frames, 1):
