@@ -145,7 +145,8 @@ def _from_above(frame: Frame, true: FloatArray, guessed: FloatArray, *, grid: Gr
     for number, pose in zip(frame.drones, frame.map_T_flu.numpy(), strict=True):
         u, v = to_pixels(pose[:3, 3])
         cv2.drawMarker(pixels, (round(u), round(v)), _TEXT_RGB, cv2.MARKER_TILTED_CROSS, 12, 2)
-        _write(pixels, f"drone {number}", (round(u) + 8, round(v) - 8), _TEXT_RGB)
+        name = number if isinstance(number, str) else f"drone {number}"
+        _write(pixels, name, (round(u) + 8, round(v) - 8), _TEXT_RGB)
     return pixels
 
 
