@@ -133,6 +133,8 @@ def main() -> None:
     parser.add_argument("--viewer-image", type=Path, help="write docs/viewer.jpg here")
     parser.add_argument("--pages", type=Path, help="keep an image of each page here")
     options = parser.parse_args()
+    if not Path(CHROMIUM).is_file():
+        parser.error(f"no {CHROMIUM}, the browser: apt-get install chromium")
     if Path(sys.prefix) != ENVIRONMENT:
         subprocess.run([ROOT / "scripts/setup", "--browser"], check=True)
         python = str(ENVIRONMENT / "bin/python")

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, Field
 from uavsim.errors import InputError
 from uavsim.registry import Registry
 
-__all__ = ["AIRSIM", "BACKENDS", "CARLA", "COSYS", "Backend", "Server", "Topology", "backend_of", "topologies"]
+__all__ = ["AIRSIM", "BACKENDS", "CARLA", "COSYS", "HEADLESS", "Backend", "Server", "Topology", "backend_of", "topologies"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,8 @@ COSYS: Final = Server(
     "that has uavsim, pip install cosysairsim==3.5.0, and name its interpreter as client_python",
     answers="cosys",
 )
+HEADLESS: Final = (CARLA.name, AIRSIM.name)
+"""The names of the servers that the headless simulator plays."""
 
 
 def _beside(environment: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from uavsim.config.backends import AIRSIM, CARLA, Backend, Server, backend_of
+from uavsim.config.backends import AIRSIM, CARLA, HEADLESS, Backend, Server, backend_of
 from uavsim.config.kept import KEPT, pack
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
@@ -109,7 +109,7 @@ def _check_simulators(request: Request, backend: Backend) -> None:
         words = " ".join((*simulator.command, *simulator.arguments))
         filled_in = {server.name for server in backend.servers if f"{{{server.name}_port}}" in words}
         known = {*simulator.ports, *filled_in, *({CARLA.name} if simulator.kind == "docker" else ())}
-        missing = backend.missing(known) if simulator.kind != "mock" else ()
+        missing = backend.missing(HEADLESS if simulator.kind == "mock" else known)
         if missing:
             ports = ":".join(_port_word(server, simulator) for server in backend.servers)
             raise InputError(

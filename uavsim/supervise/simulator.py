@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from uavsim.config.backends import CARLA, Server
+from uavsim.config.backends import CARLA, HEADLESS, Server
 from uavsim.config.run import SimulatorConfig
 from uavsim.environment import python_command
 from uavsim.errors import SimulatorError, SimulatorLost
@@ -119,7 +119,7 @@ class Simulator:
         for server in self._servers:
             if server.name not in ports:
                 raise SimulatorError(f"{self.name}: no port is named for {server.title}")
-            self._wait_for_port(host, ports[server.name], end=end, what=server.title)
+            self._wait_for_port(host, ports[server.name], end=end, server=server)
         return {server.name: _join(host, ports[server.name]) for server in self._servers}
 
     def _start(self) -> dict[str, str]:
@@ -210,15 +210,16 @@ class Simulator:
                 )
             self._pause()
 
-    def _wait_for_port(self, host: str, port: int, *, end: float, what: str) -> None:
+    def _wait_for_port(self, host: str, port: int, *, end: float, server: Server) -> None:
         while True:
             try:
                 socket.create_connection((host, port), timeout=_CONNECT_S).close()
             except OSError as error:
                 if time.monotonic() > end:
                     reason = error.strerror or str(error) or "no answer"
+                    instead = ", or use --simulator mock" if server.name in HEADLESS else ""
                     raise SimulatorError(
-                        f"tried {what} at {_join(host, port)}: {reason.lower()}; start it, or use --simulator mock"
+                        f"tried {server.title} at {_join(host, port)}: {reason.lower()}; start it{instead}"
                     ) from None
                 self._pause()
             else:
