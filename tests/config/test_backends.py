@@ -66,7 +66,7 @@ def test_a_packages_set_up_is_flown(plugin: None, tmp_path: Path) -> None:
     assert resolve(Request(**fields, simulators=("h:paper=7000",))).topology == "paper"
     with pytest.raises(InputError, match=r"needs the paper simulator: name its port, as --simulator h:paper=7000"):
         resolve(Request(**fields, simulators=("h:2000",)))
-    with pytest.raises(InputError, match=r"needs the paper simulator: name its port"):  # which the headless one does not play
+    with pytest.raises(InputError, match=r"needs the paper simulator: name its port"):  # no part of the headless one
         resolve(Request(**fields))
 
 

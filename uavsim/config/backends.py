@@ -18,7 +18,18 @@ from pydantic import AfterValidator, Field
 from uavsim.errors import InputError
 from uavsim.registry import Registry
 
-__all__ = ["AIRSIM", "BACKENDS", "CARLA", "COSYS", "HEADLESS", "Backend", "Server", "Topology", "backend_of", "topologies"]
+__all__ = [
+    "AIRSIM",
+    "BACKENDS",
+    "CARLA",
+    "COSYS",
+    "HEADLESS",
+    "Backend",
+    "Server",
+    "Topology",
+    "backend_of",
+    "topologies",
+]
 
 
 @dataclass(frozen=True, slots=True)
