@@ -189,6 +189,12 @@ def test_a_demo_needs_as_many_packages_and_bytes_as_the_pages_say() -> None:
         assert int(said[1]) == pytest.approx(total_mb, rel=0.02), page
 
 
+def test_a_demo_leaves_an_environment_that_holds_more_alone() -> None:
+    sources = re.findall(r"fresh \.venv (.*) && return", (ROOT / "scripts/setup").read_text("utf-8"))
+    assert len(sources) == 2  # of demo and ours: the stamp of one is known to the other
+    assert sources[0] == sources[1]
+
+
 def test_a_package_of_that_name_over_ours_is_refused(tmp_path: Path) -> None:
     shutil.copytree(Path(uavsim.__file__).parent, tmp_path / "uavsim", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "uavsim/__init__.py").write_text("")

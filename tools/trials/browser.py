@@ -54,8 +54,9 @@ KNOWN: Final = {  # page -> hosts that others' pages ask by themselves, which do
 }
 
 
-_KNOWN_ERRORS: Final = r"ERR_FAILED|Failed to fetch|401 \(Unauthorized\)|^vO$"
-"""On the console of others' pages: what the trial itself refused, and a first 401, by which Prefect asks for the key."""
+_KNOWN_ERRORS: Final = r"ERR_FAILED|Failed to fetch|401 \(Unauthorized\)|404 \(Not Found\)|^vO$"
+"""On the console of others' pages: what the trial itself refused, a first 401, by which Prefect asks for the key, and a 404 of
+what Prefect's page of a run asks its own server for."""
 
 
 @dataclass(slots=True)
@@ -209,25 +210,27 @@ def _search(page: Any) -> None:
 
 
 def _prefect(browser: Browser, *, address: str, key: str) -> None:
-    """Look at the runs and at our artifacts, the contact sheet's image in the page among them."""
+    """Look at the runs, at one with its scenes as tasks, and at our artifacts, the contact sheet's image among them."""
 
-    def inside(page: Any, shown: str) -> None:
-        page.wait_for_timeout(2_000)
-        box = page.query_selector("input[type=password]")
-        if box is not None:
+    def inside(page: Any, links: tuple[str, ...], shown: str) -> None:
+        box = page.locator("input[type=password]")
+        box.or_(page.locator([*links, shown][0])).first.wait_for(timeout=120_000)
+        if box.count():
             box.fill(key)
             box.press("Enter")
-        if "/key/" in page.url:  # the list of an artifact's versions: the image is a page further
-            page.click("a[href*='/artifacts/artifact/']", timeout=60_000)
-        page.wait_for_selector(shown, timeout=60_000)
+        for link in links:
+            page.locator(link).first.click(timeout=120_000)
+        page.locator(shown).first.wait_for(timeout=120_000)
 
-    for path, shown in {
-        "/runs": "text=generate",
-        "/artifacts": "text=contact-sheet",
-        "/artifacts/key/contact-sheet-data": "img[src^='data:image/jpeg']",
-    }.items():
-        name = f"prefect {path.rsplit('/', 1)[-1]}"
-        browser.open(name, address + path, phone=False, then=functools.partial(inside, shown=shown))
+    for path, links, shown in (
+        ("/runs", (), "text=generate"),
+        ("/runs", ("a[href*='/runs/flow-run/']", "text=Task Runs"), "text=scene_0001"),
+        ("/artifacts", (), "text=contact-sheet"),
+        # the list of an artifact's versions: the image is a page further
+        ("/artifacts/key/contact-sheet-data", ("a[href*='/artifacts/artifact/']",), "img[src^='data:image/jpeg']"),
+    ):
+        name = f"prefect {path.rsplit('/', 1)[-1]}{' one' if path == '/runs' and links else ''}"
+        browser.open(name, address + path, phone=False, then=functools.partial(inside, links=links, shown=shown))
 
 
 def _viewer(page: Any, *, image: Path | None) -> None:

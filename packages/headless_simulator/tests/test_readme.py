@@ -22,7 +22,8 @@ def test_an_example_runs_and_leaves_its_image(simulator: RunningSimulator, tmp_p
     assert code != EXAMPLES[number], "the ports were found"
     ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=240)
 
-    assert (tmp_path / "first.png").stat().st_size > 1000, f"exit {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
+    assert ran.returncode == 0, f"{ran.stdout}\n{ran.stderr}"
+    assert (tmp_path / "first.png").stat().st_size > 1000
 
 
 def test_the_example_of_a_test_passes(tmp_path: Path) -> None:
