@@ -37,6 +37,7 @@ _HOME: Final = {  # command -> module; a module is imported when its command is 
     "regenerate": "generate",
     "replay": "replay",
     "twins": "replay",
+    "adopt": "replay",
     "status": "status",
     "plan": "configs",
     "check": "configs",
@@ -72,6 +73,7 @@ _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which 
     "replay": "Show the recorded scenes of a dataset again, changed; what was interrupted continues.",
     "twins": "Show the same instants without an occluder or in another weather, and link them; by default what `twins:` "
     "names.",
+    "adopt": "Take videos back as an image twin of a dataset, and say of each object whether its label still holds.",
     "status": "Show what is done, flying, quarantined and missing, and how long the rest takes. Changes nothing.",
     "plan": "Show what would fly, as a table and as an image; or make a town's routes.",
     "check": "Check YAML files and what they refer to, without a simulator.",
@@ -108,7 +110,7 @@ _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which 
 
 _QUIET_HELP: Final = "Print errors alone, and what --json asks for."
 _GROUPS: Final = {
-    "Make": ("plan", "generate", "regenerate", "replay", "twins", "status", "deploy"),
+    "Make": ("plan", "generate", "regenerate", "replay", "twins", "adopt", "status", "deploy"),
     "Look": ("view", "video", "report", "ui"),
     "Check": ("check", "doctor", "validate", "schema"),
     "Label": ("annotate", "events", "collaboration", "questions", "evaluate"),

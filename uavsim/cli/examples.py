@@ -32,6 +32,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
         "uavsim twins out/demo --out out/demo-twins --weather night --occluders",
         "uavsim twins out/demo --out out/demo-twins --without bus --dry-run --json",
     ),
+    "adopt": ("uavsim adopt out/videos --as-twin-of out/clip --out out/clip-twins",),
     "status": ("uavsim status out/demo", "uavsim status out/demo --json"),
     "plan": (
         "uavsim plan --dataset smoke --town Town10HD",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from uavsim.files.results import ResultPath
 from uavsim.files.unfinished import refuse_without_tables
 from uavsim.files.whole import write_whole
 
-__all__ = ["conversion_job", "convert"]
+__all__ = ["conversion_job", "convert", "convert_version"]
 
 
 def convert(root: Path, out: Path | ResultPath, *, dialect: str, options: Any = None) -> list[AssembledVersion]:
@@ -70,7 +70,7 @@ def _convert(root: Path, out: ResultPath, *, dialect: str, options: Any) -> list
     for version in versions:
         reader = DatasetReader(root, version, tables=source.tables)
         conversion = _conversion(reader, source, target, options)
-        written.append(_convert_version(reader, out, conversion, (*all_tables(), *target.tables)))
+        written.append(convert_version(reader, out, conversion, (*all_tables(), *target.tables)))
     return written
 
 
@@ -82,13 +82,29 @@ def _conversion(reader: DatasetReader, source: Dialect, target: Dialect, options
     raise InputError(f"{reader.root}: nothing converts {source.name} to {target.name}; go by --dialect strict")
 
 
-def _convert_version(
-    reader: DatasetReader, out: ResultPath, conversion: Conversion, known: Iterable[Table[Any]]
+def convert_version(
+    reader: DatasetReader,
+    out: ResultPath,
+    conversion: Conversion,
+    known: Iterable[Table[Any]],
+    *,
+    only: Container[str] | None = None,
 ) -> AssembledVersion:
+    """Write one version folder and bring its files.
+
+    Args:
+        reader: of the version.
+        out: the new dataset's folder.
+        conversion: from the one to the other.
+        known: tables that may be written.
+        only: tokens of scenes; by default all are converted.
+    """
     files = _Files(reader.root, out)
     with ExitStack() as stack:
         tables = _TableWriters(out / reader.version, scene_tables(known), stack)
         for scene in reader.scenes():
+            if only is not None and scene.scene["token"] not in only:
+                continue
             made = conversion.scene(scene)
             files.bring(conversion.files(scene, made))
             files.bring(_files_of_ingredients(made))
@@ -134,7 +150,8 @@ class _TableWriters:
         for name, rows in shared.items():
             result.row_count[name] = write_rows(self._folder / f"{name}.json", rows)
         if reader.splits:
-            write_json(self._folder / SPLITS, reader.splits)
+            splits = {name: [s for s in own if s in self._scenes] for name, own in reader.splits.items()}
+            write_json(self._folder / SPLITS, splits)
         return result
 
 

@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.access import Image, Scene
+from uavsim.dataset.schema import SAMPLE
 from uavsim.errors import DatasetError, InputError
 from uavsim.export import cosmos_controls as controls
 from uavsim.export.agents import folder_name
@@ -29,7 +30,7 @@ from uavsim.files.results import ResultPath
 from uavsim.geometry import unreal
 from uavsim.typing import JsonDict, UInt8Array
 
-__all__ = ["export_cosmos"]
+__all__ = ["clips_of", "export_cosmos"]
 
 _RGB_CRF: Final = 14
 _GUIDANCE: Final = 3
@@ -46,7 +47,7 @@ def export_cosmos(request: ExportRequest) -> list[Path]:
     """
     with reading(request.root):
         out = ResultPath.open(request.out)
-        made = [_clip(scene, *own, request.model, out) for scene in request.scenes() for own in _agents(scene)]
+        made = [_clip(scene, *own, request.model, out) for scene in request.scenes() for own in clips_of(scene)]
         if not any(made):
             raise InputError(
                 f"{request.root}: {request.model} takes cameras by its own names, which the rig cosmos_av has"
@@ -54,19 +55,18 @@ def export_cosmos(request: ExportRequest) -> list[Path]:
         return [folder.shown for folder in made if folder is not None]
 
 
-def _agents(scene: Scene) -> Iterator[tuple[str, list[str]]]:
-    """Yield who has cameras, and their channels."""
+def clips_of(scene: Scene) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name of each agent's clip, and the channels of its cameras."""
     found: dict[str, list[str]] = {}
     for image in scene.samples[0].images:
         agent = image.channel.rpartition("_id_")[2] if "_id_" in image.channel else "0"
         found.setdefault(agent, []).append(image.channel)
     for agent, channels in found.items():
-        yield folder_name(agent), channels
+        yield f"{scene.name}__{folder_name(agent)}", channels
 
 
-def _clip(scene: Scene, agent: str, channels: Sequence[str], wanted: str, out: ResultPath) -> ResultPath | None:
+def _clip(scene: Scene, name: str, channels: Sequence[str], wanted: str, out: ResultPath) -> ResultPath | None:
     """Write the clip of an agent; None where it has no camera that the model takes."""
-    name = f"{scene.name}__{agent}"
     ways = {channel: scene.images_of(channel) for channel in channels}
     recorded = len(ways[channels[0]])
     fps = round(frame_rate(scene, ways[channels[0]]))
@@ -168,7 +168,7 @@ def _manifest(scene: Scene, name: str, cameras: Sequence[JsonDict], videos: dict
         "clip_id": name,
         "carla_version": scene.log.get("uav_server_version", ""),
         "map": scene.town,
-        "weather": {},
+        "weather": scene.rows(SAMPLE)[0].get("uav_weather", {}),
         "rig": {"name": scene.log.get("uav_rig", ""), "mount": agent, "cameras": cameras},
         "ego_id": int(agent.rpartition("_")[2]),
         "ego_type_id": agent.rpartition("_")[0],

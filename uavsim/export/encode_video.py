@@ -11,7 +11,7 @@ from uavsim.environment import install_line
 from uavsim.errors import InputError
 from uavsim.typing import UInt8Array
 
-__all__ = ["decode_mp4", "encode_gif", "encode_mp4"]
+__all__ = ["decode_mp4", "encode_gif", "encode_mp4", "rate_of_mp4"]
 
 _THREADS: Final = "4"  # of x264, whose bytes differ with their number
 _COLOURS: Final = 128
@@ -63,6 +63,20 @@ def decode_mp4(data: bytes) -> Iterator[UInt8Array]:
     with _av().open(io.BytesIO(data)) as container:
         for frame in container.decode(video=0):
             yield frame.to_ndarray(format="rgb24")
+
+
+def rate_of_mp4(data: bytes, *, name: str) -> float:
+    """Return frames a second.
+
+    Raises:
+        InputError: the bytes, called by ``name``, are no video.
+    """
+    av = _av()
+    try:
+        with av.open(io.BytesIO(data)) as container:
+            return float(container.streams.video[0].average_rate)
+    except (av.error.FFmpegError, IndexError) as error:
+        raise InputError(f"{name}: no video") from error
 
 
 def encode_gif(frames: Iterator[UInt8Array], *, fps: float) -> bytes:

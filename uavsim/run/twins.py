@@ -38,7 +38,16 @@ from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.local import LocalOutput
 from uavsim.typing import BoolArray, JsonDict
 
-__all__ = ["Twin", "TwinsResult", "asked_twins", "make_twins", "named_occlusions", "proven_causes", "requests_of"]
+__all__ = [
+    "Twin",
+    "TwinsResult",
+    "asked_twins",
+    "links_of",
+    "make_twins",
+    "named_occlusions",
+    "proven_causes",
+    "requests_of",
+]
 
 OCCLUDERS: Final = "without-occluders"
 _LEAST_HIDDEN: Final = 0.2  # of an object, by its label
@@ -172,7 +181,7 @@ def make_twins(
         result = generate(request)
         if result.error is not None:
             raise result.error
-    links = [row for twin in twins for row in _links(folder, out, twin)]
+    links = [row for twin in twins for row in links_of(folder, out, twin)]
     causes = [row for twin in twins if twin.kind == "without" for row in proven_causes(folder, out, twin)]
     write_whole(out / "twin.json", to_json_bytes(links))
     write_whole(out / "occlusion_cause.json", to_json_bytes(causes))
@@ -185,7 +194,7 @@ def make_twins(
     )
 
 
-def _links(folder: Path, out: Path, twin: Twin) -> Iterator[JsonDict]:
+def links_of(folder: Path, out: Path, twin: Twin) -> Iterator[JsonDict]:
     """Yield one row an image of a twin: which image it is the twin of, and what differs."""
     for version in sorted(path.name for path in (out / twin.name).glob("v1.0-*")):
         there = {row["token"] for row in _rows(folder / version / "sample_data.json")}

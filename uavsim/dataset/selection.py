@@ -1,0 +1,180 @@
+"""Some images of a dataset as a dataset of its own: the tables without what belongs to the others, chains and sums whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Set
+from typing import Any, Final, cast
+
+import numpy as np
+
+from uavsim.dataset.dialects import FileMove
+from uavsim.dataset.reader import DatasetReader, SceneRows
+from uavsim.dataset.rows import DatasetInfo
+from uavsim.dataset.schema import Tables, scene_tables
+from uavsim.dataset.vocabulary import VISIBILITY_EDGES
+from uavsim.records.channels import split_channel
+from uavsim.typing import JsonDict
+
+__all__ = ["Selection"]
+
+Rows = list[JsonDict]
+_FIRST: Final = ("scene", "sample", "sample_data", "sample_annotation", "instance", "visibility_detail")
+_USED: Final = {"ego_pose": "ego_pose_token", "calibrated_sensor": "calibrated_sensor_token"}
+
+
+class Selection:
+    """A conversion of a strict dataset into one that has chosen images alone; every other file stays as it is."""
+
+    def __init__(self, reader: DatasetReader, chosen: Set[str], *, written: Set[str]) -> None:
+        """Choose.
+
+        Args:
+            reader: of a strict dataset.
+            chosen: tokens in ``sample_data`` of camera images. A scene ends before the first sample that lacks a camera.
+            written: names of files that the caller writes.
+        """
+        self._reader, self._chosen, self._written = reader, chosen, written
+        shared = {table.name: reader.shared(table) for table in reader.tables if table.scope != "scene"}
+        self._shared = cast("dict[str, Rows]", shared)
+        self._channels = {row["token"]: str(row["channel"]) for row in self._shared["sensor"]}
+        self._sensors: set[str] = set()
+        self._logs: set[str] = set()
+        self._towns: set[str] = set()
+        self._scenes = 0
+
+    def scene(self, scene: SceneRows) -> SceneRows:
+        """Return a scene's rows that are left."""
+        rows: dict[str, Rows] = {name: [dict(row) for row in own] for name, own in scene.rows.items()}
+        dropped = self._dropped(rows)
+        for name, by in (("sample", "scene_token"), ("sample_data", "calibrated_sensor_token")):
+            rows[name] = _linked([row for row in rows[name] if row["token"] not in dropped], by)
+        for table in scene_tables(self._reader.tables):
+            if table.name not in (*_FIRST, *_USED):
+                rows[table.name] = [row for row in rows.get(table.name, []) if not _names(row, dropped)]
+        _label_again(rows, dropped)
+        for name, column in _USED.items():
+            used = {row[column] for row in rows["sample_data"]}
+            rows[name] = [row for row in rows[name] if row["token"] in used]
+        samples = rows["sample"]
+        (row,) = rows["scene"]
+        row["nbr_samples"] = len(samples)
+        row["first_sample_token"], row["last_sample_token"] = samples[0]["token"], samples[-1]["token"]
+        self._sensors |= {row["sensor_token"] for row in rows["calibrated_sensor"]}
+        self._logs |= {row["token"] for row in rows["log"]}
+        self._towns |= {row["location"] for row in rows["log"]}
+        self._scenes += 1
+        return SceneRows(cast("Any", row), cast("Tables", rows))
+
+    def files(self, _before: SceneRows, after: SceneRows) -> Iterator[FileMove]:
+        """Yield the files that are not written anew."""
+        tables = cast("dict[str, Rows]", after.rows)
+        for name in ("sample_data", "layer", "lidarseg"):
+            for row in tables.get(name, ()):
+                if row["filename"] not in self._written:
+                    yield FileMove(row["filename"], row["filename"], may_miss=not row.get("height", 1))
+
+    def shared(self) -> Tables:
+        """Return what belongs to no scene, of sensors and maps those that are left."""
+        maps = [row | {"log_tokens": [t for t in row["log_tokens"] if t in self._logs]} for row in self._shared["map"]]
+        own = {
+            "sensor": [row for row in self._shared["sensor"] if row["token"] in self._sensors],
+            "map": [row for row in maps if row["log_tokens"]],
+        }
+        return cast("Tables", self._shared | own)
+
+    def shared_files(self, shared: Tables) -> Iterable[FileMove]:
+        """Return the maps."""
+        return [FileMove(row["filename"], row["filename"]) for row in cast("dict[str, Rows]", shared)["map"]]
+
+    def info(self, row_count: dict[str, int]) -> DatasetInfo:
+        """Return the dataset's description with its own counts."""
+        counts = {"rows": row_count, "scenes": self._scenes, "towns": sorted(self._towns)}
+        return cast("DatasetInfo", dict(self._reader.info) | counts)
+
+    def scenes_chosen(self) -> set[str]:
+        """Return the tokens of the scenes that have chosen images."""
+        return {
+            scene.scene["token"]
+            for scene in self._reader.scenes()
+            if any(row["token"] in self._chosen for row in cast("dict[str, Rows]", scene.rows)["sample_data"])
+        }
+
+    def _dropped(self, rows: dict[str, Rows]) -> set[str]:
+        """Return the tokens of samples and sensor data that are left out."""
+        sensor_of = {row["token"]: row["sensor_token"] for row in rows["calibrated_sensor"]}
+        here: dict[str, set[str]] = {}
+        own: set[str] = set()
+        for row in rows["sample_data"]:
+            if row["token"] in self._chosen:
+                channel = self._channels[sensor_of[row["calibrated_sensor_token"]]]
+                own.add(channel)
+                if row["is_key_frame"]:
+                    here.setdefault(row["sample_token"], set()).add(channel)
+        left = len(rows["sample"])
+        for number, sample in enumerate(rows["sample"]):
+            if here.get(sample["token"], set()) != own:
+                left = number
+                break
+        dropped = {row["token"] for row in rows["sample"][left:]}
+        for row in rows["sample_data"]:
+            is_image = bool(row["height"])
+            if row["sample_token"] in dropped or (is_image and row["token"] not in self._chosen):
+                dropped.add(row["token"])
+        return dropped
+
+
+def _names(row: JsonDict, dropped: Set[str]) -> bool:
+    return any(row[key] in dropped for key in row if key == "token" or key.endswith("_token"))
+
+
+def _linked(rows: Rows, by: str) -> Rows:
+    """Link rows of one ``by`` in the order of their instants, over those that are left out."""
+    last: dict[str, JsonDict] = {}
+    for row in sorted(rows, key=lambda row: int(row.get("timestamp", 0))):
+        before = last.get(row[by])
+        row["prev"], row["next"] = (before["token"], "") if before else ("", "")
+        if before:
+            before["next"] = row["token"]
+        last[row[by]] = row
+    return rows
+
+
+def _label_again(rows: dict[str, Rows], dropped: Set[str]) -> None:
+    """Take boxes and views away that nothing is left of, and count pixels anew where a camera is left out."""
+    boxes = [row for row in rows["sample_annotation"] if row["sample_token"] not in dropped]
+    _linked(boxes, "instance_token")  # their table has the order of the samples
+    rows["sample_annotation"] = boxes
+    tracks: dict[str, list[str]] = {}
+    for box in boxes:
+        tracks.setdefault(box["instance_token"], []).append(box["token"])
+    rows["instance"] = [row for row in rows["instance"] if row["token"] in tracks]
+    for row in rows["instance"]:
+        own = tracks[row["token"]]
+        row |= {
+            "nbr_annotations": len(own),
+            "first_annotation_token": own[0],
+            "last_annotation_token": own[-1],
+        }
+    stamps = {row["timestamp"] for row in rows["sample_data"]}
+    rows["sweep_annotation"] = [
+        row for row in rows["sweep_annotation"] if row["instance_token"] in tracks and row["timestamp"] in stamps
+    ]
+    by_token = {box["token"]: box for box in boxes}
+    rows["visibility_detail"] = [
+        row for row in rows.get("visibility_detail", []) if row["sample_annotation_token"] in by_token
+    ]
+    for row in rows["visibility_detail"]:
+        left = [view for view in row["views"] if view["sample_data_token"] not in dropped]
+        if len(left) != len(row["views"]):
+            _count(by_token[row["sample_annotation_token"]], row, left)
+
+
+def _count(box: JsonDict, detail: JsonDict, views: Rows) -> None:
+    """Say of a box what the views show that are left."""
+    visible, amodal = (sum(view[key] for view in views) for key in ("visible_px", "amodal_px"))
+    agents = {split_channel(view["channel"])[1] for view in views if view["visible_px"]}
+    seen_by = [agent for agent in detail["seen_by"] if agent in agents]
+    detail |= {"views": views, "seen_by": seen_by}
+    level = int(np.searchsorted(VISIBILITY_EDGES, visible / max(amodal, 1), side="right")) + 1
+    box |= {"visibility_token": str(level), "uav_amodal_px": amodal, "uav_seen_by": seen_by}
+    box["uav_visible_px" if "uav_visible_px" in box else "num_lidar_pts"] = visible
