@@ -24,7 +24,7 @@ _BAR: Final = "#3b82c4"
 _ROUTE: Final = "#e08a1e"
 _HEAT: Final = ("#7fb2e6", "#5f95cb", "#3f79b1", "#23609f", "#354f9c", "#473598", "#5b1a8b")  # few boxes to many
 _PAINT: Final = {
-    BUILDINGS: "#b8a088",
+    BUILDINGS: "#cdbba8",
     "lane_divider": "#ffffff",
     "road_divider": "#e6b422",
     "ped_crossing": "#e6b422",
@@ -115,7 +115,9 @@ def town_map(name: str, town: TownFigures, known: TownMap | None) -> str:
             f'<mask id="{name}-ground"><image href="{image}" {place} preserveAspectRatio="none"/></mask>'
             f'<rect {place} fill="currentColor" opacity=".3" mask="url(#{name}-ground)"/>'
         )
-    parts += [*_roads(known, x, y), *_heat(town, x, y, scale)]
+    frame = f'<rect x="{left:g}" y="{top:g}" width="{right - left:.1f}" height="{bottom - top:.1f}"/>'
+    parts += [f'<clipPath id="{name}-frame">{frame}</clipPath><g clip-path="url(#{name}-frame)">']
+    parts += [*_roads(known, x, y), "</g>", *_heat(town, x, y, scale)]
     for way in town.routes:
         line = "L".join(f"{x(px):.1f} {y(py):.1f}" for px, py in way[:, :2].tolist())
         begin = f'<circle cx="{x(float(way[0, 0])):.1f}" cy="{y(float(way[0, 1])):.1f}" r="3.5" fill="{_ROUTE}"/>'
@@ -130,7 +132,7 @@ def town_map(name: str, town: TownFigures, known: TownMap | None) -> str:
 
 
 def _roads(known: TownMap | None, x: Callable[[float], float], y: Callable[[float], float]) -> Iterable[str]:
-    """Yield the vector map, a path for each layer: crossings, stop lines and what is painted between lanes."""
+    """Yield the vector map, a path for each layer: buildings, crossings, stop lines and what is painted between lanes."""
     try:
         roads = known.roads() if known is not None else None
     except DatasetError:

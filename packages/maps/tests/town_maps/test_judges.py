@@ -9,6 +9,7 @@ import pytest
 from headless_simulator.towns.load import load_town
 from scipy.ndimage import binary_dilation
 
+from map_trials.map_areas import compare_areas
 from map_trials.map_carla import compare
 from uavsim.access.bev import bev_of_map
 from uavsim.geometry.bev import BevFrame
@@ -29,6 +30,13 @@ def test_lanes_are_where_carla_has_them(name):
     assert found["connectivity_differs"] == []
     assert found["areas_off"] < 0.005
     assert found["crossings_off"] < 0.005
+
+
+@pytest.mark.parametrize("name", ["Town03", "Town10HD"])
+def test_lanes_are_as_large_as_their_integrals(name):
+    found = compare_areas(load_town(name).opendrive.encode(), name)
+    assert found["integral"]["judged"] == found["lanes"] > 50
+    assert found["integral"]["worst"] < 0.005
 
 
 def test_the_devkit_reads_and_draws_every_layer(tmp_path):

@@ -222,3 +222,18 @@ def test_areas_of_several_parts_give_the_rings_of_all(town):
     rings = [ring for shape in town.shapes_map_m("drivable_area").values() for ring in shape]
     whole = sum(shapely.area(shapely.polygons(ring[:, :2])) for ring in rings)
     assert whole == pytest.approx(shapely.area(town.layer("drivable_area").shapes).sum())
+
+
+def test_a_jump_of_the_width_is_a_ramp_of_half_a_metre():
+    wider = '<width sOffset="60" a="5" b="0" c="0" d="0"/>'
+    (shape,) = build(network(road("1", section(lane(-1, inside=wider)))), "T").layer("lane").shapes
+    assert shapely.area(shape) == pytest.approx(60 * 3.5 + 40 * 5 + 0.5 * 1.5 / 2, abs=1e-3)
+
+
+def test_a_jump_of_the_lane_offset_at_a_section_leaves_the_one_before_alone():
+    offset = "".join(f'<laneOffset s="{s}" a="{a}" b="0" c="0" d="0"/>' for s, a in ((0, -6), (40, -1)))
+    town = build(network(road("1", section(lane(-1)), section(lane(-1), s=40.0), offset=offset)), "T")
+    assert sorted(shapely.bounds(town.layer("lane").shapes).round(3).tolist()) == [
+        [0, -9.5, 40, -6],
+        [40, -4.5, 100, -1],
+    ]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from uavsim.typing import FloatArray, IntArray
 
 __all__ = ["NOTHING", "Cubics", "cubics"]
+
+
+_JUMP_M: Final = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +44,13 @@ class Cubics:
         """Return the size of the second derivative at (M,) places."""
         piece, ds = self._piece(s_m)
         return np.asarray(np.abs(2 * self.abcd[piece, 2] + 6 * self.abcd[piece, 3] * ds))
+
+    def jumps_m(self) -> FloatArray:
+        """Return where a piece begins with another value than the one before ends with, by a millimetre and more."""
+        a, b, c, d = self.abcd[:-1].T
+        ds = np.diff(self.s_m)
+        jumps = np.abs(self.abcd[1:, 0] - (a + ds * (b + ds * (c + ds * d)))) > _JUMP_M
+        return np.asarray(self.s_m[1:][jumps])
 
     @property
     def is_nothing(self) -> bool:

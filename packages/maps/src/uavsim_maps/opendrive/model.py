@@ -14,6 +14,8 @@ from uavsim_maps.opendrive.plan_view import PlanView
 __all__ = ["Fault", "Junction", "Lane", "Link", "Mark", "Network", "Road", "RoadObject", "Section", "Signal"]
 
 _FINE_M = 0.01  # a chord leaves a curve by no more
+_BEFORE_M = 1e-6  # the end of a section: there the lane offset of the next one may begin with a jump
+_RAMP_M = 0.5  # what a border that jumps takes to get there: not all of the piece before
 _WIDE_M = 12.0  # what lies so far from the reference line keeps to that, too
 
 
@@ -159,7 +161,7 @@ class Road:
 
     def borders_m(self, section: Section, s_m: FloatArray) -> dict[int, FloatArray]:
         """Return t of every lane's outer border at (M,) places; 0 is the centre line."""
-        found = {0: self.lane_offset(s_m)}
+        found = {0: self.lane_offset(np.minimum(s_m, section.end_m - _BEFORE_M))}
         for sign in (1, -1):
             at = found[0]
             for lane in section.side(sign):
@@ -178,7 +180,8 @@ class Road:
         widths = [] if lanes is None else [lane.width for lane in lanes.lanes.values()]
         shift = 0.0 if lanes is None else lanes.s_m
         knots += [width.s_m + shift for width in widths]
-        inner = np.unique(np.round(np.concatenate(knots), 6))
+        knots += [self.lane_offset.jumps_m() - _RAMP_M, *(width.jumps_m() + shift - _RAMP_M for width in widths)]
+        inner = np.unique(np.ceil(np.concatenate(knots) * 1e6) / 1e6)  # up: what begins at a knot holds there
         ends = np.concatenate([[begin_m], inner[(inner > begin_m + 1e-4) & (inner < end_m - 1e-4)], [end_m]])
         low, long = ends[:-1], np.diff(ends)
         bend = self._bend(low, long, widths, shift)
