@@ -38,6 +38,17 @@ def boxes(seed: int) -> Solids:
     return Solids.of(poses, rng.uniform(0.2, 2.0, (COUNT, 3)))
 
 
+@both
+def test_a_lens_that_no_box_reaches_into_shows_none(lens: Lens) -> None:
+    """All boxes are above the camera that looks down."""
+    above = boxes(1)
+    above = Solids.of(
+        SE3(above.map_SE3_box.quat_wxyz, above.map_SE3_box.translation_m + [0.0, 0.0, 50.0]), above.half_m
+    )
+    (reach,) = reaches(above, [camera(lens)])
+    assert reach.bounds_px.shape == (0, 4)
+
+
 def enters_m(solids: Solids, eye: Camera, rays: FloatArray) -> FloatArray:
     """Return (N, H, W) depths at which (H, W, 3) rays enter the boxes, infinity where they do not."""
     away = eye.map_SE3_optical.rotate(rays)

@@ -55,7 +55,7 @@ def outline_through(lens: Lens, solids: Solids, map_SE3_optical: SE3) -> FloatAr
     ends = _cut_edges(map_SE3_optical.apply_inverse(corners_m))
     start, end = ends[:, : len(_EDGES), None], ends[:, len(_EDGES) :, None]
     points_m = start + np.linspace(0.0, 1.0, _ALONG)[:, None] * (end - start)
-    pixels = lens.project(points_m.reshape(len(solids), -1, 3), beyond=True)
+    pixels = lens.project(points_m.reshape(len(solids), len(_EDGES) * _ALONG, 3), beyond=True)
     return np.concatenate([pixels.min(axis=1), pixels.max(axis=1)], axis=1)
 
 
