@@ -160,6 +160,10 @@ def test_a_corner_case_is_not_hidden(tmp_path: Path) -> None:
         ({"hide": ("buss",)}, "did you mean 'bus'"),
         ({"weather": "hard_rian"}, "did you mean 'hard_rain'"),
         ({"topology": "merged", "sensors": "+optical_flow"}, "merged cannot give"),
+        (
+            {"rig": "rolling"},
+            "recorded for 0 steps after its last image, and a shutter of this rig takes 3: replay it with",
+        ),
     ],
 )
 def test_what_is_not_there_is_reported_in_one_line(recorded: Path, words: dict[str, Any], says: str) -> None:

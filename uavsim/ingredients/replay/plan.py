@@ -82,6 +82,12 @@ def replay_plan(
             )
     plan = replace(before, **{name: getattr(planned, name) for key in changed for name in _PARTS[key]})
     plan = _with_sensors(plan, sensors)
+    if plan.shutter_steps > before.shutter_steps:
+        longest_s = before.shutter_steps * before.step_us / 1e6
+        raise InputError(
+            f"{where} was recorded for {before.shutter_steps} steps after its last image, and a shutter of this rig takes "
+            f"{plan.shutter_steps}: replay it with shutters that are open for {longest_s:g} s at most, or generate it anew"
+        )
     hidden = _hidden(recording.actors, hide, folder=folder, scene=planned.scene_name)
     states = {frame.step: frame.actors for frame in recording.frames}
     if missing := [step for step in before.capture_steps if step not in states]:
