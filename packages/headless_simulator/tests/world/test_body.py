@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from headless_simulator.models.library import ModelLibrary
+from headless_simulator.scene import TAIL_LIGHT
 from headless_simulator.world.actors import SpawnOrder
 from headless_simulator.world.body import model_name
 
@@ -66,3 +67,40 @@ def test_what_has_no_such_door_stays_as_it_is():
         assert not w.set_door(actor.actor_id, door, opened=True)
         assert w.table.c.model[actor.row] == before
         w.destroy(actor.actor_id)
+
+
+@pytest.mark.parametrize("blueprint", [WITH_DOORS, WITHOUT, "vehicle.carlamotors.firetruck"])
+def test_hazard_lights_are_seen_from_above_and_from_the_side(blueprint):
+    """Lamps at the ends alone are slivers from a drone: hazard lights are four lamps at the corners, inside of the box."""
+    w = world()
+    car = w.spawn(SpawnOrder(blueprint))
+    plain = int(w.table.c.model[car.row])
+    w.set_lights(car.actor_id, 16)
+    assert w.table.c.model[car.row] == plain  # one blinker
+
+    w.set_lights(car.actor_id, 16 | 32)
+    mesh, before = LIBRARY.mesh(int(w.table.c.model[car.row])), LIBRARY.mesh(plain)
+    assert (mesh.vertices_m.min(axis=0) == before.vertices_m.min(axis=0)).all()
+    assert (mesh.vertices_m.max(axis=0) == before.vertices_m.max(axis=0)).all()
+    lamps = mesh.triangles[len(before.triangles) :]
+    assert (mesh.material[len(before.triangles) :] == TAIL_LIGHT).all()
+    a, b, c = (mesh.vertices_m[lamps[:, n]].astype(np.float64) for n in range(3))
+    facing_m2 = np.cross(b - a, c - a) / 2
+    assert np.maximum(facing_m2[:, 2], 0.0).sum() > 0.1  # m2 that face up, of all four
+    assert np.maximum(facing_m2[:, 1], 0.0).sum() > 0.1  # to the right
+    assert np.maximum(facing_m2[:, 0], 0.0).sum() > 0.05  # ahead
+
+    w.set_lights(car.actor_id, 0)
+    assert w.table.c.model[car.row] == plain
+
+
+def test_hazard_lights_and_open_doors_go_together():
+    w = world()
+    car = w.spawn(SpawnOrder(WITH_DOORS))
+    w.set_lights(car.actor_id, 48)
+    w.set_door(car.actor_id, ALL, opened=True)
+    both = LIBRARY.mesh(int(w.table.c.model[car.row]))
+    w.set_lights(car.actor_id, 0)
+    doors = LIBRARY.mesh(int(w.table.c.model[car.row]))
+    assert len(both.triangles) > len(doors.triangles)
+    assert both.vertices_m[:, 1].max() == doors.vertices_m[:, 1].max() > car.half_m[1] + 0.6

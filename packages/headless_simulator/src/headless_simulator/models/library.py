@@ -20,23 +20,23 @@ from headless_simulator.models.catalogue import (
     Vector,
 )
 from headless_simulator.models.flyers import FLYERS, flyer
+from headless_simulator.models.hazard_lamps import with_hazard_lamps
 from headless_simulator.models.open_doors import ALL_SIDE_DOORS, with_doors_open
 from headless_simulator.models.pedestrians import person
 from headless_simulator.models.props import prop
 from headless_simulator.models.two_wheelers import TWO_WHEELERS
 from headless_simulator.scene import PAINT, Mesh
 
-
-def _pairs(names: tuple[str, ...]) -> list[tuple[str, int]]:
-    return [(name, doors) for name in names for doors in range(1, ALL_SIDE_DOORS + 1)]
-
-
 _NAMES: Final[tuple[str, ...]] = (*VEHICLES, *WALKERS, *PROPS, *OTHERS, *FLYERS, *MESHES)
 _STANDING: Final[dict[str, PropSpec]] = {**PROPS, **MESHES}
 _WITH_DOORS: Final[tuple[str, ...]] = tuple(name for name, spec in VEHICLES.items() if spec.has_doors)
-_VARIANTS: Final = {len(_NAMES) + k: pair for k, pair in enumerate(_pairs(_WITH_DOORS))}
+_WITH_LAMPS: Final[tuple[str, ...]] = tuple(name for name, spec in VEHICLES.items() if spec.shape in BODIES)
+_HAZARD: Final = ALL_SIDE_DOORS + 1  # the bit beside those of the doors
+_OPEN: Final = [(name, doors) for name in _WITH_DOORS for doors in range(1, ALL_SIDE_DOORS + 1)]
+_LIT: Final = [(name, _HAZARD | bits) for name, bits in [*((name, 0) for name in _WITH_LAMPS), *_OPEN]]
+_VARIANTS: Final = {len(_NAMES) + k: pair for k, pair in enumerate([*_OPEN, *_LIT])}
 _NUMBERS: Final = {name: number for number, name in enumerate(_NAMES)}
-_NUMBERS_WITH_DOORS: Final = {pair: number for number, pair in _VARIANTS.items()}
+_NUMBERS_OF_VARIANTS: Final = {pair: number for number, pair in _VARIANTS.items()}
 _FIRST_SCALED: Final = len(_NAMES) + len(_VARIANTS)
 MAX_SIZES: Final = 1000
 UNIT: Final[Vector] = (1.0, 1.0, 1.0)
@@ -55,8 +55,10 @@ def _build(blueprint: str) -> Mesh:
 
 
 @cache
-def _with_doors(blueprint: str, doors: int) -> Mesh:
-    return with_doors_open(_build(blueprint), VEHICLES[blueprint], doors)
+def _variant(blueprint: str, bits: int) -> Mesh:
+    spec = VEHICLES[blueprint]
+    mesh = with_doors_open(_build(blueprint), spec, bits & ALL_SIDE_DOORS)
+    return with_hazard_lamps(mesh, spec) if bits & _HAZARD else mesh
 
 
 class ModelLibrary:
@@ -86,14 +88,17 @@ class ModelLibrary:
         """Return whether a blueprint's doors can be opened."""
         return blueprint in _WITH_DOORS
 
-    def number(self, blueprint: str, *, doors: int = 0) -> int:
+    def number(self, blueprint: str, *, doors: int = 0, hazard: bool = False) -> int:
         """Number of a blueprint's model; bits of ``doors`` say which of its side doors stand open.
+
+        ``hazard`` asks for the lamps of hazard lights; a vehicle without such lamps, as a bicycle, stays as it is.
 
         Raises:
             ValueError: there is no such model; the message names the nearest.
         """
         try:
-            return _NUMBERS_WITH_DOORS[blueprint, doors] if doors else _NUMBERS[blueprint]
+            bits = doors | (_HAZARD if hazard and blueprint in _WITH_LAMPS else 0)
+            return _NUMBERS_OF_VARIANTS[blueprint, bits] if bits else _NUMBERS[blueprint]
         except KeyError:
             near = difflib.get_close_matches(blueprint, _NAMES, n=1, cutoff=0.0)
             raise ValueError(f"no model for blueprint {blueprint!r}; the nearest is {near[0]!r}") from None
@@ -123,7 +128,7 @@ class ModelLibrary:
             mesh = _build(blueprint)
             return replace(mesh, vertices_m=mesh.vertices_m * np.asarray(scale, dtype=np.float32))
         if number in _VARIANTS:
-            return _with_doors(*_VARIANTS[number])
+            return _variant(*_VARIANTS[number])
         return _build(_NAMES[number])
 
     def painted(self, number: int, colour_rgb: tuple[int, int, int]) -> Mesh:

@@ -178,3 +178,20 @@ class MeshBuilder:
         low = (centre_m[0] - half_m[0], centre_m[1] - half_m[1], centre_m[2] - half_m[2])
         high = (centre_m[0] + half_m[0], centre_m[1] + half_m[1], centre_m[2] + half_m[2])
         return self.mesh(low, high)
+
+
+def joined(mesh: Mesh, more: MeshBuilder) -> Mesh:
+    """Return a mesh with what a drawing adds, at the places where it was drawn."""
+    if not more.faces:
+        return mesh
+    points = np.asarray(more.points, dtype=np.float64)
+    low, high = points.min(axis=0).tolist(), points.max(axis=0).tolist()
+    added = more.mesh((low[0], low[1], low[2]), (high[0], high[1], high[2]))
+    return Mesh(
+        vertices_m=np.concatenate([mesh.vertices_m, added.vertices_m]),
+        triangles=np.concatenate([mesh.triangles, added.triangles + np.int32(len(mesh.vertices_m))]),
+        colour_rgb=np.concatenate([mesh.colour_rgb, added.colour_rgb]),
+        tag=np.concatenate([mesh.tag, added.tag]),
+        material=np.concatenate([mesh.material, added.material]),
+        object_id=np.concatenate([mesh.object_id, added.object_id]),
+    )

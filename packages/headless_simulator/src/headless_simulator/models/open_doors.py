@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from headless_simulator.models.catalogue import VehicleSpec
-from headless_simulator.models.mesh_builder import BODY, MeshBuilder, Point, Skin
+from headless_simulator.models.mesh_builder import BODY, MeshBuilder, Point, Skin, joined
 from headless_simulator.scene import GLASS, PAINT, Mesh
 
 __all__ = ["ALL_SIDE_DOORS", "with_doors_open"]
@@ -27,19 +27,7 @@ def with_doors_open(mesh: Mesh, spec: VehicleSpec, doors: int) -> Mesh:
     for door in range(4):
         if doors >> door & 1:
             _door(builder, spec, hinge=_HINGE["front" if door < 2 else "rear"], side=-1 if door % 2 == 0 else 1)
-    if not builder.faces:
-        return mesh
-    points = np.asarray(builder.points, dtype=np.float64)
-    low, high = points.min(axis=0).tolist(), points.max(axis=0).tolist()
-    more = builder.mesh((low[0], low[1], low[2]), (high[0], high[1], high[2]))
-    return Mesh(
-        vertices_m=np.concatenate([mesh.vertices_m, more.vertices_m]),
-        triangles=np.concatenate([mesh.triangles, more.triangles + np.int32(len(mesh.vertices_m))]),
-        colour_rgb=np.concatenate([mesh.colour_rgb, more.colour_rgb]),
-        tag=np.concatenate([mesh.tag, more.tag]),
-        material=np.concatenate([mesh.material, more.material]),
-        object_id=np.concatenate([mesh.object_id, more.object_id]),
-    )
+    return joined(mesh, builder)
 
 
 def _door(builder: MeshBuilder, spec: VehicleSpec, *, hinge: float, side: int) -> None:

@@ -158,8 +158,8 @@ def shade(
                     elif kind == TAIL_LIGHT:
                         glow = _F(3.0) if state & np.uint32(8) else (_F(1.0) if state & np.uint32(1) else _ZERO)
                     if HEAD_LIGHT <= kind <= TAIL_LIGHT and state & _HAZARD == _HAZARD:
-                        glow = _F(3.0)
-                        surface[0], surface[1], surface[2] = _F(0.90), _F(0.36), _F(0.02)  # both indicators: amber
+                        glow = _F(1.2)  # with more, the red part is full and amber turns to pale yellow
+                        surface[0], surface[1], surface[2] = _F(0.90), _F(0.30), _F(0.02)  # both indicators
                 red, green, blue = surface[0], surface[1], surface[2]
                 nx, ny, nz = facing * surface[3], facing * surface[4], facing * surface[5]
                 lit = max(_ZERO, nx * light[TO_SUN] + ny * light[TO_SUN + 1] + nz * light[TO_SUN + 2])

@@ -13,7 +13,7 @@ from headless_simulator.world import friction
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.table import Columns
 
-__all__ = ["give_body", "model_name", "show_doors"]
+__all__ = ["give_body", "model_name", "show_doors", "show_lights"]
 
 _DRIVE_MPS2: Final = {"car": 5.0, "van": 4.0, "truck": 3.0, "bus": 3.0, "motorcycle": 6.0, "bicycle": 2.5}
 _PEDESTRIAN: Final = 12
@@ -21,6 +21,7 @@ _FLOOR_M: Final = 0.21  # what lies lower passes between a car's wheels: dirt, t
 _EVERY_DOOR: Final = 6  # CARLA's VehicleDoor.All
 _SIDE_DOORS: Final = 4
 _DOORS: Final = "doors"
+_HAZARD: Final = 16 | 32  # both of CARLA's blinkers
 
 
 def model_name(blueprint: str, mesh_path: str) -> str | None:
@@ -66,8 +67,21 @@ def show_doors(actor: Actor, c: Columns, models: ModelLibrary, *, door: int, ope
     bits = 0b1111 if door == _EVERY_DOOR else 1 << door
     doors = int(actor.extra.get(_DOORS, 0))
     actor.extra[_DOORS] = doors = doors | bits if opened else doors & ~bits
-    c.model[actor.row] = models.number(actor.blueprint, doors=doors)
+    _dress(actor, c, models)
     return True
+
+
+def show_lights(actor: Actor, c: Columns, models: ModelLibrary, *, bits: int) -> None:
+    """Set the light bits of a vehicle, and show its hazard lights where both blinkers are on."""
+    c.lights[actor.row] = bits
+    if actor.blueprint in VEHICLES and c.model[actor.row] >= 0:
+        _dress(actor, c, models)
+
+
+def _dress(actor: Actor, c: Columns, models: ModelLibrary) -> None:
+    """Give a vehicle the model with its open doors and its lamps."""
+    hazard = int(c.lights[actor.row]) & _HAZARD == _HAZARD
+    c.model[actor.row] = models.number(actor.blueprint, doors=int(actor.extra.get(_DOORS, 0)), hazard=hazard)
 
 
 def _colour(text: str) -> tuple[int, int, int]:

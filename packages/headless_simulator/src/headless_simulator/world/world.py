@@ -16,7 +16,7 @@ from headless_simulator.stages import stage
 from headless_simulator.world import contact, crashes, friction, physics
 from headless_simulator.world.ackermann import Ackermann
 from headless_simulator.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused, kind_of
-from headless_simulator.world.body import give_body, show_doors
+from headless_simulator.world.body import give_body, show_doors, show_lights
 from headless_simulator.world.game_thread import GameThread
 from headless_simulator.world.pose import Pose6, undo
 from headless_simulator.world.scenery import Scenery
@@ -234,6 +234,10 @@ class World:
         shown = show_doors(self.actor(actor_id), self.table.c, self.models, door=door, opened=opened)
         self._movers = None
         return shown
+
+    def set_lights(self, actor_id: int, bits: int) -> None:
+        """Set the light bits of a vehicle."""
+        show_lights(self.actor(actor_id), self.table.c, self.models, bits=bits)
 
     def _is_taken(self, actor: Actor) -> bool:
         c = self.table.c

@@ -113,7 +113,7 @@ def get_vehicle_light_state(world: World, actor_id: ActorId) -> list[int]:
 
 def set_vehicle_light_state(world: World, actor_id: ActorId, state: LightBits) -> None:
     """Set light bits."""
-    world.table.c.lights[world.actor(actor_id).row] = state
+    world.set_lights(actor_id, state)
 
 
 def open_vehicle_door(world: World, actor_id: ActorId, door: Integer) -> None:

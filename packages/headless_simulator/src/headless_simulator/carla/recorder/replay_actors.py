@@ -157,8 +157,8 @@ class ReplayActors:
                         walker.walk_speed = speed
             elif number == layout.VEHICLE_LIGHT:
                 for actor_id, bits in layout.rows_of(data, layout.LIGHT_ROW, "a vehicle-light packet").tolist():
-                    if (vehicle := self._living(actor_id)) is not None:
-                        self._world.table.c.lights[vehicle.row] = bits
+                    if self._living(actor_id) is not None:
+                        self._world.set_lights(actor_id, bits)
 
     def _take_lights(self, rows: Table) -> None:
         signals = self._world.signal_state
