@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -31,9 +32,8 @@ HEAD = "profile: aot\ncamera: FRONT\n"
 ONE = HEAD + "encounters: [{kind: aeroplane, range_m: 1500, cpa_m: 100, time_to_cpa_s: 30}]\n"
 
 
-def place(*, drones: int = 1, height_m: float = 100.0, y_m: float = 0.0) -> Place:
-    """Return a minute of drones side by side, 20 m apart, flying east at 5 m/s over Town10HD."""
-    steps = 601
+def place(*, drones: int = 1, height_m: float = 100.0, y_m: float = 0.0, steps: int = 601) -> Place:
+    """Return drones side by side, 20 m apart, flying east at 5 m/s over Town10HD; for a minute by default."""
     xyz = np.zeros((steps, drones, 3))
     xyz[..., 0] = 0.5 * np.arange(steps)[:, None] - 100.0
     xyz[..., 1] = y_m + 20.0 * np.arange(drones)
@@ -146,6 +146,27 @@ def test_some_flights_have_several_intruders_and_some_nothing_planned_beside_the
     assert {2, 3} & set(planned)
     assert kinds & {"bird", "flock", "drone"}
     assert kinds & {"aeroplane", "helicopter"}
+
+
+def test_further_encounters_come_from_far_above_and_below_and_leave_the_others_as_they_were() -> None:
+    """From beyond the camera's 28.4 degrees, and still inside of its image for a while."""
+    source = Library.of().of_ingredient("encounters", "aot")
+    steep = source.model.draw.further[0].model_copy(update={"intruders": {"1": 1.0}})
+    flat = source.model.draw.model_copy(update={"further": ()})
+    with_steep, without = (
+        replace(source, model=source.model.model_copy(update={"draw": draw}))
+        for draw in (flat.model_copy(update={"further": (steep,)}), flat)
+    )
+    where = place(height_m=320.0, steps=901)
+    alone = scene_intruders(without, where, seed=17, number=0)
+    first, second = (scene_intruders(with_steep, where, seed=17, number=number) for number in (0, 2))
+    assert [i.name for i in first[:-1]] == [i.name for i in alone]
+    for one, same in zip(alone, first[:-1], strict=True):
+        assert (one.map_SE3_flu.translation_m == same.map_SE3_flu.translation_m).all()
+    assert first[-1].planned
+    assert second[-1].planned
+    assert min(first[-1].elevation_deg, second[-1].elevation_deg) < -28.4
+    assert max(first[-1].elevation_deg, second[-1].elevation_deg) > 28.4
 
 
 def test_a_run_of_images_is_valid_by_aots_rule() -> None:

@@ -156,6 +156,8 @@ class Sampling(Model):
 class EncounterSampling(Sampling):
     """Distributions of the encounters of a scene. With profile aot its first one is valid by AOT's rule."""
 
+    further: Annotated[tuple[Sampling, ...], Field(max_length=10)] = ()
+    """Further encounters of a scene, by distributions of their own: steep ones begin nearer, and are slower."""
     unplanned: Annotated[tuple[Sampling, ...], Field(max_length=10)] = ()
     """What else is in the air, as AOT's birds and other aircraft are: labelled, but without a range in AOT's files."""
 

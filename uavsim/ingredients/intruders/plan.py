@@ -132,11 +132,12 @@ def scene_intruders(
             scene.add_asked(asked, index)
         return tuple(scene.made)
     rng = numbering.scene_rng(seed, number, "encounters")
-    for group, sampling in enumerate((draw, *draw.unplanned)):
+    for group, sampling in enumerate((draw, *draw.unplanned, *draw.further)):
+        planned = group == 0 or group > len(draw.unplanned)
         for index in range(_count(sampling, rng)):
             even = _Even(seed, group, number * _PER_SCENE + index)
             valid = config.model.profile == "aot" and group == index == 0
-            scene.add_drawn(sampling, rng, even=even, planned=group == 0, valid=valid)
+            scene.add_drawn(sampling, rng, even=even, planned=planned, valid=valid)
     return tuple(scene.made)
 
 
