@@ -55,7 +55,7 @@ def test_states_are_worked_out_once_and_when_asked(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("uavsim.simulate.carla.read.states_from_table", counted)
     table = np.array([[1.0, 10, 20, 0, 0, 0, 90, *[0.0] * 9]])
-    seen = states_when_asked(lambda: table, NOTHING_PARKED, proven=None)
+    seen = states_when_asked(lambda: table, NOTHING_PARKED)
     assert asked == []
     np.testing.assert_allclose(seen().map_SE3_actor.translation_m, [[10, -20, 0]])  # ue's y is right, the map's left
     assert seen() is seen()
@@ -67,7 +67,7 @@ def test_a_replay_is_held_against_its_recording_though_nobody_asks() -> None:
         raise MissedTick(f"{len(states.instance_id)} actors elsewhere")
 
     with pytest.raises(MissedTick, match="1 actors elsewhere"):
-        states_when_asked(lambda: np.ones((1, 16)), NOTHING_PARKED, proven=refuse)
+        states_when_asked(lambda: np.ones((1, 16)), NOTHING_PARKED, proven=[refuse])
 
 
 def test_poses_are_the_first_columns_of_all_that_a_snapshot_says() -> None:

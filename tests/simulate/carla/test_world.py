@@ -1,8 +1,16 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
+import pytest
+
+from uavsim.records.motion import TickMotion
+from uavsim.records.recording import ActorStates
+from uavsim.simulate.carla import read
+from uavsim.simulate.carla.read import NOTHING_PARKED
+from uavsim.simulate.carla.spawning import Spawned
 from uavsim.simulate.carla.world import CarlaWorld
 
 
@@ -43,3 +51,26 @@ def test_what_a_killed_client_left_is_found_although_the_server_is_silent() -> N
     assert server.destroyed == [7, 9, 11, 13]  # other people's props stay
     assert world._swept
     assert server.ticks == 2  # one to know, one to be rid of them
+
+
+def test_every_ingredient_that_proves_the_tick_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With two of them, as bodies of drones beside a package's, the first was not."""
+    asked: list[str] = []
+
+    class Proving(Spawned):
+        proves = True
+
+        def proven(self, states: ActorStates, motion: TickMotion) -> ActorStates:
+            del motion
+            asked.append(self.kind)
+            return states
+
+    world = CarlaWorld.__new__(CarlaWorld)
+    world._instance_of, world._parked, world._rendering = {}, NOTHING_PARKED, True
+    world._reader = cast("Any", SimpleNamespace(read=lambda _table, rendered: rendered))
+    world._spawned = {kind: made(kind) for made, kind in ((Proving, "one"), (Spawned, "none"), (Proving, "other"))}
+    monkeypatch.setattr(read, "rows_of", lambda *_, **__: np.ones((1, 16)))
+
+    world._state(cast("Any", SimpleNamespace(frame=7)), 0.5, full=True)
+
+    assert asked == ["one", "other"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
@@ -95,22 +95,24 @@ def states_from_table(table: FloatArray) -> ActorStates:
 
 
 def states_when_asked(
-    table: Callable[[], FloatArray], parked: Parked, *, proven: Callable[[ActorStates], ActorStates] | None
+    table: Callable[[], FloatArray], parked: Parked, *, proven: Sequence[Callable[[ActorStates], ActorStates]] = ()
 ) -> Callable[[], ActorStates]:
     """Return what works out the states of a tick, once, when somebody asks: between captures nobody does.
 
     Args:
         table: gives that of the tick, as for ``states_from_table``.
         parked: stand behind the others.
-        proven: holds the states against what was recorded, whether they are asked for or not.
+        proven: each holds the states against what it knows, whether they are asked for or not, and returns them corrected.
     """
 
     @functools.cache
     def seen() -> ActorStates:
         movers = states_from_table(table())
-        return with_parked(movers if proven is None else proven(movers), parked)
+        for held in proven:
+            movers = held(movers)
+        return with_parked(movers, parked)
 
-    if proven is not None:
+    if proven:
         seen()
     return seen
 

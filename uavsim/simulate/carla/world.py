@@ -207,13 +207,11 @@ class CarlaWorld:
         """Read a snapshot; ``full`` with motion and, in a replay, recorded velocities."""
         rows = functools.partial(carla_read.rows_of, snapshot, self._instance_of)
         table = rows(poses_only=poses_only)
-        motion, proven = None, None
+        motion, proven = None, []
         if full and self._reader is not None:
             with translated("reading the actors"):
                 motion = self._reader.read(table, rendered=self._rendering)
-            for spawned in self._spawned.values():
-                if spawned.proves:
-                    proven = functools.partial(spawned.proven, motion=motion)
+            proven = [functools.partial(s.proven, motion=motion) for s in self._spawned.values() if s.proves]
         whole = rows if poses_only else lambda: table  # velocities are read if somebody asks for them
         seen = carla_read.states_when_asked(whole, self._parked, proven=proven)
         return TickState(int(snapshot.frame), elapsed_s, seen, motion)
