@@ -151,7 +151,7 @@ def test_what_no_record_holds(bad):
         b"not msgpack",
         msgpack.packb([1, 2]),
         msgpack.packb({"format": "uavsim-plan-0"}),
-        msgpack.packb({"format": "uavsim-plan-3", "plan": 3}),
+        msgpack.packb({"format": "uavsim-plan-4", "plan": 3}),
         codec.pack_plan(make_plan())[:-5],
     ],
 )
@@ -161,13 +161,15 @@ def test_what_is_no_plan(data):
 
 
 def test_other_versions_of_a_record():
-    good = {"~": "ImageFormat", "kind": "png"}
-    assert codec.unpack_value(good) == ImageFormat("png")  # a field that came later takes its default
+    good = codec.pack_value(ImageFormat("png"))
+    assert codec.unpack_value(good) == ImageFormat("png")
+    with pytest.raises(DatasetError, match="ImageFormat is not complete, it lacks 'png_level'"):
+        codec.unpack_value({key: value for key, value in good.items() if key != "png_level"})
     with pytest.raises(DatasetError, match="'colour'"):
         codec.unpack_value(good | {"colour": 1})
     with pytest.raises(DatasetError, match="'Nothing'"):
         codec.unpack_value({"~": "Nothing"})
-    with pytest.raises(DatasetError, match="WeatherTrack is not complete"):
+    with pytest.raises(DatasetError, match="WeatherTrack is not complete, it lacks"):
         codec.unpack_value({"~": "WeatherTrack", "name": "x"})
 
 

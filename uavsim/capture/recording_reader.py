@@ -18,7 +18,7 @@ from uavsim.records.recording import RecordedFrame, Recording, SessionFacts
 __all__ = ["LOG_NAME", "RECORDING_FORMAT", "read_recording"]
 
 LOG_NAME: Final = "log.msgpack"
-RECORDING_FORMAT: Final = "uavsim-recording-5"
+RECORDING_FORMAT: Final = "uavsim-recording-6"
 """A stream of msgpack values: ``{"format", "plan", "facts", "actors", "drivable", "motion"}``, each frame,
 ``{"end": frames}``."""
 R = TypeVar("R")

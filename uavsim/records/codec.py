@@ -11,7 +11,7 @@ something of ours, named there:
 | ``ndarray`` | ``dtype`` (``<f8``), ``shape``, ``data`` (raw, little-endian, C order) | numpy array |
 | ``list`` | ``items`` | list |
 
-A field that a reader does not know is refused; one that is missing takes its default: old readers never misread new files.
+A field that a reader does not know is refused, and so is a record without one that it knows: no version misreads another.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from uavsim.typing import AnyArray
 
 __all__ = ["pack_plan", "pack_value", "unpack_plan", "unpack_value"]
 
-_FORMAT: Final = "uavsim-plan-3"
+_FORMAT: Final = "uavsim-plan-4"
 _KIND: Final = "~"
 _NUMBERS: Final = re.compile("[<>=|]?[biuf][1248]")
 _PLAIN: Final = (bool, int, float, str, bytes, type(None))
@@ -98,8 +98,7 @@ def pack_value(value: Any) -> Any:
     name = record.__name__ if _RECORDS.get(record.__name__) is record else _name_elsewhere(record)
     if name is None:
         raise TypeError(f"records hold no {record.__name__}")
-    fields = (f for f in dataclasses.fields(record) if not _is_left_out(f, getattr(value, f.name)))
-    return {_KIND: name} | {f.name: pack_value(getattr(value, f.name)) for f in fields}
+    return {_KIND: name} | {f.name: pack_value(getattr(value, f.name)) for f in dataclasses.fields(record)}
 
 
 def unpack_value(value: Any) -> Any:
@@ -120,11 +119,6 @@ def unpack_value(value: Any) -> Any:
     if kind == "list":
         return [unpack_value(item) for item in rest.get("items", ())]
     return _unpack_record(kind, rest)
-
-
-def _is_left_out(field: dataclasses.Field[Any], value: Any) -> bool:
-    """Leave a field out that came later and says nothing: plans without it keep their bytes, and scenes their hashes."""
-    return bool(field.metadata.get("left_out_as_default")) and value == field.default
 
 
 def _name_elsewhere(record: type) -> str | None:
@@ -179,12 +173,14 @@ def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
     foreign = sorted(set(rest) - known)
     if foreign:
         raise DatasetError(f"{kind} has no {foreign[0]!r}: written by a newer version of uavsim?")
+    if missing := sorted(known - set(rest)):
+        raise DatasetError(f"{kind} is not complete, it lacks {missing[0]!r}: written by an older version of uavsim?")
     values = {name: unpack_value(item) for name, item in rest.items()}
     if wrong := misfit(record, values):
         raise DatasetError(f"{kind}: {wrong}: damaged")
     try:
         return record(**values)
     except TypeError as error:
-        raise DatasetError(f"{kind} is not complete: {error}") from error
+        raise DatasetError(f"{kind} holds a value of another type: {error}") from error
     except FrameError as error:
         raise DatasetError(f"{kind} holds no pose: {error}") from error

@@ -8,7 +8,7 @@ between processes as msgpack (``records/codec.py``).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from uavsim.geometry.se3 import SE3
 from uavsim.records.sensors import Agent, AgentsPlan, Sensor, SensorSpec, shutter_of
@@ -32,7 +32,6 @@ Topology = str
 """A backend of ``config/backends.py``."""
 Recorded = Literal["full", "keyframes"]
 """At which ticks a recording holds motion: at all, or where images are taken."""
-_LATER: Final = {"left_out_as_default": True}  # of fields that came after plans had been hashed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,11 +109,9 @@ class DegradationPlan:
     blur_sigma_px: float = 0.0
     exposure_stops: float = 0.0
     uneven: bool = False
-    vehicles: DegradationPlan | None = field(default=None, metadata=_LATER)  # instead of these
-    roadside: DegradationPlan | None = field(default=None, metadata=_LATER)
-    links: tuple[tuple[str, int, float], ...] = field(
-        default=(), metadata=_LATER
-    )  # air_to_ground, latency in us, losses
+    vehicles: DegradationPlan | None = None  # instead of these
+    roadside: DegradationPlan | None = None
+    links: tuple[tuple[str, int, float], ...] = ()  # air_to_ground, latency in us, losses
 
     def of(self, kind: str) -> DegradationPlan:
         """Return the errors of one kind of agents."""
@@ -194,7 +191,7 @@ class ScenePlan:
     wind_map_mps: tuple[float, float, float] = (0.0, 0.0, 0.0)
     labels: LabelPlan = LabelPlan()
     notes: PlanNotes = PlanNotes()
-    recording: Recorded = field(default="full", metadata=_LATER)
+    recording: Recorded = "full"
     ingredients: dict[str, Any] = field(default_factory=dict)  # what is in the scene: name -> record of its plan
 
     def of(self, record: type[T]) -> T | None:

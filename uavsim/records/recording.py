@@ -160,8 +160,8 @@ class RecordedFrame:
     actors: ActorStates
     weather: tuple[float, ...]
     measured: MeasuredBoxes | None = None
-    others: tuple[AgentState, ...] = field(default=(), metadata={"left_out_as_default": True})
-    shutter: tuple[ShutterTick, ...] = field(default=(), metadata={"left_out_as_default": True})
+    others: tuple[AgentState, ...] = ()
+    shutter: tuple[ShutterTick, ...] = ()
 
     @property
     def states(self) -> tuple[DroneState | AgentState, ...]:

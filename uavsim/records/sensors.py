@@ -6,7 +6,7 @@ and depth share one pose, one channel and one set of parameters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal, Protocol
 
 import numpy as np
@@ -33,7 +33,6 @@ __all__ = [
 
 AgentKind = Literal["drone", "vehicle", "roadside"]
 _LETTER: Final[dict[str, str]] = {"drone": "", "vehicle": "v", "roadside": "r"}
-_LATER: Final = {"left_out_as_default": True}
 _ON_THE_GROUND: Final = {"CAMERA": "CAM"}  # nuScenes' own word; drones have UAV3D's
 
 
@@ -86,9 +85,9 @@ class CameraParams:
     width_px: int
     height_px: int
     fov_deg: float
-    lens: Lens | None = field(default=None, metadata=_LATER)
-    shutter: Shutter | None = field(default=None, metadata=_LATER)
-    vignetting: tuple[float, ...] = field(default=(), metadata=_LATER)
+    lens: Lens | None = None
+    shutter: Shutter | None = None
+    vignetting: tuple[float, ...] = ()
 
     @property
     def intrinsic(self) -> FloatArray:

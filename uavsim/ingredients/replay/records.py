@@ -31,4 +31,4 @@ class ReplayPlan:
     hidden: tuple[int, ...] = ()
     drones: bool = True
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
-    agents: tuple[AgentState, ...] = field(default=(), metadata={"left_out_as_default": True})
+    agents: tuple[AgentState, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from uavsim.records.sensors import AgentsPlan
@@ -24,4 +24,4 @@ class RoadsidePlan(AgentsPlan):
 
     pole_m: float
     at: tuple[tuple[float, float, float], ...]
-    within_m: float = field(default=PASSED_M, metadata={"left_out_as_default": True})
+    within_m: float = PASSED_M

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from uavsim.records.sensors import AgentsPlan
 
 __all__ = ["Near", "VehiclesPlan"]
 
 Near: TypeAlias = Literal["start", "route"]
-_LATER: Final = {"left_out_as_default": True}  # of fields that came after plans had been hashed
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +24,11 @@ class VehiclesPlan(AgentsPlan):
         can_bus: their state at every tick is kept.
     """
 
-    near: Near = field(default="start", metadata=_LATER)
-    within_m: float | None = field(default=None, metadata=_LATER)
-    blueprint: str = field(default="*", metadata=_LATER)
-    at: tuple[tuple[float, float], ...] = field(default=(), metadata=_LATER)
-    can_bus: bool = field(default=False, metadata=_LATER)
+    near: Near = "start"
+    within_m: float | None = None
+    blueprint: str = "*"
+    at: tuple[tuple[float, float], ...] = ()
+    can_bus: bool = False
 
     @property
     def farthest_m(self) -> float | None:
