@@ -110,6 +110,10 @@ def test_a_calibration_is_taken_as_it_is(tmp_path: Path) -> None:
             r"image's corners: they are more than 85 degrees off its axis, .*; the nearest fov_deg is 138.2 ",
         ),
         (
+            "cameras:\n  FRONT:\n    lens: {model: equidistant, coefficients: [-0.01, -1.0e+39, 0, 0]}\n",
+            r"rig.yaml:3: cameras.FRONT.lens.coefficients\[1\]: no fov_deg can be shown through this lens: it folds back",
+        ),
+        (
             f"lens: {BROWN}}}\nfov_deg: 165\n{CAMERAS}",
             r"rig.yaml:2: fov_deg: 165 degrees cannot .*; the nearest fov_deg is 1\d\d",
         ),

@@ -83,14 +83,15 @@ class CameraLens(Model):
             return None
         if self.focal_px is None:
             best = _last_good(lambda fov: not wrong(lambda: self.lens(**size, fov_deg=fov)), _SMALLEST_FOV_DEG, fov_deg)
-            nearest = "" if best is None else f"; the nearest fov_deg is {math.floor(best * 10) / 10:g}"
+            if best is None:
+                return "coefficients", f"no fov_deg can be shown through this lens: {why}"
+            nearest = f"; the nearest fov_deg is {math.floor(best * 10) / 10:g}"
             return "fov_deg", f"{fov_deg:g} degrees cannot be shown through this lens: {why}{nearest}"
         best = _last_good(lambda share: not wrong(lambda: through(share).lens(**size, fov_deg=fov_deg)), _NARROWER, 1.0)
-        nearest = ""
-        if best is not None:
-            fx, fy = (math.ceil(focal * best * 10) / 10 for focal in self.focal_px)
-            nearest = f"; the nearest is [{fx:g}, {fy:g}]"
-        return "focal_px", f"this lens cannot be rendered: {why}{nearest}"
+        if best is None:
+            return "coefficients", f"this lens cannot be rendered with any focal_px: {why}"
+        fx, fy = (math.ceil(focal * best * 10) / 10 for focal in self.focal_px)
+        return "focal_px", f"this lens cannot be rendered: {why}; the nearest is [{fx:g}, {fy:g}]"
 
 
 def _last_good(is_good: Callable[[float], bool], good: float, bad: float) -> float | None:

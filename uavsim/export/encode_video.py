@@ -13,7 +13,7 @@ from uavsim.typing import UInt8Array
 
 __all__ = ["decode_mp4", "encode_gif", "encode_mp4", "rate_of_mp4"]
 
-_THREADS: Final = "4"  # of x264, whose bytes differ with their number
+_THREADS: Final = "1"  # of x264: with four, one encoding in ten came out otherwise on a busy machine
 _COLOURS: Final = 128
 
 

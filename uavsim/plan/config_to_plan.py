@@ -93,6 +93,8 @@ def _camera(rig: Loaded[Rig], name: str, camera: Camera, *, step_us: int) -> Cam
         key, what = fault
         of_camera = camera.fov_deg if key == "fov_deg" else camera.lens
         place = (*(("cameras", name) if of_camera else ()), *(() if key == "fov_deg" else ("lens",)), key)
+        if key == "coefficients":  # the largest bends most
+            place = (*place, int(np.argmax(np.abs(lens.coefficients))))
         raise rig.error(place, f"{what} (camera {name})")
     made = lens.lens(width_px=width_px, height_px=height_px, fov_deg=fov_deg)
     if lens.focal_px is not None:

@@ -15,6 +15,7 @@ import carla
 import numpy as np
 
 HEIGHT_M, FOV_DEG, SIDE_PX = 150.0, 60.0, 400
+MOST_TICKS = 1000
 PLACES_M = ((0.0, 0.0), (-60.0, 60.0), (60.0, -40.0))
 
 
@@ -50,6 +51,10 @@ def _seen(world: Any, x: float, y: float) -> tuple[Any, Any]:
         cameras.append(world.spawn_actor(blueprint, pose))
         images.append(queue.Queue())
         cameras[-1].listen(images[-1].put)
+    for _ in range(MOST_TICKS):  # a camera's first image is of some tick after its stream was opened
+        if not any(one.empty() for one in images):
+            break
+        world.tick()
     frame = world.tick()
     depth, semantic = (_of(one, frame) for one in images)
     for camera in cameras:
