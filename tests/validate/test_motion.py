@@ -89,3 +89,17 @@ def test_who_gathers_speed_until_a_crash_does_not_jump() -> None:
     assert list(nothing_jumps(_crash())) == []
     (finding,) = nothing_jumps(_crash(offset_m=3.5))
     assert finding.code == "motion.jump"
+
+
+def _hit_and_driven_on(every_s: float) -> Any:
+    """A bus that is stopped by something at once after its sixth sample and drives again before its last, as one did."""
+    scene = _turn(speed_mps=8.2, radius_m=1e6, every_s=every_s)
+    scene.boxes.velocity_mps[-1] *= 0.25
+    scene.boxes.centre_m[-1] = scene.boxes.centre_m[-2] + 1.4 / 8.2 * scene.boxes.velocity_mps[-2]
+    return scene
+
+
+def test_in_a_second_one_can_be_stopped_and_start_again() -> None:
+    assert list(nothing_jumps(_hit_and_driven_on(every_s=1.0))) == []
+    (finding,) = nothing_jumps(_hit_and_driven_on(every_s=0.9))
+    assert finding.code == "motion.jump"

@@ -19,7 +19,7 @@ STRONG_MPS2: Final = 8.0  # emergency braking: what may change between two sampl
 HARDEST_MPS2: Final = 20.0  # of cars in turns: the Traffic Manager's have been seen to corner with 18
 NOISE_M: Final = 0.35
 SLACK_MPS: Final = 0.5
-_LONG_S: Final = 1.0
+_LONG_S: Final = 1.0 - 1e-6  # stamps are of whole microseconds
 _END_SHARE: Final = (
     0.6  # of the change to the neighbour's velocity: a crash may take all of it at either side of the gap
 )
