@@ -185,3 +185,25 @@ def test_what_does_not_fit_is_refused(data: Path, clips: Path, tmp_path: Path) -
         adopt(came, data, tmp_path / "t", name="x")
     with pytest.raises(DatasetError, match="--dialect strict"):
         adopt(clips, in_uav3d(data, tmp_path), tmp_path / "t", name="x")
+
+
+def test_a_manifest_names_files_beside_it_and_no_camera_twice(data: Path, clips: Path, tmp_path: Path) -> None:
+    came = videos(clips, tmp_path / "came", f"scene_00__drone_0/{FRONT}")
+    clip = came / "scene_00__drone_0"
+    manifest = json.loads((clip / "manifest.json").read_text())
+    secret = tmp_path / "secret.mp4"
+    shutil.copy(clip / f"rgb_{FRONT}.mp4", secret)
+    (clip / "link.mp4").symlink_to(secret)
+    for name in (str(secret), "../../secret.mp4", "link.mp4", ""):
+        (clip / "manifest.json").write_text(json.dumps(manifest | {"videos": {f"rgb/{FRONT}": name}}))
+        with pytest.raises(InputError, match=r"manifest.json: names .*, which is no file beside it"):
+            adopt(came, data, tmp_path / "t", name="x")
+    (clip / "manifest.json").write_text(json.dumps(manifest | {"videos": {f"rgb/{FRONT}": f"rgb_{FRONT}.mp4"}}))
+    shutil.copytree(clip, came / "again")
+    with pytest.raises(InputError, match=f"two videos of {FRONT} of scene_00__drone_0"):
+        adopt(came, data, tmp_path / "t", name="x")
+    shutil.rmtree(came / "again")
+    with (clip / f"rgb_{FRONT}.mp4").open("r+b") as file:
+        file.truncate(2 << 30)  # of holes
+    with pytest.raises(DatasetError, match="is larger than any that we write"):
+        adopt(came, data, tmp_path / "t", name="x")

@@ -11,7 +11,7 @@ from uavsim.environment import install_line
 from uavsim.errors import InputError
 from uavsim.typing import UInt8Array
 
-__all__ = ["decode_mp4", "encode_gif", "encode_mp4", "rate_of_mp4"]
+__all__ = ["decode_mp4", "encode_gif", "encode_mp4", "facts_of_mp4"]
 
 _THREADS: Final = "1"  # of x264: with four, one encoding in ten came out otherwise on a busy machine
 _COLOURS: Final = 128
@@ -58,15 +58,23 @@ def encode_mp4(
     return file.getvalue()
 
 
-def decode_mp4(data: bytes) -> Iterator[UInt8Array]:
-    """Yield the frames of a video, (H, W, 3) RGB."""
-    with _av().open(io.BytesIO(data)) as container:
-        for frame in container.decode(video=0):
-            yield frame.to_ndarray(format="rgb24")
+def decode_mp4(data: bytes, *, name: str = "video") -> Iterator[UInt8Array]:
+    """Yield the frames of a video, (H, W, 3) RGB.
+
+    Raises:
+        InputError: the bytes, called by ``name``, are damaged.
+    """
+    av = _av()
+    try:
+        with av.open(io.BytesIO(data)) as container:
+            for frame in container.decode(video=0):
+                yield frame.to_ndarray(format="rgb24")
+    except (av.error.FFmpegError, IndexError) as error:
+        raise InputError(f"{name}: the video is damaged") from error
 
 
-def rate_of_mp4(data: bytes, *, name: str) -> float:
-    """Return frames a second.
+def facts_of_mp4(data: bytes, *, name: str) -> tuple[float, tuple[int, int]]:
+    """Return frames a second, and (width, height), without decoding a frame.
 
     Raises:
         InputError: the bytes, called by ``name``, are no video.
@@ -74,8 +82,9 @@ def rate_of_mp4(data: bytes, *, name: str) -> float:
     av = _av()
     try:
         with av.open(io.BytesIO(data)) as container:
-            return float(container.streams.video[0].average_rate)
-    except (av.error.FFmpegError, IndexError) as error:
+            stream = container.streams.video[0]
+            return float(stream.average_rate), (int(stream.width), int(stream.height))
+    except (av.error.FFmpegError, IndexError, TypeError) as error:  # a stream may know no rate
         raise InputError(f"{name}: no video") from error
 
 

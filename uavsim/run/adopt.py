@@ -24,7 +24,7 @@ from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError, InputError
 from uavsim.export.cosmos import clips_of
 from uavsim.export.cosmos_models import view_name
-from uavsim.export.encode_video import decode_mp4, rate_of_mp4
+from uavsim.export.encode_video import decode_mp4, facts_of_mp4
 from uavsim.export.request import frame_rate
 from uavsim.export.text import write_bytes
 from uavsim.files.parse import parse_json, read_regular, reading
@@ -40,6 +40,7 @@ __all__ = ["Adopted", "adopt"]
 _LEAST_PX: Final = 60  # of an object in its image's mask, for its outline to be one
 _ASPECT: Final = 0.03  # models cut sizes to multiples of 8 or 16 pixels
 _UNEVEN: Final = 0.01
+_MOST_VIDEO_BYTES: Final = 1 << 30  # all of it is in memory at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,35 +85,49 @@ def adopt(clips: Path, folder: Path, out: Path, *, name: str) -> Adopted:
         raise DatasetError(
             f"{folder}: is in the dialect {data.dialect_name}; uavsim convert --dialect strict makes it strict"
         )
-    by_clip: dict[str, list[_Video]] = {}
-    for video in _videos(clips):
-        by_clip.setdefault(video.clip, []).append(video)
-    if not by_clip:
-        raise InputError(f"{clips}: no manifest.json below it that names videos")
+    known = _cameras(data)
+    by_camera = _by_camera(clips, known, folder)
     result = ResultPath.open(out / name)
     chosen: dict[str, str] = {}
     rows: list[JsonDict] = []
     with result.unfinished(f"uavsim adopt {str(clips.resolve())!a} --as-twin-of {str(folder.resolve())!a}"):
-        known = _cameras(data)
-        for clip, videos in by_clip.items():
-            if clip not in known:
-                raise InputError(f"{clips}: clip {clip} is of no scene and agent of {folder}: {', '.join(known)}")
+        for (clip, camera), path in by_camera.items():
             scene, channels = known[clip]
-            for video in videos:
-                if video.camera not in channels:
-                    raise InputError(
-                        f"{video.path}: {video.camera} is no camera of {clip}; it has {', '.join(channels)}"
-                    )
-                for image, pixels in _matched(scene, channels[video.camera], video.path):
-                    write_bytes(result / image.filename, _encoded(pixels, image.filename))
-                    chosen[image.token] = image.filename
-                    rows += _objects(scene, image, pixels, name)
+            for image, pixels in _matched(scene, channels[camera], path):
+                write_bytes(result / image.filename, _encoded(pixels, image.filename))
+                chosen[image.token] = image.filename
+                rows += _objects(scene, image, pixels, name)
         _write_tables(folder, data.version, result, chosen)
-    left = {row["sample_data_token"] for row in links_of(folder, out, Twin(name, "adopted", (clips.name,)))}
+    links = list(links_of(folder, out, Twin(name, "adopted", (clips.name,))))
+    left = {row["sample_data_token"] for row in links}
     rows = [row for row in rows if row["sample_data_token"] in left]
-    _merge(out / "twin.json", name, list(links_of(folder, out, Twin(name, "adopted", (clips.name,)))))
+    _merge(out / "twin.json", name, links)
     _merge(out / "adopted.json", name, rows)
     return Adopted(str(out / name), len(left), dict(sorted(Counter(row["state"] for row in rows).items())))
+
+
+def _by_camera(
+    clips: Path, known: Mapping[str, tuple[Scene, Mapping[str, str]]], folder: Path
+) -> dict[tuple[str, str], Path]:
+    """Return the videos by clip and camera.
+
+    Raises:
+        InputError: none, of no camera of the dataset, or two of one.
+    """
+    found: dict[tuple[str, str], Path] = {}
+    for video in _videos(clips):
+        if video.clip not in known:
+            raise InputError(f"{clips}: clip {video.clip} is of no scene and agent of {folder}: {', '.join(known)}")
+        channels = known[video.clip][1]
+        if video.camera not in channels:
+            raise InputError(f"{video.path}: {video.camera} is no camera of {video.clip}; it has {', '.join(channels)}")
+        other = found.setdefault((video.clip, video.camera), video.path)
+        if other is not video.path:
+            both = f"{other} and {video.path}"
+            raise InputError(f"{clips}: two videos of {video.camera} of {video.clip}: {both}; take one away")
+    if not found:
+        raise InputError(f"{clips}: no manifest.json below it that names videos")
+    return found
 
 
 def _videos(clips: Path) -> Iterator[_Video]:
@@ -125,12 +140,24 @@ def _videos(clips: Path) -> Iterator[_Video]:
                 for file in content["files"]:
                     if file.get("kind", "video") == "video":
                         camera = str(file.get("view") or cameras[0]).replace(":", "_")
-                        yield _Video(content["clip"]["clip_id"], camera, path.parent / file["name"])
+                        yield _Video(content["clip"]["clip_id"], camera, _beside(path, file["name"]))
             else:
                 for key, file in content["videos"].items():
                     kind, _, camera = key.partition("/")
                     if kind == "rgb":
-                        yield _Video(content["clip_id"], camera, path.parent / file)
+                        yield _Video(content["clip_id"], camera, _beside(path, file))
+
+
+def _beside(manifest: Path, name: str) -> Path:
+    """Return the file of that name beside a manifest; whoever wrote it names no other file of the reader's.
+
+    Raises:
+        InputError: the name leads elsewhere.
+    """
+    path = manifest.parent / name
+    if path.name != name or path.is_symlink():
+        raise InputError(f"{manifest}: names {name!r}, which is no file beside it")
+    return path
 
 
 def _cameras(data: Dataset) -> dict[str, tuple[Scene, dict[str, str]]]:
@@ -151,18 +178,17 @@ def _matched(scene: Scene, channel: str, path: Path) -> Iterator[tuple[Image, UI
     """
     if not path.is_file():
         raise InputError(f"{path}: no such file, and its manifest names it")
-    video, images = path.read_bytes(), scene.images_of(channel)
-    own, theirs = frame_rate(scene, images), rate_of_mp4(video, name=str(path))
-    every = round(own / theirs)
+    video, images = read_regular(path, most_bytes=_MOST_VIDEO_BYTES), scene.images_of(channel)
+    own = frame_rate(scene, images)
+    theirs, (wide, high) = facts_of_mp4(video, name=str(path))
+    every = round(own / theirs) if theirs > 0 else 0
     if every < 1 or abs(own / theirs - every) > _UNEVEN * every:
         raise InputError(f"{path}: has {theirs:g} frames a second, and {channel} has {own:g}")
-    for image, pixels in zip(images[::every], decode_mp4(video), strict=False):
-        (width, height), shape = image.size_px, pixels.shape
-        if abs(shape[1] * height / (shape[0] * width) - 1) > _ASPECT:
-            raise InputError(
-                f"{path}: {shape[1]} x {shape[0]} pixels are another shape than {width} x {height} of {channel}"
-            )
-        same = (shape[1], shape[0]) == (width, height)
+    width, height = images[0].size_px
+    if not 0 < wide * high <= codec.MOST_PIXELS or abs(wide * height / (high * width) - 1) > _ASPECT:
+        raise InputError(f"{path}: {wide} x {high} pixels are another shape than {width} x {height} of {channel}")
+    for image, pixels in zip(images[::every], decode_mp4(video, name=str(path)), strict=False):
+        same = pixels.shape[:2] == (height, width)
         yield image, pixels if same else draw.resized(pixels, width_px=width, height_px=height)
 
 
