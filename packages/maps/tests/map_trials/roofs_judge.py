@@ -26,7 +26,7 @@ def main() -> None:
     client.set_timeout(60.0)
     world = client.get_world()
     settings = world.get_settings()
-    settings.synchronous_mode, settings.fixed_delta_seconds = True, 0.05
+    settings.synchronous_mode, settings.fixed_delta_seconds, settings.no_rendering_mode = True, 0.05, False
     world.apply_settings(settings)
     seen = [_seen(world, x, y) for x, y in PLACES_M]
     np.savez(
