@@ -3,12 +3,13 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 import shapely
-from headless_simulator.testing import RunningSimulator
+from headless_simulator.testing import RunningSimulator, running_simulator
 from headless_simulator.towns.load import load_town
 from typer.testing import CliRunner
 
@@ -35,8 +36,15 @@ HOUSES = (
 
 
 @pytest.fixture(scope="module")
-def town(headless_simulator: RunningSimulator) -> VectorMap:
-    network, name, listed = network_of(headless_simulator.carla, buildings=True)
+def own_simulator() -> Iterator[RunningSimulator]:
+    """One that no other test leaves in another town, or without rendering."""
+    with running_simulator("--town", "Town10HD") as simulator:
+        yield simulator
+
+
+@pytest.fixture(scope="module")
+def town(own_simulator: RunningSimulator) -> VectorMap:
+    network, name, listed = network_of(own_simulator.carla, buildings=True)
     return build(network, name, listed)
 
 
@@ -60,9 +68,9 @@ def test_footprints_are_those_of_the_towns_own_triangles(town: VectorMap) -> Non
 
 
 def test_depth_cameras_see_roofs_there_and_as_high(
-    town: VectorMap, headless_simulator: RunningSimulator, tmp_path: Path
+    town: VectorMap, own_simulator: RunningSimulator, tmp_path: Path
 ) -> None:
-    subprocess.run([sys.executable, JUDGE, headless_simulator.carla, tmp_path / "seen.npz"], check=True)
+    subprocess.run([sys.executable, JUDGE, own_simulator.carla, tmp_path / "seen.npz"], check=True)
     seen = np.load(tmp_path / "seen.npz")
     roofs = seen["points_map_m"][seen["tags"] == TAG]
     assert len(roofs) > 10_000
