@@ -14,7 +14,7 @@ from uavsim.annotate.scene import visibility_levels
 from uavsim.dataset import scene_fragment
 from uavsim.errors import DatasetError, InputError
 from uavsim.geometry.se3 import SE3
-from uavsim.images import codec
+from uavsim.images import codec, mask_pixels
 from uavsim.records.labels import SceneLabels
 from uavsim.records.plan import LabelPlan
 from uavsim.records.recording import Recording
@@ -95,6 +95,25 @@ def test_an_image_names_the_road_users_that_have_no_box(tmp_path: Path) -> None:
         assert pixels[y0:y1, x0:x1].sum() == row["pixels"]
         pixels[y0:y1, x0:x1] = False
     assert not any(pixels.any() for pixels in shown.values())
+
+
+def test_what_comes_into_an_image_while_its_shutter_is_open_is_counted_there(tmp_path: Path) -> None:
+    car = Mover("vehicle.nissan.micra", "car", 14, (1.8, 0.85, 0.75), (0, 0, 0.7), (2, 2, 0), (0, 0, 40))
+    recording = make_recording(tmp_path, movers=[car], samples=1, **SMALL)
+    before = annotate(recording)
+    ids = np.zeros((36, 64), np.uint16)
+    ids[30:32, 5:8] = before.boxes.instance_id[0]
+    (tmp_path / "read.png").write_bytes(mask_pixels.encode(ids, (ids > 0).astype(np.uint8)))
+    (frame,) = recording.frames
+    readings = tuple(replace(r, files={**r.files, "shutter_instance": "read.png"}) for r in frame.readings)
+    views = annotate(replace(recording, frames=(replace(frame, readings=readings),))).views
+    assert views.shutter_px.tolist() == [6] * 5
+    assert views.shutter_box_px.tolist() == [[5, 30, 8, 32]] * 5
+    late = ~np.isin(views.channel_index, before.views.channel_index)
+    assert 0 < late.sum() < 5
+    assert views.visible_px[late].tolist() == views.amodal_px[late].tolist() == [0] * late.sum()
+    assert (views.truncation[late] == 1.0).all()
+    assert views.visible_px[~late].tolist() == before.views.visible_px.tolist()
 
 
 def test_a_scene_with_nobody_in_it(tmp_path: Path) -> None:

@@ -66,6 +66,27 @@ def test_objects_have_moved_as_the_projection_says(camera: str, out: Path) -> No
     assert np.mean(off) < 0.4 * np.mean(moved)
 
 
+@pytest.mark.parametrize("camera", ["ROLLING", "BLURRED", "BENT"])
+def test_tables_count_what_the_shutter_shows(camera: str, out: Path) -> None:
+    """Every box with pixels in the shutter's mask, also one that comes into the image after its stamp."""
+    changed = 0
+    for image, boxes in images(out, camera):
+        ids = image.shutter.mask()[0]
+        stated = {
+            int(boxes.instance_id[row]): view
+            for row, views in enumerate(boxes.views)
+            for view in views
+            if view["sample_data_token"] == image.token and view["shutter_px"]
+        }
+        assert set(stated) == set(np.intersect1d(ids, boxes.instance_id).tolist())
+        for instance, view in stated.items():
+            v, u = np.nonzero(ids == instance)
+            assert view["shutter_px"] == len(u)
+            assert view["shutter_box"] == [u.min(), v.min(), u.max() + 1, v.max() + 1]
+            changed += view["shutter_px"] != view["visible_px"]
+    assert changed
+
+
 def test_rows_are_those_of_the_ticks_depth(out: Path) -> None:
     """A pixel's place by its depth and its row's own pose is on the ground or above it, as the single tick's are."""
     for image, _ in images(out, "ROLLING"):
@@ -99,7 +120,10 @@ def test_blur_keeps_the_light_and_takes_the_edges(out: Path) -> None:
 
 
 def test_a_camera_without_a_shutter_has_none(out: Path) -> None:
-    image, _ = next(images(out, "PLAIN"))
+    image, boxes = next(images(out, "PLAIN"))
+    own = [view for views in boxes.views for view in views if view["sample_data_token"] == image.token]
+    assert own
+    assert not any("shutter_px" in view for view in own)
     with pytest.raises(DatasetError, match="its camera has no shutter"):
         _ = image.shutter
 

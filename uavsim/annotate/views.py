@@ -14,10 +14,10 @@ from uavsim.annotate.solids import Camera, Images, SeenInView, Solids
 from uavsim.errors import DatasetError
 from uavsim.images import codec
 from uavsim.records.labels import BoxLabels, IgnoredLabels, LabelledActor, ViewLabels
-from uavsim.records.modalities import DEPTH, INSTANCE
+from uavsim.records.modalities import DEPTH, INSTANCE, SHUTTER_INSTANCE
 from uavsim.records.recording import MeasuredBoxes, RecordedFrame, Recording, SensorReading, instances_of_agents
 from uavsim.records.sensors import Agent
-from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray
+from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
 __all__ = ["views_of_scene"]
 
@@ -37,22 +37,49 @@ def views_of_scene(
     place: list[AnyArray] = []  # rows of box number, channel number
     camera_m: list[FloatArray] = []
     ignored: list[IntArray] = []  # rows of sample, channel number, region
+    through: list[IntArray] = []  # rows of pixels and their bounds in the image through the shutter
     for frame in recording.frames:
         if frame.sample_index is None:
             continue
         rows = np.flatnonzero(boxes.sample_index == frame.sample_index)
         views = _seen_in_frame(recording, frame, solids.take(rows), boxes.instance_id[rows])
         own = _own_instances(recording, frame)
-        for reading, view in zip(frame.cameras, views, strict=True):
+        for reading, at_stamp in zip(frame.cameras, views, strict=True):
+            counted = _through_shutter(recording, reading, boxes.instance_id[rows])
+            view = _with_late(at_stamp, counted[:, 0])
             if (instance := own.get(reading.sensor.agent)) is not None:
                 view = _taken(view, boxes.instance_id[rows[view.row]] != instance)
             seen.append(view)
+            through.append(counted[view.row])
             at = np.tile([frame.sample_index, channel_of[reading.channel]], (len(view.ignored), 1))
             ignored.append(np.concatenate([at, view.ignored], axis=1))
             place.append(np.stack([rows[view.row], np.full(len(view.row), channel_of[reading.channel])], axis=1))
             camera_m.append(np.broadcast_to(reading.map_SE3_sensor.translation_m, (len(view.row), 3)))
-    shown = _assemble(actors, boxes, seen, place=np.concatenate(place), camera_m=np.concatenate(camera_m))
+    shown = _assemble(
+        actors, boxes, seen, np.concatenate(through), place=np.concatenate(place), camera_m=np.concatenate(camera_m)
+    )
     return shown, _ignored(np.concatenate(ignored))
+
+
+def _through_shutter(recording: Recording, reading: SensorReading, instance_id: IntArray) -> IntArray:
+    """Return (N, 5) pixels of N boxes in the mask of a camera's shutter and their bounds; zeros where it has none."""
+    if SHUTTER_INSTANCE not in reading.files:
+        return np.zeros((len(instance_id), 5), np.int64)
+    from uavsim.annotate.visibility import rows_of_ids  # compiled code, which only cameras with shutters need here
+    from uavsim.images.mask_pixels import extents_by_row
+
+    ids, _ = _mask(recording, reading, SHUTTER_INSTANCE)
+    return extents_by_row(ids, rows_of_ids(instance_id), len(instance_id))
+
+
+def _with_late(view: SeenInView, counted: IntArray) -> SeenInView:
+    """Add the boxes that come into an image only while its shutter is open: at its stamp they are outside of it."""
+    late = np.setdiff1d(np.flatnonzero(counted), view.row)
+    if not len(late):
+        return view
+    added = {name: np.zeros((len(late), *getattr(view, name).shape[1:]), np.int64) for name in _COLUMNS}
+    added |= {"row": late, "truncation": np.ones(len(late))}
+    return replace(view, **{name: np.concatenate([getattr(view, name), rows]) for name, rows in added.items()})
 
 
 def _own_instances(recording: Recording, frame: RecordedFrame) -> dict[Agent, int]:
@@ -109,6 +136,7 @@ def _assemble(
     actors: Sequence[LabelledActor],
     boxes: BoxLabels,
     seen: Sequence[SeenInView],
+    through: IntArray,
     *,
     place: IntArray,
     camera_m: FloatArray,
@@ -129,6 +157,8 @@ def _assemble(
         truncation=column["truncation"],
         visible_box_px=column["visible_box_px"],
         amodal_box_px=column["amodal_box_px"],
+        shutter_px=through[order, 0],
+        shutter_box_px=through[order, 1:],
     )
 
 
@@ -145,14 +175,21 @@ def _images(recording: Recording, frame: RecordedFrame, reading: SensorReading) 
     Raises:
         DatasetError: there is no mask, or one of another size.
     """
-    mask, depth = reading.files.get(INSTANCE), reading.files.get(DEPTH)
-    if mask is None:
+    depth = reading.files.get(DEPTH)
+    if INSTANCE not in reading.files:
         raise DatasetError(
             f"{recording.plan.scene_name}: {reading.channel} has no mask at step {frame.step}; "
             "add the sensor 'instance' to the rig"
         )
-    ids, tags = codec.mask_ids_and_tags(recording.folder / mask)
-    if ids.shape != (reading.camera.height_px, reading.camera.width_px):
-        raise DatasetError(f"{recording.folder / mask}: is {ids.shape[1]}x{ids.shape[0]}, its camera is not")
+    ids, tags = _mask(recording, reading, INSTANCE)
     depth_m = codec.decode_depth(recording.folder / depth) if depth else None
     return Images(ids, tags, depth_m)
+
+
+def _mask(recording: Recording, reading: SensorReading, kind: str) -> tuple[UInt16Array, UInt8Array]:
+    """Read a mask of the camera's size."""
+    path = recording.folder / reading.files[kind]
+    ids, tags = codec.mask_ids_and_tags(path)
+    if ids.shape != (reading.camera.height_px, reading.camera.width_px):
+        raise DatasetError(f"{path}: is {ids.shape[1]}x{ids.shape[0]}, its camera is not")
+    return ids, tags

@@ -305,7 +305,7 @@ class LidarsegRow(TypedDict):
 
 
 class ViewEntry(TypedDict):
-    """A box in one camera image; boxes in pixels: x_min, y_min, x_max, y_max."""
+    """A box in one camera image; boxes in pixels: x_min, y_min, x_max, y_max; ``shutter_*`` where the camera has a shutter."""
 
     sample_data_token: str
     channel: str
@@ -315,6 +315,8 @@ class ViewEntry(TypedDict):
     truncation: float
     visible_box: list[int] | None
     amodal_box: Vector
+    shutter_px: NotRequired[int]
+    shutter_box: NotRequired[list[int] | None]
 
 
 class AgentEntry(TypedDict):

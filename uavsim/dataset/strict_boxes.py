@@ -23,6 +23,7 @@ from uavsim.records.ingredients import actor_kind, has_drones
 from uavsim.records.label_columns import COLUMNS
 from uavsim.records.labels import LabelledActor, SceneLabels
 from uavsim.records.plan import ScenePlan
+from uavsim.records.sensors import shutter_of
 from uavsim.typing import IntArray, JsonDict
 
 __all__ = ["box_rows", "detail_rows", "has_agent_table", "ignore_rows", "instance_rows", "size_wlh", "sweep_rows"]
@@ -121,6 +122,7 @@ def detail_rows(labels: SceneLabels, annotations: list[SampleAnnotationRow]) -> 
     channels, sample_data = plan.channels, _image_tokens(labels)
     sample_of_view = labels.boxes.sample_index[views.box_row] if len(views) else np.zeros(0, np.int64)
     entries: list[list[ViewEntry]] = [[] for _ in annotations]
+    through = {s.channel for s in plan.sensors if shutter_of(s.spec) is not None}
     columns = zip(
         views.box_row.tolist(),
         sample_of_view.tolist(),
@@ -131,21 +133,25 @@ def detail_rows(labels: SceneLabels, annotations: list[SampleAnnotationRow]) -> 
         np.round(views.truncation, 4).tolist(),
         views.visible_box_px.tolist(),
         np.round(views.amodal_box_px, 2).tolist(),
+        views.shutter_px.tolist(),
+        views.shutter_box_px.tolist(),
         strict=True,
     )
-    for row, k, channel, visible_px, amodal_px, occlusion, truncation, visible_box, amodal_box in columns:
-        entries[row].append(
-            {
-                "sample_data_token": sample_data[k][channel],
-                "channel": channels[channel],
-                "visible_px": visible_px,
-                "amodal_px": amodal_px,
-                "occlusion": occlusion,
-                "truncation": truncation,
-                "visible_box": visible_box if visible_px else None,
-                "amodal_box": amodal_box,
-            }
-        )
+    for row, k, channel, visible_px, amodal_px, occlusion, truncation, visible_box, amodal_box, *shutter in columns:
+        entry: ViewEntry = {
+            "sample_data_token": sample_data[k][channel],
+            "channel": channels[channel],
+            "visible_px": visible_px,
+            "amodal_px": amodal_px,
+            "occlusion": occlusion,
+            "truncation": truncation,
+            "visible_box": visible_box if visible_px else None,
+            "amodal_box": amodal_box,
+        }
+        if channels[channel] in through:
+            shutter_px, shutter_box = shutter
+            entry |= {"shutter_px": shutter_px, "shutter_box": shutter_box if shutter_px else None}
+        entries[row].append(entry)
     rows: list[VisibilityDetailRow] = [
         {
             "token": annotation["token"],

@@ -102,6 +102,8 @@ class ViewLabels:
         visible_box_px: (M, 4) tight x_min, y_min, x_max, y_max of the mask's pixels, pixel edges (a single pixel has
             width 1); zeros where nothing is visible.
         amodal_box_px: (M, 4) bounds of the projected box, clipped to the image.
+        shutter_px: (M,) pixels of the instance in the mask of the image through the camera's shutter; 0 without one.
+        shutter_box_px: (M, 4) their bounds, as ``visible_box_px``.
     """
 
     box_row: IntArray
@@ -112,6 +114,8 @@ class ViewLabels:
     truncation: FloatArray
     visible_box_px: IntArray
     amodal_box_px: FloatArray
+    shutter_px: IntArray
+    shutter_box_px: IntArray
 
     def __len__(self) -> int:
         return len(self.box_row)
