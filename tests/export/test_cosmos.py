@@ -18,7 +18,7 @@ import uavsim
 from tests.dataset_factory import files_of, make_dataset
 from uavsim.errors import InputError, UnknownNameError
 from uavsim.export import ExportRequest
-from uavsim.export.cosmos import export_cosmos
+from uavsim.export.cosmos import clips_of, export_cosmos
 from uavsim.export.cosmos_controls import MapLines, hdmap_bbox
 from uavsim.export.cosmos_models import AV_VIEWS, MODELS, view_name
 from uavsim.export.encode_video import decode_mp4
@@ -67,6 +67,17 @@ def test_the_manifest_says_what_is_there(clip: Path, images: list[uavsim.Image])
     np.testing.assert_allclose(ahead, images[0].flu_SE3_optical.matrix[:3, 2], atol=1e-6)
     assert roll == pytest.approx(0, abs=1e-6)
     assert camera["attach_ue"]["yaw"] == -camera["rpy_flu"][2]
+
+
+def test_cameras_at_keyframes_alone_are_in_no_clip(data: Path) -> None:
+    scene = uavsim.open(data).scene("scene_00")
+    sweeps = scene._rows["sample_data"]
+    filmed = [row for row in sweeps if row["is_key_frame"] or "FRONT_id_1" not in row["filename"]]
+    scene._rows["sample_data"] = filmed
+    assert {name: len(channels) for name, channels in clips_of(scene)} == {
+        "scene_00__drone_0": 5,
+        "scene_00__drone_1": 4,
+    }
 
 
 def test_rgb_is_the_images(clip: Path, images: list[uavsim.Image]) -> None:

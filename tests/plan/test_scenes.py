@@ -1,4 +1,5 @@
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -266,3 +267,31 @@ def test_every_label_option_can_be_written():
     names = set(Labels.model_fields) | {"label_parked"}  # whether there are any to label is said in traffic
     assert names == {field.name for field in dataclasses.fields(AnnotateOptions)}
     assert names == {field.name for field in dataclasses.fields(LabelPlan)}
+
+
+TWO_CAMERAS = "cameras: {FRONT: {pitch_deg: -30}, BACK: {pitch_deg: -30, yaw_deg: 180%s}}\n"
+CLIP = DATASET.replace("samples: 3\n", "") + "captures: {clip: {fps: 16, frames: 9, cameras: [%s]}}\nkeyframe_s: 0.25\n"
+
+
+def test_chosen_cameras_of_a_clip_film_and_others_take_keyframes(own):
+    own("flight_plans/rigs/one.yaml", TWO_CAMERAS % "")
+    own("flight_plans/datasets/mine.yaml", CLIP % "BACK")
+    plan = plan_scenes("mine", scenes=[0])[0]
+    filmed = {step: [sensor.channel for sensor in plan.sensors_at(step)] for step in plan.capture_steps}
+    every = ["CAMERA_FRONT_id_0", "CAMERA_BACK_id_0", "CAMERA_FRONT_id_1", "CAMERA_BACK_id_1"]
+    assert filmed == {step: every if step in (0, 4, 8) else every[1::2] for step in range(9)}
+    assert plan.image_count == sum(map(len, filmed.values())) == 3 * 4 + 6 * 2
+
+
+@pytest.mark.parametrize(
+    ("named", "more", "said"),
+    [
+        ("BAKC", "", "no rig has a camera 'BAKC'; did you mean 'BACK'?"),
+        ("FRONT", ", sensors: [rgb, instance, optical_flow]", "optical_flow of camera BACK reports changes since the"),
+    ],
+)
+def test_cameras_that_cannot_be_chosen_are_refused(own, named, more, said):
+    own("flight_plans/rigs/one.yaml", TWO_CAMERAS % more)
+    own("flight_plans/datasets/mine.yaml", CLIP % named)
+    with pytest.raises(ConfigError, match=re.escape(f"mine.yaml:5: captures.clip.cameras: {said}")):
+        plan_scenes("mine", scenes=[0])

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -64,12 +65,12 @@ def record_scene(
     lockstep, traffic = session.begin_scene(plan, heartbeat=heartbeat)
     with RecordingWriter(folder, plan) as writer, _Behind(plan, traffic, writer, measure) as behind:
 
-        def poses_of(places: Sequence[DroneState | AgentState]) -> list[SensorPose]:
+        def poses_of(step: int, places: Sequence[DroneState | AgentState]) -> list[SensorPose]:
             behind.wait_for_room()  # now that the next images come: with them, two captures are in memory at most
-            return sensor_poses(plan, places)
+            return sensor_poses(plan, places, step=step)
 
         for step in plan.rendered_steps:
-            taken = _Taken(step, *lockstep.capture(step, poses_of=poses_of), lockstep.weather_now())
+            taken = _Taken(step, *lockstep.capture(step, poses_of=partial(poses_of, step)), lockstep.weather_now())
             behind.put(taken)
             del taken  # or its images would stay until the next ones are there
             if behind.samples:

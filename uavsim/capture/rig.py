@@ -25,16 +25,17 @@ _GRID = 1024.0
 _NEAR_GRID_DEG = 1e-5  # decoding Euler angles costs about 1e-6 degree near pitch -90; planned angles are on the grid
 
 
-def sensor_poses(plan: ScenePlan, states: Sequence[DroneState | AgentState]) -> list[SensorPose]:
+def sensor_poses(plan: ScenePlan, states: Sequence[DroneState | AgentState], *, step: int = 0) -> list[SensorPose]:
     """Return the poses of the sensors of some agents, in the order of ``plan.sensors``.
 
     Args:
         plan: its rigs say how sensors sit on an agent.
         states: where these agents are.
+        step: of the plan; between keyframes not every camera need be read.
     """
     state_of = {state.agent: state for state in states}
     poses: list[SensorPose] = []
-    for agent, carried in groupby(plan.sensors, key=lambda sensor: sensor.agent):
+    for agent, carried in groupby(plan.sensors_at(step), key=lambda sensor: sensor.agent):
         if (state := state_of.get(agent)) is not None:
             sensors = list(carried)
             flu_SE3_mount = SE3.stack([sensor.spec.flu_SE3_mount for sensor in sensors])

@@ -202,7 +202,7 @@ def _scene_as_json(scene: ScenePlan) -> JsonDict:
         "height_m": [round(float(heights_m.min()), 2), round(float(heights_m.max()), 2)],
         "weather": scene.weather.name,
         "samples": scene.samples,
-        "images": len(scene.capture_steps) * len(scene.channels),
+        "images": scene.image_count,
         "splits": list(scene.splits),
         "seed": scene.seed,
         **_summary(scene, as_json=True),
@@ -220,7 +220,7 @@ def _summary(scene: ScenePlan, *, as_json: bool = False) -> JsonDict:
 
 def _table(plans: Sequence[ScenePlan]) -> Table:
     first = plans[0]
-    images = len(first.capture_steps) * len(first.channels)
+    images = first.image_count
     seconds = first.capture_steps[-1] * first.step_us / 1e6
     table = Table(
         title=f"{first.dataset}: {count(len(plans), 'scene')} of {first.town.name}, each {count(first.samples, 'sample')}, "

@@ -237,6 +237,8 @@ class Clip(Model):
     fps: Literal[10, 16, 24, 30]
     frames: Annotated[int, Field(ge=2, le=10_000)]
     """Of each camera in a scene; keyframes are the first, the last and every so many between."""
+    cameras: Annotated[tuple[Name, ...], Field(exclude_if=_is_empty)] = ()
+    """The rigs' cameras that film; others take keyframes alone. All by default."""
 
 
 class Captures(Model):

@@ -102,8 +102,8 @@ class _SceneTables:
         self._later: Tables = {name: [] for name in ("sample_data", "ego_pose", "layer")}  # of what is no camera
 
     def add_frame(self, frame: RecordedFrame, *, sample_token: str) -> None:
-        if len(frame.readings) != len(self._sensors):
-            found = f"{len(frame.readings)} of {len(self._sensors)} sensors"
+        if (given := len(frame.readings)) != (wanted := len(self._plan.sensors_at(frame.step))):
+            found = f"{given} of {wanted} sensors"
             raise DatasetError(f"{self._plan.scene_name}: {found} have a reading at step {frame.step}")
         states = {state.agent: state for state in frame.states}
         map_SE3_sensor = SE3.stack([reading.map_SE3_sensor for reading in frame.readings])

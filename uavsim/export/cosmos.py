@@ -56,9 +56,12 @@ def export_cosmos(request: ExportRequest) -> list[Path]:
 
 
 def clips_of(scene: Scene) -> Iterator[tuple[str, list[str]]]:
-    """Yield the name of each agent's clip, and the channels of its cameras."""
+    """Yield the name of each agent's clip, and the channels of its cameras; of a clip of chosen cameras, those alone."""
     found: dict[str, list[str]] = {}
+    frames = {image.channel: len(scene.images_of(image.channel)) for image in scene.samples[0].images}
     for image in scene.samples[0].images:
+        if frames[image.channel] < max(frames.values()):
+            continue
         agent = image.channel.rpartition("_id_")[2] if "_id_" in image.channel else "0"
         found.setdefault(agent, []).append(image.channel)
     for agent, channels in found.items():

@@ -35,7 +35,7 @@ from uavsim.records.ingredients import INGREDIENTS
 from uavsim.records.modalities import modality
 from uavsim.records.plan import PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
 from uavsim.records.sensors import SensorSpec
-from uavsim.registry import pick
+from uavsim.registry import nearest, pick
 
 __all__ = ["dataset_towns", "plan_scenes"]
 
@@ -217,6 +217,7 @@ class _TownPlanner:
     def plan(self, number: int) -> ScenePlan:
         """Plan a scene; again, and longer, where a rig turns out to have a shutter."""
         scene = self._plan(number)
+        self._check_sweeps(scene)
         if scene.shutter_steps == self.extra_steps:
             return scene
         changes = {name for spec in scene.specs for name in spec.modalities if modality(name).unknown is not None}
@@ -228,6 +229,22 @@ class _TownPlanner:
             )
         self.extra_steps = scene.shutter_steps
         return self._plan(number)
+
+    def _check_sweeps(self, scene: ScenePlan) -> None:
+        """Refuse cameras of a clip that no rig has, and those left out of it that report changes from image to image."""
+        place = ("captures", "clip", "cameras")
+        names = {spec.name: spec for spec in scene.specs if spec.params.is_optical}
+        for name in scene.sweep_cameras:
+            if name not in names:
+                guess = nearest(name, names)
+                hint = f"did you mean {guess!r}?" if guess else f"they have {', '.join(names)}"
+                raise self.dataset.error(place, f"no rig has a camera {name!r}; {hint}")
+        for name, spec in names.items() if scene.sweep_cameras else ():
+            changes = [word for word in spec.modalities if modality(word).unknown is not None]
+            if name not in scene.sweep_cameras and changes:
+                raise self.dataset.error(
+                    place, f"{changes[0]} of camera {name} reports changes since the image before: let it film, too"
+                )
 
     def _plan(self, number: int) -> ScenePlan:
         model, turn = self.dataset.model, number - self.scenes.allowed.start
@@ -277,6 +294,7 @@ class _TownPlanner:
             wind_map_mps=model.wind_mps,
             labels=label_plan(model.labels),
             recording=model.recording,
+            sweep_cameras=model.captures.clip.cameras if model.captures else (),
             notes=PlanNotes(dataset_seed=seed, route_row=route.rsplit("_col", 1)[0], route_start_share=start_share),
         )
 

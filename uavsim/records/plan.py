@@ -192,6 +192,7 @@ class ScenePlan:
     labels: LabelPlan = LabelPlan()
     notes: PlanNotes = PlanNotes()
     recording: Recorded = "full"
+    sweep_cameras: tuple[str, ...] = ()  # the only cameras that take images between keyframes, by name; () is all
     ingredients: dict[str, Any] = field(default_factory=dict)  # what is in the scene: name -> record of its plan
 
     def of(self, record: type[T]) -> T | None:
@@ -244,6 +245,26 @@ class ScenePlan:
         carried = [Sensor(agent, spec) for agent in self.agents for spec in self.rig_of(agent)]
         kinds = list(dict.fromkeys(type(sensor.spec.params) for sensor in carried))
         return tuple(sorted(carried, key=lambda sensor: kinds.index(type(sensor.spec.params))))
+
+    def sensors_at(self, step: int) -> tuple[Sensor, ...]:
+        """Return those that are read at a step of ``rendered_steps``: with ``sweep_cameras``, not all between keyframes."""
+        is_keyframe = step % self.keyframe_every_steps <= self.shutter_steps
+        if is_keyframe or not self.sweep_cameras:
+            return self.sensors
+        return tuple(
+            sensor
+            for sensor in self.sensors
+            if not sensor.spec.params.is_optical or sensor.spec.name in self.sweep_cameras
+        )
+
+    @property
+    def image_count(self) -> int:
+        """Return how many images the cameras take."""
+        optical = [
+            sum(sensor.spec.params.is_optical for sensor in self.sensors_at(step))
+            for step in (0, self.image_every_steps)
+        ]
+        return self.samples * optical[0] + (len(self.capture_steps) - self.samples) * optical[1]
 
     @property
     def cameras(self) -> tuple[SensorSpec, ...]:

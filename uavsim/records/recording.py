@@ -145,7 +145,7 @@ class RecordedFrame:
         timestamp_us: ``plan.start_timestamp_us + step * plan.step_us``; the simulator's elapsed time was checked against it.
         simulator_frame: the simulator's frame number in this run; differs from run to run, never reaches tables.
         sample_index: keyframe number 0.., or None for a sweep.
-        readings: of every sensor, in the order of ``ScenePlan.sensors``.
+        readings: of every sensor of ``ScenePlan.sensors_at``, in that order.
         measured: of a keyframe with masks; None of others.
         others: the agents beside the drones.
         shutter: the ticks of the images that were taken through shutters, this one first.

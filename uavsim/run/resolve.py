@@ -53,7 +53,7 @@ def resolve(request: Request) -> Job:
         identity=identity,
         scenes=scenes,
         samples=plans[0].samples,
-        images_per_scene=len(plans[0].capture_steps) * len(plans[0].channels),
+        images_per_scene=plans[0].image_count,
         plan_of=partial(_plan_of, request, town_of),
         digests={plan.scene_name: plan_digest(plan) for plan in plans},
         kept=_configuration(request, towns),

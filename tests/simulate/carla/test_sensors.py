@@ -164,6 +164,20 @@ def test_the_world_may_go_on_before_the_images_come(world: World, cameras: Carla
     assert len(pending.wait()) == len(world.sensors)
 
 
+def test_sensors_that_were_not_placed_are_not_moved_and_not_read(world: World, cameras: CarlaSensors) -> None:
+    """Of a clip of chosen cameras: the server takes their images all the same."""
+    swarm = PlannedSwarm()
+    swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
+    chosen = sensor_poses(PLAN, swarm.advance(0))[1:3]
+    before = dict(world.places)
+    cameras.place(chosen)
+    moved = [number for number, place in world.places.items() if place is not before[number]]
+    world.measure()
+    readings = cameras.collect(STATE).wait()
+    assert {reading.channel for reading in readings} == {pose.channel for pose in chosen}
+    assert len(readings) == len(moved) == sum(len(pose.sensor.spec.modalities) for pose in chosen)
+
+
 def test_a_scene_that_ended_waits_for_no_images(cameras: CarlaSensors) -> None:
     pending = cameras.collect(STATE)
     pending.give_up()

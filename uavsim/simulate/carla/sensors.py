@@ -112,7 +112,7 @@ class CarlaSensors:
         """See ``SensorPort``."""
         self._inbox = Inbox()
         self._pose_of = {pose.sensor: pose for pose in poses}
-        moved = self._moved()
+        moved = [spawned for spawned in self._moved() if spawned.sensor in self._pose_of]
         placed = [self._pose_of[spawned.sensor] for spawned in moved]
         self._world.move(
             [spawned.actor.id for spawned in moved],
@@ -126,8 +126,9 @@ class CarlaSensors:
 
     def collect(self, state: TickState) -> SensorsPending:
         """See ``SensorPort``."""
-        silent, self._silent = self._silent, set()
         self._pose_of |= {pose.sensor: pose for pose in state.carried}
+        unread = {index for index, spawned in enumerate(self._spawned) if spawned.sensor not in self._pose_of}
+        silent, self._silent = self._silent | unread, set()
         pending = SensorsPending(
             self._inbox,
             frame=state.frame,
@@ -141,7 +142,8 @@ class CarlaSensors:
 
     def _proven(self, measurements: Sequence[carla.SensorData | None], *, state: TickState) -> list[Reading]:
         self._check(measurements, state)
-        return [_reading(*pair) for pair in zip(self._spawned, measurements, strict=True)]
+        pairs = zip(self._spawned, measurements, strict=True)
+        return [_reading(spawned, taken) for spawned, taken in pairs if spawned.sensor in self._pose_of]
 
     def _park(self) -> None:
         """Send away what measures at every tick: rays that hit something are expensive."""
