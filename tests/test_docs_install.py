@@ -36,7 +36,7 @@ SHELL = re.compile(r"^```(?:sh|bash|yaml)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`((?:uv )?pip install [^`]+)`")
 INSTALLS = re.compile(r"^(?:- )?(?:run: )?((?:uv )?pip (?:install|wheel) .*?)(?:\s+#.*)?$")
 MADE_UP = "papersim"  # the client of a backend that how-to-add-a-backend.md makes up
-EXTRAS = ("foxglove", "plots", "publish", "report", "ros", "s3", "video", "viewer")
+EXTRAS = ("foxglove", "lanelet2", "plots", "publish", "report", "ros", "s3", "video", "viewer")
 
 
 def lines_of(text: str) -> set[str]:

@@ -97,7 +97,7 @@ _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which 
     "questions": "Write questions with four options in AirCopBench's files, with no language model, and a report of "
     "their quality.",
     "evaluate": "Score a result; nothing is written when it is refused.",
-    "map": "Make a vector map of a town's roads from OpenDRIVE: nuScenes' map expansion, GeoJSON, a lane graph.",
+    "map": "Make a vector map of a town's roads from OpenDRIVE: nuScenes' map expansion, GeoJSON, lane graphs.",
     "mock-sim": "Serve CARLA's and AirSim's real protocols with no GPU.",
     "airsim-settings": "Write AirSim's settings.json for a formation and rig.",
     "calibrate": "Measure where AirSim's origin lies in CARLA's town.",

@@ -85,6 +85,9 @@ class RoadMap(Protocol):
     def roof_map_m(self, points_map_m: FloatArray) -> FloatArray:
         """Return (N,) heights of the highest roof over each of (N, 2 or 3) points; NaN beside all buildings."""
 
+    def distance_m(self, points_map_m: FloatArray, layer: str) -> FloatArray:
+        """Return (N,) distances seen from above to the nearest shape of a layer, 0 inside of one; infinite without one."""
+
     def border_distance_m(self, points_map_m: FloatArray) -> FloatArray:
         """Return (N,) distances to the nearest border of the drivable area, positive inside."""
 

@@ -111,9 +111,16 @@ def lane_layers(town: Town) -> dict[str, Layer]:
 
 
 def _lane_fields(record: LaneRecord) -> JsonDict:
-    own = {"lane_type": "CAR", "uav_road": record.road.id, "uav_lane": record.pieces[0].lane.id}
-    change = {"uav_lane_change": True} if record.is_change else {}
-    return {**own, **change, **heights_of(record.joined("centre_m"))}
+    first = record.pieces[0]
+    own: JsonDict = {"lane_type": "CAR", "uav_road": record.road.id, "uav_lane": first.lane.id}
+    if record.is_change:
+        own["uav_lane_change"] = True
+    elif record.is_connector:
+        own["uav_junction"] = record.road.junction
+    limit_mps = record.road.limit_mps(first.lane, first.section, float(first.s_m[0]))
+    if limit_mps is not None:
+        own["uav_speed_limit_mps"] = round(limit_mps, 3)
+    return {**own, **heights_of(record.joined("centre_m"))}
 
 
 def _segments(town: Town) -> Iterable[tuple[str, Any, JsonDict]]:

@@ -15,7 +15,7 @@ from uavsim_maps.arclines import fit_arcs
 from uavsim_maps.areas import Town, carparks, drivable_area, lane_layers, survey, walkways
 from uavsim_maps.changes import components
 from uavsim_maps.controls import control_layers
-from uavsim_maps.dividers import divider_layers, lane_borders
+from uavsim_maps.dividers import divider_layers, lane_borders, lane_cuts
 from uavsim_maps.opendrive.model import Network
 from uavsim_maps.opendrive.read import read_network
 from uavsim_maps.vector_map import LINE_LAYERS, POLYGON_LAYERS, Layer, VectorMap
@@ -58,6 +58,8 @@ def build(network: Network, name: str, buildings: Sequence[Building] = ()) -> Ve
         paths=dict(zip((token for token, _, _ in town.ways), arcs.records(len(town.ways)), strict=True)),
         connectivity=_connectivity(town),
         warnings=[str(fault) for fault in network.faults],
+        cuts={token: lane_cuts(record) for token, record, _ in town.ways if not record.is_change},
+        origin_deg=network.origin_deg,
     )
 
 

@@ -30,7 +30,7 @@ def make_map(
     ],
     *,
     out: Annotated[Path, typer.Option(help="Folder for the result.")],
-    format_: Annotated[str, typer.Option("--format", help="nuscenes, geojson or graph.")] = "nuscenes",
+    format_: Annotated[str, typer.Option("--format", help="nuscenes, geojson, graph or lanelet2.")] = "nuscenes",
     name: Annotated[str | None, typer.Option(help="The map's name in files; default: the town's.")] = None,
     borrow: Annotated[
         str | None, typer.Option(help="A name that nuScenes' devkit takes unchanged, such as boston-seaport.")
@@ -45,7 +45,7 @@ def make_map(
     png: Annotated[Path | None, typer.Option(help="Also draw the town into this PNG.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
-    """Make a vector map of a town's roads from OpenDRIVE: nuScenes' map expansion, GeoJSON, a lane graph."""
+    """Make a vector map of a town's roads from OpenDRIVE: nuScenes' map expansion, GeoJSON, lane graphs."""
     from uavsim.files.whole import write_whole
     from uavsim.images.codec import encode_png
     from uavsim_maps.build import build

@@ -133,9 +133,13 @@ class _Governed:
         for place in self.of_road[road.id]:
             record = self.town.records[place]
             ids = {piece.lane.id for piece in record.pieces}
-            named = any(low <= i <= high and (low, high) != (0, 0) for low, high in signal.lanes for i in ids)
-            if named and self._sees(signal, forward=record.forward):
-                yield place
+            for low, high in signal.lanes:
+                # lanes of one side are meant, whatever the orientation: in CARLA's towns it contradicts them as often as not
+                both_sides = low < 0 < high
+                meant = (low, high) != (0, 0) and (not both_sides or self._sees(signal, forward=record.forward))
+                if meant and any(low <= i <= high for i in ids):
+                    yield place
+                    break
 
     @staticmethod
     def _sees(signal: Signal, *, forward: bool) -> bool:

@@ -15,12 +15,14 @@ from uavsim_maps.lanes import DRIVING, Key, LanePiece, LaneRecord
 from uavsim_maps.opendrive.model import Mark, Road
 from uavsim_maps.vector_map import Border, Layer
 
-__all__ = ["divider_layers", "lane_borders", "paint_of"]
+__all__ = ["divider_layers", "lane_borders", "lane_cuts", "paint_of"]
 
 _Line: TypeAlias = tuple[FloatArray, list[str]]
-"""(N, 3) points along s, and the paint at each."""
+"""(N, 3) points along s, and the paint from each on."""
 
 _NONE: Final = "NIL"
+_SHORTEST_M: Final = 1.0  # that a lane is cut to
+_MIRRORED: Final = {"DOUBLE_SOLID_DASHED": "DOUBLE_DASHED_SOLID", "DOUBLE_DASHED_SOLID": "DOUBLE_SOLID_DASHED"}
 _PATTERNS: Final = {
     "solid": "SINGLE_SOLID",
     "broken": "SINGLE_DASHED",
@@ -39,12 +41,13 @@ def paint_of(mark: Mark) -> str:
 
 
 def _paint_along(marks: list[Mark], ds_m: FloatArray) -> list[str]:
-    """Return the paint at (M,) places of a section."""
+    """Return the paint from each of (M,) places of a section on, in their order; the last one's is that before it."""
     if not marks:
         return [_NONE] * len(ds_m)
     names = [paint_of(mark) for mark in marks]
-    row = np.searchsorted(np.array([mark.s_m for mark in marks]), ds_m + 1e-6, side="right") - 1
-    return [names[i] if i >= 0 else _NONE for i in row.tolist()]
+    nearer = np.minimum(ds_m[1:], ds_m[:-1])
+    row = np.searchsorted(np.array([mark.s_m for mark in marks]), nearer + 1e-6, side="right") - 1
+    return [names[i] if i >= 0 else _NONE for i in [*row.tolist(), int(row[-1])]]
 
 
 def lane_borders(record: LaneRecord) -> tuple[Border, Border]:
@@ -59,15 +62,51 @@ def lane_borders(record: LaneRecord) -> tuple[Border, Border]:
     )
 
 
+def lane_cuts(record: LaneRecord) -> list[int]:
+    """Return the points of a lane's borders where a section ends, or the paint of a lane in it changes.
+
+    All lanes of a section so are cut at the same places. The lane's own begin and end are not among them. A section shorter than
+    a metre is of the lanes before it, or of those behind it where it is the road's first.
+    """
+    found: dict[float, int] = {}
+    first = 0
+    for piece in record.pieces:
+        section = piece.section
+        lanes = [lane for lane in section.lanes.values() if lane.id == 0 or lane.type in DRIVING]
+        at = section.s_m
+        for s in sorted({mark.s_m + section.s_m for lane in lanes for mark in lane.marks}):
+            if min(s - at, section.end_m - s) > _SHORTEST_M:
+                at = s
+                found[s] = first + int(np.argmin(np.abs(piece.s_m - s)))
+        found[float(piece.s_m[0])] = first
+        first += len(piece.s_m) - 1
+        found[float(piece.s_m[-1])] = first
+    for section in record.road.sections:
+        if section.end_m - section.s_m < _SHORTEST_M:
+            found.pop(section.s_m if section.s_m > 0.0 else section.end_m, None)
+    return sorted(set(found.values()) - {0, first})
+
+
 def _joined(parts: list[list[str]]) -> list[str]:
-    return parts[0] + [name for part in parts[1:] for name in part[1:]]
+    return [name for part in parts[:-1] for name in part[:-1]] + parts[-1]
+
+
+def _mirrored(paint: list[str]) -> list[str]:
+    """Return the paint of a line as it is seen by who comes from its other end."""
+    kinds = [kind.rpartition("_") for kind in paint]
+    return [f"{_MIRRORED.get(kind, kind)}{dash}{colour}" for kind, dash, colour in kinds]
 
 
 def _piece_paint(piece: LanePiece, *, left: bool) -> list[str]:
+    """Return the paint along a border; of two lines the left one in the direction of traffic is named first.
+
+    OpenDRIVE names the inner one first, and of the centre line the left one along s.
+    """
     own = piece.lane.id
     is_inner = ((own < 0) == piece.forward) == left
     lane = piece.section.lanes.get(own - (1 if own > 0 else -1)) if is_inner else piece.lane
-    return _paint_along([] if lane is None else lane.marks, piece.s_m - piece.section.s_m)
+    paint = _paint_along([] if lane is None else lane.marks, piece.s_m - piece.section.s_m)
+    return _mirrored(paint) if lane is not None and (lane.id > 0) == piece.forward else paint
 
 
 def divider_layers(town: Town, segments: Layer) -> tuple[dict[str, Layer], dict[str, list[str]]]:
@@ -131,4 +170,4 @@ def _facing(piece: LanePiece, *, to_left: bool) -> _Line:
     """Return the border of a piece on one side of it, seen along s, with its paint."""
     left = to_left == piece.forward
     points, paint = piece.left_m if left else piece.right_m, _piece_paint(piece, left=left)
-    return (points, paint) if piece.forward else (points[::-1], paint[::-1])
+    return (points, paint) if piece.forward else (points[::-1], _mirrored([*paint[-2::-1], paint[0]]))

@@ -1,4 +1,4 @@
-"""Files that ``uavsim map`` writes: the map expansion with its rasters, GeoJSON for people, a lane graph for planners."""
+"""Files that ``uavsim map`` writes: the map expansion with its rasters, GeoJSON for people, lane graphs for planners."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from uavsim.records.road_map import TownSource
 from uavsim.typing import FloatArray, JsonDict, UInt8Array
 from uavsim_maps.build import build
 from uavsim_maps.expansion import expansion_chunks
+from uavsim_maps.lanelet2_file import osm_file
 from uavsim_maps.opendrive.read import read_network
 from uavsim_maps.raster import filled
 from uavsim_maps.vector_map import VectorMap
@@ -144,6 +145,7 @@ FORMATS: Final[Mapping[str, Callable[[VectorMap, str], dict[str, File]]]] = {
     "nuscenes": expansion_files,
     "geojson": geojson_files,
     "graph": graph_files,
+    "lanelet2": lambda town, name: {f"{name}.osm": osm_file(town)},
 }
 
 

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from uavsim.typing import FloatArray
-from uavsim_maps.opendrive.model import Fault, Lane, Network, Road, Section
+from uavsim_maps.opendrive.model import FINE_M, Fault, Lane, Network, Road, Section
 
 __all__ = ["DRIVING", "Key", "LanePiece", "LaneRecord", "lane_pieces", "lane_records", "leads_to"]
 
@@ -40,6 +40,8 @@ Key: TypeAlias = tuple[str, int, int]
 _NEAR_M: Final = 1e-3
 _WILD_M: Final = 1000.0
 _MOST_TURNED_RAD: Final = 40.0
+_PART_OF_WIDTH: Final = 0.004
+_PROBES: Final = 9
 
 
 @dataclass(slots=True, eq=False)
@@ -125,7 +127,7 @@ def lane_pieces(network: Network) -> Iterator[LanePiece]:
 
 
 def _section_pieces(network: Network, road: Road, number: int, section: Section) -> Iterator[LanePiece]:
-    s = road.grid(section.s_m, section.end_m, lanes=section)
+    s = road.grid(section.s_m, section.end_m, lanes=section, within_m=_within_m(section))
     inside = np.clip(s, section.s_m, section.end_m - 1e-9)  # the next section's widths begin at its end
     borders = road.borders_m(section, inside)
     step = min(_NEAR_M, (section.end_m - section.s_m) / 4)
@@ -154,6 +156,14 @@ def _section_pieces(network: Network, road: Road, number: int, section: Section)
                 network.faults.append(Fault(road.id, section.s_m, text))
                 continue
             yield _turned(road, number, section, lane, s, points, yaw)
+
+
+def _within_m(section: Section) -> float:
+    """Return by how much chords may leave the borders of a section: of narrow lanes less, as their areas would be wrong."""
+    places = np.linspace(0.0, section.end_m - section.s_m, _PROBES)
+    widths = [float(np.mean(lane.width(places))) for lane in section.lanes.values() if lane.type in DRIVING]
+    narrow = min((wide for wide in widths if wide > _NEAR_M), default=FINE_M / _PART_OF_WIDTH)
+    return float(np.clip(_PART_OF_WIDTH * narrow, _NEAR_M / 2, FINE_M))
 
 
 def _heights(lane: Lane, ds_m: FloatArray) -> FloatArray:

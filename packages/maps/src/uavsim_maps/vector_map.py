@@ -22,7 +22,7 @@ Shapes: TypeAlias = npt.NDArray[np.object_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Border:
-    """A line with the kind of its paint at each point: (N, 3) points, N names such as ``SINGLE_SOLID_WHITE``."""
+    """A line with the kind of its paint from each point on: (N, 3) points, N names such as ``SINGLE_SOLID_WHITE``."""
 
     points_m: FloatArray
     types: list[str]
@@ -66,6 +66,8 @@ class VectorMap:
         paths: centre lines by token, as nuScenes' arcs.
         connectivity: by token, in the order of the file: the lanes that come before, and those after.
         warnings: what of the source was left out.
+        cuts: of lanes and connectors by token: at which points of their borders the lanes beside them, or some paint, change.
+        origin_deg: latitude and longitude of the frame's origin, as the source names it.
     """
 
     name: str
@@ -75,6 +77,8 @@ class VectorMap:
     paths: dict[str, list[JsonDict]] = field(default_factory=dict)
     connectivity: dict[str, tuple[list[str], list[str]]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    cuts: dict[str, list[int]] = field(default_factory=dict)
+    origin_deg: tuple[float, float] = (0.0, 0.0)
     _trees: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def layer(self, name: str) -> Layer:
@@ -158,6 +162,15 @@ class VectorMap:
         np.fmax.at(roofs, which, tops[found])
         return roofs
 
+    def distance_m(self, points_map_m: FloatArray, layer: str) -> FloatArray:
+        """Return (N,) distances seen from above to the nearest shape of a layer, 0 inside of one; infinite without one."""
+        points = shapely.points(np.asarray(points_map_m, dtype=np.float64)[:, :2])
+        found = np.full(len(points), np.inf)
+        if len(points) and len(self.layer(layer)):
+            (which, _), distance = self._tree(layer).query_nearest(points, return_distance=True, all_matches=False)
+            found[which] = distance
+        return found
+
     def border_distance_m(self, points_map_m: FloatArray) -> FloatArray:
         """Return (N,) distances to the nearest border of the drivable area, positive inside; infinite without one."""
         areas = self.layer("drivable_area").shapes
@@ -219,6 +232,8 @@ class VectorMap:
             {token: [moved_path(path) for path in paths] for token, paths in self.paths.items()},
             self.connectivity,
             self.warnings,
+            self.cuts,
+            self.origin_deg,
         )
 
     def _tree(self, layer: str) -> Any:

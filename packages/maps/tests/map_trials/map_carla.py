@@ -1,4 +1,4 @@
-"""Compare a town's lanes with ``carla.Map``: places, heights, areas, and which lane leads to which; and areas of crossings.
+"""Compare with ``carla.Map``: places, heights and areas of lanes, their ways and lights, and crossings.
 
 ``scripts/trial map-carla FILE.xodr [FILE.xodr ...]`` prints a line for each town.
 """
@@ -50,6 +50,7 @@ def compare(data: bytes, name: str, *, places: int, seed: int) -> dict[str, Any]
         "connectivity_differs": _different_ways(network, pieces, judge),
         **_areas(pieces, judge),
         "crossings_off": _crossings(network, name, judge),
+        "lights_differ": _different_lights(network, name, judge),
     }
 
 
@@ -82,6 +83,28 @@ def _crossings(network: Any, name: str, judge: Any) -> float:
     ours = float(shapely.area(build(network, name).layer("ped_crossing").shapes).sum())
     theirs = float(sum(shapely.area(ring) for ring in _rings([(p.x, -p.y) for p in judge.get_crosswalks()])))
     return abs(theirs / ours - 1) if ours else theirs
+
+
+def _different_lights(network: Any, name: str, judge: Any) -> list[str]:
+    """Return the traffic lights that other lanes heed, by the file's validities as CARLA reads them."""
+    town = build(network, name)
+    lanes = {
+        token: (row["uav_road"], row["uav_lane"])
+        for kind in ("lane", "lane_connector")
+        for token, row in zip(town.layer(kind).tokens, town.layer(kind).fields, strict=True)
+    }
+    ours = {
+        row["uav_signal"]: {lanes[token] for token in row["uav_lane_tokens"] if token in lanes}
+        for row in town.layer("traffic_light").fields
+    }
+    theirs: dict[str, set[tuple[str, int]]] = {}
+    for landmark in judge.get_all_landmarks():
+        if landmark.id in ours:
+            ranges = [sorted(pair) for pair in landmark.get_lane_validities()]
+            ids = {lane for low, high in ranges for lane in range(low, high + 1) if lane}
+            theirs.setdefault(landmark.id, set()).update((str(landmark.road_id), lane) for lane in ids)
+    known = {lane for found in ours.values() for lane in found} | set(lanes.values())
+    return [signal for signal, found in theirs.items() if found & known and found & known != ours[signal]]
 
 
 def _rings(corners: list[tuple[float, float]]) -> list[Any]:
@@ -145,6 +168,7 @@ def main() -> None:
         town = build(read_network(data, name=path.name), path.stem)
         seconds = time.monotonic() - begun
         found = compare(data, path.stem, places=options.places, seed=1)
+        bad += bool(found["lights_differ"])
         bad += found["worst_m"] > 0.05 or found["areas_off"] > 0.005 or found["crossings_off"] > 0.005
         print(f"{path.stem}: {seconds:.1f} s, {sum(map(len, town.layers.values()))} records, {found}", flush=True)
     sys.exit(1 if bad else 0)

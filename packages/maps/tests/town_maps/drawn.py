@@ -63,7 +63,7 @@ def one(*args, **kwargs) -> Road:
     return network(road("1", *args, **kwargs)).roads["1"]
 
 
-def crossing():
+def crossing(orientation="+"):
     """A road from the west meets a junction: straight on to the east, left to the north; a light, a crossing, a stop line."""
     both = section(lane(1, before=1, after=1), lane(-1, before=-1, after=-1), lane(-2, "sidewalk", 2.0))
     light = (
@@ -79,7 +79,7 @@ def crossing():
         + "</outline></object></objects>"
     )
     referred = (
-        '<signals><signalReference id="9" s="0" t="0" orientation="+"><validity fromLane="-1" toLane="-1"/>'
+        f'<signals><signalReference id="9" s="0" t="0" orientation="{orientation}"><validity fromLane="-1" toLane="-1"/>'
         "</signalReference></signals>"
     )
 

@@ -35,6 +35,11 @@ GAP = road("2", section(lane(-1))).replace("</planView>", APART)
         (COIL, "lane -1 is left out: it turns round more often"),
         (road("1", section(lane(-1))), "road 1, s 0.00: a second road of this id is left out"),
         (
+            road("2", section(lane(-1, inside='<speed sOffset="0" max="9" unit="knots"/>'))),
+            "road 2, s 0.00: a speed limit is left out: in knots",
+        ),
+        (road("2", section(lane(-1, inside='<speed sOffset="0" max="fast"/>'))), "limit is left out: speed: max is 'fast'"),
+        (
             GAP,
             "a gap of",
         ),

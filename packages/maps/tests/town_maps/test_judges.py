@@ -11,6 +11,7 @@ from scipy.ndimage import binary_dilation
 
 from map_trials.map_areas import compare_areas
 from map_trials.map_carla import compare
+from town_maps.drawn import lane, road, section, text
 from uavsim.access.bev import bev_of_map
 from uavsim.geometry.bev import BevFrame
 from uavsim_maps.build import build
@@ -27,7 +28,7 @@ def test_lanes_are_where_carla_has_them(name):
     assert found["lanes"] > 50
     assert found["worst_m"] < 0.01
     assert found["worst_height_m"] < 0.01
-    assert found["connectivity_differs"] == []
+    assert found["connectivity_differs"] == found["lights_differ"] == []
     assert found["areas_off"] < 0.005
     assert found["crossings_off"] < 0.005
 
@@ -37,6 +38,14 @@ def test_lanes_are_as_large_as_their_integrals(name):
     found = compare_areas(load_town(name).opendrive.encode(), name)
     assert found["integral"]["judged"] == found["lanes"] > 50
     assert found["integral"]["worst"] < 0.005
+
+
+def test_a_lane_that_ends_in_a_point_is_as_large_as_its_integral():
+    ends = lane(-2, wide=0.6).replace('b="0" c="0"', 'b="-0.15" c="0.009375"')  # 0.6 (1 - s / 8)^2
+    data = text(road("1", section(lane(-1), ends), length=8.0))
+    found = compare_areas(data, "T")
+    assert found["integral"]["judged"] == 2
+    assert found["integral"]["worst"] < 0.003
 
 
 def test_the_devkit_reads_and_draws_every_layer(tmp_path):

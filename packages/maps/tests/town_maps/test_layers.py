@@ -58,12 +58,39 @@ def test_the_light_stops_the_lane_that_heeds_it(town):
     assert (west, south, east, north) == pytest.approx((92.5, -3.5, 93.5, 0), abs=0.01)  # 1 m before the crossing
 
 
+def test_lanes_that_are_named_heed_a_light_whatever_its_orientation(town):
+    contradicted = build(crossing("-"), "T")
+    assert contradicted.layer("traffic_light").fields == town.layer("traffic_light").fields
+    assert contradicted.layer("stop_line").fields == town.layer("stop_line").fields
+
+
 def test_directions_are_divided_by_what_is_painted(town):
     assert len(town.layer("road_divider")) == 3
     assert not len(town.layer("lane_divider"))
     left, right = town.borders[at(town, 50, -1.7)[0]]
     assert set(left.types) == {"SINGLE_SOLID_WHITE"}
     assert set(right.types) == {"SINGLE_DASHED_WHITE"}
+
+
+def test_paint_changes_where_the_file_says_so_on_a_straight_road_too():
+    painted = "".join(
+        f'<roadMark sOffset="{s}" type="{kind}" color="white"/>' for s, kind in ((60, "solid"), (80, "broken"))
+    )
+    lanes = (lane(i, mark="broken").replace("</lane>", f"{painted}</lane>") for i in (1, -1))
+    town = build(network(road("1", section(*lanes))), "T")
+    solid = []
+    for left, right in town.borders.values():
+        assert set(left.types) == {"SINGLE_SOLID_WHITE"}  # the centre line
+        x = right.points_m[:, 0].round(3).tolist()
+        at = right.types.index("SINGLE_SOLID_WHITE")
+        solid.append((x[at], x[at + 1], right.types.count("SINGLE_SOLID_WHITE")))
+    assert sorted(solid) == [(60.0, 80.0, 1), (80.0, 60.0, 1)]
+
+
+def test_how_far_a_place_is_from_a_layer(town):
+    places = np.array([[96.0, 0.0], [99.5, 0.0], [50.0, 0.0]])
+    np.testing.assert_allclose(town.distance_m(places, "ped_crossing"), [0.0, 2.0, 44.5], atol=1e-6)
+    assert town.distance_m(places, "carpark_area").tolist() == [np.inf] * 3
 
 
 def test_what_is_written_is_read_again(town):

@@ -11,9 +11,22 @@ from uavsim.typing import FloatArray
 from uavsim_maps.opendrive.cubics import NOTHING, Cubics
 from uavsim_maps.opendrive.plan_view import PlanView
 
-__all__ = ["Fault", "Junction", "Lane", "Link", "Mark", "Network", "Road", "RoadObject", "Section", "Signal"]
+__all__ = [
+    "FINE_M",
+    "Fault",
+    "Junction",
+    "Lane",
+    "Link",
+    "Mark",
+    "Network",
+    "Road",
+    "RoadObject",
+    "Section",
+    "Signal",
+    "Speed",
+]
 
-_FINE_M = 0.01  # a chord leaves a curve by no more
+FINE_M = 0.01  # a chord leaves a curve by no more
 _BEFORE_M = 1e-6  # the end of a section: there the lane offset of the next one may begin with a jump
 _RAMP_M = 0.5  # what a border that jumps takes to get there: not all of the piece before
 _WIDE_M = 12.0  # what lies so far from the reference line keeps to that, too
@@ -46,6 +59,13 @@ class Mark(NamedTuple):
     colour: str
 
 
+class Speed(NamedTuple):
+    """The speed limit from ``s_m`` on, m/s; None where the file says that there is none, or nothing."""
+
+    s_m: float
+    limit_mps: float | None
+
+
 @dataclass(slots=True, eq=False)
 class Lane:
     """One lane of a section; ids rise to the left, 0 is the centre line."""
@@ -57,6 +77,7 @@ class Lane:
     level: bool = False
     heights: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
     marks: list[Mark] = field(default_factory=list)
+    speeds: list[Speed] = field(default_factory=list)
     predecessors: list[int] = field(default_factory=list)
     successors: list[int] = field(default_factory=list)
 
@@ -132,6 +153,7 @@ class Road:
     sections: list[Section] = field(default_factory=list)
     objects: list[RoadObject] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)
+    speeds: list[Speed] = field(default_factory=list)
 
     @property
     def in_junction(self) -> bool:
@@ -141,6 +163,14 @@ class Road:
     def forward(self, lane_id: int) -> bool:
         """Say whether traffic on a lane goes along s."""
         return (lane_id < 0) != self.left_hand
+
+    def limit_mps(self, lane: Lane, section: Section, s_m: float) -> float | None:
+        """Return the speed limit on a lane at a place: the lane's own, or else the road's; None where there is none."""
+        for speeds, at in ((lane.speeds, s_m - section.s_m), (self.speeds, s_m)):
+            found = [speed.limit_mps for speed in speeds if speed.s_m <= at + _BEFORE_M]
+            if found:
+                return found[-1]
+        return None
 
     def xyz(self, s_m: FloatArray, t_m: FloatArray, dz_m: FloatArray | float = 0.0) -> FloatArray:
         """Return map points of places along and across the road.
@@ -174,18 +204,22 @@ class Road:
         """Return the reference line's heading."""
         return float(self.plan(np.array([s_m]))[1][0])
 
-    def grid(self, begin_m: float, end_m: float, *, lanes: Section | None = None) -> FloatArray:
+    def grid(
+        self, begin_m: float, end_m: float, *, lanes: Section | None = None, within_m: float = FINE_M
+    ) -> FloatArray:
         """Return places so near each other that chords between them leave no border by more than a centimetre."""
         knots = [self.plan.s_m, self.lane_offset.s_m, self.elevation.s_m, self.superelevation.s_m]
         widths = [] if lanes is None else [lane.width for lane in lanes.lanes.values()]
         shift = 0.0 if lanes is None else lanes.s_m
         knots += [width.s_m + shift for width in widths]
+        marks = [] if lanes is None else [mark.s_m for lane in lanes.lanes.values() for mark in lane.marks]
+        knots.append(np.array(marks) + shift)  # paint begins there
         knots += [self.lane_offset.jumps_m() - _RAMP_M, *(width.jumps_m() + shift - _RAMP_M for width in widths)]
         inner = np.unique(np.ceil(np.concatenate(knots) * 1e6) / 1e6)  # up: what begins at a knot holds there
         ends = np.concatenate([[begin_m], inner[(inner > begin_m + 1e-4) & (inner < end_m - 1e-4)], [end_m]])
         low, long = ends[:-1], np.diff(ends)
         bend = self._bend(low, long, widths, shift)
-        count = np.clip(np.ceil(long / np.sqrt(8 * _FINE_M / np.maximum(bend, 1e-9))), 1, 2000).astype(np.int64)
+        count = np.clip(np.ceil(long / np.sqrt(8 * within_m / np.maximum(bend, 1e-9))), 1, 2000).astype(np.int64)
         first = np.repeat(np.cumsum(count) - count, count)
         part = (np.arange(count.sum()) - first) / np.repeat(count, count)
         return np.concatenate([np.repeat(low, count) + part * np.repeat(long, count), [end_m]])
@@ -211,9 +245,14 @@ class Junction:
 
 @dataclass(slots=True, eq=False)
 class Network:
-    """A file: roads and junctions in its order, and what is wrong with it."""
+    """A file: roads and junctions in its order, and what is wrong with it.
+
+    Attributes:
+        origin_deg: latitude and longitude of its frame's origin, by its geoReference.
+    """
 
     roads: dict[str, Road]
     junctions: dict[str, Junction]
     faults: list[Fault]
     name: str = ""
+    origin_deg: tuple[float, float] = (0.0, 0.0)

@@ -5,6 +5,7 @@ Source: ASAM OpenDRIVE 1.4 to 1.8. Roads are read one after the other, so that a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 from uavsim.config.load import shown
 from uavsim.errors import InputError
 from uavsim_maps.opendrive.cubics import NOTHING, Cubics, cubics
-from uavsim_maps.opendrive.model import Fault, Junction, Lane, Link, Mark, Network, Road, Section
+from uavsim_maps.opendrive.model import Fault, Junction, Lane, Link, Mark, Network, Road, Section, Speed
 from uavsim_maps.opendrive.numbers import Element, Faulty, number
 from uavsim_maps.opendrive.objects import read_objects, read_signals
 from uavsim_maps.opendrive.plan_view import Piece, PlanView
@@ -28,6 +29,10 @@ _GAP_M: Final = 0.1
 _LONGEST_M: Final = 1e5
 _MOST_FAULTS: Final = 10_000
 _MOST_LANES: Final = 200
+_LONGEST_REFERENCE: Final = 2000
+_MOST_LATITUDE_DEG: Final = 90.0
+_UNLIMITED: Final = frozenset({"no limit", "undefined"})
+_MPS_OF: Final = {"m/s": 1.0, "km/h": 1.0 / 3.6, "mph": 0.44704}
 
 
 def read_opendrive(path: Path) -> Network:
@@ -54,6 +59,8 @@ def read_network(data: bytes, *, name: str) -> Network:
         for element in _elements(data):
             if element.tag == "road":
                 _add_road(network, element)
+            elif element.tag == "geoReference":
+                network.origin_deg = _origin_deg(element.text or "")
             else:
                 _add_junction(network, element)
     except ElementTree.ParseError as error:
@@ -68,11 +75,21 @@ def read_network(data: bytes, *, name: str) -> Network:
 
 
 def _elements(data: bytes) -> Iterator[Element]:
-    """Yield roads and junctions as they end, and drop them afterwards."""
+    """Yield roads, junctions and the geoReference as they end, and drop them afterwards."""
     for _, element in ElementTree.iterparse(BytesIO(data)):
-        if element.tag in {"road", "junction"} and "id" in element.attrib:
+        if element.tag == "geoReference" or (element.tag in {"road", "junction"} and "id" in element.attrib):
             yield element
             element.clear()
+
+
+def _origin_deg(text: str) -> tuple[float, float]:
+    """Return latitude and longitude of the origin of a projection in PROJ's words; 0 where it does not say."""
+    found = dict(re.findall(r"\+(lat_0|lon_0)=([-+.\deE]+)", text[:_LONGEST_REFERENCE]))
+    try:
+        latitude, longitude = (float(found.get(key, 0.0)) for key in ("lat_0", "lon_0"))
+    except ValueError:
+        return (0.0, 0.0)
+    return (latitude, longitude) if abs(latitude) <= _MOST_LATITUDE_DEG and abs(longitude) <= 180.0 else (0.0, 0.0)
 
 
 def _add_road(network: Network, element: Element) -> None:
@@ -108,6 +125,7 @@ def _road(element: Element, faults: list[Fault]) -> Road:
     road.lane_offset = _profile(element, "lanes/laneOffset", road, faults)
     road.predecessor, road.successor = (_link(element.find(f"link/{end}")) for end in ("predecessor", "successor"))
     road.sections = _sections(element, road, faults)
+    road.speeds = _speeds(element, "type", "s", name, faults)
     return road
 
 
@@ -200,7 +218,7 @@ def _sections(element: Element, road: Road, faults: list[Fault]) -> list[Section
         for side in ("left", "center", "right"):
             for child in row.iterfind(f"{side}/lane"):
                 try:
-                    lane = _lane(child, side)
+                    lane = _lane(child, side, road.id, faults)
                 except Faulty as error:
                     faults.append(Fault(road.id, s, f"lane {child.get('id')} is left out: {error}"))
                     continue
@@ -214,7 +232,7 @@ def _sections(element: Element, road: Road, faults: list[Fault]) -> list[Section
     return sections
 
 
-def _lane(element: Element, side: str) -> Lane:
+def _lane(element: Element, side: str, road: str, faults: list[Fault]) -> Lane:
     try:
         lane_id = int(element.attrib["id"])
     except (KeyError, ValueError) as error:
@@ -232,8 +250,25 @@ def _lane(element: Element, side: str) -> Lane:
     lane = Lane(lane_id, element.get("type", "none"), widths, is_border, element.get("level") in {"true", "1"})
     lane.heights = np.array(heights, dtype=np.float64).reshape(-1, 3)
     lane.marks = sorted(marks, key=lambda mark: mark.s_m)
+    lane.speeds = _speeds(element, "speed", "sOffset", road, faults)
     lane.predecessors, lane.successors = (_lane_ids(element, end) for end in ("predecessor", "successor"))
     return lane
+
+
+def _speeds(element: Element, path: str, key: str, road: str, faults: list[Fault]) -> list[Speed]:
+    """Return speed limits: of a lane's ``speed`` elements, or of a road's ``type`` elements that hold one."""
+    found = []
+    for row in element.iterfind(path):
+        speed = row if path == "speed" else row.find("speed")
+        if speed is None:
+            continue
+        unit, limit = speed.get("unit", "m/s"), speed.get("max", "")
+        try:
+            mps = None if limit in _UNLIMITED else number(speed, "max") * _MPS_OF[unit]
+            found.append(Speed(number(row, key, 0.0), mps))
+        except (Faulty, KeyError) as error:
+            faults.append(Fault(road, 0.0, f"a speed limit is left out: {error if unit in _MPS_OF else f'in {unit}'}"))
+    return sorted(found, key=lambda speed: speed.s_m)
 
 
 def _lane_ids(element: Element, end: str) -> list[int]:
