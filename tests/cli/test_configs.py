@@ -74,6 +74,36 @@ def test_bad_input_is_one_line_and_exit_2_and_nothing_written(here, run, argumen
     assert list(here.iterdir()) == []
 
 
+CASES = """
+tags: {cone: {}}
+cases:
+  cone: {tag: cone, at: crossing, parts: [static.prop.trafficcone01]}
+"""
+STREET = """<OpenDRIVE><header revMajor="1" revMinor="4"/><road id="1" length="50" junction="-1">
+<planView><geometry s="0" x="0" y="0" hdg="0" length="50"><line/></geometry></planView>
+<lanes><laneSection s="0"><center><lane id="0" type="none"/></center><right><lane id="-1" type="driving">
+<width sOffset="0" a="3.5" b="0" c="0" d="0"/></lane></right></laneSection></lanes></road></OpenDRIVE>"""
+
+
+def test_a_flight_that_passes_no_crossing_is_refused_where_a_case_needs_one(here, run):
+    (here / "flight_plans/corner_cases").mkdir(parents=True)
+    (here / "flight_plans/corner_cases/street.yaml").write_text(CASES)
+    (here / "mine.yaml").write_text(
+        "towns: {Town10HD: {scenes: 1, routes: [town10_row3_col3]}}\nsamples: 2\nformation: solo\nrig: openad\n"
+        "corner_cases: {from: street, min_visible_px: 60}\n"
+    )
+    (here / "street.xodr").write_text(STREET)
+    code, out, _ = run("plan", "--dataset", "mine.yaml")
+    assert code == 0
+    assert "cone (lane, crossing)" in out
+    code, out, err = run("plan", "--dataset", "mine.yaml", "--xodr", "street.xodr", "--json")
+    assert (code, out) == (2, "")
+    assert err == (
+        "error: scene_0000: corner case 'cone' needs a crossing within 150 m of the flight, and on the map of street there is"
+        " none; fly another route, or name the town's own map with --xodr FILE\n"
+    )
+
+
 def test_in_a_process_of_its_own(here):
     command = [sys.executable, "-m", "uavsim", "plan", "--dataset", "smok"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=here, timeout=120, check=False)

@@ -21,6 +21,7 @@ from uavsim.environment import python_command
 from uavsim.errors import InputError
 from uavsim.files.whole import write_whole
 from uavsim.records.ingredients import Ingredient, ingredients_of
+from uavsim.records.road_map import SITES
 from uavsim.run.request import Request
 from uavsim.terminal import Screen, count, duration, line, write_out
 from uavsim.typing import JsonDict
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _CITY_BYTES = 10_000_000  # whose map takes longer than a plan
+_SITE_FARTHEST_M = 150.0  # as corner cases are looked for
 _WIDE = 150  # columns where the output is no terminal
 _MOST_DRAWN = 12  # more scenes than this hide each other
 
@@ -102,6 +104,7 @@ def plan(
         scenes=numbering.parse_numbers(scenes) if scenes is not None else None,
         overrides=overrides,
     )
+    _refuse_far(plans, given)
     if as_json:
         reported = {"dataset": plans[0].dataset, "scenes": [_scene_as_json(scene) for scene in plans]}
         for part in (one.show_json for one in _used(plans) if one.show_json is not None):
@@ -121,6 +124,34 @@ def plan(
 def _used(plans: Sequence[ScenePlan]) -> list[Ingredient]:
     """Return the ingredients that some of the scenes have."""
     return [used.ingredient for used in ingredients_of({name: None for plan in plans for name in plan.ingredients})]
+
+
+def _refuse_far(plans: Sequence[ScenePlan], given: Sequence[Road] | RoadMap) -> None:
+    """Refuse scenes whose flight passes none of what they need in the town's map: crossings, junctions.
+
+    Raises:
+        InputError: there is none near; without ``--xodr`` on the headless simulator's map.
+    """
+    maps: dict[str, Sequence[Road] | RoadMap] = {}
+    for scene in plans:
+        for used in ingredients_of(scene.ingredients):
+            needed = used.ingredient.sites.load()(used.record) if used.ingredient.sites is not None else {}
+            for site, what in needed.items():
+                town = scene.town.carla_map
+                if town not in maps:
+                    maps[town] = given or _headless_roads(town)
+                roads = maps[town]
+                if isinstance(roads, Sequence):  # outlines of roads alone, or no map
+                    continue
+                layer, having = SITES[site]
+                flown_m = scene.swarm.map_SE3_flu.translation_m.reshape(-1, 3)
+                away_m = float(roads.distance_m(flown_m, layer, having=having).min())
+                if away_m > _SITE_FARTHEST_M:
+                    nearest = f"the nearest is {away_m:.0f} m away" if away_m < float("inf") else "there is none"
+                    raise InputError(
+                        f"{scene.scene_name}: {what} needs a {site} within {_SITE_FARTHEST_M:g} m of the flight, and on the "
+                        f"map of {roads.name} {nearest}; fly another route, or name the town's own map with --xodr FILE"
+                    )
 
 
 def _check_png(path: Path | None) -> None:

@@ -106,6 +106,7 @@ class Ingredient:
         records: module of its plan's records, which ``__all__`` names; the codec writes and reads them.
         planner: ``(TownPlan) -> ScenePlanner | None`` of ``plan/ingredients.py``.
         files: kinds of YAML files that it brings.
+        sites: ``(record) -> {name in SITES of records/road_map.py: what stands there}``: the flight has to come near to one.
         whole_scenes: its plans need the whole scene's flight, also where fewer samples are flown.
         adds_objects: objects that UAV3D's profile does not have.
         summary: ``(record) -> {column: value}``, columns of the table that ``uavsim plan`` prints.
@@ -136,6 +137,7 @@ class Ingredient:
     records: str
     planner: Part | None = None
     files: Mapping[str, FileKind] = dataclasses.field(default_factory=dict)
+    sites: Part | None = None
     whole_scenes: bool = False
     adds_objects: bool = False
     summary: Part | None = None

@@ -15,6 +15,7 @@ __all__ = [
     "MAP_LAYERS",
     "POLYGON_LAYERS",
     "ROAD_MAPS",
+    "SITES",
     "Building",
     "RoadMap",
     "RoadMapReader",
@@ -30,6 +31,10 @@ POLYGON_LAYERS: Final = (
 )  # fmt: skip
 LINE_LAYERS: Final = ("road_divider", "lane_divider", "traffic_light")
 MAP_LAYERS: Final = (*POLYGON_LAYERS, *LINE_LAYERS)
+
+
+SITES: Final = {"crossing": ("ped_crossing", ""), "junction": ("road_segment", "is_intersection")}
+"""Places in a town that a scene may ask for: the layer, and the field that its records have."""
 
 
 class Building(NamedTuple):
@@ -85,8 +90,11 @@ class RoadMap(Protocol):
     def roof_map_m(self, points_map_m: FloatArray) -> FloatArray:
         """Return (N,) heights of the highest roof over each of (N, 2 or 3) points; NaN beside all buildings."""
 
-    def distance_m(self, points_map_m: FloatArray, layer: str) -> FloatArray:
-        """Return (N,) distances seen from above to the nearest shape of a layer, 0 inside of one; infinite without one."""
+    def distance_m(self, points_map_m: FloatArray, layer: str, *, having: str = "") -> FloatArray:
+        """Return (N,) distances seen from above to the nearest shape of a layer, 0 inside of one; infinite without one.
+
+        With ``having``, only records whose field of that name is true count: ``is_intersection``.
+        """
 
     def border_distance_m(self, points_map_m: FloatArray) -> FloatArray:
         """Return (N,) distances to the nearest border of the drivable area, positive inside."""

@@ -8,9 +8,11 @@ from typing import Any, cast
 import carla
 import numpy as np
 import pytest
+from headless_simulator.towns.load import load_town
 
+from tools.common.plans import scene_plan
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.corner_cases.carla import WorldGround, finish, rows_on
+from uavsim.ingredients.corner_cases.carla import PlacedCases, WorldGround, finish, rows_on
 from uavsim.ingredients.corner_cases.records import CasePart, CornerCasePlan, CornerCasesPlan, role_of_part
 from uavsim.records.recording import ActorInfo
 
@@ -48,6 +50,44 @@ def test_a_shoulder_is_the_last_lane_with_its_shoulder_and_that_lane_alone() -> 
     np.testing.assert_allclose(wide, (9.5, 20.0, 0.5, 90.0, 4.5))
     assert alone == (10.0, 20.0, 0.5, 90.0, 3.5)
     assert rows_on(lanes((Kind.Driving, 3.5), (Kind.Driving, 3.5)), "shoulder") == []  # not the last one
+
+
+@pytest.fixture(scope="module")
+def town() -> carla.Map:
+    return carla.Map("Town10HD", load_town("Town10HD").opendrive)
+
+
+def places_m(town: carla.Map, on: Any, at: Any) -> Any:
+    """Return the (N, 2) places of a rule in a world that has only its map, in the simulator's frame."""
+    world = SimpleNamespace(get_map=lambda: town)
+    cases = CornerCasesPlan("street", 1, (), {}, {})
+    lanes = PlacedCases(cast("Any", None), cast("Any", world), scene_plan(samples=2), cases).lanes_for(on, at)
+    return lanes.place_m[:, :2] * (1.0, -1.0)
+
+
+@pytest.mark.parametrize("on", ["lane", "shoulder", "sidewalk"])
+def test_a_case_at_a_crossing_is_near_one_of_carlas(town: carla.Map, on: str) -> None:
+    corners = np.array([(corner.x, corner.y) for corner in town.get_crosswalks()])
+    found = places_m(town, on, "crossing")
+    assert 10 < len(found) < len(places_m(town, on, None)) / 2
+    away = np.linalg.norm(found[:, None] - corners[None], axis=2).min(axis=1)
+    assert away.max() < 5.0 + 6.0  # of a crossing, whose corners are up to 12 m apart
+
+
+def test_a_case_at_a_junction_is_in_one_or_before_it_and_else_none_is(town: carla.Map) -> None:
+    def inside(place: Any) -> bool:
+        return bool(town.get_waypoint(carla.Location(x=place[0], y=place[1])).is_junction)
+
+    at_junctions = places_m(town, "lane", "junction")
+    within = [inside(place) for place in at_junctions]
+    assert 0.5 < np.mean(within) < 1.0
+    entries = np.array([place for place, is_in in zip(at_junctions, within, strict=True) if is_in])
+    away = np.linalg.norm(at_junctions[:, None] - entries[None], axis=2).min(axis=1)
+    assert away.max() < 5.0 + 3.5  # there is a place every two metres of lanes of 3.5 m
+    between = [way.transform.location for way in town.generate_waypoints(2.0) if not way.is_junction]
+    assert {(round(at.x, 3), round(at.y, 3)) for at in between} == {
+        (round(x, 3), round(y, 3)) for x, y in places_m(town, "lane", None).tolist()
+    }
 
 
 ROAD, BUILDING = carla.CityObjectLabel.Roads, carla.CityObjectLabel.Buildings

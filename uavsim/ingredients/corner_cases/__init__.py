@@ -25,6 +25,7 @@ INGREDIENT: Final = Ingredient(
     records=f"{_HERE}.records",
     planner=Named(f"{_HERE}.plan:planner"),
     adds_objects=True,
+    sites=Named(f"{_HERE}.plan:sites"),
     summary=Named(f"{_HERE}.plan:summary"),
     summary_json=Named(f"{_HERE}.plan:summary_json"),
     without=Named(f"{_HERE}.plan:without"),

@@ -6,6 +6,7 @@ Nothing of a case moves: its actors have no physics and no driver, as in a repla
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, TypeAlias, cast
 
 import carla
@@ -15,21 +16,24 @@ from uavsim.errors import SimulatorError
 from uavsim.geometry import unreal
 from uavsim.ingredients.corner_cases.places import Eye, Lanes, Place, eyes_of_plan, find_place
 from uavsim.ingredients.corner_cases.records import (
+    SITE_REACH_M,
     CasePart,
     CornerCasePlan,
     CornerCasesPlan,
     Light,
+    Site,
     part_of_role,
     part_poses,
     role_of_part,
 )
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
+from uavsim.records.road_map import ROAD_MAPS, SITES, RoadMap
 from uavsim.registry import nearest
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 from uavsim.typing import FloatArray
 
-__all__ = ["CASES_CLEAR_M", "WorldGround", "finish", "rows_on", "spawn"]
+__all__ = ["CASES_CLEAR_M", "PlacedCases", "WorldGround", "finish", "rows_on", "spawn"]
 
 CASES_CLEAR_M: Final = 30.0
 """No vehicle starts nearer to a case than this: what drives does not know of props in its way."""
@@ -57,14 +61,14 @@ Row: TypeAlias = tuple[float, float, float, float, float]
 """x, y, z, yaw, width in the simulator's frame."""
 
 
-class _CornerCases:
+class PlacedCases:
     """The cases of one scene in one world."""
 
     def __init__(self, client: carla.Client, world: carla.World, plan: ScenePlan, cases: CornerCasesPlan) -> None:
         """Take the plan's cases; nothing is placed yet."""
         self._client, self._world, self._plan = client, world, cases
         self._eyes: list[Eye] = eyes_of_plan(plan)
-        self._lanes: dict[str, Lanes] = {}
+        self._lanes: dict[tuple[str, Site | None], Lanes] = {}
         self.places: list[Place] = []
 
     def spawn(self) -> list[int]:
@@ -85,7 +89,7 @@ class _CornerCases:
         for _ in range(_MOST_REFUSALS):
             row, place = find_place(
                 case,
-                self._lanes_for(case.on),
+                self.lanes_for(case.on, case.at),
                 self._eyes,
                 ground=WorldGround(self._world),
                 taken=self.places,
@@ -138,20 +142,28 @@ class _CornerCases:
                 blueprint.set_attribute(name, value)
         return blueprint
 
-    def _lanes_for(self, on: str) -> Lanes:
-        if on not in self._lanes:
-            rows = [row for waypoint in self._waypoints() for row in rows_on(waypoint, on)]
+    def lanes_for(self, on: str, at: Site | None) -> Lanes:
+        """Return the places that a case's rule allows."""
+        if (on, at) not in self._lanes:
+            ways = self._world.get_map().generate_waypoints(_EVERY_M)
+            rows = [row for way in ways if at is not None or not way.is_junction for row in rows_on(way, on)]
             table = np.array(sorted(set(rows)), dtype=np.float64).reshape(-1, 5)
-            self._lanes[on] = Lanes(
-                unreal.map_vector_from_ue(table[:, :3]),
-                np.radians(-table[:, 3]),
-                np.asarray(table[:, 4] / 2),
-                at_right_edge=on == "shoulder",
+            places_m = unreal.map_vector_from_ue(table[:, :3])
+            if at is not None:
+                roads = _roads(self._world.get_map().to_opendrive().encode())
+                layer, having = SITES[at]
+                near = roads.distance_m(places_m, layer, having=having) <= SITE_REACH_M
+                places_m, table = places_m[near], table[near]
+            self._lanes[on, at] = Lanes(
+                places_m, np.radians(-table[:, 3]), np.asarray(table[:, 4] / 2), at_right_edge=on == "shoulder"
             )
-        return self._lanes[on]
+        return self._lanes[on, at]
 
-    def _waypoints(self) -> list[carla.Waypoint]:
-        return [w for w in self._world.get_map().generate_waypoints(_EVERY_M) if not w.is_junction]
+
+@lru_cache(maxsize=1)
+def _roads(opendrive: bytes) -> RoadMap:
+    """Return the vector map of a town, made once for all of its scenes."""
+    return ROAD_MAPS.pick("opendrive")(opendrive, name="the simulator's town")
 
 
 def rows_on(waypoint: carla.Waypoint, on: str) -> list[Row]:
@@ -226,7 +238,7 @@ def spawn(context: SpawnContext, record: CornerCasesPlan) -> Spawned:
         SceneVoid: a case has no place.
         SimulatorError: the simulator lacks a blueprint, or refuses every place.
     """
-    cases = _CornerCases(context.client, context.world, context.plan, record)
+    cases = PlacedCases(context.client, context.world, context.plan, record)
     ids = cases.spawn()
     places = unreal.ue_vector_from_map(np.array([place.map_SE3_case.translation_m for place in cases.places]))
     context.kept_free += [(carla.Location(*place), CASES_CLEAR_M) for place in places.tolist()]

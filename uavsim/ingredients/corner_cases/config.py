@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from uavsim.config.base import MESH, TAG, Metres3, Model, Name, Reference, Text
 from uavsim.config.explain import Place
-from uavsim.ingredients.corner_cases.records import Facing, Ground, Light
+from uavsim.ingredients.corner_cases.records import Facing, Ground, Light, Site
 from uavsim.records.classes import LABELS
 from uavsim.records.props import MESHES, PROP_MESH, PROPS
 from uavsim.registry import nearest
@@ -46,6 +46,11 @@ MeshPath = Annotated[str, StringConstraints(pattern=MESH)]
 def _is_empty(value: dict[str, Any]) -> bool:
     """Leave a key out of what names a dataset, so that datasets from before the key was there keep their name."""
     return not value
+
+
+def _is_none(value: object) -> bool:
+    """Leave a key out for the same reason."""
+    return value is None
 
 
 class CornerCaseChoice(Model):
@@ -140,6 +145,8 @@ class Case(Model):
     """Of the object that makes it one."""
     parts: Annotated[tuple[Part, ...], Field(min_length=1, max_length=40)]
     on: Ground = "lane"
+    at: Annotated[Site | None, Field(exclude_if=_is_none)] = None
+    """A pedestrian crossing or a junction of the town's vector map that it stands at; else it is between junctions."""
     facing: Facing = "any"
     clearance_m: Annotated[float, Field(ge=0, le=50)] = 1.0
     """Between its outline and the next vehicle or other case."""

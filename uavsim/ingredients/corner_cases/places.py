@@ -147,8 +147,9 @@ def find_place(
                 if expected_px >= case.min_visible_px and all(ground.sees(eye_m, target_m) for target_m in targets_m):
                     return row, Place(pose, radius_m, expected_px)
             why.count["hidden from the camera"] += 1
+    rule = case.on if case.at is None else f"{case.on} at a {case.at}"
     raise SceneVoid(
-        f"no place for corner case {case.name!r} on a {case.on}: of {len(rows)} places {why.text()}; {why.possible(case.on)}"
+        f"no place for corner case {case.name!r} on a {rule}: of {len(rows)} places {why.text()}; {why.possible(case.on)}"
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from uavsim.config.load import Loaded
 from uavsim.config.town import TownConfig
+from uavsim.environment import install_line
 from uavsim.errors import InputError, UnknownNameError
 from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.corner_cases.config import Case, CornerCaseChoice, CornerCases, Part
@@ -26,11 +27,12 @@ from uavsim.records.actors import ActorInfo
 from uavsim.records.classes import LABELS, class_of_blueprint
 from uavsim.records.plan import SwarmTrajectory
 from uavsim.records.props import MESHES, PROP_MESH, PROPS
+from uavsim.records.road_map import ROAD_MAPS
 from uavsim.records.sensors import SensorSpec
 from uavsim.registry import pick
 from uavsim.typing import JsonDict
 
-__all__ = ["check_words", "planner", "scene_cases", "summary", "summary_json", "without"]
+__all__ = ["check_words", "planner", "scene_cases", "sites", "summary", "summary_json", "without"]
 
 _LOWEST_M: Final = 5.0  # no flight is suggested below
 
@@ -67,6 +69,9 @@ def planner(town: TownPlan) -> ScenePlanner:
         except UnknownNameError as error:
             raise dataset.error(("corner_cases", where, key), str(error)) from error
     check_words(cases)
+    for name in choice.kinds or cases.model.cases:
+        if cases.model.cases[name].at is not None and "opendrive" not in ROAD_MAPS.names():
+            raise cases.error(("cases", name, "at"), f"needs the package uavsim-maps: {install_line('maps')}")
     return lambda scene: scene_cases(choice, cases, scene, town)
 
 
@@ -114,7 +119,12 @@ def scene_cases(
 
 def summary(planned: CornerCasesPlan) -> JsonDict:
     """Return what ``uavsim plan`` shows."""
-    return {"corner cases": ", ".join(f"{case.name} ({case.on})" for case in planned.cases)}
+    return {"corner cases": ", ".join(f"{case.name} ({_where(case)})" for case in planned.cases)}
+
+
+def sites(planned: CornerCasesPlan) -> dict[str, str]:
+    """Return what of the town's map cases stand at, and which case it is."""
+    return {case.at: f"corner case {case.name!r}" for case in planned.cases if case.at is not None}
 
 
 def summary_json(planned: CornerCasesPlan) -> JsonDict:
@@ -124,6 +134,10 @@ def summary_json(planned: CornerCasesPlan) -> JsonDict:
         for c in planned.cases
     ]
     return {"corner_cases": rows, "in_domain": planned.in_domain}
+
+
+def _where(case: CornerCasePlan) -> str:
+    return case.on if case.at is None else f"{case.on}, {case.at}"
 
 
 def without(
@@ -149,6 +163,7 @@ def _case(name: str, case: Case, choice: CornerCaseChoice) -> CornerCasePlan:
         name=name,
         tag=case.tag,
         on=case.on,
+        at=case.at,
         facing=case.facing,
         clearance_m=case.clearance_m,
         min_visible_px=choice.min_visible_px_of.get(name) or case.min_visible_px or choice.min_visible_px,

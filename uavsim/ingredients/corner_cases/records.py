@@ -20,12 +20,14 @@ __all__ = [
     "COVERED_SHARE",
     "LIGHTS",
     "ROLE",
+    "SITE_REACH_M",
     "CasePart",
     "CornerCasePlan",
     "CornerCasesPlan",
     "Facing",
     "Ground",
     "Light",
+    "Site",
     "TagWords",
     "own_parts",
     "part_of_role",
@@ -36,6 +38,10 @@ __all__ = [
 
 Ground: TypeAlias = Literal["lane", "shoulder", "sidewalk"]
 """What a case may stand on: the middle of a driving lane, the strip right of the last one, or the pavement."""
+Site: TypeAlias = Literal["crossing", "junction"]
+"""Where in the town a case may stand: at a pedestrian crossing or a junction; else it is between junctions."""
+SITE_REACH_M: Final = 5.0
+"""Farthest from one that a case's middle stands: a pavement at its end."""
 Facing: TypeAlias = Literal["along", "across", "any"]
 """How a case is turned: with the lane, at right angles to it, or at random."""
 Light: TypeAlias = Literal["hazard", "low_beam", "high_beam", "brake", "position", "reverse"]
@@ -81,6 +87,7 @@ class CornerCasePlan:
         clearance_m: from the outline of the case to the next thing.
         min_visible_px: that some image of a keyframe shows of the object with ``tag``.
         attributes: reported in the tables.
+        at: a crossing or a junction that it stands at; None between junctions.
     """
 
     name: str
@@ -91,6 +98,7 @@ class CornerCasePlan:
     min_visible_px: int
     parts: tuple[CasePart, ...]
     attributes: dict[str, str] = field(default_factory=dict)
+    at: Site | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,8 +65,8 @@ def lane_borders(record: LaneRecord) -> tuple[Border, Border]:
 def lane_cuts(record: LaneRecord) -> list[int]:
     """Return the points of a lane's borders where a section ends, or the paint of a lane in it changes.
 
-    All lanes of a section so are cut at the same places. The lane's own begin and end are not among them. A section shorter than
-    a metre is of the lanes before it, or of those behind it where it is the road's first.
+    All lanes of a section so are cut at the same places. The lane's own begin and end are not among them. A section shorter
+    than a metre is of the lanes before it, or of those behind it where it is the road's first.
     """
     found: dict[float, int] = {}
     first = 0

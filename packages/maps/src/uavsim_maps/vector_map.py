@@ -162,12 +162,20 @@ class VectorMap:
         np.fmax.at(roofs, which, tops[found])
         return roofs
 
-    def distance_m(self, points_map_m: FloatArray, layer: str) -> FloatArray:
-        """Return (N,) distances seen from above to the nearest shape of a layer, 0 inside of one; infinite without one."""
+    def distance_m(self, points_map_m: FloatArray, layer: str, *, having: str = "") -> FloatArray:
+        """Return (N,) distances seen from above to the nearest shape of a layer, 0 inside of one; infinite without one.
+
+        With ``having``, only records whose field of that name is true count: ``is_intersection``.
+        """
         points = shapely.points(np.asarray(points_map_m, dtype=np.float64)[:, :2])
+        own = self.layer(layer)
+        key = f"{layer} {having}"
+        if key not in self._trees:
+            kept = [row for row, fields in enumerate(own.fields) if not having or fields.get(having)]
+            self._trees[key] = shapely.STRtree(own.shapes[kept])
         found = np.full(len(points), np.inf)
-        if len(points) and len(self.layer(layer)):
-            (which, _), distance = self._tree(layer).query_nearest(points, return_distance=True, all_matches=False)
+        if len(points) and len(self._trees[key]):
+            (which, _), distance = self._trees[key].query_nearest(points, return_distance=True, all_matches=False)
             found[which] = distance
         return found
 

@@ -91,6 +91,8 @@ def test_how_far_a_place_is_from_a_layer(town):
     places = np.array([[96.0, 0.0], [99.5, 0.0], [50.0, 0.0]])
     np.testing.assert_allclose(town.distance_m(places, "ped_crossing"), [0.0, 2.0, 44.5], atol=1e-6)
     assert town.distance_m(places, "carpark_area").tolist() == [np.inf] * 3
+    junction = town.distance_m(places, "road_segment", having="is_intersection")
+    np.testing.assert_allclose(junction, [4.0, 0.5, 50.0], atol=1e-6)
 
 
 def test_what_is_written_is_read_again(town):
