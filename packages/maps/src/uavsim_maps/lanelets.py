@@ -6,7 +6,6 @@ the points of lanes that lead to each other are made one here, and a way on that
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -19,7 +18,7 @@ from uavsim.typing import FloatArray
 from uavsim_maps.changes import components
 from uavsim_maps.vector_map import VectorMap
 
-__all__ = ["Cell", "Lanelets", "Line", "cut_lanes", "sides_across", "stop_places_m"]
+__all__ = ["Cell", "Lanelets", "Line", "Side", "cut_lanes", "sides_across", "stop_places_m"]
 
 _JOINED_M: Final = 0.5
 """Farthest that the ends of two lanes that lead to each other lie apart, to be one point."""
@@ -160,14 +159,6 @@ def _join(town: VectorMap, found: Lanelets, ends_m: FloatArray) -> None:
         for (before, after), is_near in zip(ways, near, strict=True)
         if not is_near
     ]
-
-
-def said_ways(found: Lanelets) -> set[tuple[int, int]]:
-    """Return which lanelet follows which, as Lanelet2 will see it."""
-    begins: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for cell in range(len(found.cells)):
-        begins[found.ends(cell, last=False)].append(cell)
-    return {(cell, after) for cell in range(len(found.cells)) for after in begins[found.ends(cell, last=True)]}
 
 
 def stop_places_m(town: VectorMap, row: int) -> Iterator[tuple[str, FloatArray]]:
