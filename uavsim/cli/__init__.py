@@ -56,6 +56,7 @@ _HOME: Final = {  # command -> module; a module is imported when its command is 
     "airsim-settings": "simulator",
     "calibrate": "simulator",
     "doctor": "doctor",
+    "conform": "conform",
     "deploy": "deploy",
     "ui": "ui",
 }
@@ -103,6 +104,7 @@ _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which 
     "calibrate": "Measure where AirSim's origin lies in CARLA's town.",
     "doctor": "Look at clients, servers, maps, pace, disk and clock, by one short flight a town; exit code 3 "
     "if something is bad.",
+    "conform": "Ask a simulator what it can do, in a quarter of an hour, and lay its answers beside the headless simulator's.",
     "deploy": "Register every flow as a deployment that workers pick up (PREFECT_API_URL names the server).",
     "ui": "Serve Prefect's pages of your runs, past ones too, until Ctrl-C; while it is up, your runs show there.",
 }
@@ -112,7 +114,7 @@ _QUIET_HELP: Final = "Print errors alone, and what --json asks for."
 _GROUPS: Final = {
     "Make": ("plan", "generate", "regenerate", "replay", "twins", "adopt", "status", "deploy"),
     "Look": ("view", "video", "report", "ui"),
-    "Check": ("check", "doctor", "validate", "schema"),
+    "Check": ("check", "doctor", "conform", "validate", "schema"),
     "Label": ("annotate", "events", "collaboration", "questions", "evaluate"),
     "Share": ("convert", "export", "map", "publish", "verify", "reproduce"),
     "Simulate": ("mock-sim", "airsim-settings", "calibrate"),

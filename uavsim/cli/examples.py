@@ -74,6 +74,10 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "airsim-settings": ("uavsim airsim-settings --dataset uav3d --town Town03 --out settings.json",),
     "calibrate": ("uavsim calibrate --simulator 127.0.0.1:2000:41451 --town Town03",),
+    "conform": (
+        "uavsim conform --simulator 127.0.0.1:2000 --airsim 127.0.0.1:41451 --out out/conform",
+        "uavsim conform --simulator 127.0.0.1:2000 --against out/conform/answers.json --strict",
+    ),
     "doctor": ("uavsim doctor --dataset uav3d --simulator 127.0.0.1:2000", "uavsim doctor --json"),
     "ui": ("uavsim ui", "uavsim ui --port 4300"),
     "deploy": ("uavsim deploy --pool uavsim --kind process",),

@@ -22,6 +22,7 @@ from headless_simulator.compiled import do_without_blas
 from headless_simulator.errors import ClientError
 from headless_simulator.faults import Faults, read_faults
 from headless_simulator.memory import collect_seldom, keep_freed_memory
+from headless_simulator.models.calibration import calibrate
 from headless_simulator.models.library import ModelLibrary
 from headless_simulator.render import LateRenderer, Renderer
 from headless_simulator.rendering import Rendering
@@ -55,6 +56,9 @@ def parser() -> argparse.ArgumentParser:
     where.add_argument("--xodr", type=Path, help="an OpenDRIVE file instead")
     p.add_argument("--maps", type=Path, metavar="FOLDER", help="every OpenDRIVE file in it is a town too, by its name")
     p.add_argument("--seed", type=int, default=0, help="for everything procedural")
+    p.add_argument(
+        "--calibration", type=Path, metavar="FILE", help="answers of `uavsim conform`: bodies of these sizes"
+    )
     p.add_argument("--faults", type=Path, help="YAML: what shall go wrong")
     p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: cheap images that carry numbers")
     p.add_argument("--render-latency", type=float, default=0.0, metavar="MS", help="pause per camera image")
@@ -149,6 +153,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             ahead.wait(stop=stop)
         return
     try:
+        if options.calibration:
+            note(f"{calibrate(options.calibration)} bodies have the sizes of {options.calibration}")
         faults = read_faults(options.faults) if options.faults else Faults()
         settings = read_settings(options.airsim_settings.read_text("utf-8") if options.airsim_settings else "{}")
         library = TownLibrary(seed=options.seed, files=opendrive_files(options.maps) if options.maps else None)

@@ -1,0 +1,65 @@
+"""Sizes of bodies as another simulator answered them: ``headless-simulator --calibration FILE``.
+
+The file is the ``answers.json`` of ``uavsim conform``. Taken from it are the boxes of the vehicles and walkers that are known
+here; their meshes are built to fill them. Everything else stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from headless_simulator.models.catalogue import VEHICLES, WALKERS, Vector
+
+_MOST_BYTES: Final = 4 << 20
+_HALF_M: Final = (0.05, 15.0)  # what can be a body
+_SIZE: Final = ": half length, width, height"
+_CENTRE: Final = ": box's centre"
+
+
+def calibrate(path: Path) -> int:
+    """Give bodies the sizes in a file, before any model is built; returns how many have another one now.
+
+    Raises:
+        ValueError: it is no such file, or names an impossible size.
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        text = file.read(_MOST_BYTES + 1)
+    try:
+        answers: Any = json.loads(text)["answers"] if len(text) <= _MOST_BYTES else [None]
+        found = {a["question"]: a.get("value") for a in answers if a["capability"] == "blueprints"}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise ValueError(f"--calibration {path}: no answers.json of `uavsim conform`") from None
+    changed = 0
+    for name in [*VEHICLES, *WALKERS]:
+        half_m = _vector(found.get(name + _SIZE), f"{path}: {name}{_SIZE}", *_HALF_M)
+        centre_m = _vector(found.get(name + _CENTRE), f"{path}: {name}{_CENTRE}", -_HALF_M[1], _HALF_M[1])
+        changed += _resize(name, half_m, centre_m)
+    return changed
+
+
+def _resize(name: str, half_m: Vector | None, centre_m: Vector | None) -> bool:
+    if name in WALKERS:
+        walker = WALKERS[name]
+        WALKERS[name] = replace(walker, half_extent_m=half_m or walker.half_extent_m)
+        return WALKERS[name] != walker
+    vehicle = VEHICLES[name]
+    VEHICLES[name] = replace(
+        vehicle, half_extent_m=half_m or vehicle.half_extent_m, box_offset_m=centre_m or vehicle.box_offset_m
+    )
+    return VEHICLES[name] != vehicle
+
+
+def _vector(given: Any, what: str, low: float, high: float) -> Vector | None:
+    if given is None:
+        return None
+    if (
+        not isinstance(given, list)
+        or len(given) != 3
+        or not all(isinstance(v, int | float) and low <= v <= high for v in given)
+    ):
+        raise ValueError(f"--calibration {what}: {given!r} are not three metres of {low:g} to {high:g}")
+    return float(given[0]), float(given[1]), float(given[2])

@@ -1,0 +1,99 @@
+"""Plant one fault at a time into the headless simulator, and ask it: `uavsim conform` finds each, and nothing where none is.
+
+    scripts/trial conform
+
+Each fault is asked for by the probe that is to find it, on a simulator of its own. Exit code 1 where one is not found, or
+where the simulator without a fault answers other than the stored answers say.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from headless_simulator.testing import running_simulator
+
+from tools.common.program import run_uavsim
+from uavsim.conform.answers import REFERENCE, Answer, AnswerFile, read_answers
+from uavsim.conform.comparison import compare
+from uavsim.conform.run import answers_of
+
+__all__ = ["FAST_CLOCK", "PLANTED", "Planted", "found_by"]
+
+FAST_CLOCK: Final[dict[str, Any]] = {"SettingsVersion": 1.2, "SimMode": "Multirotor", "ClockSpeed": 10}
+"""Settings of an AirSim whose missions take a tenth of their time."""
+_RGB: Final = "sensor.camera.rgb"
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """One fault, and the probe that is to find it."""
+
+    probe: str
+    fault: dict[str, Any]
+
+
+PLANTED: Final = (
+    Planted("stamps", {"fault": "drop_frame", "sensor": _RGB, "tick": "10-12"}),
+    Planted("stamps", {"fault": "delay_frame", "sensor": _RGB, "ticks": 2, "tick": 12}),
+    Planted("stamps", {"fault": "duplicate_frame", "sensor": _RGB, "tick": 12}),
+    Planted("stamps", {"fault": "wrong_frame_number", "sensor": _RGB, "offset": -1, "tick": 12}),
+    Planted("stamps", {"fault": "cut_stream", "sensor": _RGB, "tick": 12}),
+    Planted("placements", {"fault": "stale_pose", "sensor": _RGB, "tick": 50}),
+    Planted("masks", {"fault": "nan_pose", "blueprint": "vehicle.tesla.*", "count": 5}),
+    Planted("controls", {"fault": "lose_actor", "blueprint": "vehicle.*", "tick": 40}),
+    Planted("blueprints", {"fault": "refuse_spawn", "blueprint": "vehicle.audi.*"}),
+    Planted("server", {"fault": "wrong_version", "version": "0.9.15"}),
+    Planted("server", {"fault": "wrong_map", "name": "Town99"}),
+    Planted("airsim-placing", {"fault": "stale_pose", "server": "airsim", "call": "simGetVehiclePose", "nth": 9}),
+    Planted("airsim-images", {"fault": "drop_frame", "server": "airsim", "call": "simGetImages", "nth": 3}),
+)
+
+
+def found_by(planted: Planted, folder: Path) -> list[str]:
+    """Return the questions of the probe that differ from the stored answers."""
+    faults = folder / "faults.yaml"
+    faults.write_text(yaml.safe_dump({"faults": [planted.fault]}), "utf-8")
+    with running_simulator("--faults", str(faults)) as simulator:
+        answers = answers_of(planted.probe, simulator.carla, simulator.airsim)
+    return differing(answers)
+
+
+def differing(answers: list[Answer]) -> list[str]:
+    """Return the questions whose answers differ from the stored ones, of the capabilities that were asked."""
+    reference = read_answers(REFERENCE)
+    asked = {a.capability for a in answers}
+    kept = tuple(a for a in reference.answers if a.capability in asked)
+    given: AnswerFile = reference.model_copy(update={"answers": tuple(answers)})
+    found = compare(given, reference.model_copy(update={"answers": kept}))
+    return [f"{c.answer.question} ({c.result})" for c in found if c.result in {"other", "not there"}] + [
+        f"{c.answer.question}: {c.answer.note}" for c in found if c.reference is None
+    ]
+
+
+def main() -> int:
+    """Plant, ask, and say what was found."""
+    missed = 0
+    with tempfile.TemporaryDirectory(prefix="uavsim-conform-") as temp:
+        folder = Path(temp)
+        settings = folder / "settings.json"
+        settings.write_text(json.dumps(FAST_CLOCK), "utf-8")
+        with running_simulator("--airsim-settings", str(settings)) as simulator:
+            where = ("--simulator", simulator.carla, "--airsim", simulator.airsim)
+            done = run_uavsim("conform", *where, "--out", str(folder / "out"), "--strict", cwd=folder)
+        sys.stdout.write(f"no fault: as here everywhere, {done.seconds:.0f} s\n")
+        for planted in PLANTED:
+            found = found_by(planted, folder)
+            missed += not found
+            sys.stdout.write(f"{planted.probe:15} {planted.fault['fault']:18} {found[0] if found else 'NOT FOUND'}\n")
+            sys.stdout.flush()
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

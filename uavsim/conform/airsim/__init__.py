@@ -1,0 +1,1 @@
+"""Questions to an AirSim server, by AirSim's own client."""

@@ -1,0 +1,116 @@
+"""An answer of a simulator, and the file of all of them: parsed into a model, since it may come from anybody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from uavsim.errors import InputError
+from uavsim.files.whole import write_whole
+
+__all__ = ["REFERENCE", "Answer", "AnswerFile", "Rule", "Value", "read_answers", "write_answers"]
+
+REFERENCE: Final = Path(__file__).with_name("headless.json")
+"""The answers of the headless simulator of this version."""
+_FORMAT: Final = 1
+_MOST_BYTES: Final = 4 << 20
+
+Rule = Literal["equal", "near", "at_most", "at_least", "holds_all", "shown"]
+Text = Annotated[str, Field(max_length=400)]
+Value: TypeAlias = bool | int | float | Text | Annotated[list[float] | list[Text], Field(max_length=5000)] | None
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Answer(_Model):
+    """The answer of a simulator to one question.
+
+    Attributes:
+        capability: the question's group, for example ``lockstep``.
+        question: for people, unique in its capability.
+        value: what was measured; None: the simulator has no such thing.
+        unit: of the value; empty where it has none.
+        rule: when another simulator's answer is the same. ``equal``: the same value; ``near``: within ``tolerance`` of it,
+            number by number; ``at_most`` and ``at_least``: ``tolerance`` is a bound, whatever this simulator answered;
+            ``holds_all``: it names all that this one names; ``shown``: not compared, as a speed.
+        tolerance: see there, in the value's unit.
+        town_only: compared only with an answer from a town of that name.
+        note: why there is no value.
+    """
+
+    capability: Text
+    question: Text
+    value: Value
+    unit: Text = ""
+    rule: Rule = "equal"
+    tolerance: float = 0.0
+    town_only: bool = False
+    note: Text = ""
+
+
+class AnswerFile(_Model):
+    """All answers of one simulator.
+
+    Attributes:
+        format: of this file.
+        simulator: ``headless`` or ``unreal``.
+        client: version of CARLA's client.
+        server: version of its server.
+        airsim: version of AirSim's server; empty where none was asked.
+        town: that was loaded.
+        started: when, UTC.
+        seconds: how long the questions took.
+        answers: one a question.
+    """
+
+    format: Literal[1] = _FORMAT
+    simulator: Text
+    client: Text
+    server: Text
+    airsim: Text
+    town: Text
+    started: Text
+    seconds: Annotated[float, Field(ge=0)]
+    answers: Annotated[tuple[Answer, ...], Field(max_length=5000)]
+
+    @model_validator(mode="after")
+    def _asked_once(self) -> AnswerFile:
+        asked = [(a.capability, a.question) for a in self.answers]
+        if len(set(asked)) < len(asked):
+            twice = next(key for key in asked if asked.count(key) > 1)
+            raise ValueError(f"{twice[0]}: {twice[1]!r} is answered twice")
+        return self
+
+
+def read_answers(path: Path) -> AnswerFile:
+    """Read a file of answers.
+
+    Raises:
+        InputError: it is missing, too large, or not such a file.
+    """
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"cannot read the answers in {path}: {error.strerror}") from error
+    if len(text) > _MOST_BYTES:
+        raise InputError(f"{path} is larger than {_MOST_BYTES >> 20} MB; it is no file of `uavsim conform`")
+    try:
+        return AnswerFile.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise InputError(f"{path} is no file of `uavsim conform`: {where}: {first['msg']}") from error
+
+
+def write_answers(path: Path, answers: AnswerFile) -> None:
+    """Write the file whole or not at all.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
+    write_whole(path, (answers.model_dump_json(indent=1, exclude_defaults=True) + "\n").encode())

@@ -1,0 +1,1 @@
+"""Questions to a CARLA server, by CARLA's own client."""

@@ -1,0 +1,175 @@
+"""A place far above the town, in lockstep: where one thing at a time is put, looked at, and taken away again."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Final, Self
+
+import carla
+import numpy as np
+
+from uavsim.errors import SimulatorError
+from uavsim.simulate.ports import Endpoint
+from uavsim.typing import FloatArray, UInt8Array
+
+__all__ = ["STEP_S", "Camera", "Site", "absent_on_error", "bgra_of", "shifted"]
+
+STEP_S: Final = 0.05
+_CALL_S: Final = 60.0
+_READING_S: Final = 10.0
+_ABOVE_M: Final = 250.0
+
+
+class Site:
+    """One client, with the world in synchronous mode while it is open.
+
+    At the end what it spawned is gone, and the world runs freely as that of a new server does, whatever a client that died
+    left: an AirSim in the same build answers only then.
+    """
+
+    def __init__(self, endpoint: Endpoint, *, step_s: float = STEP_S) -> None:
+        """Connect and take the clock.
+
+        Raises:
+            RuntimeError: nobody answers.
+        """
+        self.client = carla.Client(endpoint.host, endpoint.port)
+        self.client.set_timeout(_CALL_S)
+        self.world = self.client.get_world()
+        self.town = self.world.get_map()
+        self.blueprints = self.world.get_blueprint_library()
+        self._mine: list[carla.Actor] = []
+        settings = self.world.get_settings()
+        settings.synchronous_mode, settings.fixed_delta_seconds, settings.no_rendering_mode = True, step_s, False
+        self.world.apply_settings(settings)
+        points = self.town.get_spawn_points()
+        if not points:
+            raise SimulatorError("the town has no spawn points; ask in one that has")
+        self.spawn_points = points
+        at = points[0].location
+        self.above = carla.Location(at.x, at.y, at.z + _ABOVE_M)
+
+    def __enter__(self) -> Self:
+        """Give itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take away what was put, and let the world run."""
+        self.clear()
+        settings = self.world.get_settings()
+        settings.synchronous_mode, settings.fixed_delta_seconds = False, None
+        self.world.apply_settings(settings)
+
+    def tick(self) -> int:
+        """Tick once; returns the frame."""
+        return int(self.world.tick(_CALL_S))
+
+    def spawn(self, blueprint: str, at: carla.Transform, **attributes: str) -> Any:
+        """Put an actor.
+
+        Raises:
+            SimulatorError: the server does not have it, or it does not fit there.
+        """
+        try:
+            found = self.blueprints.find(blueprint)
+        except IndexError as error:
+            raise SimulatorError(f"no blueprint {blueprint}") from error
+        for name, value in attributes.items():
+            found.set_attribute(name, value)
+        actor = self.world.spawn_actor(found, at)
+        self._mine.append(actor)
+        return actor
+
+    def body(self, blueprint: str, at: carla.Transform) -> Any:
+        """Put a vehicle that does not fall."""
+        actor = self.spawn(blueprint, at)
+        actor.set_simulate_physics(False)
+        return actor
+
+    def camera(
+        self, kind: str, at: carla.Transform, *, width: int = 400, height: int = 300, fov_deg: float = 60.0
+    ) -> Camera:
+        """Put a camera of ``sensor.camera.<kind>``; its readings wait in a queue."""
+        size = {"image_size_x": str(width), "image_size_y": str(height), "fov": str(fov_deg)}
+        return Camera(self.spawn(f"sensor.camera.{kind}", at, **size))
+
+    def clear(self) -> None:
+        """Take away what was put."""
+        for actor in self._mine:
+            if isinstance(actor, carla.Sensor):
+                actor.stop()
+        if self._mine:
+            # no tick in the same call: it holds the interpreter, which the callbacks of stopped sensors want, too
+            self.client.apply_batch_sync([carla.command.DestroyActor(a.id) for a in reversed(self._mine)], False)
+            self.tick()
+        self._mine.clear()
+
+
+class Camera:
+    """A sensor whose readings are asked for by frame."""
+
+    def __init__(self, sensor: carla.Sensor) -> None:
+        """Listen."""
+        self.sensor = sensor
+        self._readings: queue.Queue[Any] = queue.Queue()
+        put: Callable[[Any], None] = self._readings.put
+        sensor.listen(put)
+
+    def of(self, frame: int) -> Any:
+        """Return the reading of a frame.
+
+        Raises:
+            SimulatorError: none of it came.
+        """
+        try:
+            while (reading := self._readings.get(timeout=_READING_S)).frame < frame:
+                pass
+        except queue.Empty:
+            raise SimulatorError(f"no reading of {self.sensor.type_id} came in {_READING_S:g} s") from None
+        if reading.frame != frame:
+            raise SimulatorError(f"asked {self.sensor.type_id} for frame {frame}, {reading.frame} came")
+        return reading
+
+    def first(self, number: int, *, after: int) -> list[Any]:
+        """Return so many readings of later frames in the order in which they came; fewer where no more come."""
+        came: list[Any] = []
+        with contextlib.suppress(queue.Empty):
+            while len(came) < number:
+                reading = self._readings.get(timeout=_READING_S)
+                came += [reading] if reading.frame > after else []
+        return came
+
+    def drain(self) -> list[Any]:
+        """Return what waits."""
+        return [self._readings.get() for _ in range(self._readings.qsize())]
+
+    def camera_points(self, points_m: FloatArray) -> FloatArray:
+        """Return (N, 3) right, down, forward metres of (N, 3) world points."""
+        inverse = np.asarray(self.sensor.get_transform().get_inverse_matrix())
+        seen = np.c_[points_m, np.ones(len(points_m))] @ inverse.T
+        camera_m: FloatArray = seen[:, [1, 2, 0]] * np.array([1.0, -1.0, 1.0])
+        return camera_m
+
+
+def bgra_of(image: Any) -> UInt8Array:
+    """Return an image's pixels, (H, W, 4)."""
+    flat: UInt8Array = np.frombuffer(image.raw_data, np.uint8)
+    return flat.reshape(image.height, image.width, 4).copy()
+
+
+def absent_on_error(ask: Callable[[], Any]) -> tuple[Any, str]:
+    """Return an answer and no note, or None and the server's reason."""
+    try:
+        return ask(), ""
+    except (RuntimeError, SimulatorError, IndexError) as error:
+        return None, " ".join(str(error).split())[:200]
+
+
+def shifted(at: carla.Location, x_m: float = 0.0, y_m: float = 0.0, z_m: float = 0.0) -> carla.Location:
+    """Return a place beside another one."""
+    return carla.Location(at.x + x_m, at.y + y_m, at.z + z_m)

@@ -1,0 +1,76 @@
+"""Ask a simulator everything, one probe a process, and gather the answers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from uavsim.conform.answers import Answer, AnswerFile
+from uavsim.conform.worker import AIRSIM, CARLA
+from uavsim.environment import python_command
+from uavsim.errors import SimulatorError
+from uavsim.simulate.ports import Endpoint
+from uavsim.simulate.recognise import require
+
+__all__ = ["answers_of", "ask_everything"]
+
+_LIMIT_S: Final = 150.0  # a probe; all of them so end within a quarter of an hour on a server that answers
+_WHO_S: Final = 60.0
+
+
+def ask_everything(
+    carla: str, airsim: str, *, heard: Callable[[str, int, float], None], python: str = ""
+) -> AnswerFile:
+    """Ask; the server's settings are given back after each probe.
+
+    Args:
+        carla: ``HOST:PORT``.
+        airsim: ``HOST:PORT``; empty: no AirSim is asked.
+        heard: called after each probe with its name, the number of its answers and its seconds.
+        python: the interpreter of the clients; empty: this one.
+
+    Raises:
+        InputError: an address is none.
+        SimulatorError: nobody answers, or another program does.
+    """
+    require("carla", Endpoint.parse(carla, what="--simulator"))  # the vendors' clients wait a minute for nobody
+    if airsim:
+        require("airsim", Endpoint.parse(airsim, what="--airsim"))
+    started, start = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()), time.monotonic()
+    who = _ask("who", carla, airsim, limit_s=_WHO_S, python=python)
+    if "error" in who:
+        raise SimulatorError(f"{who['error']} (asked at {carla})")
+    answers: list[Answer] = []
+    for name in [*CARLA, *(f"airsim-{name}" for name in AIRSIM if airsim)]:
+        began = time.monotonic()
+        answers += answers_of(name, carla, airsim, python=python)
+        heard(name, len(answers), time.monotonic() - began)
+    known = {(a.capability, a.question): a for a in answers}  # the last one, should two probes ask the same
+    seconds = round(time.monotonic() - start, 1)
+    return AnswerFile(**who, started=started, seconds=seconds, answers=tuple(known.values()))
+
+
+def answers_of(name: str, carla: str, airsim: str, *, python: str = "") -> list[Answer]:
+    """Return the answers of one probe; a client that died, or a server that hangs, is one of them."""
+    given = _ask(name, carla, airsim, limit_s=_LIMIT_S, python=python)
+    if "error" in given:
+        return [Answer(capability=name, question="asked to the end", value=None, note=str(given["error"])[:400])]
+    return [Answer.model_validate(a) for a in given["answers"]]
+
+
+def _ask(name: str, carla: str, airsim: str, *, limit_s: float, python: str) -> dict[str, Any]:
+    own = python_command("uavsim.conform.worker", name, "--carla", carla, "--airsim", airsim)
+    command = [python or own[0], *own[1:]]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=False)
+    except subprocess.TimeoutExpired:
+        return {"error": f"no answer within {limit_s:g} s"}
+    try:
+        answer: dict[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        last = (done.stderr.strip().splitlines() or ["without a word"])[-1]
+        return {"error": f"the client ended with code {done.returncode}: {last}"}
+    return answer
