@@ -12,7 +12,7 @@ import pytest
 
 import uavsim
 from tests.e2e.flights import Flights
-from tests.geometry.kalibr import kalibr_project
+from tests.geometry.formulas import Formula, kalibr_project, opencv_project
 from uavsim.typing import FloatArray, UInt8Array
 from uavsim.validate.validator import validate_version
 
@@ -20,15 +20,6 @@ MODELS = {"BROWN": "brown_conrady", "FISHEYE": "equidistant"}
 MOST_PX = 0.1
 ENOUGH_PX = 60
 MANY = 5
-Formula = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-
-
-def opencv_project(rays: FloatArray, matrix: FloatArray, k: FloatArray) -> FloatArray:
-    """Return (N, 2) pixels of (N, 3) points by OpenCV."""
-    still = np.zeros(3)
-    if len(k) == 4:
-        return np.asarray(cv2.fisheye.projectPoints(rays[:, None], still, still, matrix, k)[0][:, 0])
-    return np.asarray(cv2.projectPoints(rays, still, still, matrix, k)[0][:, 0])
 
 
 @pytest.fixture(scope="module")

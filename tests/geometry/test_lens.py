@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.geometry.kalibr import kalibr_project
+from tests.geometry.formulas import kalibr_project
 from uavsim.errors import FrameError
 from uavsim.geometry import pinhole
 from uavsim.geometry.lens import Lens

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.geometry.formulas import Formula, kalibr_project, opencv_project
 from uavsim.geometry import pinhole
 from uavsim.geometry.lens import Lens
 from uavsim.records import through_lens
@@ -96,6 +97,33 @@ def test_objects_cover_as_many_pixels_as_their_area_in_the_image(lens: Lens) -> 
         areas.append(abs(float(np.sum(u * np.roll(v, -1) - v * np.roll(u, -1)))) / 2)
     assert sum(counted) == pytest.approx(sum(areas), rel=0.003)  # a disc's own, a hundredth: the grid
     np.testing.assert_allclose(counted, areas, rtol=0.06)
+
+
+@pytest.mark.parametrize("formula", [opencv_project, kalibr_project], ids=["OpenCV", "Kalibr"])
+@both
+def test_each_disc_lies_where_the_formulas_put_its_outline_to_a_tenth_of_a_pixel(lens: Lens, formula: Formula) -> None:
+    """White discs all over a wide image that is drawn without steps: the middle of each one's light, each by itself."""
+    through = modality(RGB).through_lens
+    assert through is not None
+    rays, angle = wide_rays(lens), np.linspace(0.0, 2.0 * np.pi, 361)[:-1]
+    pixel = rays[0, 1, 0] - rays[0, 0, 0]
+    v, u = np.indices((180, 320)) + 0.5
+    off = []
+    for x, y in np.random.default_rng(5).uniform([-0.85, -0.45], [0.85, 0.45], (60, 2)).tolist():
+        within = (0.04 - np.hypot(rays[..., 0] - x, rays[..., 1] - y)) / pixel
+        light = np.rint(255.0 * np.clip(within + 0.5, 0.0, 1.0)).astype(np.uint8)
+        shown = through(np.repeat(light[..., None], 3, axis=2), lens)[..., 0].astype(float)
+        outline = np.stack([x + 0.04 * np.cos(angle), y + 0.04 * np.sin(angle), np.ones_like(angle)], axis=1)
+        wanted = polygon_middle(formula(outline, lens.intrinsic, np.array(lens.coefficients)))
+        off.append(np.hypot((shown * u).sum() / shown.sum() - wanted[0], (shown * v).sum() / shown.sum() - wanted[1]))
+    assert max(off) < 0.1
+
+
+def polygon_middle(outline: FloatArray) -> FloatArray:
+    """Return (2,) the centroid of the area inside of an (N, 2) outline."""
+    ahead = np.roll(outline, -1, axis=0)
+    cross = outline[:, 0] * ahead[:, 1] - outline[:, 1] * ahead[:, 0]
+    return np.asarray(((outline + ahead) * cross[:, None]).sum(axis=0) / (3.0 * cross.sum()))
 
 
 def test_a_lens_that_does_nothing_changes_nothing() -> None:

@@ -1,10 +1,28 @@
-"""Kalibr's projections, written out from its camera models (aslam_cv: RadialTangentialDistortion, EquidistantDistortion)."""
+"""Projections by OpenCV itself, and Kalibr's, written out from its camera models.
 
+Source: aslam_cv, RadialTangentialDistortion and EquidistantDistortion.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import cv2
 import numpy as np
 
 from uavsim.typing import FloatArray
 
-__all__ = ["kalibr_project"]
+__all__ = ["Formula", "kalibr_project", "opencv_project"]
+
+Formula: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+"""(N, 3) points, (3, 3) matrix, coefficients -> (N, 2) pixels."""
+
+
+def opencv_project(points: FloatArray, matrix: FloatArray, k: FloatArray) -> FloatArray:
+    """Return (N, 2) pixels of (N, 3) points; four coefficients are a fisheye's."""
+    still = np.zeros(3)
+    if len(k) == 4:
+        return np.asarray(cv2.fisheye.projectPoints(points[:, None], still, still, matrix, k)[0][:, 0])
+    return np.asarray(cv2.projectPoints(points, still, still, matrix, k)[0][:, 0])
 
 
 def kalibr_project(points: FloatArray, matrix: FloatArray, k: FloatArray) -> FloatArray:
