@@ -106,7 +106,7 @@ def _town_maps(data: bytes) -> None:
     from uavsim_maps.expansion import read_expansion
     from uavsim_maps.files import files_of_town
 
-    for name, written in files_of_town(TownSource(data), "T", ("expansion", "graph")).items():
+    for name, written in files_of_town(TownSource(data), "T", ("expansion", "graph", "lanelet2")).items():
         if name.endswith("T.json"):
             read_expansion(written, name="T")
 

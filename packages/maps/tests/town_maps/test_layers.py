@@ -259,6 +259,12 @@ def test_a_jump_of_the_width_is_a_ramp_of_half_a_metre():
     assert shapely.area(shape) == pytest.approx(60 * 3.5 + 40 * 5 + 0.5 * 1.5 / 2, abs=1e-3)
 
 
+def test_a_jump_of_the_width_right_behind_the_begin_does_not_reach_to_the_next_place():
+    narrower = '<width sOffset="0.00002" a="2.5" b="0" c="0" d="0"/>'
+    (shape,) = build(network(road("1", section(lane(-1, inside=narrower)))), "T").layer("lane").shapes
+    assert shapely.area(shape) == pytest.approx(100 * 2.5 + 0.05 * 1.0 / 2, abs=1e-3)
+
+
 def test_a_jump_of_the_lane_offset_at_a_section_leaves_the_one_before_alone():
     offset = "".join(f'<laneOffset s="{s}" a="{a}" b="0" c="0" d="0"/>' for s, a in ((0, -6), (40, -1)))
     town = build(network(road("1", section(lane(-1)), section(lane(-1), s=40.0), offset=offset)), "T")

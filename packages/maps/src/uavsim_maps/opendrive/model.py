@@ -29,6 +29,8 @@ __all__ = [
 FINE_M = 0.01  # a chord leaves a curve by no more
 _BEFORE_M = 1e-6  # the end of a section: there the lane offset of the next one may begin with a jump
 _RAMP_M = 0.5  # what a border that jumps takes to get there: not all of the piece before
+_RAMP_AT_BEGIN_M = 0.05  # the same where there is no piece before
+_SAME_M = 1e-4  # places nearer to an end than this are the end
 _WIDE_M = 12.0  # what lies so far from the reference line keeps to that, too
 
 
@@ -214,9 +216,11 @@ class Road:
         knots += [width.s_m + shift for width in widths]
         marks = [] if lanes is None else [mark.s_m for lane in lanes.lanes.values() for mark in lane.marks]
         knots.append(np.array(marks) + shift)  # paint begins there
-        knots += [self.lane_offset.jumps_m() - _RAMP_M, *(width.jumps_m() + shift - _RAMP_M for width in widths)]
+        jumps = np.concatenate([self.lane_offset.jumps_m(), *(width.jumps_m() + shift for width in widths)])
+        at_begin = (jumps > begin_m) & (jumps < begin_m + _SAME_M)
+        knots += [jumps - _RAMP_M, np.full(int(at_begin.any()), begin_m + _RAMP_AT_BEGIN_M)]
         inner = np.unique(np.ceil(np.concatenate(knots) * 1e6) / 1e6)  # up: what begins at a knot holds there
-        ends = np.concatenate([[begin_m], inner[(inner > begin_m + 1e-4) & (inner < end_m - 1e-4)], [end_m]])
+        ends = np.concatenate([[begin_m], inner[(inner > begin_m + _SAME_M) & (inner < end_m - _SAME_M)], [end_m]])
         low, long = ends[:-1], np.diff(ends)
         bend = self._bend(low, long, widths, shift)
         count = np.clip(np.ceil(long / np.sqrt(8 * within_m / np.maximum(bend, 1e-9))), 1, 2000).astype(np.int64)
