@@ -295,3 +295,16 @@ def test_cameras_that_cannot_be_chosen_are_refused(own, named, more, said):
     own("flight_plans/datasets/mine.yaml", CLIP % named)
     with pytest.raises(ConfigError, match=re.escape(f"mine.yaml:5: captures.clip.cameras: {said}")):
         plan_scenes("mine", scenes=[0])
+
+
+@pytest.mark.parametrize(
+    ("twins", "said"),
+    [
+        ("{weather: [night, nigt]}", "twins.weather[1]: unknown weather 'nigt'; did you mean 'night'?"),
+        ("{skins: [stret]}", "twins.skins[0]: unknown skin 'stret'; did you mean 'street'?"),
+    ],
+)
+def test_unknown_twins_are_refused_before_anything_flies(own, twins, said):
+    own("flight_plans/datasets/mine.yaml", DATASET + f"twins: {twins}\n")
+    with pytest.raises(ConfigError, match=re.escape(f"mine.yaml:6: {said}")):
+        plan_scenes("mine", scenes=[0])

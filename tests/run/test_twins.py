@@ -69,6 +69,12 @@ def test_words_of_another_scene_hide_nothing_here(recorded: Path) -> None:
     assert plan.ingredients["replay"].hidden == (1,)
 
 
+def test_all_of_the_traffic_may_go(recorded: Path) -> None:
+    asked = asked_twins(recorded, weather=(), without=["all"], occluders=False)
+    (request,) = requests_of(recorded, recorded.parent / "twins", asked).values()
+    assert resolve(request).plan_of("scene_0000").ingredients["replay"].hidden == (1, 2, 3)
+
+
 def test_without_words_it_is_the_datasets_yaml_that_says(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="names no twins"):
         asked_twins(recorded, weather=(), without=(), occluders=False)

@@ -72,8 +72,8 @@ _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which 
     "generate": "Fly a dataset; what was interrupted continues.",
     "regenerate": "Fly scenes of a dataset anew, with the settings that it was made with.",
     "replay": "Show the recorded scenes of a dataset again, changed; what was interrupted continues.",
-    "twins": "Show the same instants without an occluder or in another weather, and link them; by default what `twins:` "
-    "names.",
+    "twins": "Show the same instants without an occluder, in another weather or skin, and link them; default: its YAML's "
+    "`twins:`.",
     "adopt": "Take videos back as an image twin of a dataset, and say of each object whether its label still holds.",
     "status": "Show what is done, flying, quarantined and missing, and how long the rest takes. Changes nothing.",
     "plan": "Show what would fly, as a table and as an image; or make a town's routes.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -77,22 +77,27 @@ def twins(
         list[str] | None,
         typer.Option(help="A twin without this actor (blueprint, SCENE:ID) or class; repeat for more."),
     ] = None,
+    skin: Annotated[
+        list[str] | None, typer.Option(help="Twins in this skin, by name or YAML file; repeat for more.")
+    ] = None,
     occluders: Annotated[bool, typer.Option("--occluders", help="A twin without the actors that hide others.")] = False,
     simulator: SimulatorOption = None,
     run: RunOption = None,
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the same instants without an occluder or in another weather, and link them; by default what `twins:` names."""
+    """Show the same instants without an occluder, in another weather or skin, and link them; default: its YAML's `twins:`."""
     from uavsim.run.twins import asked_twins, make_twins, requests_of
 
     config = Library.of().run(run).model if run else None
-    asked = asked_twins(folder, weather=weather or (), without=without or (), occluders=occluders, scenes=scenes)
+    asked = asked_twins(
+        folder, weather=weather or (), without=without or (), occluders=occluders, skins=skin or (), scenes=scenes
+    )
     requests = requests_of(folder, out, asked, scenes=scenes, simulators=tuple(simulator or ()), run=config)
     screen = Screen(quiet=as_json)
     if dry_run:
         if as_json:
-            write_out(json.dumps([asdict(twin) for twin in asked]))
+            write_out(json.dumps([asdict(replace(twin, skin=None)) for twin in asked]))
         for twin in asked:
             screen.print(f"{twin.name}: {len(twin.words)} changes, into {out / twin.name}")
         screen.print("nothing was started or written (--dry-run)")

@@ -15,6 +15,7 @@ from pydantic_core import CoreSchema
 
 __all__ = [
     "BLUEPRINT",
+    "COLOUR",
     "MESH",
     "PATTERNS",
     "PROP_OR_MESH",
@@ -36,8 +37,10 @@ _CAMERA: Final = r"^[A-Z0-9][A-Z0-9_]{0,31}$"
 BLUEPRINT: Final = r"^(all|uav3d|vehicle\.[a-z0-9_-]+\.[a-z0-9_-]+)$"
 MESH: Final = r"^/[A-Za-z0-9_./]{1,200}$"
 PROP_OR_MESH: Final = r"^([a-z0-9_]+(\.[a-z0-9_]+){1,5}|/[A-Za-z0-9_./]{1,200})$"
+COLOUR: Final = r"^(\d{1,2}|1\d\d|2[0-4]\d|25[0-5])(,(\d{1,2}|1\d\d|2[0-4]\d|25[0-5])){2}$"
 TAG: Final = r"^[a-z0-9][a-z0-9_]{0,63}$"
 PATTERNS: Final = {
+    COLOUR: 'a colour: "r,g,b", each 0 to 255',
     TAG: "a tag: one word of a-z, 0-9 and _, 64 at most",
     MESH: "the path of an asset: /Game/Props/tyre.tyre",
     PROP_OR_MESH: "a prop's blueprint (static.prop.kite), or the path of a static mesh (/Game/Props/kite.kite)",

@@ -229,6 +229,8 @@ class Twins(Model):
     """The same instants without this actor (a blueprint, or ``scene_0000:12``) or class."""
     occluders: bool = False
     """The same instants without the actors that hide others."""
+    skins: Annotated[tuple[Reference, ...], Field(exclude_if=_is_empty)] = ()
+    """The same instants with other weather, sun and colours, drawn of the distributions of these files."""
 
 
 class Clip(Model):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
 import numpy as np
 
 from uavsim.config.backends import backend_of
-from uavsim.config.dataset import DatasetConfig, NameSchedule, TownShare
+from uavsim.config.dataset import DatasetConfig, NameSchedule, TownShare, Twins
 from uavsim.config.formation import Formation
 from uavsim.config.library import Library
 from uavsim.config.load import Loaded
@@ -179,6 +180,13 @@ class _TownPlanner:
             self.formation(name)
         for name in self.dataset.model.weather.names:
             self.weather(name)
+        twins, path = self.dataset.model.twins or Twins(), self.dataset.source.path
+        for name in twins.weather:
+            weather = partial(self.library.weather, name, named_in=path, presets=tuple(PRESETS))
+            _located(self.dataset, ("twins", "weather", twins.weather.index(name)), weather)
+        for name in twins.skins:
+            skin = partial(self.library.of_ingredient, "skin", name, named_in=path)
+            _located(self.dataset, ("twins", "skins", twins.skins.index(name)), skin)
 
     @property
     def keyframe_steps(self) -> int:

@@ -177,6 +177,7 @@ INGREDIENTS: Final[Registry[Ingredient]] = Registry(
             "flight_sensors",
             "town_maps",
             "replay",
+            "skins",
         )
     },
     expects=Ingredient,

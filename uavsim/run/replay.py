@@ -6,21 +6,26 @@ ingredient of each plan.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from uavsim.capture.recording_reader import read_recording
 from uavsim.config.kept import KEPT
+from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.parse import parse_json, read_regular
 from uavsim.ingredients.replay.plan import replay_plan
+from uavsim.ingredients.replay.records import ReplayPlan
+from uavsim.ingredients.skins.plan import coloured, dressed, other_traffic
+from uavsim.ingredients.skins.records import SkinPlan
 from uavsim.plan.numbering import parse_numbers
 from uavsim.records.modalities import LIDAR, camera_sensors
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
 from uavsim.registry import pick
-from uavsim.run.request import ReplayRequest, Request
+from uavsim.run.request import ReplayRequest, Request, SkinRequest
 from uavsim.store.commit import generation_of
 from uavsim.store.identity import IDENTITY, kept_dataset, read_identity
 from uavsim.store.ledger import LedgerEntry, read_ledger
@@ -40,6 +45,7 @@ def request_of_recordings(
     sensors: str | None = None,
     hide: tuple[str, ...] = (),
     changes: dict[str, str | None],
+    skin: SkinRequest | None = None,
     simulators: tuple[str, ...] = (),
     run: RunConfig | None = None,
 ) -> Request:
@@ -52,6 +58,7 @@ def request_of_recordings(
         sensors: ``+lidar,+depth``.
         hide: actors or classes.
         changes: formation, rig, weather and topology, where they are to be others.
+        skin: to be drawn for each scene.
         simulators: as of ``uavsim generate``.
         run: as of ``uavsim generate``.
 
@@ -74,7 +81,7 @@ def request_of_recordings(
     inner = asked.get("replay") or {}
     chosen = {key: changes.get(key) or asked.get(key) for key in _CHOICES}
     more = _sensors(sensors)
-    changed = bool(more or hide or any(changes.get(key) for key in _CHOICES))
+    changed = bool(more or hide or skin or any(changes.get(key) for key in _CHOICES))
     return Request(
         dataset=dataset,
         out=out,
@@ -90,6 +97,7 @@ def request_of_recordings(
             folder=str(folder.absolute()),
             sensors=more,
             hide=hide,
+            skin=skin,
             is_changed=changed or bool(inner.get("is_changed")),
         ),
         simulators=simulators,
@@ -150,9 +158,11 @@ def replayed(planned: ScenePlan, request: Request) -> ScenePlan:
     """
     assert request.replay is not None
     folder = Path(request.replay.folder)
-    recording = _recording(folder, planned.scene_name)
+    recording, skin = _recording(folder, planned.scene_name), request.replay.skin
+    if skin is not None and skin.skin.traffic == "other":
+        return _in_skin(other_traffic(planned, name=skin.name, draw=skin.draw), skin, request.dataset)
     asked = _source(folder)[1].get("request", {})
-    return replay_plan(
+    plan = replay_plan(
         planned,
         recording,
         changed=tuple(key for key in _CHOICES if getattr(request, key) != asked.get(key)),
@@ -160,6 +170,18 @@ def replayed(planned: ScenePlan, request: Request) -> ScenePlan:
         hide=request.replay.hide,
         folder=folder,
     )
+    return plan if skin is None else _in_skin(plan, skin, request.dataset)
+
+
+def _in_skin(plan: ScenePlan, request: SkinRequest, dataset: str) -> ScenePlan:
+    library, record = Library.of().with_dataset(dataset)[1], plan.of(ReplayPlan)
+    actors = record.actors if record is not None else ()
+    plan = dressed(plan, request.skin, name=request.name, draw=request.draw, actors=actors, library=library)
+    skin = plan.of(SkinPlan)
+    if record is None or skin is None:
+        return plan
+    shown_again = replace(record, actors=coloured(actors, skin))
+    return replace(plan, ingredients=plan.ingredients | {"replay": shown_again})
 
 
 def _recording(folder: Path, scene: str) -> Recording:

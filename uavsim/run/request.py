@@ -9,10 +9,21 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from uavsim.config.overrides import Overrides
 from uavsim.config.run import RunConfig, parse_simulator
+from uavsim.ingredients.skins.config import Skin
 from uavsim.store.output import Output
 from uavsim.store.places import open_output
 
-__all__ = ["OutputRequest", "ReplayRequest", "Request"]
+__all__ = ["OutputRequest", "ReplayRequest", "Request", "SkinRequest"]
+
+
+class SkinRequest(BaseModel):
+    """A skin of which one twin is drawn."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(description="of the skin")
+    draw: int = Field(ge=0, description="number of the twin")
+    skin: Skin
 
 
 class ReplayRequest(BaseModel):
@@ -23,6 +34,7 @@ class ReplayRequest(BaseModel):
     folder: str = Field(description="of the dataset that was recorded")
     sensors: tuple[str, ...] = Field(default=(), description="more sensors for every camera, and lidar for every drone")
     hide: tuple[str, ...] = Field(default=(), description="actors by instance id, blueprint, or class")
+    skin: SkinRequest | None = Field(default=None, description="another look, drawn for each scene")
     is_changed: bool = Field(default=True, description="something is other than in the recorded dataset")
 
 

@@ -67,12 +67,20 @@ def _configuration(request: Request, towns: Sequence[str]) -> JsonDict:
     used: dict[str, Path] = {}
     for town in dict.fromkeys((*towns, *dataset_towns(request.dataset))):
         try:
-            used |= used_files(request.dataset, towns=(town,), overrides=request)
+            for weather in (request.weather, *_drawn_weathers(request)):
+                own = request.model_copy(update={"weather": weather})
+                used |= used_files(request.dataset, towns=(town,), overrides=own)
         except InputError:
             if town in towns:
                 raise
     made = pack(request.dataset, used)
     return made if request.replay is None else kept_again(request.replay, made)
+
+
+def _drawn_weathers(request: Request) -> tuple[str, ...]:
+    """Return the weathers that a skin may draw."""
+    skin = request.replay.skin if request.replay is not None else None
+    return skin.skin.weather.names if skin is not None and skin.skin.weather is not None else ()
 
 
 def _numbers_of(
@@ -138,7 +146,9 @@ def identity_of(request: Request) -> JsonDict:
         **{key: value for key in ("formation", "rig", "weather") if (value := getattr(request, key)) is not None},
     }
     if request.replay is not None and request.replay.is_changed:
-        shown = {"sensors": list(request.replay.sensors), "hide": list(request.replay.hide)}
+        shown: JsonDict = {"sensors": list(request.replay.sensors), "hide": list(request.replay.hide)}
+        if request.replay.skin is not None:
+            shown["skin"] = request.replay.skin.model_dump(mode="json")
         config["replay"] = {"of": source_fingerprint(request.replay), **shown}
     config |= config.pop("ingredients")  # named by their keys, as in the file
     config["labels"]["label_parked"] = None  # a key until 2026-11: datasets begun with it keep their fingerprint

@@ -1,4 +1,4 @@
-"""``uavsim twins``: the same instants once more without an occluder or in another weather, linked to the dataset.
+"""``uavsim twins``: the same instants once more without an occluder, in another weather or skin, linked to the dataset.
 
 A twin is a replay with one thing changed. Each lies in a folder of its own below ``OUT``, a valid dataset whose tokens are
 those of the recorded one. ``OUT/twin.json`` links image by image; ``OUT/occlusion_cause.json`` says of each occlusion label
@@ -26,11 +26,13 @@ from uavsim.errors import InputError
 from uavsim.files.parse import parse_json, read_regular, reading
 from uavsim.files.result_folder import check_result_folder
 from uavsim.files.whole import to_json_bytes, write_whole
+from uavsim.ingredients.skins.config import Skin
+from uavsim.ingredients.skins.plan import check_names
 from uavsim.records.ingredients import actor_kind
 from uavsim.records.labels import ViewLabels
 from uavsim.records.recording import Recording
 from uavsim.run.replay import request_of_recordings
-from uavsim.run.request import Request
+from uavsim.run.request import Request, SkinRequest
 from uavsim.run.result import Result
 from uavsim.store.commit import generation_of, read_fragment
 from uavsim.store.identity import kept_dataset
@@ -60,15 +62,17 @@ class Twin:
     """One change; its name is the folder's.
 
     Attributes:
-        kind: weather, or without (some actors).
-        words: the weather's name, or what is hidden.
+        kind: weather, without (some actors), skin, or traffic (a skin over other traffic: its boxes are other objects).
+        words: the weather's name, what is hidden, or the skin's name and the number of its draw.
         hides: what is known already of the dataset's occlusions: those that may be proven, by scene.
+        skin: that is drawn.
     """
 
     name: str
     kind: str
     words: tuple[str, ...]
     hides: Mapping[str, Sequence[Occlusion]] = field(default_factory=dict, compare=False, repr=False)
+    skin: SkinRequest | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,23 +94,33 @@ class TwinsResult:
 
 
 def asked_twins(
-    folder: Path, *, weather: Sequence[str], without: Sequence[str], occluders: bool, scenes: str | None = None
+    folder: Path,
+    *,
+    weather: Sequence[str],
+    without: Sequence[str],
+    occluders: bool,
+    skins: Sequence[str] = (),
+    scenes: str | None = None,
 ) -> tuple[Twin, ...]:
     """Return the twins that were asked for; where nothing was, those of the dataset's YAML (``twins:``).
 
     Raises:
         InputError: nothing to make.
     """
-    if not (weather or without or occluders):
+    library = Library.of()
+    if not (weather or without or occluders or skins):
         kept = kept_dataset(LocalOutput(folder.absolute()))
-        config = Library.of().dataset(kept).model.twins if kept is not None else None
+        if kept is not None:
+            loaded, library = library.with_dataset(kept)
+        config = loaded.model.twins if kept is not None else None
         if config is None:
             raise InputError(
-                f"{folder}: its dataset names no twins; name some with --weather, --without or --occluders"
+                f"{folder}: its dataset names no twins; name some with --weather, --without, --skin or --occluders"
             )
-        weather, without, occluders = config.weather, config.without, config.occluders
+        weather, without, occluders, skins = config.weather, config.without, config.occluders, config.skins
     twins = [Twin(f"weather-{Path(name).stem}", "weather", (name,)) for name in weather]
     twins += [Twin(f"without-{_plain(word)}", "without", (word,)) for word in without]
+    twins += [twin for name in skins for twin in _in_skins(library, name)]
     if occluders:
         hides = dict(_labels(folder, scenes))
         words = tuple(
@@ -123,6 +137,17 @@ def asked_twins(
                 f"twins {other.words[0]} and {twin.words[0]} would have one name, {twin.name}; make them one by one"
             )
     return tuple(by_name.values())
+
+
+def _in_skins(library: Library, name: str) -> list[Twin]:
+    """Return the twins that a skin's file asks for."""
+    loaded = check_names(library.of_ingredient("skin", name))
+    skin: Skin = loaded.model
+    kind, name = "traffic" if skin.traffic == "other" else "skin", loaded.name
+    return [
+        Twin(f"skin-{name}-{draw}", kind, (name, str(draw)), skin=SkinRequest(name=name, draw=draw, skin=skin))
+        for draw in range(skin.twins)
+    ]
 
 
 def requests_of(
@@ -149,6 +174,7 @@ def requests_of(
             scenes=scenes,
             hide=twin.words if twin.kind == "without" else (),
             changes={"weather": twin.words[0] if twin.kind == "weather" else None},
+            skin=twin.skin,
             simulators=simulators,
             run=run,
         )

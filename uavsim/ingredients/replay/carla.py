@@ -17,6 +17,8 @@ from uavsim.ingredients.parked.carla import parked_objects
 from uavsim.ingredients.parked.read import parked_vehicles
 from uavsim.ingredients.parked.records import ParkedPlan
 from uavsim.ingredients.replay.records import ReplayPlan
+from uavsim.ingredients.skins.carla import paint
+from uavsim.ingredients.skins.records import SkinPlan
 from uavsim.records.ingredients import actor_kind
 from uavsim.records.motion import TickMotion
 from uavsim.records.recording import ActorInfo, ActorStates
@@ -73,6 +75,8 @@ class RecordedTraffic(Spawned):
     # ------------------------------------------------------------------ a scene's beginning and end
     def spawn(self) -> None:
         """See the function of that name."""
+        skin = self._context.plan.of(SkinPlan)
+        self.marks_town = skin is not None and paint(self._context, skin)
         self._world.reset_all_traffic_lights()
         self._world.freeze_all_traffic_lights(True)
         self._signals = signals_of(self._world)

@@ -12,16 +12,18 @@ from uavsim.errors import DatasetError, InputError
 from uavsim.ingredients.replay.records import ReplayPlan
 from uavsim.plan.config_to_plan import block_sensor
 from uavsim.records.classes import LABELS, class_of
-from uavsim.records.ingredients import ingredients_of
+from uavsim.records.ingredients import actor_kind, ingredients_of
 from uavsim.records.modalities import LIDAR, camera_sensors, modality, ordered
 from uavsim.records.motion import Motion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, Recording
 from uavsim.registry import pick
 
-__all__ = ["flight", "replay_plan"]
+__all__ = ["ALL", "flight", "replay_plan"]
 
 _NAME: Final = "replay"
+ALL: Final = "all"
+"""The word for every actor of the traffic."""
 _SAME: Final = (
     "dataset",
     "seed",
@@ -61,7 +63,8 @@ def replay_plan(
         recording: of the scene.
         changed: keys of ``_PARTS`` that are asked for otherwise than when it was recorded; the rest keeps its recorded value.
         sensors: that every camera has besides, or the drones' lidar.
-        hide: instance ids, classes and blueprints that are not shown, of one scene where it begins with ``scene_0000:``.
+        hide: instance ids, classes and blueprints that are not shown, or ``all`` of the traffic, of one scene where it begins
+            with ``scene_0000:``.
         folder: for messages.
 
     Raises:
@@ -88,11 +91,12 @@ def replay_plan(
             f"{where} was recorded for {before.shutter_steps} steps after its last image, and a shutter of this rig takes "
             f"{plan.shutter_steps}: replay it with shutters that are open for {longest_s:g} s at most, or generate it anew"
         )
-    hidden = _hidden(recording.actors, hide, folder=folder, scene=planned.scene_name)
     states = {frame.step: frame.actors for frame in recording.frames}
     if missing := [step for step in before.capture_steps if step not in states]:
         raise InputError(f"{folder}: the recording of {planned.scene_name} lacks step {missing[0]}; it is damaged")
     agents = recording.frames[0].others
+    carriers = frozenset(one.instance_id for one in agents)
+    hidden = _hidden(recording.actors, hide, carriers=carriers, folder=folder, scene=planned.scene_name)
     if gone := [one.agent.id for one in agents if one.instance_id in hidden]:
         raise InputError(f"{where}: the vehicle of agent {gone[0]} cannot be hidden: it carries sensors")
     facts = recording.facts
@@ -151,8 +155,23 @@ def _of_scene(words: tuple[str, ...], scene: str) -> list[str]:
     return [word for place, _, word in parted if place in ("", scene)]
 
 
-def _hidden(actors: tuple[ActorInfo, ...], words: tuple[str, ...], *, folder: Path, scene: str) -> tuple[int, ...]:
-    """Return the instance ids of the hidden actors: a number, a blueprint, or a class of labels.
+def _may_go(info: ActorInfo) -> bool:
+    """Return whether an actor is traffic: no part of the town, of a corner case or of the swarm."""
+    kind = actor_kind(info.kind)
+    return kind.may_hide and not kind.is_of_town
+
+
+def _hidden(
+    actors: tuple[ActorInfo, ...], words: tuple[str, ...], *, carriers: frozenset[int], folder: Path, scene: str
+) -> tuple[int, ...]:
+    """Return the instance ids of the hidden actors: a number, a blueprint, a class of labels, or all of the traffic.
+
+    Args:
+        actors: of the scene.
+        words: of whom.
+        carriers: instance ids of those that carry sensors, which ``all`` leaves where they are.
+        folder: for messages.
+        scene: its name.
 
     Raises:
         InputError: a number that no actor has, or a word that is neither a class nor a blueprint.
@@ -166,11 +185,13 @@ def _hidden(actors: tuple[ActorInfo, ...], words: tuple[str, ...], *, folder: Pa
             if not found:
                 last = max((info.instance_id for info in actors), default=0)
                 raise InputError(f"{where} has no actor {word}; it has {f'1 to {last}' if last else 'none'}")
+        elif word == ALL:
+            found = {i.instance_id for i in actors if _may_go(i)} - carriers
         elif word in LABELS:
             found = {i.instance_id for i in actors if (kind := class_of(i)) is not None and kind.label == word}
         elif "." in word:
             found = {info.instance_id for info in actors if info.blueprint == word}
         else:
-            pick(dict.fromkeys((*LABELS, *blueprints)), word, what="class or blueprint to hide")
+            pick(dict.fromkeys((*LABELS, ALL, *blueprints)), word, what="class or blueprint to hide")
         hidden |= found
     return tuple(sorted(hidden))

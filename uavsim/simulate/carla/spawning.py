@@ -59,6 +59,7 @@ class Spawned:
         helpers: further actors that get no labels, as walkers' controllers.
         counts: what is reported of the scene: (asked for, spawned) by ``vehicles`` or ``walkers``.
         instance_of: actor id -> instance id where they are given; else they are numbered.
+        marks_town: what it did to the town stays until that is loaded anew.
         agents: who senses there: the id of the actor that carries the agent, any ingredient's, or where it stands.
     """
 
@@ -71,6 +72,7 @@ class Spawned:
     counts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     instance_of: Mapping[int, int] | None = None
     agents: Mapping[Agent, int | SE3] = field(default_factory=dict)
+    marks_town: bool = False
 
     def agents_in(self, infos: Mapping[int, ActorInfo]) -> list[tuple[Agent, ActorInfo | SE3]]:
         """Return ``agents`` with the description of the actors that carry them, which is given by actor id."""

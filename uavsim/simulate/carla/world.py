@@ -96,7 +96,7 @@ class CarlaWorld:
         """See ``WorldPort``."""
         heartbeat("load", 0)
         wanted = plan.town.carla_map
-        if self.map_name != wanted:
+        if self.map_name != wanted or any(spawned.marks_town for spawned in self._spawned.values()):
             self._load(wanted)
         heartbeat("load", 1)
         if not self._swept:

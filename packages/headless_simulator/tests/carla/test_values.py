@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from headless_simulator.carla.values import description, optional, pose_wire, transform, vector
+from headless_simulator.carla.values import description, mean_colour, optional, pose_wire, transform, vector
 from headless_simulator.errors import BadArgument
 
 
@@ -46,3 +46,20 @@ def test_a_description_has_its_attributes_by_name_and_goes_back_as_it_came() -> 
 def test_what_is_no_description_is_refused(value: Any) -> None:
     with pytest.raises(BadArgument):
         description(value, "description")
+
+
+def test_a_texture_is_its_mean_colour() -> None:
+    assert mean_colour([2, 1, [[10, 0, 255, 255], [13, 0, 255, 0]]], "texture") == (12, 0, 255)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None, [], [1, 1], [0, 0, []], [1, 1, []], [2, 1, [[1, 2, 3, 4]]], [-1, -1, [[1, 2, 3, 4]]], [1, 1, [[1, 2, 3]]],
+        [1, 1, [[1, 2, 3, 256]]], [1, 1, [[1, 2, 3, -1]]], [1, 1, [["a", 2, 3, 4]]], [2, 1, [[1, 2, 3, 4], [1]]], [1, 1, [7]],
+        [1, 1, [None]], [1, 1, [[[1, 2, 3, 4]]]], ["1", 1, [[1, 2, 3, 4]]],
+    ],
+)  # fmt: skip
+def test_what_is_no_texture_is_refused(value: Any) -> None:
+    with pytest.raises(BadArgument):
+        mean_colour(value, "texture")

@@ -207,6 +207,26 @@ def test_a_house_hides_the_car_behind_it() -> None:
     assert set(np.unique(image.ids)) == {0, 101, 7 | STATIC_ID}
 
 
+def test_painted_objects_change_colour_and_nothing_else() -> None:
+    build = Builder()
+    build.box((10, -3), (1, 2), 8, (200, 200, 200), "building", object_id=7)
+    build.box((10, 3), (1, 2), 8, (200, 200, 200), "building", object_id=9)
+    renderer, view = Renderer(build.mesh(), LIBRARY), View((0, 0, 1.0, 0, 0, 0), 200, 100, 60.0)
+    before, nobody = shoot(renderer, view, traffic(0), colour=True), traffic(0)
+    after = shoot(renderer.painted({9: (250, 0, 0)}), view, nobody, colour=True)
+
+    assert before.bgra is not None
+    assert after.bgra is not None
+    mine = after.ids == 9 | STATIC_ID
+    np.testing.assert_array_equal(after.bgra[~mine], before.bgra[~mine])
+    blue, green, red = (after.bgra[mine][:, k].astype(int) for k in range(3))
+    assert (red > 3 * np.maximum(blue, green)).all()
+    for name in ("depth_m", "ids", "tag"):
+        np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
+    again = shoot(renderer, view, nobody, colour=True)
+    np.testing.assert_array_equal(again.bgra, before.bgra)  # type: ignore[arg-type]
+
+
 def test_weather_changes_the_image_and_nothing_else() -> None:
     cast = traffic(60)
     view = View((-60.0, 0.0, 60.0, -45.0, 10.0, 0.0), 400, 225, 90.0)

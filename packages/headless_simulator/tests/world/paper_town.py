@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from headless_simulator.models import ModelLibrary
 from headless_simulator.scene import Ground, Mesh, SignalHead, StaticObject, Town
@@ -20,6 +22,9 @@ class NoRenderer:
     cast = render
 
     def without(self, object_ids: frozenset[int]) -> NoRenderer:
+        return self
+
+    def painted(self, colours: Mapping[int, tuple[int, int, int]]) -> NoRenderer:
         return self
 
 

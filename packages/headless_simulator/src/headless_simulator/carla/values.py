@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
+import numpy as np
+
 from headless_simulator.errors import BadArgument
 from headless_simulator.rpc.arguments import Reads, array, integer, number, row_of, shown, text
 from headless_simulator.world.pose import Pose6
@@ -33,6 +35,21 @@ def optional(value: Any, name: str) -> Any:
     """Read [false] or [true, value]; None for the first."""
     parts = array(value, name, least=1)
     return parts[1] if parts[0] and len(parts) > 1 else None
+
+
+def mean_colour(value: Any, name: str) -> tuple[int, int, int]:
+    """Read a texture, [width, height, [[r, g, b, a]...]], as its mean colour."""
+    width, height, rows = array(value, name, least=3)[:3]
+    if integer(width, "width") * integer(height, "height") != len(array(rows, "pixels", least=1)) or width < 1:
+        raise BadArgument(f"{name} has {len(rows)} pixels, not {width} x {height}")
+    try:
+        rgba = np.array(rows, dtype=np.uint8)  # refuses what is no byte
+    except (TypeError, ValueError, OverflowError):
+        raise BadArgument(f"{name} has pixels that are no bytes r, g, b, a") from None
+    if rgba.ndim != 2 or rgba.shape[1] != 4:
+        raise BadArgument(f"{name} has pixels that are no bytes r, g, b, a")
+    red, green, blue, _ = np.rint(rgba.mean(axis=0)).astype(int).tolist()
+    return red, green, blue
 
 
 class ActorDescription(NamedTuple):
@@ -72,5 +89,6 @@ def pose_wire(pose: Sequence[float]) -> list[list[float]]:
 Vector: TypeAlias = Annotated[Vec3, Reads(vector)]
 Transform: TypeAlias = Annotated[Pose6, Reads(transform)]
 Description: TypeAlias = Annotated[ActorDescription, Reads(description)]
+MeanColour: TypeAlias = Annotated[tuple[int, int, int], Reads(mean_colour)]
 ActorId: TypeAlias = Annotated[int, Reads(integer)]
 Endpoint: TypeAlias = Annotated[tuple[str, int], Reads(row_of(("host", text), ("port", integer)))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from headless_simulator.render.renderer import Renderer
@@ -40,3 +40,7 @@ class LateRenderer:
     def without(self, object_ids: frozenset[int]) -> LateRenderer:
         """See ``Renderer.without``."""
         return LateRenderer(lambda: self.made().without(object_ids)) if object_ids else self
+
+    def painted(self, colours: Mapping[int, tuple[int, int, int]]) -> LateRenderer:
+        """See ``Renderer.painted``."""
+        return LateRenderer(lambda: self.made().painted(colours)) if colours else self

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +31,6 @@ from headless_simulator.scene import (
     SIGNAL_GREEN,
     SIGNAL_RED,
     SIGNAL_YELLOW,
-    STATIC_ID,
     Float32,
     Float64,
     Int32,
@@ -115,13 +113,22 @@ class Renderer:
         """
         if not object_ids:
             return self
-        gone = np.isin(self._scene.ids, np.array(sorted(object_ids), dtype=np.uint32) | np.uint32(STATIC_ID))
-        corners = self._scene.corners.copy()
-        corners[gone] = corners[gone][:, :1]
         other = copy.copy(self)
-        other._scene = replace(self._scene, corners=corners)
+        other._scene = self._scene.without(object_ids)
         other._shadows, other._glows = ShadowMaps(other._scene), GlowMaps(other._scene)
         other._grid, other._grid_lock = None, threading.Lock()
+        return other
+
+    def painted(self, colours: Mapping[int, tuple[int, int, int]]) -> Renderer:
+        """Give a renderer of the same town in which some static objects have one colour each; panes and lamps keep theirs.
+
+        Args:
+            colours: sRGB by object id.
+        """
+        if not colours:
+            return self
+        other = copy.copy(self)
+        other._scene = self._scene.painted(colours)
         return other
 
     def render(

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
-from headless_simulator.scene import STATIC_ID, Float32, Float64, Int32, Mesh, UInt8, UInt32
+from headless_simulator.scene import (
+    ASPHALT,
+    FOLIAGE,
+    MATTE,
+    PAINT,
+    STATIC_ID,
+    Float32,
+    Float64,
+    Int32,
+    Mesh,
+    UInt8,
+    UInt32,
+)
 
 TILE_M: Final = 24.0
+_PAINTED: Final = (MATTE, ASPHALT, PAINT, FOLIAGE)
 _LARGE_M: Final = 60.0  # triangles wider than this are kept apart: they would widen every tile's box
 
 
@@ -49,6 +63,22 @@ class StaticScene:
         if not len(self.tile_box_m):
             return np.zeros(3), np.zeros(3)
         return self.tile_box_m[:, :3].min(axis=0), self.tile_box_m[:, 3:].max(axis=0)
+
+    def without(self, object_ids: frozenset[int]) -> StaticScene:
+        """Give the scene in which the triangles of some objects have no area; they keep their places."""
+        gone = np.isin(self.ids, np.array(sorted(object_ids), dtype=np.uint32) | np.uint32(STATIC_ID))
+        corners = self.corners.copy()
+        corners[gone] = corners[gone][:, :1]
+        return replace(self, corners=corners)
+
+    def painted(self, colours: Mapping[int, tuple[int, int, int]]) -> StaticScene:
+        """Give the scene in which some objects, by their ids, have one sRGB colour each, panes and lamps apart."""
+        ids = np.array(sorted(colours), dtype=np.uint32)
+        place = np.searchsorted(ids | np.uint32(STATIC_ID), self.ids).clip(max=len(ids) - 1)
+        mine = (self.ids == ids[place] | np.uint32(STATIC_ID)) & np.isin(self.material, _PAINTED)
+        surface = self.surface.copy()
+        surface[mine, :3] = linear(np.array([colours[int(i)] for i in ids], dtype=np.uint8))[place[mine]]
+        return replace(self, surface=surface)
 
 
 def _linear_of_byte(byte: int) -> float:

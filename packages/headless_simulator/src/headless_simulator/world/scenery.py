@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import IntFlag
-from typing import Final, Generic, Protocol, Self, TypeVar
+from typing import Final, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from headless_simulator.scene import TAG, StaticObject, Town
 from headless_simulator.world.crashes import Walls
+
+RGB: TypeAlias = tuple[int, int, int]
 
 
 class MapLayer(IntFlag):
@@ -49,6 +51,10 @@ class Drawable(Protocol):
         """Give a renderer of the same town without them."""
         ...
 
+    def painted(self, colours: Mapping[int, RGB]) -> Self:
+        """Give a renderer of the same town in which they have these colours."""
+        ...
+
 
 R = TypeVar("R", bound=Drawable)
 
@@ -70,6 +76,7 @@ class Scenery(Generic[R]):
         self._lock = threading.Lock()
         self._hidden: frozenset[int] = frozenset()
         self._unloaded: frozenset[int] = frozenset()
+        self._colours: dict[int, RGB] = {}
         self._renderer: R | None = renderer
         self._walls: Walls | None = Walls.of(town.objects)
 
@@ -88,7 +95,7 @@ class Scenery(Generic[R]):
         """Draws what is present; built when first asked for after a change, since programs hide one thing at a time."""
         with self._lock:
             if self._renderer is None:
-                self._renderer = self._whole.without(self._unloaded | self._hidden)
+                self._renderer = self._whole.painted(dict(self._colours)).without(self._unloaded | self._hidden)
             return self._renderer
 
     @property
@@ -106,6 +113,13 @@ class Scenery(Generic[R]):
     def show(self, object_ids: Iterable[int]) -> None:
         """Undo ``hide``."""
         self._change(hidden=self._hidden - frozenset(object_ids))
+
+    def paint(self, names: Iterable[str], rgb: RGB) -> None:
+        """Give things another colour until the town is opened anew; names of nothing are passed over, as in CARLA."""
+        wanted = frozenset(names)
+        with self._lock:
+            self._colours |= {thing.object_id: rgb for thing in self._objects if thing.name in wanted}
+            self._renderer = None
 
     def unload(self, layers: MapLayer) -> None:
         """Take out all things of some layers."""

@@ -49,6 +49,10 @@ class RendererLike(Protocol):
         """Give a renderer of the same town without some of its static objects."""
         ...
 
+    def painted(self, colours: Mapping[int, tuple[int, int, int]]) -> Self:
+        """Give a renderer of the same town in which some static objects have other colours."""
+        ...
+
 
 class World:
     """Everything that moves in one town.

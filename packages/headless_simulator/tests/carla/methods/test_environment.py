@@ -103,3 +103,28 @@ def test_a_town_can_be_loaded_without_its_layers(client) -> None:
     assert 0 < seen["bare"][3] < 100  # traffic lights belong to no layer
     assert seen["built"][0] > 100
     assert seen["built"][1] == 0
+
+
+def test_a_texture_paints_what_it_is_put_on_until_the_town_is_loaded_anew(client) -> None:
+    seen = client(
+        LOOK
+        + """
+house = max(world.get_environment_objects(Label.Buildings), key=lambda o: o.bounding_box.extent.z)
+cam = camera(world, 'camera.rgb', looking_at(house))
+def red(): a = bgra(get(cam, world.tick())).astype(float); return float((a[..., 2] > 2 * a[..., 0]).mean())
+texture = carla.TextureColor(2, 1)
+texture.set(0, 0, carla.Color(255, 0, 0, 255)); texture.set(1, 0, carla.Color(155, 0, 0, 255))
+before = red()
+world.apply_color_texture_to_object(house.name, carla.MaterialParameter.Normal, texture); normal = red()
+world.apply_color_texture_to_objects([house.name, 'Nothing'], carla.MaterialParameter.Diffuse, texture); after = red()
+world.enable_environment_objects({house.id}, False); hidden = red()
+world.enable_environment_objects({house.id}, True); back = red()
+world = client.load_world('Town10HD'); synchronous(world)
+cam = camera(world, 'camera.rgb', looking_at(house))
+done(before=before, normal=normal, after=after, hidden=hidden, back=back, anew=red())
+"""
+    )
+
+    assert seen["before"] == seen["normal"] == seen["anew"]
+    assert seen["after"] == seen["back"] > 4 * seen["before"]  # of the roof; walls are in the shade
+    assert seen["hidden"] <= seen["before"]

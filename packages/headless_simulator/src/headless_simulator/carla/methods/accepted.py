@@ -14,7 +14,7 @@ from headless_simulator.rpc.arguments import Anything, Flag, Integer
 from headless_simulator.rpc.call_counts import CallCounts
 
 _ACCEPTED: Final = (  # nothing happens
-    "apply_color_texture_to_objects", "apply_float_color_texture_to_objects", "blend_pose", "clear_debug_shape",
+    "apply_float_color_texture_to_objects", "blend_pose", "clear_debug_shape",
     "clear_debug_string", "disable_sensor_for_ros", "draw_debug_shape",
     "enable_sensor_for_ros", "get_pose_from_animation", "restore_physx_physics",
     "set_annotations_traverse_translucency", "set_bones_transform", "set_ignored_vehicles", "set_wheel_pitch_angle",

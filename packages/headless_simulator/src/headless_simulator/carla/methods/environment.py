@@ -8,14 +8,15 @@ from typing import Any, Final
 import numpy as np
 
 from headless_simulator.carla.method import CarlaMethod, value, void
-from headless_simulator.carla.values import Vector, pose_wire
-from headless_simulator.rpc.arguments import Flag, Integer, Integers, Number
+from headless_simulator.carla.values import MeanColour, Vector, pose_wire
+from headless_simulator.rpc.arguments import Flag, Integer, Integers, Names, Number
 from headless_simulator.scene import TAG, StaticObject, Town
 from headless_simulator.world.scenery import MapLayer
 from headless_simulator.world.table import VEHICLE, WALKER
 from headless_simulator.world.world import World
 
 ANY: Final = 255
+DIFFUSE: Final = 2  # of carla.MaterialParameter
 _MOST_HITS: Final = 32
 _PAST_M: Final = 0.01
 _PIECE_M: Final = 50.0
@@ -72,6 +73,12 @@ def get_names_of_all_objects(world: World) -> list[str]:
 def enable_environment_objects(world: World, object_ids: Integers, on: Flag) -> None:
     """Show or hide static objects."""
     (world.scenery.show if on else world.scenery.hide)(object_ids)
+
+
+def apply_color_texture_to_objects(world: World, names: Names, parameter: Integer, texture: MeanColour) -> None:
+    """Give static objects the mean colour of a diffuse texture: surfaces have one colour here, and nothing but colour."""
+    if parameter == DIFFUSE:
+        world.scenery.paint(names, texture)
 
 
 def load_map_layer(world: World, layers: Integer) -> None:
@@ -144,6 +151,7 @@ METHODS: Final[tuple[CarlaMethod[World], ...]] = (
     value(get_all_level_BBs),
     value(get_names_of_all_objects),
     void(enable_environment_objects),
+    void(apply_color_texture_to_objects),
     void(load_map_layer),
     void(unload_map_layer),
     value(cast_ray),
