@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 
 import uavsim
 from uavsim.access import Image
+from uavsim.access.shown import boxes_shown
 from uavsim.errors import DatasetError
+from uavsim.geometry.lens import Lens
 from uavsim.images import codec
 
 
@@ -55,3 +58,18 @@ def test_a_damaged_image_is_named(root: Path, kind: str) -> None:
     read = {"rgb": image.pixels, "instance": image.mask, "depth": image.depth_m}[kind]
     with pytest.raises(DatasetError, match=rf"{name}: .*not a readable image"):
         read()
+
+
+def test_boxes_that_reach_out_of_a_lenss_sight_are_shown(strict: Path) -> None:
+    """The lens bends nothing, and sees as far as the middle of the box that is nearest to the axis."""
+    first = next(uavsim.open(strict).samples())
+    boxes, image = first.boxes, first.images[0]
+    shown = boxes_shown(boxes, image)
+    optical_m = image.map_SE3_optical.apply_inverse(boxes.map_SE3_box.translation_m[shown])
+    focal_px = image.intrinsic[0, 0]
+    side_px = int(np.hypot(*(optical_m[:, :2] / optical_m[:, 2:]).T).min() * focal_px * np.sqrt(2.0))
+    lens = Lens("brown_conrady", (0.0,) * 4, (focal_px, focal_px), (side_px / 2, side_px / 2), (side_px, side_px))
+    seen_through = replace(image, lens=lens)
+    assert np.isnan(seen_through.project(boxes.corners_map_m[shown])).any(axis=(1, 2)).all()
+    assert len(shown) > 1
+    assert boxes_shown(boxes, seen_through).tolist() == shown.tolist()

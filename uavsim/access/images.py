@@ -132,18 +132,22 @@ class Image:
         """
         return self.read_layer("depth", codec.decode_depth)
 
-    def project(self, points_map_m: FloatArray) -> FloatArray:
+    def project(self, points_map_m: FloatArray, *, beyond: bool = False) -> FloatArray:
         """Project (..., 3) map points to (..., 2) pixels, through the lens if there is one.
 
         NaN for points that are not in front of the camera, or that its lens does not see.
-        """
-        return self.project_from(self.map_SE3_optical, points_map_m)
 
-    def project_from(self, map_SE3_optical: SE3, points_map_m: FloatArray) -> FloatArray:
+        Args:
+            points_map_m: any.
+            beyond: the lens continues straight on where it sees no more: for outlines that reach out of the image.
+        """
+        return self.project_from(self.map_SE3_optical, points_map_m, beyond=beyond)
+
+    def project_from(self, map_SE3_optical: SE3, points_map_m: FloatArray, *, beyond: bool = False) -> FloatArray:
         """Project (..., 3) map points to (..., 2) pixels as ``project`` does, from another place of the camera."""
         points_optical_m = map_SE3_optical.apply_inverse(points_map_m)
         if self.lens is not None:
-            return self.lens.project(points_optical_m)
+            return self.lens.project(points_optical_m, beyond=beyond)
         return pinhole.project(points_optical_m, intrinsic=self.intrinsic)
 
     @property

@@ -23,7 +23,7 @@ def boxes_shown(boxes: Boxes, image: Image) -> IntArray:
     it, of the boxes that something sees.
     """
     corners_map_m = boxes.corners_map_m
-    pixels = image.project(corners_map_m)
+    pixels = image.project(corners_map_m, beyond=True)
     if any(boxes.views):
         reported = [
             any(view["sample_data_token"] == image.token and view["visible_px"] > 0 for view in views)
@@ -42,6 +42,6 @@ def boxes_in_mask(boxes: Boxes, image: Image) -> IntArray:
         return boxes_shown(boxes, image)
     ids, _ = image.mask()
     counts = np.bincount(ids.ravel(), minlength=int(boxes.instance_id.max(initial=0)) + 1)
-    pixels = image.project(boxes.corners_map_m)
+    pixels = image.project(boxes.corners_map_m, beyond=True)
     whole = np.isfinite(pixels).all(axis=(1, 2))
     return np.flatnonzero((counts[boxes.instance_id] >= _LEAST_PX) & whole & (boxes.instance_id > 0))

@@ -95,7 +95,7 @@ def with_boxes(sample: Sample, image: Image) -> UInt8Array:
     canvas, boxes = np.ascontiguousarray(image.pixels()), sample.boxes
     height_px, width_px = canvas.shape[:2]
     shown = boxes_shown(boxes, image)
-    pixels = image.project(boxes.corners_map_m[shown])
+    pixels = image.project(boxes.corners_map_m[shown], beyond=True)
     inside = np.atleast_1d(pinhole.pixel_in_image(pixels, width_px=width_px, height_px=height_px).any(axis=-1))
     colours = overlay.object_colours(mask_ids(boxes)[shown[inside]])
     draw.draw_boxes_3d(canvas, pixels[inside], colours=colours, width_px=max(round(width_px / 400), 1))

@@ -142,7 +142,7 @@ def hdmap_bbox(image: Image, lines: MapLines, boxes: Boxes) -> UInt8Array:
     shown = boxes_in_mask(boxes, image)
     far = np.linalg.norm(boxes.map_SE3_box.translation_m[shown] - eye, axis=1)
     for row in shown[np.argsort(-far)].tolist():
-        corners = image.project(boxes.corners_map_m[row]) - _CENTRE_PX
+        corners = image.project(boxes.corners_map_m[row], beyond=True) - _CENTRE_PX
         colour = _BOXES.get(boxes.categories[row].partition(".")[0], _OTHER_BOX)
         draw.draw_polygons(canvas, list(corners[_FACES]), colour=colour)
         edges = tuple(min(part + 70, 255) for part in colour)

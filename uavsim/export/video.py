@@ -118,5 +118,7 @@ def _tile(image: Image, boxes: Boxes | None, colours: dict[str, draw.Colour], ti
     if boxes is not None and len(boxes):
         shown = boxes_in_mask(boxes, image)
         own = [colours[boxes.instance_tokens[row]] for row in shown.tolist()]
-        draw.draw_boxes_3d(canvas, image.project(boxes.corners_map_m[shown]) * scale, colours=own, width_px=1)
+        draw.draw_boxes_3d(
+            canvas, image.project(boxes.corners_map_m[shown], beyond=True) * scale, colours=own, width_px=1
+        )
     return canvas

@@ -125,10 +125,15 @@ class CameraParams:
         lens = replace(lens, focal_px=(fx, fy), centre_px=(cx, cy), size_px=(width_px, height_px))
         return replace(self, width_px=width_px, height_px=height_px, lens=lens)
 
-    def project(self, points_optical_m: FloatArray) -> FloatArray:
-        """Project (..., 3) points to (..., 2) pixels; NaN for what is not in front of the camera, or out of its sight."""
+    def project(self, points_optical_m: FloatArray, *, beyond: bool = False) -> FloatArray:
+        """Project (..., 3) points to (..., 2) pixels; NaN for what is not in front of the camera, or out of its sight.
+
+        Args:
+            points_optical_m: x right, y down, z forward.
+            beyond: a lens continues straight on where it sees no more, so that what reaches out of the image has an outline.
+        """
         if self.lens is not None:
-            return self.lens.project(points_optical_m)
+            return self.lens.project(points_optical_m, beyond=beyond)
         return pinhole.project(points_optical_m, intrinsic=self.intrinsic)
 
     def rays(self, pixels: FloatArray) -> FloatArray:

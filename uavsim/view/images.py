@@ -72,7 +72,7 @@ def log_images(
                 column.masks.append(overlay.coloured_mask(ids, width_px=width_px))
                 column.mask_rows.append(row)
             chosen = boxes_shown(sample.boxes, image)
-            strips = image.project(corners_map_m[chosen][:, _AROUND]) * scale
+            strips = image.project(corners_map_m[chosen][:, _AROUND], beyond=True) * scale
             column.strips.extend(strips)
             column.colours.extend(colours[n] for n in chosen)
             column.strip_count.append(len(chosen))

@@ -8,14 +8,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.encounter_factory import ASIDE_M, FRAMES, INSTANCE, SPEED_MPS, START_M, make_encounter
+from tests.encounter_factory import (
+    ASIDE_M,
+    FOCAL_PX,
+    FRAMES,
+    FRONT,
+    INSTANCE,
+    SIZE_PX,
+    SPEED_MPS,
+    START_M,
+    make_encounter,
+)
 from uavsim.annotate import annotate
 from uavsim.errors import DatasetError
+from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.ingredients.intruders.label_records import ABOVE, BELOW, ON, UNKNOWN, IntruderLabels
 from uavsim.ingredients.intruders.labels import horizon_side, intruder_labels
 from uavsim.records.recording import Recording
+from uavsim.records.sensors import CameraParams
 
 
 def labels_of(recording: Recording) -> tuple[IntruderLabels, ...]:
@@ -83,6 +95,27 @@ def test_one_that_reaches_beside_the_camera_is_found_in_the_mask(tmp_path: Path)
     (found,) = labels_of(replace(recording, frames=(*recording.frames[:-1], frame)))
     assert found.frame[-1] == FRAMES - 1
     assert found.box_px[-1].tolist() == [0.0, 70.0, 33.0, 20.0]
+
+
+def test_one_that_reaches_out_of_a_lenss_sight_is_found_in_the_mask(tmp_path: Path) -> None:
+    """Its middle and most of its corners are beyond what the lens sees, its wing tip has pixels."""
+    recording = make_encounter(tmp_path)
+    last = recording.frames[-1]
+    lens = Lens("brown_conrady", (-0.25, 0.06, 0.001, -0.0005, 0.0), (FOCAL_PX, FOCAL_PX), (100.0, 80.0), SIZE_PX)
+    spec = replace(FRONT, params=CameraParams(*SIZE_PX, 90.0, lens))
+    at_m = lens.rays(np.array([-1.0, 2.0])) * 40.0
+    beside = SE3(last.actors.map_SE3_actor.quat_wxyz, np.array([[40.0, -at_m[0], 100.0 - at_m[1]]]))
+    ids = np.zeros((160, 200), np.uint16)
+    ids[0:4, 0:5] = INSTANCE
+    (tmp_path / last.readings[0].files["instance"]).write_bytes(codec.encode_mask_ids(ids, np.uint8(21) * (ids > 0)))
+    reading = replace(last.readings[0], sensor=replace(last.readings[0].sensor, spec=spec))
+    frame = replace(last, readings=(reading,), actors=replace(last.actors, map_SE3_actor=beside))
+
+    shots = [replace(f, readings=(replace(f.readings[0], sensor=reading.sensor),)) for f in recording.frames[:-1]]
+    (found,) = labels_of(replace(recording, frames=(*shots, frame)))
+    assert found.frame[-1] == FRAMES - 1
+    assert found.box_px[-1].tolist() == [0.0, 0.0, 5.0, 4.0]
+    assert np.isfinite(found.aot_px).all()
 
 
 def test_an_intruder_that_was_not_recorded_is_refused(tmp_path: Path) -> None:

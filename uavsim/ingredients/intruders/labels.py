@@ -132,7 +132,7 @@ class _Flight:
         size_m = 2.0 * np.array(self.info.half_extent_m)
         corners_m = cuboid.corners(self.map_SE3_box, size_lwh_m=np.broadcast_to(size_m, (len(self.shots), 3)))
         optical_m = self.map_SE3_optical[:, None].apply_inverse(corners_m)
-        pixels = self.shots[0].camera.project(optical_m)
+        pixels = self.shots[0].camera.project(optical_m, beyond=True)
         behind = optical_m[..., 2] < _NEAR_M
         pixels[behind.any(axis=1)] = np.nan
         size_px = np.array([self.shots[0].camera.width_px, self.shots[0].camera.height_px], dtype=np.float64)
@@ -156,7 +156,7 @@ class _Flight:
         half_m = np.sqrt(((optical_R_box * np.array(self.info.half_extent_m)) ** 2).sum(axis=-1))[:, :2]
         with np.errstate(divide="ignore"):
             body_px = 2.0 * camera.intrinsic[0, 0] * half_m / optical_m[:, 2:]
-        return camera.project(optical_m), np.where(optical_m[:, 2:] > _NEAR_M, body_px, np.inf)
+        return camera.project(optical_m, beyond=True), np.where(optical_m[:, 2:] > _NEAR_M, body_px, np.inf)
 
     def _unseen(self, middle_px: FloatArray, tags: UInt8Array) -> int:
         """Return what is known of one that is too small to have a pixel for certain, and has none."""
