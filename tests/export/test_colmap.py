@@ -156,12 +156,16 @@ def test_pycolmap_projects_every_point_into_the_depth_image_that_it_is_of(
         np.testing.assert_allclose(z, depths[name][v.astype(int), u.astype(int)], rtol=1e-4)
 
 
-def test_pycolmap_knows_the_lenses(strict: Path, tmp_path: Path) -> None:
-    data = with_lenses(strict, tmp_path / "data", lambda channel: FISHEYE if channel.endswith("0") else BROWN)
+FLAT_BROWN = BROWN | {"uav_distortion": [*BROWN["uav_distortion"][:4], 0.0]}
+
+
+@pytest.mark.parametrize(("brown", "model"), [(BROWN, "FULL_OPENCV"), (FLAT_BROWN, "OPENCV")])
+def test_pycolmap_knows_the_lenses(strict: Path, tmp_path: Path, brown: dict[str, Any], model: str) -> None:
+    data = with_lenses(strict, tmp_path / "data", lambda channel: FISHEYE if channel.endswith("0") else brown)
     (made,) = export_colmap(ExportRequest(data, tmp_path / "out", split="uav_val"))
     for form in ("text", "binary"):
         found = judged(made, form)
-        assert found["models"] == ["FULL_OPENCV", "OPENCV_FISHEYE"]
+        assert found["models"] == [model, "OPENCV_FISHEYE"]
         assert found["median_px"] < 0.01
 
 

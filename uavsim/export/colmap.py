@@ -9,6 +9,7 @@ Source: COLMAP's documentation, "Output Format".
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -23,7 +24,7 @@ from uavsim.export.text import write_bytes, write_text
 from uavsim.files.bring import bring_file
 from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
-from uavsim.typing import BoolArray, FloatArray, UInt8Array
+from uavsim.typing import AnyArray, BoolArray, FloatArray, UInt8Array
 
 __all__ = ["export_colmap"]
 
@@ -33,6 +34,8 @@ _MODELS: Final = {
     "equidistant": (5, "OPENCV_FISHEYE", 4),
 }
 """Lens -> COLMAP's model: its number, its name, its coefficients after focal lengths and centre (k3 is the fifth, as ours)."""
+_WITHOUT_K3: Final = (4, "OPENCV", 4)
+"""The model of ``brown_conrady`` lenses whose k3 is 0: gsplat's reader knows no FULL_OPENCV."""
 _MOST_POINTS: Final = 200_000
 _POINT2D: Final = np.dtype([("xy", "<f8", 2), ("point", "<i8")])
 _POINT3D: Final = np.dtype(
@@ -112,8 +115,11 @@ def _write(folder: ResultPath, cameras: list[Image], views: list[_View]) -> None
     points = np.concatenate([_point_rows(view, start) for view, start in zip(views, first[:-1], strict=True)])
     lines, packed = [], []
     for number, image in enumerate(cameras, start=1):
+        given = [*image.lens.coefficients] if image.lens else []
         model, name, coefficients = _MODELS[image.lens.model if image.lens else None]
-        own = [*_parameters(image), *(image.lens.coefficients if image.lens else ())]
+        if name == "FULL_OPENCV" and not any(given[4:]):
+            model, name, coefficients = _WITHOUT_K3
+        own = [*_parameters(image), *given[:coefficients]]
         own += [0.0] * (4 + coefficients - len(own))
         lines.append(f"{number} {name} {image.size_px[0]} {image.size_px[1]} {_text(own)}")
         packed.append(struct.pack(f"<iiQQ{len(own)}d", number, model, *image.size_px, *own))
@@ -123,16 +129,17 @@ def _write(folder: ResultPath, cameras: list[Image], views: list[_View]) -> None
     for view, start in zip(views, first[:-1], strict=True):
         pose = view.image.map_SE3_optical.inverse()
         seven = [*pose.quat_wxyz.tolist(), *pose.translation_m.tolist()]
-        numbers = range(start, start + len(view.pixels))
-        seen = " ".join(f"{x:.6f} {y:.6f} {n}" for (x, y), n in zip(view.pixels.tolist(), numbers, strict=True))
-        lines += [f"{view.number} {_text(seven)} {view.camera} {view.name}", seen]
         rows = np.empty(len(view.pixels), dtype=_POINT2D)
         rows["xy"], rows["point"] = view.pixels, np.arange(start, start + len(view.pixels))
+        seen = " ".join(_lines("%.6f %.6f %d", *rows["xy"].T, rows["point"]))
+        lines += [f"{view.number} {_text(seven)} {view.camera} {view.name}", seen]
         head = struct.pack("<i7di", view.number, *seven, view.camera) + view.name.encode() + b"\0"
         packed.append(head + struct.pack("<Q", len(rows)) + rows.tobytes())
     write_text(folder / "images.txt", "\n".join(lines) + "\n")
     write_bytes(folder / "images.bin", struct.pack("<Q", len(views)) + b"".join(packed))
-    write_text(folder / "points3D.txt", "".join(map(_point_line, points.tolist())))
+    columns = [points["id"], *points["xyz"].T, *points["rgb"].T, points["error"], points["image"], points["index"]]
+    of_points = _lines("%d %.12g %.12g %.12g %d %d %d %g %d %d\n", *columns)
+    write_text(folder / "points3D.txt", "".join(of_points))
     write_bytes(folder / "points3D.bin", struct.pack("<Q", len(points)) + points.tobytes())
 
 
@@ -149,9 +156,9 @@ def _point_rows(view: _View, start: int) -> Any:
     return rows
 
 
-def _point_line(row: tuple[Any, ...]) -> str:
-    number, xyz, rgb, error, _, image, index = row
-    return f"{number} {_text(xyz)} {' '.join(map(str, rgb))} {error:g} {image} {index}\n"
+def _lines(form: str, *columns: AnyArray) -> Iterator[str]:
+    """Return each row of some columns in a format: one call in C a row, a third of the time that f-strings take."""
+    return map(form.__mod__, zip(*(column.tolist() for column in columns), strict=True))
 
 
 def _text(values: Any) -> str:
