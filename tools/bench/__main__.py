@@ -12,6 +12,7 @@ from tools.bench import (
     agents,
     assemble_many,
     busy,
+    clip,
     cost,
     evaluate,
     growth,
@@ -50,9 +51,10 @@ BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "agents": agents.rows,
     "cost": lambda: cost.rows(2, 20),
     "twins": lambda: cost.twin_rows(2, 20),
+    "clip": clip.rows,
 }
 LONG = (  # only when asked for by name
-    "evaluate-large", "pages", "agents", "cost", "stages", "twins",
+    "evaluate-large", "pages", "agents", "clip", "cost", "stages", "twins",
     "validate-mini", "labels", "busy", "pipeline", "scale", "growth", "bytes", "others",
 )  # fmt: skip
 

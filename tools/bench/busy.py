@@ -1,7 +1,8 @@
 """Share of a flight in which the simulator's graphics card is at work: ``--render-latency`` stands for a card.
 
-It takes 10, 20 or 40 ms an image. The mini split is flown as it is: 50 images a capture, 40 ticks between two, 191 cars; and
-airground-mini: 42 images of drones, cars and poles, and four lidars, which no card draws.
+It takes 10, 20 or 40 ms an image. The mini split is flown as it is: 50 images a capture, 40 ticks between two, 191 cars; as
+video of 16 frames a second, a capture at each tick; and airground-mini: 42 images of drones, cars and poles, and four lidars,
+which no card draws.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ from tools.bench.cost import watched
 from tools.bench.rows import Row, simulator
 from tools.common import ROOT
 
-__all__ = ["Busy", "busy", "rows", "write_mini"]
+__all__ = ["Busy", "busy", "rows", "write_clip", "write_mini"]
 
 LATENCIES_MS: Final = (10, 20, 40)
 FORMATS: Final = ("png", "jpeg")
+CLIP: Final = "clip"
 MIXED: Final = "airground-mini"
 CAPTURES: Final = 10
-IMAGES: Final = {"png": 50, "jpeg": 50, MIXED: 42}  # of a capture: as many RGB as masks
+IMAGES: Final = {"png": 50, "jpeg": 50, CLIP: 50, MIXED: 42}  # of a capture: as many RGB as masks
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +70,30 @@ def busy(pauses: Sequence[tuple[float, float]], *, captures: int, images: int, l
 
 def write_mini(work: Path, kind: str) -> str:
     """Write the mini split with images of a format where a run with this working folder finds it; returns its name."""
-    name = f"bench-{kind}"
+    return _write(work, f"bench-{kind}", f"{_mini()}images: {{format: {kind}}}\n")
+
+
+def write_clip(work: Path, *, frames: int, keyframe_s: float) -> str:
+    """Write the mini split as video of 16 frames a second, likewise."""
+    lines = [line for line in _mini().splitlines() if not line.startswith(("samples:", "keyframe_s:"))]
+    own = [f"captures: {{clip: {{fps: 16, frames: {frames}}}}}", f"keyframe_s: {keyframe_s:g}"]
+    return _write(work, "bench-clip", "\n".join([*lines, *own, ""]))
+
+
+def _mini() -> str:
+    return (ROOT / "flight_plans/datasets/uav3d-mini.yaml").read_text("utf-8")
+
+
+def _write(work: Path, name: str, text: str) -> str:
     path = work / "flight_plans" / "datasets" / f"{name}.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
-    mini = (ROOT / "flight_plans/datasets/uav3d-mini.yaml").read_text("utf-8")
-    path.write_text(f"{mini}images: {{format: {kind}}}\n", "utf-8")
+    path.write_text(text, "utf-8")
     return name
 
 
 def rows() -> Iterator[Row]:
     """Fly one scene for each format of the mini split, one of mixed rigs, at each latency."""
-    for kind in (*FORMATS, MIXED):
+    for kind in (*FORMATS, CLIP, MIXED):
         for latency_ms in LATENCIES_MS:
             with tempfile.TemporaryDirectory() as folder:
                 reported = _flown(Path(folder), kind, latency_ms)
@@ -100,10 +115,14 @@ def rows() -> Iterator[Row]:
 
 
 def _flown(work: Path, kind: str, latency_ms: float) -> Busy:
-    dataset, notes = kind if kind == MIXED else write_mini(work, kind), work / "pauses"
+    notes, samples = work / "pauses", CAPTURES
+    if kind == CLIP:  # every third frame is a keyframe
+        dataset, samples = write_clip(work, frames=CAPTURES, keyframe_s=0.1875), (CAPTURES - 1) // 3 + 1
+    else:
+        dataset = kind if kind == MIXED else write_mini(work, kind)
     program = ("tools.bench.paused_simulator", str(notes), str(latency_ms))
     with simulator("--town", "Town10HD", "--render", "flat", "--no-airsim", program=program) as running:
-        words = ("generate", "--dataset", dataset, "--scenes", "0", "--samples", str(CAPTURES), "--no-check")
+        words = ("generate", "--dataset", dataset, "--scenes", "0", "--samples", str(samples), "--no-check")
         address = f"127.0.0.1:{running.port}"
         watched((*words, "--simulator", address, "--out", f"{work}/out"), work / "log", cwd=work)
     lines = [line.split() for line in notes.read_text().splitlines()]

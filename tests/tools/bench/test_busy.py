@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from headless_simulator.rendering import GraphicsCard
 
-from tools.bench.busy import busy, write_mini
+from tools.bench.busy import busy, write_clip, write_mini
 from tools.bench.paused_simulator import noting
 from uavsim.config.library import Library
 
@@ -42,3 +42,11 @@ def test_the_mini_split_is_flown_as_it_is_but_for_its_images(tmp_path: Path):
     jpeg = library.with_dataset(write_mini(tmp_path, "jpeg"))[0].model
     assert jpeg.images.format == "jpeg"
     assert jpeg.model_copy(update={"images": mini.images}) == mini
+
+
+def test_the_mini_split_is_video_with_a_keyframe_every_few_frames(tmp_path: Path):
+    library = Library.of((tmp_path,))
+    mini = library.with_dataset("uav3d-mini")[0].model
+    clip = library.with_dataset(write_clip(tmp_path, frames=10, keyframe_s=0.1875))[0].model
+    assert (clip.samples, clip.sweeps_per_keyframe, clip.step_s) == (4, 2, 0.0625)
+    assert (clip.rig, clip.formation, clip.ingredients) == (mini.rig, mini.formation, mini.ingredients)
