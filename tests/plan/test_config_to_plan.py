@@ -49,6 +49,8 @@ def test_several_sensors_of_a_kind_have_names(tmp_path: Path) -> None:
         ("{NOSE: {}}", "one modality with its block"),
         ("{NOSE: {lidar: {channels: 0}}}", "greater than or equal to 1"),
         ("{NOSE: {lidar: {rotation_hz: 3}}}", "mounted.NOSE.lidar.rotation_hz: 3 turns a second"),
+        ("{NOSE: {radar: {range_m: 0}}}", "mounted.NOSE.radar.range_m: must be greater than 0, got 0"),
+        ("{NOSE: {radar: {range: 90}}}", "mounted.NOSE.radar.range: unknown key; did you mean 'range_m'?"),
     ],
 )
 def test_a_mounted_sensor_that_cannot_be_is_refused(mounted: str, error: str, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final, Self
 import numpy as np
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
 
+from uavsim.config import explain
 from uavsim.config.base import CameraName, Metres3, Model, Text
-from uavsim.config.explain import wrong_key
 from uavsim.config.lens import CameraLens
 from uavsim.config.shutter import CameraShutter
 from uavsim.errors import UnknownNameError
@@ -165,10 +165,10 @@ class Mounted(Model):
                 block: type[Block] = Named(pick(blocks, name, what="sensor")).load()
                 extra[name] = block.model_validate(given)
             except UnknownNameError as error:
-                raise wrong_key(name, str(error)) from error
+                raise explain.wrong_key(name, str(error)) from error
             except ValidationError as error:
-                first = error.errors()[0]
-                raise wrong_key(name, first["msg"], below=first["loc"]) from error
+                place, said, _ = explain.first(error, block, line_of=lambda _: 0)
+                raise explain.wrong_key(name, said, below=place) from error
         return self
 
 

@@ -55,6 +55,7 @@ def test_usual_rates_are_as_near_as_the_simulators_steps_allow(tmp_path: Path) -
             "the nearest is 20, or step_s: 0.005",
         ),
         (CARS + "flight_sensors: {vehicles: {imu: {rate_hz: 8}}}\n", "the nearest is 10"),
+        (CARS + "flight_sensors: {vehicles: {imu: {rate_hz: 30}}}\n", "the nearest is 20"),
         (CARS + "recording: keyframes\nflight_sensors: {vehicles: {imu: {}}}\n", "imu needs the motion of every step"),
         ("flight_sensors: {vehicles: {imu: {}}}\n", "no car carries sensors in this dataset; say how many"),
         ("flight_sensors: {vehicles: {}}\n", "names no sensor"),
@@ -65,6 +66,7 @@ def test_what_cannot_be_is_refused(tmp_path: Path, words: str, reported: str) ->
     with pytest.raises(ConfigError) as caught:
         planned(tmp_path, words)
     assert reported in str(caught.value)
+    assert "step_s: 0.0333" not in str(caught.value)  # no step is a third of a microsecond
     assert "own.yaml" in str(caught.value)
 
 

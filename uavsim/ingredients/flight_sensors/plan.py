@@ -47,7 +47,8 @@ def _settled(town: TownPlan, units: Units, key: tuple[str, ...], *, at_steps: bo
     """Return the keys of each kind with its rate: as asked for, or the usual one, or the nearest below where steps limit it.
 
     Raises:
-        ConfigError: a rate that was asked for is between those of the steps, or motion at the steps is not kept.
+        ConfigError: a rate that was asked for is between those of the steps, or no whole number of microseconds, or motion at
+            the steps is not kept.
     """
     dataset, found = town.dataset, dict[str, dict[str, Any]]()
     step_us = round(dataset.model.step_s * 1e6)
@@ -66,13 +67,21 @@ def _settled(town: TownPlan, units: Units, key: tuple[str, ...], *, at_steps: bo
                     (*key, kind, "rate_hz"), _between_steps(rate_hz, nearest_hz, step_us, dataset.model.topology)
                 )
             rate_hz = nearest_hz
+        elif not _is_whole(period_us := 1e6 / rate_hz):
+            what = f"rate_hz={rate_hz:g} is {period_us:.3f} us a reading; the nearest is {1e6 / round(period_us):.9g}"
+            raise dataset.error((*key, kind, "rate_hz"), what)
         found[kind] = unit.model_dump() | {"rate_hz": rate_hz}
     return found
 
 
+def _is_whole(period_us: float) -> bool:
+    return abs(period_us - round(period_us)) < 1e-6
+
+
 def _between_steps(rate_hz: float, nearest_hz: float, step_us: int, topology: str) -> str:
     """Explain why a rate cannot be made, and which can."""
-    faster = f", or step_s: {1 / rate_hz:g}, which costs as many more steps" if rate_hz > 1e6 / step_us else ""
+    is_faster = rate_hz > 1e6 / step_us and _is_whole(1e6 / rate_hz)
+    faster = f", or step_s: {1 / rate_hz:g}, which costs as many more steps" if is_faster else ""
     return (
         f"rate_hz={rate_hz:g} cannot be made: this motion is known at the simulator's steps alone (topology {topology}, every "
         f"{step_us / 1e6:g} s); the nearest is {nearest_hz:.9g}{faster}"

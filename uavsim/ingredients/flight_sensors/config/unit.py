@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from uavsim.config.base import Model
 
@@ -31,16 +31,6 @@ class Unit(Model):
     rate_hz: Annotated[float, Field(gt=0, le=_MOST_HZ)] | None = None
     """Readings a second; the time between two is a whole number of microseconds. At most one a step of the simulation where
     motion is known at steps alone."""
-
-    @model_validator(mode="after")
-    def _whole_microseconds(self) -> Self:
-        if self.rate_hz is None:
-            return self
-        period_us = 1e6 / self.rate_hz
-        if abs(period_us - round(period_us)) > 1e-6:
-            nearest = 1e6 / round(period_us)
-            raise ValueError(f"rate_hz={self.rate_hz:g} is {period_us:.3f} us a reading; the nearest is {nearest:.9g}")
-        return self
 
     @property
     def hz(self) -> float:
