@@ -48,6 +48,14 @@ cameras:
     lens: {model: equidistant, coefficients: [-0.01, 0.002, -0.001, 0.0002]}
   PLAIN: {pitch_deg: -58}
 """
+_TWO_CAMERAS = """\
+width_px: 320
+height_px: 180
+sensors: [rgb, instance]
+cameras:
+  FRONT: {pitch_deg: -45}
+  BOTTOM: {pitch_deg: -90}
+"""
 _SMOKE = Path(__file__).parents[2] / "flight_plans/datasets/smoke.yaml"
 _SCENE = ("--town", "Town10HD", "--scenes", "0", "--samples", "2", "--seed", "7")
 
@@ -75,6 +83,13 @@ class Flights:
         """Return a dataset of cameras with shutters and one without, low above moving cars, in steps of 0.02 s."""
         own = _SMOKE.read_text().replace("formation: cross", "formation: single\naltitude_m: 25\nstep_s: 0.02")
         return self._flown("shutters", *_SCENE, files={"rig.yaml": _SHUTTERS, "own.yaml": own})
+
+    def clocks(self) -> Path:
+        """Return a dataset of drones with clocks of their own, low above moving cars, in steps of 0.01 s."""
+        clocks = "{rate_hz: 5, phase_s: [0, 0.2], jitter_s: 0.004, drift_ppm: 80, offset_s: 0.05, "
+        own = _SMOKE.read_text().replace("formation: cross", "formation: cross\naltitude_m: 30\nstep_s: 0.01")
+        own += f"clocks: {clocks}messages: {{latency_s: [0.02, 0.1]}}}}\n"
+        return self._flown("clocks", *_SCENE, files={"rig.yaml": _TWO_CAMERAS, "own.yaml": own})
 
     def _flown(self, name: str, *words: str, files: Mapping[str, str]) -> Path:
         folder = self._root / name

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.validate import (
+    clock_defects,
     shutter_defects,
     test_cases,
     test_encounters,
@@ -41,7 +42,16 @@ def test_the_page_reports_every_code_and_no_other() -> None:
 
 
 def test_every_code_is_planted() -> None:
-    of_groups = (test_points, test_events, test_encounters, test_cases, test_maps, test_streams, shutter_defects)
+    of_groups = (
+        test_points,
+        test_events,
+        test_encounters,
+        test_cases,
+        test_maps,
+        test_streams,
+        clock_defects,
+        shutter_defects,
+    )
     planted = {code for module in of_groups for code in module.PLANTED.values()}
     assert {defect.code for defect in DEFECTS.values()} | planted == set(CODES)
 

@@ -1,5 +1,6 @@
 """A dataset on disk as typed arrays in named frames, read lazily; any nuScenes-format dataset, in any installed dialect."""
 
+from uavsim.access.asynchrony import KnownImages
 from uavsim.access.boxes import Boxes, Track
 from uavsim.access.folder import Dataset, open_folder
 from uavsim.access.images import Image, LidarScan, RadarScan
@@ -13,6 +14,7 @@ __all__ = [
     "Boxes",
     "Dataset",
     "Image",
+    "KnownImages",
     "LidarScan",
     "RadarScan",
     "Sample",

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from uavsim.access.asynchrony import KnownImages, newest_known
 from uavsim.access.bev import bev_of_boxes, bev_of_map
 from uavsim.access.boxes import Boxes, Track
 from uavsim.access.images import Image, LidarScan, RadarScan
@@ -79,6 +80,21 @@ class Scene:
         """Return every image of a camera, those between the samples too, in the order of time."""
         with reading(f"scene {self.name}"):
             return [self._tables.image_of(row) for row in self._rows_of(channel)]
+
+    def known_at(self, timestamp_us: int, agent: int | str) -> dict[str, KnownImages]:
+        """Return the newest images of every agent that one of them has at an instant, where agents have clocks of their own.
+
+        Args:
+            timestamp_us: the instant, true time; ``boxes_at`` gives the truth at the time of any image.
+            agent: a drone's number.
+
+        Raises:
+            InputError: no such agent has a clock.
+        """
+        with reading(f"scene {self.name}"):
+            cameras = [row for row in self._rows["sample_data"] if self._tables.modality(row) == "camera"]
+            images = [self._tables.image_of(row) for row in cameras]
+        return newest_known(images, self._rows, agent=str(agent), timestamp_us=timestamp_us)
 
     def scans_of(self, channel: str) -> list[LidarScan | RadarScan]:
         """Return every scan of a lidar or radar, those between the samples too, in the order of time."""

@@ -176,6 +176,7 @@ INGREDIENTS: Final[Registry[Ingredient]] = Registry(
             "drone_bodies",
             "flight_sensors",
             "town_maps",
+            "clocks",
             "replay",
             "skins",
         )

@@ -7,10 +7,12 @@ between processes as msgpack (``records/codec.py``).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from uavsim.geometry.se3 import SE3
+from uavsim.records.clocks import ClocksPlan
 from uavsim.records.sensors import Agent, AgentsPlan, Sensor, SensorSpec, shutter_of
 from uavsim.typing import FloatArray
 
@@ -205,9 +207,11 @@ class ScenePlan:
         return self.keyframe_every_steps // (self.sweeps_per_keyframe + 1)
 
     @property
-    def capture_steps(self) -> range:
-        """Steps at which images are taken, keyframes and sweeps."""
-        return range(0, (self.samples - 1) * self.keyframe_every_steps + 1, self.image_every_steps)
+    def capture_steps(self) -> Sequence[int]:
+        """Steps at which images are taken, ascending: keyframes, sweeps, and what agents take by their own clocks."""
+        regular = range(0, (self.samples - 1) * self.keyframe_every_steps + 1, self.image_every_steps)
+        clocks = self.of(ClocksPlan)
+        return regular if clocks is None else sorted({*regular, *clocks.step.tolist()})
 
     @property
     def shutter_steps(self) -> int:
@@ -249,6 +253,9 @@ class ScenePlan:
     def sensors_at(self, step: int) -> tuple[Sensor, ...]:
         """Return those that are read at a step of ``rendered_steps``: with ``sweep_cameras``, not all between keyframes."""
         is_keyframe = step % self.keyframe_every_steps <= self.shutter_steps
+        if not is_keyframe and (clocks := self.of(ClocksPlan)) is not None:
+            firing = clocks.agents_at(step)
+            return tuple(s for s in self.sensors if s.agent in firing and s.spec.params.is_optical)
         if is_keyframe or not self.sweep_cameras:
             return self.sensors
         return tuple(
@@ -260,6 +267,8 @@ class ScenePlan:
     @property
     def image_count(self) -> int:
         """Return how many images the cameras take."""
+        if self.of(ClocksPlan) is not None:
+            return sum(s.spec.params.is_optical for step in self.capture_steps for s in self.sensors_at(step))
         optical = [
             sum(sensor.spec.params.is_optical for sensor in self.sensors_at(step))
             for step in (0, self.image_every_steps)

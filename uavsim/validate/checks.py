@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 from uavsim.validate import (
     cases,
+    clocks,
     coverage,
     encounters,
     events,
@@ -41,6 +42,7 @@ _ONLY_WITH: Final = {
     "encounters": ("encounter", "intruder_view"),
     "cases": ("corner_case", "object_tag"),
     "streams": ("stream",),
+    "clocks": ("clock",),
 }
 """Group of checks -> the tables of which one must be there."""
 
@@ -156,6 +158,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     _of("points.counts", points.points_counted, "points.count"),
     _of("points.labels", points.labels_fit_points, "points.labels"),
     _of("streams.readings", streams.readings_in_order, "streams.file", "streams.readings", "streams.place"),
+    _of_tables("clocks.readings", clocks.readings_by_their_clock, "clock.reading"),
+    _of_tables("clocks.messages", clocks.messages_arrive_later, "clock.message"),
     _of("events.images", events.events_of_their_image, "events.file", "events.record"),
     _of("shutter.images", shutters_kept, "shutter.ticks", "shutter.image"),
     _of("encounters.range", encounters.ranges_are_distances, "encounter.range"),

@@ -1,0 +1,77 @@
+"""Drones that take images by clocks of their own, from YAML to labels: the truth is of the image's own instant."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import uavsim
+from tests.e2e.flights import Flights
+from tests.validate.clock_defects import PLANTED_CLOCKS
+from uavsim.validate.validator import validate_version
+
+ENOUGH_PX = 60
+
+
+@pytest.fixture(scope="module")
+def out(flights: Flights) -> Path:
+    return flights.clocks()
+
+
+def findings(out: Path) -> list[str]:
+    return [f.code for f in validate_version(out, "v1.0-mini", workers=1).findings]
+
+
+def test_the_validator_finds_nothing(out: Path) -> None:
+    assert findings(out) == []
+
+
+def off_middle(image: uavsim.Image, boxes: uavsim.Boxes) -> list[float]:
+    """Return how far, in pixels, the middles of objects that are whole in an image are from where boxes put them."""
+    ids, off = image.mask()[0], []
+    height, width = ids.shape
+    for row, instance in enumerate(boxes.instance_id.tolist()):
+        v, u = np.nonzero(ids == instance)
+        if len(v) >= ENOUGH_PX and u.min() > 0 and v.min() > 0 and u.max() < width - 1 and v.max() < height - 1:
+            middle = image.project(boxes.map_SE3_box.translation_m[row])
+            off.append(float(np.hypot(*(np.array([u.mean(), v.mean()]) + 0.5 - middle))))
+    return off
+
+
+def test_boxes_are_where_objects_are_at_the_images_own_time(out: Path) -> None:
+    """At ``boxes_at`` of an image's time an object's middle is in its mask; half a keyframe later it is elsewhere."""
+    scene = uavsim.open(out).scene("scene_0000")
+    keyframe = scene.samples[1].timestamp_us
+    own, later = [], []
+    for image in (image for drone in range(5) for image in scene.images_of(f"CAMERA_FRONT_id_{drone}")):
+        if image.timestamp_us < keyframe:
+            own += off_middle(image, scene.boxes_at(image.timestamp_us))
+            later += off_middle(image, scene.boxes_at(keyframe))
+    assert len(own) >= 5
+    assert np.median(own) < 2.0
+    assert np.max(later) > 1.5 * np.max(own), "nothing moves here: the test shows nothing"
+
+
+def test_a_drone_knows_what_arrived(out: Path) -> None:
+    scene = uavsim.open(out).scene("scene_0000")
+    at = scene.samples[1].timestamp_us
+    known = scene.known_at(at, 0)
+    assert set(known) == {"0", "1", "2", "3", "4"}
+    for name, of in known.items():
+        assert of.arrival_us <= at
+        assert len(of.images) == 2
+        assert {image.timestamp_us for image in of.images} == {of.timestamp_us}
+        assert of.arrival_us - of.timestamp_us >= (0 if name == "0" else 20_000)
+        assert of.agent_timestamp_us != of.timestamp_us
+
+
+@pytest.mark.parametrize("name", PLANTED_CLOCKS)
+def test_the_validator_finds(name: str, out: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad"
+    shutil.copytree(out, bad)
+    plant, code = PLANTED_CLOCKS[name]
+    plant(bad, bad / "v1.0-mini")
+    assert set(findings(bad)) == {code}

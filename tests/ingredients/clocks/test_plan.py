@@ -1,0 +1,141 @@
+"""Cameras fire when their drones' clocks say so, in the nearest step; what cannot be is refused at its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uavsim.config.overrides import Overrides
+from uavsim.errors import ConfigError
+from uavsim.ingredients.clocks.config import Clocks
+from uavsim.ingredients.clocks.plan import _instants
+from uavsim.plan.scenes import plan_scenes
+from uavsim.records.clocks import ClocksPlan
+from uavsim.records.codec import pack_plan, unpack_plan
+from uavsim.records.plan import ScenePlan
+
+DATASET = """\
+towns: {Town10HD: {scenes: 2}}
+formation: cross
+rig: uav3d
+samples: 5
+step_s: 0.005
+"""
+CLOCKS = "clocks: {rate_hz: 10, phase_s: [0, 0.1], jitter_s: 0.005, drift_ppm: 50, offset_s: 0.02}\n"
+
+
+def plans(folder: Path, more: str = CLOCKS, *, base: str = DATASET) -> list[ScenePlan]:
+    path = folder / "own.yaml"
+    path.write_text(base + more)
+    return plan_scenes(str(path), overrides=Overrides())
+
+
+def clocks_of(plan: ScenePlan) -> ClocksPlan:
+    found = plan.of(ClocksPlan)
+    assert found is not None
+    return found
+
+
+def test_each_image_is_within_half_a_step_of_the_asked_time(tmp_path: Path) -> None:
+    plan, other = plans(tmp_path)
+    clocks = clocks_of(plan)
+    residual_us = clocks.step * plan.step_us - clocks.asked_us
+    assert np.abs(residual_us).max() <= plan.step_us / 2
+    assert residual_us.std() == pytest.approx(plan.step_us / np.sqrt(12), rel=0.25)  # the steps have no favourite
+    assert not np.array_equal(clocks_of(other).asked_us[:20], clocks.asked_us[:20])
+
+
+def test_a_plan_is_the_same_again_and_travels(tmp_path: Path) -> None:
+    plan = plans(tmp_path)[0]
+    assert pack_plan(plan) == pack_plan(plans(tmp_path)[0]) == pack_plan(unpack_plan(pack_plan(plan)))
+
+
+def test_an_image_is_of_the_drones_whose_clock_fires_and_a_keyframe_of_all(tmp_path: Path) -> None:
+    plan = plans(tmp_path)[0]
+    clocks = clocks_of(plan)
+    assert list(plan.capture_steps) == sorted({0, 100, 200, 300, 400, *clocks.step.tolist()})
+    assert plan.sensors_at(100) == plan.sensors
+    images = 0
+    for step in plan.capture_steps:
+        firing = {plan.swarm.drone_ids[k] for k in clocks.drone[clocks.step == step]}
+        if step % 100:
+            assert {s.agent.number for s in plan.sensors_at(step)} == firing
+        images += len([s for s in plan.sensors_at(step) if s.spec.params.is_optical])
+    assert plan.image_count == images
+
+
+def test_without_clocks_nothing_changes(tmp_path: Path) -> None:
+    plan = plans(tmp_path, "")[0]
+    assert plan.of(ClocksPlan) is None
+    assert plan.capture_steps == range(0, 401, 100)
+
+
+@given(
+    rate_hz=st.floats(1, 50),
+    phase_s=st.floats(0, 0.2),
+    drift_ppm=st.floats(-1000, 1000),
+    offset_s=st.floats(-0.5, 0.5),
+)
+def test_by_its_own_clock_a_drone_fires_evenly(
+    rate_hz: float, phase_s: float, drift_ppm: float, offset_s: float
+) -> None:
+    block = Clocks(rate_hz=rate_hz)
+    times_s = _instants(block, phase_s, drift_ppm, offset_s, until_s=4.0, rng=np.random.default_rng(1))
+    shown_s = times_s * (1 + drift_ppm * 1e-6) + offset_s
+    turns = (shown_s - phase_s) * rate_hz
+    assert np.abs(turns - np.round(turns)).max() < 1e-6
+    assert np.abs(np.diff(turns) - 1).max() < 1e-6
+    assert times_s[0] < 1 / rate_hz * 1.002  # none is left out at the beginning
+    assert times_s[-1] > 4.0 - 1 / rate_hz * 1.002
+
+
+def test_a_clock_worked_out_on_paper() -> None:
+    """At 2 Hz, 0.1 s in, 100 ppm fast and 0.3 s ahead it shows 0.6 at (0.6 - 0.3) / 1.0001, 1.1 at (1.1 - 0.3) / 1.0001."""
+    times_s = _instants(Clocks(rate_hz=2), 0.1, 100.0, 0.3, until_s=1.0, rng=np.random.default_rng(1))
+    assert times_s == pytest.approx([0.3 / 1.0001, 0.8 / 1.0001])
+    together = _instants(
+        Clocks(rate_hz=2, trigger="synchronised"), 0.1, 100.0, 0.3, until_s=1.0, rng=np.random.default_rng(1)
+    )
+    assert together == pytest.approx([0.1, 0.6])
+
+
+def test_messages_overtake_each_other_get_lost_and_end_at_the_range(tmp_path: Path) -> None:
+    more = CLOCKS.replace("}", ", messages: {latency_s: [0.05, 0.4], loss: 0.2, range_m: %s}}")
+    clocks = clocks_of(plans(tmp_path, more % "1000")[0])
+    lost = np.isnan(clocks.arrival_us)
+    assert 0.1 < lost.mean() < 0.3
+    delay_s = (clocks.arrival_us - clocks.step[clocks.message] * 5000)[~lost] / 1e6
+    assert delay_s.min() >= 0.05
+    assert delay_s.max() <= 0.4
+    link = (clocks.drone[clocks.message] == 0) & (clocks.receiver == 1) & ~lost
+    assert (np.diff(clocks.arrival_us[link]) < 0).any(), "none overtakes another"
+    assert (clocks.receiver != clocks.drone[clocks.message]).all()
+    with pytest.raises(ConfigError, match="no message ever arrives"):
+        plans(tmp_path, more % "1")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (
+            "clocks: {rate_hz: 400}\n",
+            "rate_hz=400 is faster than a step of 0.005 s; the most is 200, or step_s: 0.0025",
+        ),
+        (
+            "clocks: {rate_hz: 100, jitter_s: 0.01}\n",
+            "jitter_s=0.01 lets two firings meet in one step of 0.005 s; the most is 0.00083",
+        ),
+        ("clocks: {rate_hz: 10, phase_s: [0.2, 0.1]}\n", "phase_s is"),
+        ("clocks: {rate_hz: 10, messages: {loss: 1}}\n", "loss"),
+        ("clocks: {rate_hz: 10, messages: {latency_s: [1, 0.5]}}\n", "latency_s"),
+        ("clocks: {rate_hz: 10}\nsweeps_per_keyframe: 1\n", "sweeps_per_keyframe"),
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path: Path, more: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=r"own\.yaml:\d") as refused:
+        plans(tmp_path, more)
+    assert said in str(refused.value)

@@ -1,0 +1,66 @@
+"""Knowledge of an agent at an instant: its own images, and those of others that have arrived by then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from uavsim.access.images import Image
+from uavsim.errors import InputError
+
+__all__ = ["KnownImages", "newest_known"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownImages:
+    """The images of one agent's firing, in another one's hands or its own.
+
+    Attributes:
+        agent: who took them.
+        images: of all its cameras.
+        timestamp_us: true time at which they were taken.
+        agent_timestamp_us: what the clock of who took them showed then: all that a receiver learns of it.
+        arrival_us: true time at which they arrived; of one's own, when they were taken.
+    """
+
+    agent: str
+    images: tuple[Image, ...]
+    timestamp_us: int
+    agent_timestamp_us: int
+    arrival_us: int
+
+
+def newest_known(
+    images: Sequence[Image], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, agent: str, timestamp_us: int
+) -> dict[str, KnownImages]:
+    """Return the newest images of every agent that one of them has at an instant.
+
+    Args:
+        images: of a scene.
+        rows: its tables ``clock``, ``clock_reading`` and ``message``.
+        agent: whose knowledge it is.
+        timestamp_us: the instant, true time.
+
+    Raises:
+        InputError: no agent of that name has a clock.
+    """
+    agents = [str(row["agent"]) for row in rows.get("clock", ())]
+    if agent not in agents:
+        known = ", ".join(agents)
+        raise InputError(f"no agent {agent!r} has a clock here" + (f"; it is one of {known}" if known else ""))
+    stamped = {row["sample_data_token"]: int(row["agent_timestamp"]) for row in rows.get("clock_reading", ())}
+    fired: dict[tuple[str, int], list[Image]] = {}
+    for image in images:
+        if image.token in stamped:
+            fired.setdefault((image.channel.rpartition("_id_")[2], image.timestamp_us), []).append(image)
+    arrivals = {key: key[1] for key in fired if key[0] == agent}
+    for row in rows.get("message", ()):
+        if row["receiver"] == agent and row["arrival"]:
+            arrivals[str(row["sender"]), int(row["timestamp"])] = int(row["arrival"])
+    found: dict[str, KnownImages] = {}
+    for key in sorted(arrivals):  # by agent, then by time: a later one takes the place of an earlier one
+        if arrivals[key] <= timestamp_us and key in fired:
+            taken = tuple(fired[key])
+            found[key[0]] = KnownImages(key[0], taken, key[1], stamped[taken[0].token], arrivals[key])
+    return found

@@ -1,0 +1,48 @@
+"""The key ``clocks`` of a dataset's YAML."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from uavsim.config.base import Model
+
+__all__ = ["Clocks", "Messages"]
+
+Fraction = Annotated[float, Field(ge=0, le=10)]
+
+
+class Messages(Model):
+    """The way of one drone's images to each other one."""
+
+    latency_s: tuple[Fraction, Fraction] = (0.0, 0.0)
+    """Least and most; each message draws its own, so that they overtake each other."""
+    loss: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Share of messages that never arrive."""
+    range_m: Annotated[float, Field(gt=0, le=100_000)] | None = None
+    """Farther apart, nothing arrives."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.latency_s[0] > self.latency_s[1]:
+            raise ValueError(f"latency_s: [least, most], and {self.latency_s[0]:g} is more than {self.latency_s[1]:g}")
+        return self
+
+
+class Clocks(Model):
+    """Each drone's cameras fire together, by the drone's own clock; what differs between drones is drawn from the seed."""
+
+    rate_hz: Annotated[float, Field(gt=0, le=1000)]
+    """Of each drone, by its own clock."""
+    phase_s: tuple[Fraction, Fraction] = (0.0, 0.0)
+    """Of the first firing: least and most."""
+    jitter_s: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """Standard deviation of each firing's true time, cut off at three of it."""
+    drift_ppm: Annotated[float, Field(ge=0, le=10_000)] = 0.0
+    """At most, faster or slower."""
+    offset_s: Fraction = 0.0
+    """At most, ahead of the true time or behind it."""
+    trigger: Literal["free", "synchronised"] = "free"
+    """``synchronised``: all fire by the true time; their stamps are still of their own clocks."""
+    messages: Messages = Messages()
