@@ -14,6 +14,7 @@ from tests.dataset_factory import make_dataset
 from uavsim.access import open_folder
 from uavsim.cli import build_app
 from uavsim.errors import InputError, UnknownNameError
+from uavsim.export import video
 from uavsim.export.encode_video import decode_mp4, encode_gif, encode_mp4
 from uavsim.export.video import VideoRequest, write_video
 
@@ -82,6 +83,20 @@ def test_between_keyframes_boxes_are_where_the_simulator_had_them(root: Path) ->
         a, b = (s.boxes.map_SE3_box.translation_m[s.boxes.instance_tokens.index(own)] for s in (first, second))
         assert between.map_SE3_box.translation_m[row] == pytest.approx(a + share * (b - a), abs=1e-6)
         assert (between.size_lwh_m[row] > 0.1).all()
+
+
+def test_cameras_that_take_keyframes_alone_hold_their_last_image(root: Path, tmp_path: Path) -> None:
+    scene = open_folder(root).scene("scene_00")
+    rows = scene._rows["sample_data"]
+    scene._rows["sample_data"] = [row for row in rows if row["is_key_frame"] or "FRONT_id_0" not in row["filename"]]
+    asked = VideoRequest(root, tmp_path / "v.mp4", cameras=("CAMERA_BACK_id_0", "CAMERA_FRONT_id_0"))
+    back, front = zip(*video._images(scene, asked), strict=True)
+    assert len(back) == SAMPLES + SWEEPS * (SAMPLES - 1)
+    assert [one.timestamp_us for one in front] == [
+        max(s.timestamp_us for s in scene.samples if s.timestamp_us <= one.timestamp_us) for one in back
+    ]
+    shown = video._images(scene, VideoRequest(root, tmp_path / "v.mp4"))
+    assert "CAMERA_FRONT_id_0" not in {image.channel for image in shown[0]}
 
 
 def test_what_is_no_video_and_who_is_no_camera_are_refused(root: Path, tmp_path: Path) -> None:

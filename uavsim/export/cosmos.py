@@ -23,7 +23,7 @@ from uavsim.export import cosmos_controls as controls
 from uavsim.export.agents import folder_name
 from uavsim.export.cosmos_models import chosen_model, view_name
 from uavsim.export.encode_video import encode_mp4
-from uavsim.export.request import ExportRequest, frame_rate
+from uavsim.export.request import ExportRequest, filmed, frame_rate
 from uavsim.export.text import write_bytes, write_json, write_text
 from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
@@ -58,12 +58,9 @@ def export_cosmos(request: ExportRequest) -> list[Path]:
 def clips_of(scene: Scene) -> Iterator[tuple[str, list[str]]]:
     """Yield the name of each agent's clip, and the channels of its cameras; of a clip of chosen cameras, those alone."""
     found: dict[str, list[str]] = {}
-    frames = {image.channel: len(scene.images_of(image.channel)) for image in scene.samples[0].images}
-    for image in scene.samples[0].images:
-        if frames[image.channel] < max(frames.values()):
-            continue
-        agent = image.channel.rpartition("_id_")[2] if "_id_" in image.channel else "0"
-        found.setdefault(agent, []).append(image.channel)
+    for channel in filmed(scene):
+        agent = channel.rpartition("_id_")[2] if "_id_" in channel else "0"
+        found.setdefault(agent, []).append(channel)
     for agent, channels in found.items():
         yield f"{scene.name}__{folder_name(agent)}", channels
 

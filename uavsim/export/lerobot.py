@@ -14,7 +14,7 @@ import numpy as np
 from uavsim.access import Image, Scene
 from uavsim.errors import DatasetError, InputError
 from uavsim.export.encode_video import encode_mp4
-from uavsim.export.request import ExportRequest, frame_rate
+from uavsim.export.request import ExportRequest, filmed, frame_rate
 from uavsim.export.text import write_bytes, write_json
 from uavsim.files.parquet import columns_to_parquet, to_parquet
 from uavsim.files.parse import reading
@@ -68,10 +68,12 @@ class _Made:
     def add(self, scene: Scene, drone: int) -> None:
         """Write one drone's flight through a scene."""
         ways = {
-            f"observation.images.{image.camera.lower()}": scene.images_of(image.channel)
-            for image in scene.samples[0].images
-            if agent_of(image.channel) == ("drone", drone)
+            f"observation.images.{images[0].camera.lower()}": images
+            for channel, images in filmed(scene).items()
+            if agent_of(channel) == ("drone", drone)
         }
+        if not ways:
+            return
         first = next(iter(ways.values()))
         fps = frame_rate(scene, first)
         cameras = {key: images[0].size_px for key, images in ways.items()}

@@ -14,7 +14,7 @@ from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.errors import DatasetError
 from uavsim.typing import IntArray
 
-__all__ = ["ExportRequest", "bev_of", "by_drone", "frame_rate", "lidar_of", "mask_ids"]
+__all__ = ["ExportRequest", "bev_of", "by_drone", "filmed", "frame_rate", "lidar_of", "mask_ids"]
 
 _UNEVEN_US: Final = 1  # frames of a whole rate may be rounded by so much
 
@@ -105,6 +105,13 @@ def lidar_of(sample: Sample, drone_id: int) -> LidarScan | None:
 def mask_ids(boxes: Boxes) -> IntArray:
     """Return (N,) instance ids; where the dataset has none, numbers that are unique in the sample."""
     return np.where(boxes.instance_id > 0, boxes.instance_id, np.arange(1, len(boxes) + 1))
+
+
+def filmed(scene: Scene) -> dict[str, list[Image]]:
+    """Return the images of each camera that takes most of them: of a clip of chosen cameras, those that film."""
+    ways = {image.channel: scene.images_of(image.channel) for image in scene.samples[0].images}
+    most = max(map(len, ways.values()), default=0)
+    return {channel: way for channel, way in ways.items() if len(way) == most}
 
 
 def frame_rate(scene: Scene, images: Sequence[Image]) -> float:

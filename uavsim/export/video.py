@@ -14,6 +14,7 @@ from uavsim.access.shown import boxes_in_mask
 from uavsim.dataset.schema import INSTANCE
 from uavsim.errors import DatasetError, InputError
 from uavsim.export.encode_video import encode_gif, encode_mp4
+from uavsim.export.request import filmed
 from uavsim.files.parse import reading
 from uavsim.files.whole import write_whole
 from uavsim.images import draw
@@ -84,9 +85,17 @@ def _images(scene: Scene, request: VideoRequest) -> list[tuple[Image, ...]]:
     if not channels:
         raise DatasetError(f"{scene.name}: no camera has an image")
     chosen = [pick(channels, name, what=f"camera of {scene.name}").channel for name in request.cameras]
-    ways = [scene.images_of(channel) for channel in chosen or _spread(list(channels.values()))]
-    rows = list(zip(*ways, strict=True))
+    chosen = chosen or _spread([images[0] for images in filmed(scene).values()])
+    ways = [scene.images_of(channel) for channel in chosen]
+    stamps_us = [image.timestamp_us for image in max(ways, key=len)]
+    rows = list(zip(*(_held(way, stamps_us) for way in ways), strict=True))
     return rows[: request.frames] if request.frames else rows
+
+
+def _held(way: Sequence[Image], stamps_us: Sequence[int]) -> list[Image]:
+    """Return the last image of a camera at each time, or its first: some take fewer images than others."""
+    last = np.searchsorted([image.timestamp_us for image in way], stamps_us, side="right") - 1
+    return [way[max(number, 0)] for number in last.tolist()]
 
 
 def _spread(images: Sequence[Image]) -> list[str]:
