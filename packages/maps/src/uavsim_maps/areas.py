@@ -171,7 +171,7 @@ def _filled(shape: Any, largest_m2: float) -> Any:
         rings = shapely.get_rings(part)
         holes = [ring for ring in rings[1:] if shapely.area(shapely.polygons(ring)) > largest_m2]
         filled.append(shapely.polygons(rings[0], holes=holes or None))
-    return shapely.multipolygons(filled)
+    return shapely.MultiPolygon(filled)  # also of none
 
 
 def drivable_area(town: Town) -> Layer:

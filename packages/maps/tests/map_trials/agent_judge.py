@@ -1,7 +1,7 @@
 """Ask the unmodified devkit about the dataset of one agent on the ground and its maps; prints JSON.
 
-``.venv-judge/bin/python packages/maps/tests/map_trials/agent_judge.py DATAROOT [SPLIT]``: how many of its poses are on the
-drivable area, how many lanes are apart, its CAN bus, and with a split of the prediction challenge what the physics baselines
+``.venv-judge/bin/python packages/maps/tests/map_trials/agent_judge.py DATAROOT [SPLIT ...]``: how many of its poses are on the
+drivable area, how many lanes are apart, its CAN bus, and with splits of the prediction challenge what the physics baselines
 score.
 """
 
@@ -56,7 +56,7 @@ def main() -> None:
         found["on_drivable"][f"{scene['name']} {town}"] = ratio
         found["can_bus"][scene["name"]] = _can_bus(root, scene["name"])
     if len(sys.argv) > 2:
-        found["prediction"] = _prediction(nusc, root, sys.argv[2])
+        found["prediction"] = _prediction(nusc, root, sys.argv[2:])
     json.dump(found, sys.stdout)
 
 
@@ -72,9 +72,9 @@ def _can_bus(root: Path, scene: str) -> dict[str, float]:
     return {name: round(frequency[name]["message_freq"], 1) for name in sorted(written - {"meta"})}
 
 
-def _prediction(nusc: NuScenes, root: Path, split: str) -> dict[str, Any]:
+def _prediction(nusc: NuScenes, root: Path, splits: list[str]) -> dict[str, Any]:
     helper = PredictHelper(nusc)
-    tokens = get_prediction_challenge_split(split, str(root))
+    tokens = [token for split in splits for token in get_prediction_challenge_split(split, str(root))]
     config = PredictionConfig.deserialize(_CONFIG, helper)
     scores: dict[str, Any] = {"agents": len(tokens)}
     for model in (ConstantVelocityHeading, PhysicsOracle):
@@ -86,8 +86,17 @@ def _prediction(nusc: NuScenes, root: Path, split: str) -> dict[str, Any]:
 
 
 def _off_road(nusc: NuScenes, helper: PredictHelper, root: Path, found: list[Prediction]) -> float:
-    """Return the devkit's OffRoadRate, which draws maps from (0, 0): the town is moved there, and the predictions with it."""
-    (town,) = {log["location"] for log in nusc.log}
+    """Return the devkit's OffRoadRate over all towns."""
+    by_town: dict[str, list[Prediction]] = {}
+    for one in found:
+        by_town.setdefault(helper.get_map_name_from_sample_token(one.sample), []).append(one)
+    rates = [rate for town, own in by_town.items() for rate in _off_road_rates(root, town, own)]
+    map_api.locations[:] = sorted({log["location"] for log in nusc.log})
+    return float(np.mean(rates))
+
+
+def _off_road_rates(root: Path, town: str, found: list[Prediction]) -> list[float]:
+    """Return the rate of each prediction; the devkit draws maps from (0, 0): the town is moved there, and they with it."""
     tables = json.loads((root / f"maps/expansion/{town}.json").read_text("utf-8"))
     west, south, east, north = tables["uav_bounds_m"]
     for node in tables["node"]:
@@ -101,9 +110,8 @@ def _off_road(nusc: NuScenes, helper: PredictHelper, root: Path, found: list[Pre
             data=SimpleNamespace(dataroot=folder), get_map_name_from_sample_token=lambda _: "boston-seaport"
         )
         metric = OffRoadRate(there, [RowMean()])
-    map_api.locations[:] = [town]
     moved = (Prediction(p.instance, p.sample, p.prediction - (west, south), p.probabilities) for p in found)
-    return float(np.mean([metric(np.zeros((12, 2)), one) for one in moved]))
+    return [float(np.mean(metric(np.zeros((12, 2)), one))) for one in moved]
 
 
 main()

@@ -56,6 +56,9 @@ def main() -> None:
     figure, _ = town.render_map_mask(box, 0.0, masked, (400, 400), figsize=(24, 10), n_row=2)
     figure.savefig(figures / "mask.png", dpi=50)
     figure, axes = town.render_centerlines(0.5, figsize=1.0)
+    figure.set_size_inches(8.0, 8.0)  # it goes by the canvas, which begins at (0, 0): a town south of it has none
+    axes.set_position((0.0, 0.0, 1.0, 1.0))
+    axes.set_aspect("equal", adjustable="datalim")
     axes.set_xlim(west, east)
     axes.set_ylim(south, north)
     figure.savefig(figures / "centre.png", dpi=100)

@@ -23,7 +23,7 @@ from uavsim.typing import FloatArray
 ROOT = Path(__file__).parents[4]
 COLOURS = {"divider": "#e08a1e", "ped_crossing": "#3b82c4", "boundary": "#3a9a4f", "centerline": "#8a63c4"}
 OURS = {"divider": ("road_divider", "lane_divider"), "ped_crossing": ("ped_crossing",), "boundary": ("drivable_area",)}
-AHEAD_M, ASIDE_M = 15.0, 30.0
+AHEAD_M, ASIDE_M = 30.0, 15.0  # MapTR's: 60 m along y of LIDAR_TOP, which is ahead, 30 m along x, to the right
 
 
 def main() -> None:
@@ -41,12 +41,12 @@ def main() -> None:
         sys.exit(done.stderr[-2000:])
     infos = json.loads(done.stdout)
     shown = list({info["town"]: info for info in infos if info["vectors"]["ped_crossing"]}.values())[:3]
-    figure = Figure(figsize=(4.4 * len(shown), 5.4), layout="constrained")
-    axes = figure.subplots(2, len(shown), squeeze=False)
+    figure = Figure(figsize=(4.6 * len(shown), 4.8), layout="constrained")
+    axes = figure.subplots(1, 2 * len(shown), squeeze=False)
     data = uavsim.open(options.dataroot)
     for column, info in enumerate(shown):
-        _draw_theirs(axes[0, column], info)
-        _draw_ours(axes[1, column], next(s for s in data if s.token == info["scene"]), info)
+        _draw_theirs(axes[0, 2 * column], info)
+        _draw_ours(axes[0, 2 * column + 1], next(s for s in data if s.token == info["scene"]), info)
     figure.savefig(options.png, dpi=70)
     counts = {kind: sum(len(info["vectors"][kind]) for info in infos) for kind in COLOURS}
     sys.stdout.write(f"{len(infos)} samples converted: {counts}; drawn: {options.png}\n")
@@ -55,8 +55,8 @@ def main() -> None:
 def _draw_theirs(axes: Any, info: Any) -> None:
     for kind, lines in info["vectors"].items():
         for number, line in enumerate(np.array(one) for one in lines):
-            axes.plot(line[:, 1], line[:, 0], color=COLOURS[kind], label=kind if number == 0 else None)
-    _finish(axes, f"{info['town']}: MapTR's converter")
+            axes.plot(line[:, 0], line[:, 1], color=COLOURS[kind], label=kind if number == 0 else None)
+    _finish(axes, f"{info['town']}: MapTR")
 
 
 def _draw_ours(axes: Any, scene: uavsim.Scene, info: Any) -> None:
@@ -64,7 +64,7 @@ def _draw_ours(axes: Any, scene: uavsim.Scene, info: Any) -> None:
     pose = next(scan for scan in sample.lidars if scan.channel == "LIDAR_TOP").map_SE3_sensor
     yaw, origin = float(quaternion.yaw(pose.quat_wxyz)), pose.translation_m[:2]
 
-    def ahead_aside(points: FloatArray) -> FloatArray:
+    def right_ahead(points: FloatArray) -> FloatArray:
         off = points[:, :2] - origin
         return np.asarray(
             [off[:, 0] * np.cos(yaw) + off[:, 1] * np.sin(yaw), off[:, 1] * np.cos(yaw) - off[:, 0] * np.sin(yaw)]
@@ -74,16 +74,15 @@ def _draw_ours(axes: Any, scene: uavsim.Scene, info: Any) -> None:
     bounds = (origin[0] - reach, origin[1] - reach, origin[0] + reach, origin[1] + reach)
     for kind, layers in OURS.items():
         lines = [line for layer in layers for shape in scene.map.shapes_near(layer, bounds) for line in shape]
-        for ahead, aside in map(ahead_aside, lines):
-            axes.plot(aside, ahead, color=COLOURS[kind])
+        for right, ahead in map(right_ahead, lines):
+            axes.plot(right, ahead, color=COLOURS[kind])
     for line in scene.map.centre_lines_map_m().values():
-        ahead, aside = ahead_aside(line)
-        axes.plot(aside, ahead, color=COLOURS["centerline"])
+        axes.plot(*right_ahead(line), color=COLOURS["centerline"])
     _finish(axes, f"{info['town']}: the map")
 
 
 def _finish(axes: Any, title: str) -> None:
-    axes.set(xlim=(ASIDE_M, -ASIDE_M), ylim=(-AHEAD_M, AHEAD_M), title=title, xlabel="left, m", ylabel="ahead, m")
+    axes.set(xlim=(-ASIDE_M, ASIDE_M), ylim=(-AHEAD_M, AHEAD_M), title=title, xlabel="right, m", ylabel="ahead, m")
     axes.set_aspect("equal")
     axes.plot(0, 0, marker="^", color="black")
     if axes.get_legend_handles_labels()[0]:

@@ -51,6 +51,11 @@ def test_what_is_wrong_is_left_out_and_named(broken, said):
     assert any(said in warning for warning in town.warnings), town.warnings
 
 
+def test_a_junction_that_shrinks_to_a_point_is_left_out():
+    town = build(network(GOOD, road("2", section(lane(1), lane(-1)), x=300, shape="<paramPoly3/>", junction=5)), "T")
+    assert [row["is_intersection"] for row in town.layer("road_segment").fields] == [False]
+
+
 def test_roads_in_a_circle_end():
     ring = "".join(
         f'<{end} elementType="road" elementId="1" contactPoint="{at}"/>'
