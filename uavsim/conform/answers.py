@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -113,4 +114,6 @@ def write_answers(path: Path, answers: AnswerFile) -> None:
     Raises:
         StorageError: it cannot be written.
     """
-    write_whole(path, (answers.model_dump_json(indent=1, exclude_defaults=True) + "\n").encode())
+    kept = answers.model_dump(exclude_defaults=True)
+    listed = ",\n".join(json.dumps(answer) for answer in kept.pop("answers"))  # a line each: differences show
+    write_whole(path, f'{json.dumps(kept)[:-1]}, "answers": [\n{listed}\n]}}\n'.encode())
