@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.run.conftest import paper_job
+from uavsim.capture.client_events import Progress, SampleTaken
 from uavsim.errors import InputError
 from uavsim.run import forecast
 from uavsim.run.forecast import FinishProbe, Flight, Measured, TownProbe, forecast_of, predicted
@@ -36,6 +37,16 @@ def test_one_town_one_simulator_worked_out_on_paper(paper: Paper) -> None:
     assert reported.seconds == pytest.approx(flying_s + 3 + 20 * 0.1)
     assert reported.simulator_s == pytest.approx(flying_s)
     assert reported.size_bytes == pytest.approx(1e6 + 20 * 5e6)
+
+
+def test_ticks_of_shutters_and_images_between_samples_are_parts_of_a_sample() -> None:
+    """Three samples 5 s apart; each is reported again at every tick that follows it, and the last one at the end."""
+    begun = Progress("loads", 1)
+    taken = [SampleTaken("s", sample, 3, 25 * sample) for sample in (1, 1, 1, 2, 2, 3)]
+    times_s = (10.0, 11.0, 12.0, 15.0, 16.5, 20.0)
+    flight = Flight.of([(begun, 4.0), *zip(taken, times_s, strict=True)], committed_s=21.0)
+    assert flight == Flight(began_s=4.0, samples_s=(10.0, 15.0, 20.0), flown_s=20.0, committed_s=21.0)
+    assert TownProbe((flight,), ()).sample_s == 5.0
 
 
 def test_simulators_side_by_side_share_the_scenes(paper: Paper) -> None:

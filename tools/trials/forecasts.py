@@ -2,8 +2,8 @@
 
     scripts/trial forecasts [--only NAME] [--work FOLDER]
 
-The runs differ in town, number of simulators and image format. Time has to be within 20 %, disk within 10 %: exit code 1
-where one is not. Both are measured on the same machine, one after the other; what runs beside them counts.
+The runs differ in town, number of simulators, image format and shutters. Time has to be within 20 %, disk within 10 %: exit
+code 1 where one is not. Both are measured on the same machine, one after the other; what runs beside them counts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ towns:
 samples: SAMPLES
 keyframe_s: 1
 formation: cross
-rig: uav3d
+rig: RIG
 images: {format: FORMAT}
 weather: clear_noon
 traffic: {vehicles: 100}
@@ -48,10 +48,17 @@ class Run:
     samples: int
     format: str
     simulators: int
+    rig: str = "uav3d"
 
     def arguments(self, work: Path) -> list[str]:
         """Write the dataset's YAML; return what names the run, for ``plan`` and for ``generate``."""
-        values = {"TOWN": self.town, "SCENES": self.scenes, "SAMPLES": self.samples, "FORMAT": self.format}
+        values = {
+            "TOWN": self.town,
+            "SCENES": self.scenes,
+            "SAMPLES": self.samples,
+            "FORMAT": self.format,
+            "RIG": self.rig,
+        }
         text = DATASET
         for key, value in values.items():
             text = text.replace(key, str(value))
@@ -63,6 +70,7 @@ class Run:
 RUNS: Final = (
     Run("png", "Town10HD", scenes=6, samples=10, format="png", simulators=1),
     Run("jpeg", "Town07", scenes=6, samples=10, format="jpeg", simulators=1),
+    Run("shutter", "Town10HD", scenes=6, samples=10, format="png", simulators=1, rig="rolling"),
     Run("two", "Town03", scenes=8, samples=10, format="png", simulators=2),
 )
 
@@ -89,7 +97,8 @@ def _compare(run: Run, work: Path) -> bool:
     disk_off = float(reported["size_bytes"]) / _size_of(work / run.name) - 1
     is_good = abs(time_off) <= MOST_TIME_OFF and abs(disk_off) <= MOST_DISK_OFF
     sys.stdout.write(
-        f"{run.name}: {run.town}, {run.scenes} x {run.samples} samples, {run.format}, {run.simulators} simulator(s): "
+        f"{run.name}: {run.town}, {run.scenes} x {run.samples} samples, {run.rig}, {run.format}, "
+        f"{run.simulators} simulator(s): "
         f"forecast {reported['seconds']:.0f} s, took {took['seconds']:.0f} s ({time_off:+.0%}); "
         f"forecast {reported['size_bytes'] / 1e6:.0f} MB, holds {_size_of(work / run.name) / 1e6:.0f} MB ({disk_off:+.0%}); "
         f"the forecast itself took {reported['probe_s']:.0f} s: {'good' if is_good else 'NOT GOOD'}\n"

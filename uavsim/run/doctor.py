@@ -202,11 +202,11 @@ def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[F
     folder.mkdir(parents=True)
     path = folder / "plan.msgpack"
     path.write_bytes(pack_plan(plan))
-    samples_at: list[float] = []
+    images_at: list[tuple[int, float]] = []
 
     def on_event(event: ClientEvent) -> None:
         if isinstance(event, SampleTaken):
-            samples_at.append(time.monotonic())
+            images_at.append((event.images, time.monotonic()))
 
     began = time.monotonic()
     try:
@@ -219,7 +219,7 @@ def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[F
         yield Finding("bad", what, str(error), "see docs/operations.md; Town06 and Town07 need CARLA's AdditionalMaps")
         return
     yield _sockets(what)
-    flight = _measured(plan, flown, seconds=time.monotonic() - began, samples_at=samples_at)
+    flight = _measured(plan, flown, seconds=time.monotonic() - began, images_at=images_at)
     flights.append(flight)
     slow = flight.images_per_s < _SLOW_IMAGES_PER_S
     remedy = (
@@ -243,10 +243,11 @@ def _sockets(what: str) -> Finding:
     )
 
 
-def _measured(plan: ScenePlan, flown: SceneFlown, *, seconds: float, samples_at: list[float]) -> Flight:
-    """Take the pace between the first and the last sample: map loading and warm-up are paid once."""
-    span_s = max(samples_at[-1] - samples_at[0], 1e-6) if len(samples_at) > 1 else seconds
-    captures = max(len(samples_at) - 1, 1)
+def _measured(plan: ScenePlan, flown: SceneFlown, *, seconds: float, images_at: list[tuple[int, float]]) -> Flight:
+    """Take the pace between the first and the last capture: map loading and warm-up are paid once."""
+    (first, began), (last, ended) = images_at[0], images_at[-1]
+    span_s = max(ended - began, 1e-6) if len(images_at) > 1 else seconds
+    captures = max((last - first) / len(plan.channels), 1)
     return Flight(
         images_per_s=captures * len(plan.channels) / span_s,
         ticks_per_s=captures * plan.image_every_steps / span_s,

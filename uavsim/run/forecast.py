@@ -48,6 +48,18 @@ class Flight:
     flown_s: float
     committed_s: float
 
+    @classmethod
+    def of(cls, events: Sequence[tuple[ClientEvent, float]], *, committed_s: float) -> Flight:
+        """Take the times at which each sample was there; images between them and ticks of open shutters are events, too."""
+        taken = [(event.sample, at) for event, at in events if isinstance(event, SampleTaken)]
+        last = max((sample for sample, _ in taken), default=0)
+        return cls(
+            began_s=events[0][1],
+            samples_s=tuple(min(at for sample, at in taken if sample >= wanted) for wanted in range(1, last + 1)),
+            flown_s=events[-1][1],
+            committed_s=committed_s,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class TownProbe:
@@ -297,14 +309,7 @@ def _fly(context: RunContext, names: Sequence[str]) -> tuple[Flight, ...]:
 
     def fly(scene: str) -> Flight:
         stages.fly_scene(context, scene)
-        committed_s = time.monotonic()
-        events = seen[scene]
-        return Flight(
-            began_s=events[0][1],
-            samples_s=tuple(at for event, at in events if isinstance(event, SampleTaken)),
-            flown_s=events[-1][1],
-            committed_s=committed_s,
-        )
+        return Flight.of(seen[scene], committed_s=time.monotonic())
 
     context.progress.watchers.append(watch)
     with ThreadPoolExecutor(context.workers) as threads:
