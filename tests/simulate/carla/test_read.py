@@ -17,6 +17,7 @@ from uavsim.simulate.carla.read import (
     snapshot_rows,
     states_from_table,
     states_when_asked,
+    to_leave_behind,
 )
 
 
@@ -85,3 +86,12 @@ def test_poses_are_the_first_columns_of_all_that_a_snapshot_says() -> None:
     assert whole[:, 0].tolist() == [1, 2]
     np.testing.assert_array_equal(pose_rows([reported(7), reported(6), reported(5)], instance_of), whole[:, :7])
     assert pose_rows([], {}).shape == (0, 7)
+
+
+@pytest.mark.parametrize("rendering", [True, False])
+def test_a_free_server_is_given_back_as_found_and_one_that_a_killed_client_left_is_freed(rendering: bool) -> None:
+    found = carla.WorldSettings(synchronous_mode=False, no_rendering_mode=not rendering)
+    assert to_leave_behind(found).no_rendering_mode is not rendering
+    left = carla.WorldSettings(synchronous_mode=True, no_rendering_mode=True, fixed_delta_seconds=0.05)
+    given = to_leave_behind(left)
+    assert (given.synchronous_mode, given.no_rendering_mode, given.fixed_delta_seconds) == (False, False, None)

@@ -30,6 +30,7 @@ __all__ = [
     "snapshot_rows",
     "states_from_table",
     "states_when_asked",
+    "to_leave_behind",
     "with_parked",
 ]
 
@@ -202,3 +203,14 @@ def _stacked(first: ActorStates, second: ActorStates) -> ActorStates:
         if name != "map_SE3_actor"
     }
     return ActorStates(map_SE3_actor=SE3.concatenate([first.map_SE3_actor, second.map_SE3_actor]), **columns)
+
+
+def to_leave_behind(found: carla.WorldSettings) -> carla.WorldSettings:
+    """Return the settings with which a borrowed server is given back: as it was found.
+
+    A world that nobody ticks any more was left in synchronous mode by a client that was killed, one of ours without
+    rendering: it runs and draws again.
+    """
+    if found.synchronous_mode:
+        found.synchronous_mode, found.fixed_delta_seconds, found.no_rendering_mode = False, None, False
+    return found

@@ -69,7 +69,7 @@ class CarlaWorld:
         self._parked = carla_read.NOTHING_PARKED
         self._reader: MotionReader | None = None
         self._carried: list[carla.Sensor] = []  # sensors that go with the scene's actors
-        self._was = self._world.get_settings()
+        self._was = carla_read.to_leave_behind(self._world.get_settings())
 
     @property
     def map_name(self) -> str:
