@@ -14,6 +14,7 @@ from uavsim.typing import UInt8Array
 __all__ = ["decode_mp4", "encode_gif", "encode_mp4", "facts_of_mp4"]
 
 _THREADS: Final = "1"  # of x264: with four, one encoding in ten came out otherwise on a busy machine
+_NO_TREE: Final = {"mbtree": "0"}  # of x264: on processors with AVX-512 its macroblock tree gave other bytes each time
 _COLOURS: Final = 128
 
 
@@ -38,7 +39,7 @@ def encode_mp4(
         lossless: RGB as 4:4:4 without loss beyond the change of colour space (up to 1 of 255 where colours are pure).
     """
     av, file = _av(), io.BytesIO()
-    options = ({"qp": "0", "preset": "veryfast"} if lossless else {"crf": str(quality)}) | (
+    options = ({"qp": "0", "preset": "veryfast"} if lossless else {"crf": str(quality), **_NO_TREE}) | (
         {"g": str(group)} if group else {}
     )
     with av.open(file, "w", format="mp4") as container:
