@@ -30,3 +30,12 @@ def test_a_replay_is_the_same_bytes_and_without_an_actor_only_that_is_missing(tm
     assert wrong.returncode == 2
     assert len(wrong.stderr.strip().splitlines()) == 1
     assert not (tmp_path / "new").exists()
+    skin = 'textures: [{objects: ["Building*"]}]\nvehicle_colours: {}\nsun_altitude_deg: [20, 20]\n'
+    (tmp_path / "mine.yaml").write_text(skin)
+    done = uavsim("twins", source, "--out", tmp_path / "twins", "--skin", str(tmp_path / "mine.yaml"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    before, dressed = dataset_files(source), dataset_files(tmp_path / "twins/skin-mine-0")
+    assert set(dressed) - set(before) == {"v1.0-mini/skin.json"}
+    same = {key for key in before if dressed[key] == before[key]}
+    assert {key for key in before if key.startswith("masks/")} <= same
+    assert not {key for key in before if key.startswith("samples/CAM")} & same
