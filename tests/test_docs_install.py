@@ -98,7 +98,8 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # paths are in it: it comes back to its place
     (work / "bare").rename(work / "seed")
     run(
-        "pip wheel --no-deps -w dist . ./packages/headless_simulator ./packages/benchmarks ./packages/maps",
+        "pip wheel --no-deps -w dist . ./packages/headless_simulator ./packages/benchmarks ./packages/maps"
+        " ./packages/occupancy",
         work / "clone",
     )
     return work / "clone"

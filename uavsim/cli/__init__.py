@@ -60,7 +60,10 @@ _HOME: Final = {  # command -> module; a module is imported when its command is 
     "deploy": "deploy",
     "ui": "ui",
 }
-_APART: Final = dict.fromkeys(("events", "collaboration", "questions", "evaluate"), "benchmarks") | {"map": "maps"}
+_APART: Final = dict.fromkeys(("events", "collaboration", "questions", "occupancy", "evaluate"), "benchmarks") | {
+    "map": "maps",
+    "occupancy": "occupancy",
+}
 """Command -> the extra of uavsim whose package brings it."""
 Register = Callable[[typer.Typer], None]
 COMMANDS: Final[Registry[Register]] = Registry("commands", {}, expects=Callable)
@@ -99,6 +102,7 @@ _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which 
     "their quality.",
     "evaluate": "Score a result; nothing is written when it is refused.",
     "map": "Make a vector map of a town's roads from OpenDRIVE: nuScenes' map expansion, GeoJSON, lane graphs.",
+    "occupancy": "Label voxels: what stands, what moves, what is air, and who sees it.",
     "mock-sim": "Serve CARLA's and AirSim's real protocols with no GPU.",
     "airsim-settings": "Write AirSim's settings.json for a formation and rig.",
     "calibrate": "Measure where AirSim's origin lies in CARLA's town.",
@@ -115,7 +119,7 @@ _GROUPS: Final = {
     "Make": ("plan", "generate", "regenerate", "replay", "twins", "adopt", "status", "deploy"),
     "Look": ("view", "video", "report", "ui"),
     "Check": ("check", "doctor", "conform", "validate", "schema"),
-    "Label": ("annotate", "events", "collaboration", "questions", "evaluate"),
+    "Label": ("annotate", "events", "collaboration", "questions", "occupancy", "evaluate"),
     "Share": ("convert", "export", "map", "publish", "verify", "reproduce"),
     "Simulate": ("mock-sim", "airsim-settings", "calibrate"),
 }

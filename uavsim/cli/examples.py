@@ -68,6 +68,10 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "collaboration": ("uavsim collaboration out/demo --out out/demo-collaboration",),
     "questions": ("uavsim questions out/demo --out out/demo-questions --seed 1 --per-task 200",),
     "map": ("uavsim map Town10HD --out out/map",),
+    "occupancy": (
+        "uavsim occupancy out/demo --out out/voxels",
+        "uavsim occupancy out/demo --out out/occ3d --format occ3d --of 0",
+    ),
     "evaluate": (
         "uavsim evaluate nuscenes-detection --truth out/demo --results results.json",
         "uavsim evaluate swarm --truth out/demo --results results.json --html page.html",

@@ -1,0 +1,247 @@
+"""Files of voxels: our own Parquet, Occ3D's, UniOcc's and SurroundOcc's; each is a function of one labelled sample.
+
+A file of ours has a row for each layer of voxels of one x, its columns their numbers in C order (z fastest), little-endian:
+``semantics``, ``instance`` (1 + the row in the metadata's ``objects``) and ``seen``, a bit for each of the metadata's
+``seers``: agents, or with ``cameras`` the cameras. Objects say how they move to the sample before and after, from which
+flow follows exactly; it is not stored voxel by voxel. Layers are bytes because Parquet would make of each voxel 32 bits.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from uavsim.access import Boxes, Sample, Scene
+from uavsim.errors import DatasetError
+from uavsim.files.names import check_part
+from uavsim.typing import AnyArray, JsonDict, UInt8Array
+from uavsim_occupancy.classes import FREE, NAMES, UNKNOWN, classes_of_categories, uniocc_classes
+from uavsim_occupancy.grids import Grid
+from uavsim_occupancy.npz import npz_bytes
+from uavsim_occupancy.sample import Occupancy
+
+__all__ = ["FORMATS", "Labelled", "VoxelFormat", "read_voxels"]
+
+_LEVEL: Final = 9  # of zstd: a third fewer bytes than at its default, for 30 ms a sample
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labelled:
+    """One sample's voxels with what files say beside them.
+
+    Attributes:
+        scene: to which it belongs.
+        sample: which it is.
+        voxels: of it.
+        agent: whose grid it is, as channels name it; ``swarm`` of the swarm's.
+        near: the grids at the samples before and after; None where there is none.
+    """
+
+    scene: Scene
+    sample: Sample
+    voxels: Occupancy
+    agent: str
+    near: tuple[Grid | None, Grid | None]
+
+    def boxes_at(self, step: int) -> Boxes | None:
+        """Return the boxes of the sample before (-1) or after (+1)."""
+        number = self.sample.number + step
+        return self.scene.samples[number].boxes if 0 <= number < len(self.scene) else None
+
+
+Files: TypeAlias = dict[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class VoxelFormat:
+    """One format.
+
+    Attributes:
+        grid: the one that it is made for.
+        files: of a sample: name -> bytes.
+        about: files about all of a scene's samples, for the whole folder.
+    """
+
+    grid: str
+    files: Callable[[Labelled], Files]
+    about: Callable[[list[tuple[str, str, list[str]]]], Files] = lambda _scenes: {}
+
+
+def parquet_files(labelled: Labelled, *, cameras: bool = False) -> Files:
+    """Return a sample's voxels as one Parquet file, see above."""
+    voxels, boxes = labelled.voxels, labelled.sample.boxes
+    seers = voxels.channels if cameras else tuple(dict.fromkeys(voxels.agents))
+    seen = voxels.seen if cameras else np.zeros(voxels.semantics.shape, dtype=np.uint64)
+    if not cameras:
+        for bit, agent in enumerate(seers):
+            seen |= voxels.seen_by(agent).astype(np.uint64) << np.uint64(bit)
+    width = next(bits for bits in (8, 16, 32, 64) if len(seers) <= bits)
+    seen = seen.astype(f"<u{width // 8}")
+    present = set(np.unique(voxels.instance).tolist())
+    about: JsonDict = {
+        "sample": labelled.sample.token,
+        "grid": voxels.grid.place,
+        "classes": list(NAMES),
+        "unknown": UNKNOWN,
+        "types": {"semantics": "|u1", "instance": "<u2", "seen": seen.dtype.str},
+        "seers": list(seers),
+        "objects": [
+            {"instance": token, "category": name, **_motion(labelled, row)} if row + 1 in present else {}
+            for row, (token, name) in enumerate(zip(boxes.instance_tokens, boxes.categories, strict=True))
+        ],
+    }
+    arrays: dict[str, AnyArray] = {"semantics": voxels.semantics, "instance": voxels.instance, "seen": seen}
+    columns = {name: pa.array([layer.tobytes() for layer in values]) for name, values in arrays.items()}
+    table = pa.table(columns).replace_schema_metadata({"uavsim": json.dumps(about, sort_keys=True)})
+    data = io.BytesIO()
+    pq.write_table(
+        table, data, compression="zstd", compression_level=_LEVEL, use_dictionary=False, write_statistics=False
+    )
+    return {f"{_folder(labelled)}/{labelled.sample.token}.parquet": data.getvalue()}
+
+
+def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
+    """Read a Parquet file of voxels: (X, Y, Z) arrays by name, and what it says about them.
+
+    Raises:
+        DatasetError: it is missing or damaged.
+    """
+    try:
+        file = pq.ParquetFile(io.BytesIO(path.read_bytes()))
+        about = json.loads(file.schema_arrow.metadata[b"uavsim"])
+        found = {}
+        for name, kind in about["types"].items():
+            layers = b"".join(file.read([name]).column(0).to_pylist())
+            found[name] = np.frombuffer(layers, dtype=np.dtype(kind)).reshape(about["grid"]["size"])
+    except (pa.ArrowException, ValueError, TypeError, KeyError, OSError) as error:
+        raise DatasetError(f"{path}: no file of voxels: {' '.join(str(error).split())[:200]}") from error
+    return found, about
+
+
+def occ3d_files(labelled: Labelled) -> Files:
+    """Return Occ3D's file of a sample; what is unknown is free there, and in no mask."""
+    voxels = labelled.voxels
+    own = voxels.seen_by(None if labelled.agent == "swarm" else labelled.agent)
+    known = voxels.semantics != UNKNOWN
+    arrays = {
+        "semantics": _or_free(voxels.semantics),
+        "mask_lidar": (voxels.lidar & known).astype(np.uint8),
+        "mask_camera": (own & known).astype(np.uint8),
+    }
+    return {f"gts/{labelled.scene.name}/{labelled.sample.token}/labels.npz": npz_bytes(arrays)}
+
+
+def surroundocc_files(labelled: Labelled) -> Files:
+    """Return SurroundOcc's file of a sample: (n, 4) x, y, z, class; ``others`` is ignored there, as 0 is empty."""
+    semantics = labelled.voxels.semantics
+    places = np.argwhere(semantics < FREE)
+    classes = semantics[semantics < FREE].astype(np.int64)
+    data = np.column_stack([places, np.where(classes == 0, 255, classes)]).astype(np.int64)
+    return {f"samples/{labelled.sample.token}.npy": _npy(data)}
+
+
+def uniocc_files(labelled: Labelled) -> Files:
+    """Return UniOcc's file of a sample: labels, masks, flows in voxels, poses, cameras, objects."""
+    voxels, sample = labelled.voxels, labelled.sample
+    frame = voxels.grid.map_SE3_frame
+    boxes = sample.boxes
+    kinds = uniocc_classes(classes_of_categories(boxes.categories))
+    inside = voxels.grid.holds(voxels.grid.voxels_of(boxes.map_SE3_box.translation_m))
+    objects = [
+        {
+            "token": boxes.instance_tokens[row],
+            "agent_to_ego": (frame.inverse() @ boxes.map_SE3_box[row]).matrix,
+            "agent_to_world": boxes.map_SE3_box[row].matrix,
+            "size": boxes.size_lwh_m[row].tolist(),
+            "category_id": int(kinds[row]),
+        }
+        for row in np.flatnonzero(inside).tolist()
+    ]
+    own = [i for i in sample.images if labelled.agent in {"swarm", i.channel.rpartition("_id_")[2]}]
+    cameras = [
+        {
+            "name": image.channel,
+            "filename": image.filename,
+            "intrinsics": image.intrinsic,
+            "extrinsics": (frame.inverse() @ image.map_SE3_optical).matrix,
+        }
+        for image in own
+    ]
+    arrays: dict[str, Any] = {
+        "occ_label": uniocc_classes(voxels.semantics),
+        "occ_mask_camera": voxels.seen_by(None if labelled.agent == "swarm" else labelled.agent).astype(np.uint8),
+        "occ_flow_forward": _flow_voxels(labelled, +1),
+        "occ_flow_backward": _flow_voxels(labelled, -1),
+        "ego_to_world_transformation": frame.matrix,
+        "cameras": _objects(cameras),
+        "annotations": _objects(objects),
+    }
+    return {f"{_folder(labelled)}/{sample.number}.npz": npz_bytes(arrays)}
+
+
+def uniocc_about(scenes: list[tuple[str, str, list[str]]]) -> Files:
+    """Return UniOcc's list of scenes: each agent's samples of a scene are one."""
+    infos = [{"scene_name": f"{scene}_{agent}", "occ_in_scene_paths": paths} for scene, agent, paths in scenes]
+    return {"scene_infos.pkl": pickle.dumps(infos, protocol=4)}
+
+
+FORMATS: Final[Mapping[str, VoxelFormat]] = MappingProxyType(
+    {
+        "parquet": VoxelFormat("swarm", parquet_files),
+        "occ3d": VoxelFormat("occ3d", occ3d_files),
+        "uniocc": VoxelFormat("occ3d", uniocc_files, uniocc_about),
+        "surroundocc": VoxelFormat("surroundocc", surroundocc_files),
+    }
+)
+
+
+def _folder(labelled: Labelled) -> str:
+    return f"{check_part(labelled.scene.name, what='scene')}/{check_part(labelled.agent, what='agent')}"
+
+
+def _motion(labelled: Labelled, row: int) -> JsonDict:
+    """Return how an object moves: to the samples before and after, 4 x 4 in the map; nothing where it is not there then."""
+    boxes, found = labelled.sample.boxes, {}
+    for name, step in (("backward", -1), ("forward", +1)):
+        then = labelled.boxes_at(step)
+        if then is not None and boxes.instance_tokens[row] in then.instance_tokens:
+            later = then.map_SE3_box[then.instance_tokens.index(boxes.instance_tokens[row])]
+            found[name] = (later @ boxes.map_SE3_box[row].inverse()).matrix.tolist()
+    return found
+
+
+def _flow_voxels(labelled: Labelled, step: int) -> AnyArray:
+    """Return (X, Y, Z, 3) float32 motion in voxels to where matter is in the grid of the sample before or after."""
+    voxels = labelled.voxels
+    flow = np.zeros((*voxels.semantics.shape, 3), dtype=np.float32)
+    then, grid = labelled.boxes_at(step), labelled.near[max(step, 0)]
+    if then is not None and grid is not None:
+        flow[voxels.occupied] = voxels.flow_m(labelled.sample.boxes, then, grid) / voxels.grid.voxel_m
+    return flow
+
+
+def _or_free(semantics: UInt8Array) -> UInt8Array:
+    return np.where(semantics == UNKNOWN, FREE, semantics).astype(np.uint8)
+
+
+def _objects(rows: list[JsonDict]) -> AnyArray:
+    """Return (N,) rows as an array of Python's objects, as numpy makes of a list of dictionaries."""
+    found = np.empty(len(rows), dtype=object)
+    found[:] = rows
+    return found
+
+
+def _npy(values: AnyArray) -> bytes:
+    data = io.BytesIO()
+    np.save(data, values, allow_pickle=False)
+    return data.getvalue()

@@ -1,0 +1,351 @@
+"""Rays through voxels, surfaces into voxels, and objects carved out of their boxes, compiled.
+
+A pixel's ray is ``eye + depth * way``; ``way`` is one metre deep, so that a depth along the optical axis is its length.
+"""
+
+# ruff: noqa: PLR0917 (kernels take their arrays by place)
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from uavsim.images.compiled import kernel
+
+__all__ = ["carve", "fill", "look_up", "trace", "vote"]
+
+
+@kernel
+def _trace_ray(eye: Any, way: Any, begin: float, end: float, size: Any, flat: Any, bit: Any, counts: bool) -> None:
+    """Mark the voxels that a ray passes from depth ``begin`` to ``end`` and the one it ends in, or count those before that.
+
+    Source: Amanatides and Woo, "A Fast Voxel Traversal Algorithm for Ray Tracing", 1987.
+    """
+    near, far = begin, end
+    for axis in range(3):
+        if way[axis] == 0.0:
+            if eye[axis] < 0.0 or eye[axis] >= size[axis]:
+                return
+            continue
+        one, two = -eye[axis] / way[axis], (size[axis] - eye[axis]) / way[axis]
+        near, far = max(near, min(one, two)), min(far, max(one, two))
+    if near >= far:
+        return
+    x = min(max(int(np.floor(eye[0] + near * way[0])), 0), size[0] - 1)
+    y = min(max(int(np.floor(eye[1] + near * way[1])), 0), size[1] - 1)
+    z = min(max(int(np.floor(eye[2] + near * way[2])), 0), size[2] - 1)
+    next_x = (x + (way[0] > 0.0) - eye[0]) / way[0] if way[0] != 0.0 else np.inf
+    next_y = (y + (way[1] > 0.0) - eye[1]) / way[1] if way[1] != 0.0 else np.inf
+    next_z = (z + (way[2] > 0.0) - eye[2]) / way[2] if way[2] != 0.0 else np.inf
+    per_x = abs(1.0 / way[0]) if way[0] != 0.0 else np.inf
+    per_y = abs(1.0 / way[1]) if way[1] != 0.0 else np.inf
+    per_z = abs(1.0 / way[2]) if way[2] != 0.0 else np.inf
+    left_x, left_y, left_z = (
+        size[0] - 1 - x if way[0] > 0.0 else x,
+        size[1] - 1 - y if way[1] > 0.0 else y,
+        size[2] - 1 - z if way[2] > 0.0 else z,
+    )
+    on_z = 1 if way[2] > 0.0 else -1
+    on_y = size[2] if way[1] > 0.0 else -size[2]
+    on_x = size[1] * size[2] if way[0] > 0.0 else -size[1] * size[2]
+    at = (x * size[1] + y) * size[2] + z
+    while True:
+        leaves = min(next_x, next_y, next_z)
+        if counts:
+            if leaves >= end:
+                return
+            if flat[at] < 65535:
+                flat[at] += 1
+        else:
+            flat[at] |= bit
+        if leaves >= far:
+            return
+        if next_x == leaves:
+            at, next_x, left_x = at + on_x, next_x + per_x, left_x - 1
+        elif next_y == leaves:
+            at, next_y, left_y = at + on_y, next_y + per_y, left_y - 1
+        else:
+            at, next_z, left_z = at + on_z, next_z + per_z, left_z - 1
+        if left_x < 0 or left_y < 0 or left_z < 0:
+            return
+
+
+@kernel
+def trace(
+    depth_m: Any,
+    rays: Any,
+    grid_R_sensor: Any,
+    eye: Any,
+    voxel_m: float,
+    pixels_per_m: float,
+    out: Any,
+    bit: Any,
+    counts: bool,
+) -> None:
+    """Mark or count the voxels of a grid that an image's rays pass.
+
+    Rays that are side by side share voxels near the camera: of a block of pixels only the first one's ray begins at the eye,
+    the others' where those that have begun are two thirds of a voxel apart. Of what all rays meet, fewer than 1 % is missed.
+
+    Args:
+        depth_m: (H, W) infinite where nothing was hit; 0 where there is no ray.
+        rays: (H, W, 3) of the sensor's frame, one metre deep.
+        grid_R_sensor: (3, 3).
+        eye: (3,) in voxels.
+        voxel_m: edge of a voxel.
+        pixels_per_m: the focal length; 0 where neighbours are no neighbours: then each ray begins at the eye.
+        out: (X, Y, Z) uint64 bits, or uint16 counts.
+        bit: that is set in ``out``; the voxel that a ray ends in has it, too.
+        counts: whether rays are counted instead, without the voxel that each ends in.
+    """
+    size = np.array([out.shape[0], out.shape[1], out.shape[2]])
+    way = np.zeros(3)
+    height, width = depth_m.shape
+    flat = out.reshape(-1)
+    for v in range(height):
+        for u in range(width):
+            deep = np.float64(depth_m[v, u])
+            if not deep > 0.0:
+                continue
+            begin = 0.0
+            if pixels_per_m > 0.0 and (u | v) != 0:
+                block = 1
+                while block < 64 and (u % (2 * block)) == 0 and (v % (2 * block)) == 0:
+                    block *= 2
+                if block < 64:
+                    begin = pixels_per_m * voxel_m / (3 * block)
+            if begin >= deep:
+                continue
+            for axis in range(3):
+                way[axis] = (
+                    grid_R_sensor[axis, 0] * rays[v, u, 0]
+                    + grid_R_sensor[axis, 1] * rays[v, u, 1]
+                    + grid_R_sensor[axis, 2] * rays[v, u, 2]
+                ) / voxel_m
+            _trace_ray(eye, way, begin, deep, size, flat, bit, counts)
+
+
+@kernel
+def vote(
+    voxels: Any,
+    classes: Any,
+    weights: Any,
+    map_voxel_m: float,
+    grid_R_map: Any,
+    grid_from_map: Any,
+    voxel_m: float,
+    out: Any,
+    strength: Any,
+) -> None:
+    """Give a grid's voxels the class that most of the surface in them has.
+
+    Args:
+        voxels: (N, 3) of the map.
+        classes: (N,) of them.
+        weights: (N,) pixels that showed each.
+        map_voxel_m: edge of the map's voxels.
+        grid_R_map: (3, 3).
+        grid_from_map: (3,) the map's origin in the grid.
+        voxel_m: edge of the grid's voxels.
+        out: (X, Y, Z) classes, 255 before.
+        strength: (X, Y, Z) int32, 0 before: by how much a class leads (Boyer and Moore, "MJRTY", 1981).
+    """
+    for n in range(voxels.shape[0]):
+        x, y, z = (
+            (voxels[n, 0] + 0.5) * map_voxel_m,
+            (voxels[n, 1] + 0.5) * map_voxel_m,
+            (voxels[n, 2] + 0.5) * map_voxel_m,
+        )
+        i = int(
+            np.floor((grid_R_map[0, 0] * x + grid_R_map[0, 1] * y + grid_R_map[0, 2] * z + grid_from_map[0]) / voxel_m)
+        )
+        j = int(
+            np.floor((grid_R_map[1, 0] * x + grid_R_map[1, 1] * y + grid_R_map[1, 2] * z + grid_from_map[1]) / voxel_m)
+        )
+        k = int(
+            np.floor((grid_R_map[2, 0] * x + grid_R_map[2, 1] * y + grid_R_map[2, 2] * z + grid_from_map[2]) / voxel_m)
+        )
+        if i < 0 or j < 0 or k < 0 or i >= out.shape[0] or j >= out.shape[1] or k >= out.shape[2]:
+            continue
+        weight = weights[n]
+        if strength[i, j, k] == 0 or out[i, j, k] == classes[n]:
+            out[i, j, k] = classes[n]
+            strength[i, j, k] += weight
+        elif strength[i, j, k] >= weight:
+            strength[i, j, k] -= weight
+        else:
+            out[i, j, k] = classes[n]
+            strength[i, j, k] = weight - strength[i, j, k]
+
+
+@kernel
+def look_up(
+    out: Any, value: Any, passed: Any, first: Any, passed_m: float, map_R_grid: Any, map_from_grid: Any, voxel_m: float
+) -> None:
+    """Give those voxels of a grid that are unknown (255) a value where rays passed the map's voxel at their middle.
+
+    Args:
+        out: (X, Y, Z).
+        value: to be set.
+        passed: (A, B, C) rays that passed each of the map's voxels.
+        first: (3,) the first of these.
+        passed_m: their edge.
+        map_R_grid: (3, 3).
+        map_from_grid: (3,) the grid's origin in the map.
+        voxel_m: edge of the grid's voxels.
+    """
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            for k in range(out.shape[2]):
+                if out[i, j, k] != 255:
+                    continue
+                x, y, z = (i + 0.5) * voxel_m, (j + 0.5) * voxel_m, (k + 0.5) * voxel_m
+                a = int(
+                    np.floor(
+                        (map_R_grid[0, 0] * x + map_R_grid[0, 1] * y + map_R_grid[0, 2] * z + map_from_grid[0])
+                        / passed_m
+                    )
+                )
+                b = int(
+                    np.floor(
+                        (map_R_grid[1, 0] * x + map_R_grid[1, 1] * y + map_R_grid[1, 2] * z + map_from_grid[1])
+                        / passed_m
+                    )
+                )
+                c = int(
+                    np.floor(
+                        (map_R_grid[2, 0] * x + map_R_grid[2, 1] * y + map_R_grid[2, 2] * z + map_from_grid[2])
+                        / passed_m
+                    )
+                )
+                a, b, c = a - first[0], b - first[1], c - first[2]
+                if (
+                    0 <= a < passed.shape[0]
+                    and 0 <= b < passed.shape[1]
+                    and 0 <= c < passed.shape[2]
+                    and passed[a, b, c]
+                ):
+                    out[i, j, k] = value
+
+
+@kernel
+def carve(
+    depth_m: Any,
+    ids: Any,
+    own: int,
+    sensor_R_box: Any,
+    sensor_from_box: Any,
+    pinhole: Any,
+    half_m: Any,
+    through: Any,
+    shown: Any,
+) -> None:
+    """Count for the cells of a box the images that see through them, and those in which the object's own surface is there.
+
+    Args:
+        depth_m: (H, W) of a pinhole.
+        ids: (H, W).
+        own: the object's id.
+        sensor_R_box: (3, 3).
+        sensor_from_box: (3,).
+        pinhole: (4,) focal lengths and centre.
+        half_m: (3,) of the box; its cells divide it evenly.
+        through: (A, B, C).
+        shown: (A, B, C).
+    """
+    height, width = depth_m.shape
+    cells = np.array([through.shape[0], through.shape[1], through.shape[2]])
+    edge = 2.0 * half_m / cells
+    margin = 0.5 * np.sqrt((edge * edge).sum())
+    for a in range(cells[0]):
+        for b in range(cells[1]):
+            for c in range(cells[2]):
+                x, y, z = (
+                    (a + 0.5) * edge[0] - half_m[0],
+                    (b + 0.5) * edge[1] - half_m[1],
+                    (c + 0.5) * edge[2] - half_m[2],
+                )
+                deep = sensor_R_box[2, 0] * x + sensor_R_box[2, 1] * y + sensor_R_box[2, 2] * z + sensor_from_box[2]
+                if deep <= 0.1:
+                    continue
+                right = sensor_R_box[0, 0] * x + sensor_R_box[0, 1] * y + sensor_R_box[0, 2] * z + sensor_from_box[0]
+                down = sensor_R_box[1, 0] * x + sensor_R_box[1, 1] * y + sensor_R_box[1, 2] * z + sensor_from_box[1]
+                u = int(np.floor(pinhole[0] * right / deep + pinhole[2] - 0.5))
+                v = int(np.floor(pinhole[1] * down / deep + pinhole[3] - 0.5))
+                if u < 0 or v < 0 or u + 1 >= width or v + 1 >= height:
+                    continue
+                clear, surface = True, False
+                for row in range(v, v + 2):
+                    for column in range(u, u + 2):
+                        mine = ids[row, column] == own
+                        clear = clear and not mine and depth_m[row, column] > deep + margin
+                        surface = surface or (mine and abs(depth_m[row, column] - deep) <= margin)
+                if clear:
+                    through[a, b, c] += 1
+                if surface:
+                    shown[a, b, c] += 1
+
+
+@kernel
+def fill(
+    solid: Any,
+    half_m: Any,
+    grid_R_box: Any,
+    grid_from_box: Any,
+    voxel_m: float,
+    number: int,
+    kind: int,
+    semantics: Any,
+    instance: Any,
+) -> int:
+    """Write an object into a grid: each of its solid cells marks the voxel in which its middle lies.
+
+    Args:
+        solid: (A, B, C) cells of its box.
+        half_m: (3,) of the box.
+        grid_R_box: (3, 3).
+        grid_from_box: (3,).
+        voxel_m: edge of the grid's voxels.
+        number: of the object.
+        kind: its class.
+        semantics: (X, Y, Z) classes.
+        instance: (X, Y, Z) objects.
+
+    Returns:
+        Marked cells.
+    """
+    marked = 0
+    cells = np.array([solid.shape[0], solid.shape[1], solid.shape[2]])
+    edge = 2.0 * half_m / cells
+    for a in range(cells[0]):
+        for b in range(cells[1]):
+            for c in range(cells[2]):
+                if not solid[a, b, c]:
+                    continue
+                x, y, z = (
+                    (a + 0.5) * edge[0] - half_m[0],
+                    (b + 0.5) * edge[1] - half_m[1],
+                    (c + 0.5) * edge[2] - half_m[2],
+                )
+                i = int(
+                    np.floor(
+                        (grid_R_box[0, 0] * x + grid_R_box[0, 1] * y + grid_R_box[0, 2] * z + grid_from_box[0])
+                        / voxel_m
+                    )
+                )
+                j = int(
+                    np.floor(
+                        (grid_R_box[1, 0] * x + grid_R_box[1, 1] * y + grid_R_box[1, 2] * z + grid_from_box[1])
+                        / voxel_m
+                    )
+                )
+                k = int(
+                    np.floor(
+                        (grid_R_box[2, 0] * x + grid_R_box[2, 1] * y + grid_R_box[2, 2] * z + grid_from_box[2])
+                        / voxel_m
+                    )
+                )
+                if 0 <= i < semantics.shape[0] and 0 <= j < semantics.shape[1] and 0 <= k < semantics.shape[2]:
+                    semantics[i, j, k], instance[i, j, k] = kind, number
+                    marked += 1
+    return marked

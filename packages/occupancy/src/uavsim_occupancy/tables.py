@@ -1,0 +1,110 @@
+"""A table of surfaces, (voxel, class) -> pixels, that images are added to, compiled."""
+
+# ruff: noqa: PLR0917 (kernels take their arrays by place)
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from uavsim.images.compiled import kernel
+
+__all__ = ["add_surfaces", "copy_table"]
+
+
+@kernel
+def _slot(keys: Any, key: int) -> Any:
+    """Return the place of a key in a table whose length is a power of 2; -1 marks what is empty."""
+    mask = keys.shape[0] - 1
+    at = (key * 0x9E3779B97F4A7C1 ^ (key >> 29)) & mask
+    while keys[at] != -1 and keys[at] != key:
+        at = (at + 1) & mask
+    return at
+
+
+@kernel
+def _in_a_box(x: float, y: float, z: float, boxes: Any) -> bool:
+    for n in range(boxes.shape[0]):
+        dx, dy, dz = x - boxes[n, 0], y - boxes[n, 1], z - boxes[n, 2]
+        inside = True
+        for axis in range(3):
+            off = dx * boxes[n, 3 + axis] + dy * boxes[n, 6 + axis] + dz * boxes[n, 9 + axis]
+            inside = inside and abs(off) <= boxes[n, 12 + axis]
+        if inside:
+            return True
+    return False
+
+
+@kernel
+def add_surfaces(
+    depth_m: Any,
+    ids: Any,
+    classes: Any,
+    mover_tag: Any,
+    rays: Any,
+    map_R_sensor: Any,
+    eye_map_m: Any,
+    boxes: Any,
+    voxel_m: float,
+    inward_m: float,
+    reach_m: float,
+    keys: Any,
+    counts: Any,
+    first: int,
+    used: int,
+) -> tuple[int, int]:
+    """Add an image's surfaces that belong to no object to a table of (voxel, class) -> pixels.
+
+    Args:
+        depth_m: (H, W).
+        ids: (H, W) instance ids; pixels of objects are left out.
+        classes: (H, W) of the pixels; 255 shows nothing.
+        mover_tag: (H, W) whether the tag is a mover's; such a pixel in a box is the residue of an object without an id.
+        rays: (H, W, 3).
+        map_R_sensor: (3, 3).
+        eye_map_m: (3,).
+        boxes: (N, 15) centre, rotation map_R_box by rows, half size, of the sample's objects.
+        voxel_m: edge of a voxel of the map.
+        inward_m: how far along its ray a point is moved into the surface: a wall on a voxel's border stays in one voxel.
+        reach_m: depth beyond which pixels are too coarse.
+        keys: (2^n,) int64 table.
+        counts: (2^n,) uint32.
+        first: pixel to go on with.
+        used: entries of the table.
+
+    Returns:
+        The pixel at which it stopped, H * W at the end, and the entries: the table is to be doubled when it is half full.
+    """
+    height, width = depth_m.shape
+    for pixel in range(first, height * width):
+        if 2 * used >= keys.shape[0]:
+            return pixel, used
+        v, u = pixel // width, pixel % width
+        deep = np.float64(depth_m[v, u])
+        if not 0.0 < deep <= reach_m or ids[v, u] != 0 or classes[v, u] == 255:
+            continue
+        deep += inward_m
+        way_x, way_y, way_z = rays[v, u, 0], rays[v, u, 1], rays[v, u, 2]
+        x = eye_map_m[0] + deep * (map_R_sensor[0, 0] * way_x + map_R_sensor[0, 1] * way_y + map_R_sensor[0, 2] * way_z)
+        y = eye_map_m[1] + deep * (map_R_sensor[1, 0] * way_x + map_R_sensor[1, 1] * way_y + map_R_sensor[1, 2] * way_z)
+        z = eye_map_m[2] + deep * (map_R_sensor[2, 0] * way_x + map_R_sensor[2, 1] * way_y + map_R_sensor[2, 2] * way_z)
+        if mover_tag[v, u] and _in_a_box(x, y, z, boxes):
+            continue
+        i, j, k = int(np.floor(x / voxel_m)), int(np.floor(y / voxel_m)), int(np.floor(z / voxel_m))
+        key = ((((i + 524288) << 20) + (j + 524288)) << 16) + ((k + 2048) << 4)
+        key = (key << 1) + classes[v, u]
+        at = _slot(keys, key)
+        if keys[at] == -1:
+            keys[at] = key
+            used += 1
+        counts[at] += 1
+    return height * width, used
+
+
+@kernel
+def copy_table(keys: Any, counts: Any, new_keys: Any, new_counts: Any) -> None:
+    """Copy the entries of a table of ``add_surfaces`` into a larger one."""
+    for n in range(keys.shape[0]):
+        if keys[n] != -1:
+            at = _slot(new_keys, keys[n])
+            new_keys[at], new_counts[at] = keys[n], counts[n]

@@ -1,0 +1,30 @@
+import pytest
+
+import uavsim
+from tests.conftest import _own_home
+from tests.dataset_factory import make_dataset
+from uavsim.access import Dataset
+from uavsim_occupancy.grids import GRIDS
+from uavsim_occupancy.run import Labeller
+
+__all__ = ["_own_home"]
+
+
+@pytest.fixture(scope="session")
+def street_set(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """The made-up street: boxes on a plane at z = 0 between two houses, drones at 25 m."""
+    root = make_dataset(
+        tmp_path_factory.mktemp("voxels"),
+        scenes=1,
+        samples=2,
+        sweeps=0,
+        size_px=(480, 270),
+        sensors=("rgb", "instance", "depth"),
+        lidar=True,
+    )
+    return uavsim.open(root)
+
+
+@pytest.fixture(scope="session")
+def labeller(street_set: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Labeller:
+    return Labeller.of(street_set, "Town10HD", GRIDS["swarm"], scans=(), kept=tmp_path_factory.mktemp("scans"))

@@ -1,0 +1,100 @@
+"""Files of voxels, read as their readers do."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from uavsim.access import Dataset
+from uavsim.errors import DatasetError, InputError
+from uavsim_occupancy.classes import FREE, UNKNOWN
+from uavsim_occupancy.files import FORMATS, read_voxels
+from uavsim_occupancy.grids import GRIDS, grid_of_values
+from uavsim_occupancy.run import Labeller, write_voxels
+
+
+def write(data: Dataset, out: Path, name: str, **choices) -> list[str]:
+    return [file for file, _ in write_voxels(data, out, FORMATS[name], GRIDS[FORMATS[name].grid], **choices)]
+
+
+def test_our_own_file_says_everything(street_set: Dataset, labeller: Labeller, tmp_path: Path) -> None:
+    names = write(street_set, tmp_path, "parquet")
+    scene = street_set.scene("scene_00")
+    assert names == [f"scene_00/swarm/{sample.token}.parquet" for sample in scene]
+    read, about = read_voxels(tmp_path / names[0])
+    label = labeller.label(scene, 0, "swarm").voxels
+    np.testing.assert_array_equal(read["semantics"], label.semantics)
+    np.testing.assert_array_equal(read["instance"], label.instance)
+    for bit, agent in enumerate(about["seers"]):
+        np.testing.assert_array_equal(read["seen"] >> bit & 1 != 0, label.seen_by(agent))
+    assert about["seers"] == ["0", "1", "2", "3", "4"]
+    moved = np.array(about["objects"][int(label.instance.max()) - 1]["forward"])
+    assert moved.shape == (4, 4)
+
+
+def test_a_damaged_file_is_refused(street_set: Dataset, tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_bytes(b"PAR1 and more")
+    with pytest.raises(DatasetError, match=r"x\.parquet: no file of voxels"):
+        read_voxels(tmp_path / "x.parquet")
+
+
+def test_occ3d(street_set: Dataset, tmp_path: Path) -> None:
+    names = write(street_set, tmp_path, "occ3d", of=["0"])
+    assert names[0].startswith("gts/scene_00/")
+    with np.load(tmp_path / names[0]) as file:
+        semantics, camera, lidar = file["semantics"], file["mask_camera"], file["mask_lidar"]
+    assert (semantics.shape, semantics.dtype) == ((200, 200, 16), np.uint8)
+    assert semantics.max() == FREE
+    assert set(np.unique(camera)) == {0, 1} == set(np.unique(lidar))
+    below = semantics[:, :, 0]  # 1 m below the ground
+    assert (below == FREE).all()
+    assert not camera[:, :, 0].any()
+
+
+def test_uniocc_flows_into_the_next_sample(street_set: Dataset, tmp_path: Path) -> None:
+    names = write(street_set, tmp_path, "uniocc", of=["1"])
+    infos = pickle.loads((tmp_path / "scene_infos.pkl").read_bytes())
+    assert infos == [{"scene_name": "scene_00_1", "occ_in_scene_paths": names[:2]}]
+    frames = [np.load(tmp_path / name, allow_pickle=True) for name in names[:2]]
+    first, second = frames
+    flow, label = first["occ_flow_forward"], first["occ_label"]
+    occupied = np.argwhere(label != 10)
+    there = np.floor(occupied + 0.5 + flow[label != 10]).astype(int)
+    inside = ((there >= 0) & (there < label.shape)).all(axis=1)
+    met = second["occ_label"][tuple(there[inside].T)] != 10
+    assert met.mean() > 0.9  # a voxel's middle may leave a surface that is one voxel thick
+    assert not second["occ_flow_forward"].any()
+    assert not first["occ_flow_backward"].any()
+    for one in first["annotations"]:
+        world = first["ego_to_world_transformation"] @ one["agent_to_ego"]
+        np.testing.assert_allclose(world, one["agent_to_world"], atol=1e-9)
+
+
+def test_surroundocc(street_set: Dataset, tmp_path: Path) -> None:
+    names = write(street_set, tmp_path, "surroundocc")
+    rows = np.load(tmp_path / names[0])
+    assert rows.shape[1] == 4
+    assert len(rows) > 100
+    assert (rows[:, :3].max(axis=0) < [200, 200, 16]).all()
+    assert 0 not in rows[:, 3]
+
+
+def test_a_grid_of_ones_own() -> None:
+    values = {"frame": "agent", "size": [8, 8, 4], "voxel_m": 0.5, "low_m": [-2, -2, -1]}
+    assert grid_of_values(values, name="g.yaml").size == (8, 8, 4)
+    for wrong, said in (
+        ({"voxel_m": 0}, "no grid of"), ({"size": [8, 8]}, "three numbers"), ({"frame": "car"}, "no frame 'car'"),
+        ({"size": [4000, 4000, 400]}, "more than"), ({"colour": 1}, "has the keys"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=said):
+            grid_of_values({**values, **wrong}, name="g.yaml")
+
+
+def test_nothing_unknown_is_left_in_others_files(street_set: Dataset, labeller: Labeller) -> None:
+    label = labeller.label(street_set.scene("scene_00"), 0, "swarm")
+    assert UNKNOWN in label.voxels.semantics
+    (content,) = FORMATS["occ3d"].files(label).values()
+    assert content[:2] == b"PK"
