@@ -91,10 +91,13 @@ class Scene:
         Raises:
             InputError: no such agent has a clock.
         """
+        return newest_known(self._camera_images, self._rows, agent=str(agent), timestamp_us=timestamp_us)
+
+    @cached_property
+    def _camera_images(self) -> tuple[Image, ...]:
         with reading(f"scene {self.name}"):
             cameras = [row for row in self._rows["sample_data"] if self._tables.modality(row) == "camera"]
-            images = [self._tables.image_of(row) for row in cameras]
-        return newest_known(images, self._rows, agent=str(agent), timestamp_us=timestamp_us)
+            return tuple(self._tables.image_of(row) for row in cameras)
 
     def scans_of(self, channel: str) -> list[LidarScan | RadarScan]:
         """Return every scan of a lidar or radar, those between the samples too, in the order of time."""
