@@ -48,6 +48,14 @@ def test_a_lane_that_ends_in_a_point_is_as_large_as_its_integral():
     assert found["integral"]["worst"] < 0.003
 
 
+def test_a_bend_behind_a_piece_of_almost_no_length_is_as_large_as_its_integral():
+    bend = '<geometry s="0.000004" x="0.000004" y="0" hdg="0" length="20"><arc curvature="0.09"/></geometry></planView>'
+    data = text(road("1", section(lane(-1)), length=0.000004)).replace(b"</planView>", bend.encode())
+    found = compare_areas(data.replace(b'id="1" length="4e-06"', b'id="1" length="20.000004"'), "T")
+    assert found["integral"]["judged"] == 1
+    assert found["integral"]["worst"] < 0.003
+
+
 def test_the_devkit_reads_and_draws_every_layer(tmp_path):
     town = build(read_network(load_town("Town07").opendrive.encode(), name="Town07"), "Town07")
     write_files(tmp_path, expansion_files(town, "boston-seaport"))

@@ -230,10 +230,11 @@ class Road:
 
     def _bend(self, low: FloatArray, long: FloatArray, widths: list[Cubics], shift: float) -> FloatArray:
         """Return how sharply anything along the road bends in each piece, 1/m, at most."""
-        which = np.maximum(np.searchsorted(self.plan.s_m, low + 1e-6, side="right") - 1, 0)
+        first = low + np.minimum(2 * _SAME_M, long / 2)  # what ends nearer to the begin was no place
+        which = np.maximum(np.searchsorted(self.plan.s_m, first, side="right") - 1, 0)
         sharp = self.plan.sharpest[which]
         bend = sharp * (1.0 + _WIDE_M * sharp)
-        for at in (low, low + long * (1 - 1e-6)):
+        for at in (first, low + long * (1 - 1e-6)):
             more = sum((width.bend(at - shift) for width in widths), self.lane_offset.bend(at))
             bend = np.maximum(bend, sharp * (1.0 + _WIDE_M * sharp) + more)
         return np.minimum(bend, 1e4)
