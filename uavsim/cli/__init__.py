@@ -60,7 +60,7 @@ _HOME: Final = {  # command -> module; a module is imported when its command is 
     "deploy": "deploy",
     "ui": "ui",
 }
-_APART: Final = dict.fromkeys(("events", "collaboration", "questions", "occupancy", "evaluate"), "benchmarks") | {
+_APART: Final = dict.fromkeys(("events", "collaboration", "questions", "evaluate"), "benchmarks") | {
     "map": "maps",
     "occupancy": "occupancy",
 }

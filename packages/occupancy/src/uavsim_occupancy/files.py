@@ -138,7 +138,9 @@ def occ3d_files(labelled: Labelled) -> Files:
         "mask_lidar": (voxels.lidar & known).astype(np.uint8),
         "mask_camera": (own & known).astype(np.uint8),
     }
-    return {f"gts/{labelled.scene.name}/{labelled.sample.token}/labels.npz": npz_bytes(arrays)}
+    scene = check_part(labelled.scene.name, what="scene")
+    root = check_part(labelled.agent, what="agent")
+    return {f"{root}/gts/{scene}/{labelled.sample.token}/labels.npz": npz_bytes(arrays)}
 
 
 def surroundocc_files(labelled: Labelled) -> Files:

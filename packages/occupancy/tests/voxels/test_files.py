@@ -43,7 +43,7 @@ def test_a_damaged_file_is_refused(street_set: Dataset, tmp_path: Path) -> None:
 
 def test_occ3d(street_set: Dataset, tmp_path: Path) -> None:
     names = write(street_set, tmp_path, "occ3d", of=["0"])
-    assert names[0].startswith("gts/scene_00/")
+    assert names[0].startswith("0/gts/scene_00/")
     with np.load(tmp_path / names[0]) as file:
         semantics, camera, lidar = file["semantics"], file["mask_camera"], file["mask_lidar"]
     assert (semantics.shape, semantics.dtype) == ((200, 200, 16), np.uint8)

@@ -1,0 +1,58 @@
+"""Scores of voxels on paper, and of the truth itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from uavsim.access import Dataset
+from uavsim.errors import InputError
+from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
+from uavsim_occupancy.classes import FREE, UNKNOWN
+from uavsim_occupancy.files import FORMATS
+from uavsim_occupancy.grids import GRIDS
+from uavsim_occupancy.run import write_voxels
+from uavsim_occupancy.scores import confusion, evaluate_occupancy, iou_of_matter, mean_iou
+
+
+def test_five_voxels_on_paper() -> None:
+    truth = np.array([4, 4, 11, FREE, UNKNOWN], np.uint8)
+    predicted = np.array([4, 11, 11, 16, 3], np.uint8)
+    counts = confusion(predicted, truth)
+    assert counts.sum() == 4  # what is unknown does not count
+    assert mean_iou(counts) == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)  # car, road; and vegetation that is not there
+    assert mean_iou(counts, corrected=True) == pytest.approx(1 / 2)
+    assert iou_of_matter(counts) == pytest.approx(3 / 4)
+
+
+def test_nothing_at_all_is_not_a_number() -> None:
+    counts = confusion(np.full(3, FREE, np.uint8), np.full(3, FREE, np.uint8))
+    assert np.isnan([mean_iou(counts), iou_of_matter(counts)]).all()
+
+
+@pytest.fixture(scope="module", params=["parquet", "occ3d"])
+def written(request, street_set: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("truth")
+    how, of = FORMATS[request.param], ["0"] if request.param == "occ3d" else []
+    assert list(write_voxels(street_set, out, how, GRIDS[how.grid], of=of))
+    return out
+
+
+def test_the_truth_scores_one_hundred(written: Path) -> None:
+    scores = evaluate_occupancy(EvaluationRequest(written, written)).scores
+    assert (scores["miou"], scores["iou"], scores["samples"]) == (1.0, 1.0, 2)
+    assert all(part["iou"] == 1.0 for part in scores["by_agents_that_see"].values())
+    assert len(scores["by_distance_m"]) > 1
+    assert len(scores["by_height_m"]) > 1
+
+
+def test_a_missing_or_wrong_prediction_is_refused(written: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no prediction of sample"):
+        evaluate_occupancy(EvaluationRequest(written, tmp_path))
+    for path in [*written.rglob("*.parquet"), *written.rglob("labels.npz")]:
+        token = path.stem if path.suffix == ".parquet" else path.parent.name
+        np.savez(tmp_path / f"{token}.npz", semantics=np.zeros((2, 2, 2), np.uint8))
+    with pytest.raises(InputError, match=r"semantics are uint8 \(2, 2, 2\), not whole numbers"):
+        evaluate_occupancy(EvaluationRequest(written, tmp_path))
