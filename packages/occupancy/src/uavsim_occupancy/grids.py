@@ -144,7 +144,9 @@ def place_grid(shape: GridShape, sample: Sample, *, ground_map_m: FloatArray, of
     if not places:
         raise DatasetError(f"{sample.scene_name}: sample {sample.number} has no camera")
     middle = _on_ground(np.mean(list(places.values()), axis=0), ground_map_m)
-    corner = np.round((middle + shape.low_m) / shape.voxel_m) * shape.voxel_m
+    corner = (
+        np.round(middle / shape.voxel_m) * shape.voxel_m + shape.low_m
+    )  # a road is not on a border, but inside of a voxel
     return Grid(SE3(np.array([1.0, 0.0, 0.0, 0.0]), corner), shape)
 
 

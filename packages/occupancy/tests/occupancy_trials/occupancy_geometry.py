@@ -4,8 +4,7 @@
 
 Points are drawn on every triangle in reach. Precision: of occupied voxels without an object, those that hold a point, or have
 one beside them. Recall: of voxels that hold points and that some ray reached, those that are occupied, or have one beside
-them that is; ``unreached`` is the share that none did, below roofs and behind walls. A road at a height of 0 lies on a border
-of voxels, so that only the figures with a neighbour mean something for it.
+them that is; ``unreached`` is the share that none did, below roofs and behind walls.
 """
 
 from __future__ import annotations
@@ -84,7 +83,10 @@ def main() -> None:
         mesh = load_town(scene.town).mesh
         for voxel_m in (0.8, 0.4):
             shape = dataclasses.replace(
-                GRIDS["swarm"], size=(200, 200, 52), voxel_m=voxel_m, low_m=(-100 * voxel_m,) * 2 + (-2.0,)
+                GRIDS["swarm"],
+                size=(200, 200, 52),
+                voxel_m=voxel_m,
+                low_m=(-100 * voxel_m, -100 * voxel_m, -2.5 * voxel_m),
             )
             voxels = dataclasses.replace(labeller, shape=shape).label(scene, 0, "swarm").voxels
             print(f"{scene.town}, {voxel_m} m:", flush=True)
