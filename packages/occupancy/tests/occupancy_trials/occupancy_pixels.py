@@ -27,7 +27,7 @@ from uavsim_occupancy.sample import Occupancy
 
 __all__ = ["compare_pixels"]
 
-BARS: Final = {"ends": 0.995, "air": 0.999, "classes": 0.99, "masks": 0.995, "clean": 0.995}
+BARS: Final = {"ends": 0.995, "air": 0.999, "classes_strictly": 0.99, "masks": 0.995, "clean": 0.995}
 _AROUND = np.stack(np.meshgrid([-1, 0, 1], [-1, 0, 1], [-1, 0, 1], indexing="ij"), axis=-1).reshape(-1, 3)
 _EVERY_PX = 11
 
