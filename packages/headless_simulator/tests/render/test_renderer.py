@@ -224,7 +224,7 @@ def test_painted_objects_change_colour_and_nothing_else() -> None:
     for name in ("depth_m", "ids", "tag"):
         np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
     again = shoot(renderer, view, nobody, colour=True)
-    np.testing.assert_array_equal(again.bgra, before.bgra)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(again.bgra, before.bgra)
 
 
 def test_weather_changes_the_image_and_nothing_else() -> None:

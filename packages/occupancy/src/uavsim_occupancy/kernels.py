@@ -85,7 +85,7 @@ def trace(
     """Mark or count the voxels of a grid that an image's rays pass.
 
     Rays that are side by side share voxels near the camera: of a block of pixels only the first one's ray begins at the eye,
-    the others' where those that have begun are two thirds of a voxel apart. Of what all rays of five drones meet, 0.2 % is missed.
+    the others' where those that have begun are two thirds of a voxel apart. Of what rays of five drones meet, 0.2 % is missed.
 
     Args:
         depth_m: (H, W) infinite where nothing was hit; 0 where there is no ray.
