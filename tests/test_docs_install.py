@@ -115,6 +115,7 @@ def run(line: str, clone: Path) -> Path:
         "PATH": f"{bare}/bin:{os.environ['PATH']}:{ROOT}/.uv/bin",
         "HOME": str(clone.parent),
         "VIRTUAL_ENV": str(bare),
+        "PIP_NO_COMPILE": "0",  # as pip spells it: no byte code of what is thrown away at once
         **{"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": index, "PIP_CONFIG_FILE": os.devnull, "PIP_NO_CACHE_DIR": "1"},
         **{"UV_NO_INDEX": "1", "UV_FIND_LINKS": index, "UV_NO_CACHE": "1", "UV_OFFLINE": "1"},
     }

@@ -92,19 +92,24 @@ def flight(link: AirSimLink) -> Iterator[Answer]:
     goal = np.array([up[0] + 5.0, up[1], up[2] - 2.0])
     client.moveToPositionAsync(*(float(v) for v in goal), 2.0, vehicle_name=name).join()
     client.hoverAsync(name).join()
-    _run(link, 3.0)
+    _run(link, 3.0, pause=True)  # whatever this program does between two calls, the world stands meanwhile
     there = _place(link, name)
     yield ask.at_most(
         "distance to a way point 5 m north and 2 m up", float(np.linalg.norm(there - goal)), 1.5, unit="m"
     )
-    _run(link, 2.0)
+    _run(link, 2.0, pause=True)
     yield ask.at_most("drift in 2 s of hovering", float(np.linalg.norm(_place(link, name) - there)), 0.3, unit="m")
+    client.simPause(False)
     client.rotateToYawAsync(90.0, 15, 3, name).join()
     turn = client.simGetVehiclePose(name).orientation
     yaw_deg = float(np.degrees(link.vendor.to_eularian_angles(turn)[2]))
     yield ask.near("yaw after rotateToYaw(90)", yaw_deg, 6.0, unit="degrees")
-    client.moveByVelocityAsync(0.0, 2.0, 0.0, 2.0, vehicle_name=name).join()
+    _run(link, 2.0, pause=True)
+    there = _place(link, name)
+    client.moveByVelocityAsync(0.0, 2.0, 0.0, 2.0, vehicle_name=name)
+    _run(link, 2.0, pause=True)
     yield ask.near("way east in 2 s at 2 m/s, from rest", float(_place(link, name)[1] - there[1]), 1.0, unit="m")
+    client.simPause(False)
     low = _place(link, name)
     client.moveToPositionAsync(float(low[0]), float(low[1]), float(ground[2]) - 1.0, 1.0, vehicle_name=name).join()
     for _ in range(_LANDINGS):  # AirSim takes a slow begin of the descent for the ground
@@ -220,12 +225,12 @@ def _place(link: AirSimLink, name: str) -> FloatArray:
     return xyz(link.client.simGetGroundTruthKinematics(name).position)
 
 
-def _run(link: AirSimLink, seconds: float) -> None:
-    """Let the world run for that long by its own clock, and stop."""
+def _run(link: AirSimLink, seconds: float, *, pause: bool = False) -> None:
+    """Let the world run for that long by its own clock; then it stands, or goes on."""
     link.client.simPause(True)
     link.client.simContinueForTime(seconds)
     _until_paused(link)
-    link.client.simPause(False)
+    link.client.simPause(pause)
 
 
 def _until_paused(link: AirSimLink) -> None:
