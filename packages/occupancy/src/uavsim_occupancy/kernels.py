@@ -71,6 +71,16 @@ def _trace_ray(eye: Any, way: Any, begin: float, end: float, size: Any, flat: An
 
 
 @kernel
+def _cell(turn: Any, origin: Any, x: float, y: float, z: float, edge: float) -> Any:
+    """Return the cell, of that edge, in which a point of another frame lies."""
+    return (
+        int(np.floor((turn[0, 0] * x + turn[0, 1] * y + turn[0, 2] * z + origin[0]) / edge)),
+        int(np.floor((turn[1, 0] * x + turn[1, 1] * y + turn[1, 2] * z + origin[1]) / edge)),
+        int(np.floor((turn[2, 0] * x + turn[2, 1] * y + turn[2, 2] * z + origin[2]) / edge)),
+    )
+
+
+@kernel
 def trace(
     depth_m: Any,
     rays: Any,
@@ -156,15 +166,7 @@ def vote(
             (voxels[n, 1] + 0.5) * map_voxel_m,
             (voxels[n, 2] + 0.5) * map_voxel_m,
         )
-        i = int(
-            np.floor((grid_R_map[0, 0] * x + grid_R_map[0, 1] * y + grid_R_map[0, 2] * z + grid_from_map[0]) / voxel_m)
-        )
-        j = int(
-            np.floor((grid_R_map[1, 0] * x + grid_R_map[1, 1] * y + grid_R_map[1, 2] * z + grid_from_map[1]) / voxel_m)
-        )
-        k = int(
-            np.floor((grid_R_map[2, 0] * x + grid_R_map[2, 1] * y + grid_R_map[2, 2] * z + grid_from_map[2]) / voxel_m)
-        )
+        i, j, k = _cell(grid_R_map, grid_from_map, x, y, z, voxel_m)
         if i < 0 or j < 0 or k < 0 or i >= out.shape[0] or j >= out.shape[1] or k >= out.shape[2]:
             continue
         weight = weights[n]
@@ -200,24 +202,7 @@ def look_up(
                 if out[i, j, k] != 255:
                     continue
                 x, y, z = (i + 0.5) * voxel_m, (j + 0.5) * voxel_m, (k + 0.5) * voxel_m
-                a = int(
-                    np.floor(
-                        (map_R_grid[0, 0] * x + map_R_grid[0, 1] * y + map_R_grid[0, 2] * z + map_from_grid[0])
-                        / passed_m
-                    )
-                )
-                b = int(
-                    np.floor(
-                        (map_R_grid[1, 0] * x + map_R_grid[1, 1] * y + map_R_grid[1, 2] * z + map_from_grid[1])
-                        / passed_m
-                    )
-                )
-                c = int(
-                    np.floor(
-                        (map_R_grid[2, 0] * x + map_R_grid[2, 1] * y + map_R_grid[2, 2] * z + map_from_grid[2])
-                        / passed_m
-                    )
-                )
+                a, b, c = _cell(map_R_grid, map_from_grid, x, y, z, passed_m)
                 a, b, c = a - first[0], b - first[1], c - first[2]
                 if (
                     0 <= a < passed.shape[0]
@@ -327,24 +312,7 @@ def fill(
                     (b + 0.5) * edge[1] - half_m[1],
                     (c + 0.5) * edge[2] - half_m[2],
                 )
-                i = int(
-                    np.floor(
-                        (grid_R_box[0, 0] * x + grid_R_box[0, 1] * y + grid_R_box[0, 2] * z + grid_from_box[0])
-                        / voxel_m
-                    )
-                )
-                j = int(
-                    np.floor(
-                        (grid_R_box[1, 0] * x + grid_R_box[1, 1] * y + grid_R_box[1, 2] * z + grid_from_box[1])
-                        / voxel_m
-                    )
-                )
-                k = int(
-                    np.floor(
-                        (grid_R_box[2, 0] * x + grid_R_box[2, 1] * y + grid_R_box[2, 2] * z + grid_from_box[2])
-                        / voxel_m
-                    )
-                )
+                i, j, k = _cell(grid_R_box, grid_from_box, x, y, z, voxel_m)
                 if 0 <= i < semantics.shape[0] and 0 <= j < semantics.shape[1] and 0 <= k < semantics.shape[2]:
                     semantics[i, j, k], instance[i, j, k] = kind, number
                     marked += 1

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from uavsim.access import Dataset, Sample, Scene
-from uavsim.errors import InputError
 from uavsim.files.whole import make_folders, write_whole
+from uavsim.registry import pick
 from uavsim_occupancy.files import Files, Labelled, VoxelFormat
 from uavsim_occupancy.grids import Grid, GridShape, place_grid
 from uavsim_occupancy.sample import label_sample
@@ -83,9 +83,9 @@ def write_voxels(
         InputError: no such scene.
         DatasetError: no depth or masks.
     """
+    for name in scenes:
+        pick(dict.fromkeys(data.scene_names), name, what=f"scene of {data.root}")
     wanted = [scene for scene in data if not scenes or scene.name in scenes]
-    if not wanted:
-        raise InputError(f"{data.root}: has no scene {', '.join(scenes)}; it has {', '.join(data.scene_names[:5])}")
     written: list[tuple[str, str, list[str]]] = []
     for town in dict.fromkeys(scene.town for scene in wanted):
         labeller = Labeller.of(data, town, shape, scans=scans, kept=out / "scans")
