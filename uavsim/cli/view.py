@@ -40,6 +40,7 @@ def view(
         int | None,
         typer.Option(min=16, help="Pixels; images are made this small. Default: 640 to 288, by their number."),
     ] = None,
+    voxels: Annotated[Path | None, typer.Option(help="A folder that uavsim occupancy wrote, as Parquet.")] = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: of the data.")] = 9876,
     web_port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: of the page.")] = 9090,
 ) -> None:
@@ -51,7 +52,7 @@ def view(
     except ImportError as error:
         raise InputError(f"the viewer is not installed ({error.name}): {install_line('viewer')}") from error
     data = open_folder(folder, version)
-    request = ViewRequest(tuple(scene or ()), most_samples=samples, image_width_px=image_width)
+    request = ViewRequest(tuple(scene or ()), most_samples=samples, image_width_px=image_width, voxels=voxels)
     screen = Screen()
     if save is not None:
         _say(write_recording(data, save, request), f"wrote {save}, {save.stat().st_size / 1e6:.1f} MB")

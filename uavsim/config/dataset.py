@@ -29,6 +29,7 @@ __all__ = [
     "Splits",
     "TownShare",
     "Twins",
+    "VoxelLabels",
 ]
 
 LinkName = Literal["air_to_air", "air_to_ground", "ground_to_air", "ground_to_ground"]
@@ -129,6 +130,18 @@ class Images(Model):
     png_level: Annotated[int, Field(ge=0, le=9)] = 1
 
 
+class VoxelLabels(Model):
+    """What ``uavsim occupancy`` is to write of the dataset, into ``occupancy`` of its folder."""
+
+    format: Name = "parquet"
+    grid: Text | None = None
+    """A grid's name or its YAML file; the format's by default."""
+    of: tuple[Name, ...] = ()
+    """Agents (``"0"``, ``v0``) or channels whose grids are wanted; by default as the command has it."""
+    cameras: bool = False
+    """In Parquet, say which cameras see a voxel, not only which agents."""
+
+
 class Labels(Model):
     """The objects that get boxes, and the meaning of their attributes; what is left out is as uavsim has it."""
 
@@ -148,6 +161,9 @@ class Labels(Model):
     """Faster is ``moving``."""
     parked_moved_m: Annotated[float, Field(ge=0, le=1000)] | None = None
     """A parked vehicle that moves less than this in the scene is ``parked``."""
+
+    occupancy: Annotated[VoxelLabels | None, Field(exclude_if=_is_none)] = None
+    """Voxels, made when the last scene is flown; needs depth images and the package ``uavsim-occupancy``."""
 
     @field_validator("columns")
     @classmethod

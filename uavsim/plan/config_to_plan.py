@@ -164,7 +164,7 @@ def image_format(images: Images) -> ImageFormat:
 
 def label_plan(labels: Labels) -> LabelPlan:
     """Return what the dataset says about labels; what it leaves out is None."""
-    return LabelPlan(**labels.model_dump())
+    return LabelPlan(**labels.model_dump(exclude={"occupancy"}))  # which is labelled of the whole dataset
 
 
 def degradation_plan(degradations: Degradations | None, *, seed: int) -> DegradationPlan | None:

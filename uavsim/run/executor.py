@@ -73,7 +73,7 @@ def execute(context: RunContext, front: Front) -> Summary:
     if context.failure is not None:
         raise context.failure
     context.pool.close()  # the validator's processes take the memory that simulators and clients had
-    return Summary(tuple(outcomes), finish_dataset(context.request, step=front.step))
+    return Summary(tuple(outcomes), finish_dataset(context.request, step=front.step, further=context.job.further))
 
 
 def _fly_town(context: RunContext, town: str, submit: Submit, note: Callable[[float], None]) -> list[SceneOutcome]:

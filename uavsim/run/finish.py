@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Protocol, TypeVar, cast
 
 from uavsim.dataset.assemble import AssembledVersion, assemble
@@ -15,6 +17,7 @@ from uavsim.dataset.rows import RunInfo
 from uavsim.errors import DatasetError, SystemFailure
 from uavsim.export.contact_sheet import write_contact_sheet
 from uavsim.records.recording import Recording
+from uavsim.registry import Registry
 from uavsim.run.request import Request
 from uavsim.store.commit import drop_retired, generation_of, read_fragment
 from uavsim.store.identity import read_identity, refuse_removed
@@ -26,6 +29,7 @@ from uavsim.validate import validate_version
 from uavsim.validate.dataset import versions_of
 
 __all__ = [
+    "FURTHER_LABELS",
     "Finished",
     "Step",
     "ValidationSummary",
@@ -157,6 +161,9 @@ def validate(root: Path, *, versions: list[str] | None = None, pixels: bool | No
     return ValidationSummary(errors=errors, facts=facts, lines=tuple(lines[:20]))
 
 
+FURTHER_LABELS: Final[Registry[Callable[[Path, JsonDict], None]]] = Registry("further_labels", {}, expects=Callable)
+"""Label a finished dataset as a whole, given its folder and the settings of its YAML; installed packages add them."""
+
 SHEET: Final = "contact_sheet.png"
 """In the dataset's folder, where people look."""
 
@@ -175,17 +182,21 @@ class Step(Protocol):
         ...
 
 
-def finish_dataset(request: Request, *, step: Step) -> Finished:
+def finish_dataset(request: Request, *, step: Step, further: Mapping[str, JsonDict] = MappingProxyType({})) -> Finished:
     """Write the tables; draw the contact sheet and validate where the dataset is on a local disk.
 
     Args:
         request: whose scenes are committed.
         step: runs each of these.
+        further: what installed packages label of the whole dataset, with their settings.
     """
     output = request.output()
     versions = step("assemble-tables", lambda: assemble_tables(output))
     if not versions or not output.is_local:
         return Finished(versions=tuple(versions))
+    for name, settings in further.items():
+        label = partial(FURTHER_LABELS.pick(name), output.root, settings)
+        step(name, label)
     page = step("contact-sheet", lambda: sheet(output.root, versions=versions))
     validation = step("validate", lambda: validate(output.root, pixels=request.pixels)) if request.check else None
     return Finished(versions=tuple(versions), validation=validation, contact_sheet=page)

@@ -41,6 +41,7 @@ class Job:
         images_per_scene: RGB images.
         plan_of: makes one scene's plan.
         digests: by scene, the hash by which the ledger knows its plan.
+        further: what installed packages label when the last scene is there, by name (``labels: {occupancy: ...}``).
         kept: goes to ``.uavsim/configuration.json``; empty when the configuration came from there.
     """
 
@@ -54,6 +55,7 @@ class Job:
     plan_of: Callable[[str], ScenePlan]
     digests: dict[str, str]
     kept: JsonDict = field(default_factory=dict)
+    further: dict[str, JsonDict] = field(default_factory=dict)
 
     @property
     def towns(self) -> tuple[str, ...]:

@@ -13,10 +13,11 @@ from uavsim.config.kept import KEPT, pack
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
 from uavsim.config.run import SimulatorConfig
-from uavsim.environment import DISTRIBUTION
+from uavsim.environment import DISTRIBUTION, install_line
 from uavsim.errors import InputError
 from uavsim.plan import dataset_towns, numbering, plan_scenes, used_files
 from uavsim.records.plan import ScenePlan
+from uavsim.run.finish import FURTHER_LABELS
 from uavsim.run.job import Job, SceneRef, plan_digest
 from uavsim.run.replay import kept_again, replayed, source_fingerprint
 from uavsim.run.request import Request
@@ -57,7 +58,29 @@ def resolve(request: Request) -> Job:
         plan_of=partial(_plan_of, request, town_of),
         digests={plan.scene_name: plan_digest(plan) for plan in plans},
         kept=_configuration(request, towns),
+        further=_further_labels(request, plans),
     )
+
+
+def _further_labels(request: Request, plans: Sequence[ScenePlan]) -> dict[str, JsonDict]:
+    """Return what other packages label of the dataset, refused here where they are missing or cannot do it."""
+    loaded = Library.of().dataset(request.dataset)
+    wanted = loaded.model.labels.occupancy
+    if wanted is None:
+        return {}
+    place = ("labels", "occupancy")
+    try:
+        FURTHER_LABELS.pick("occupancy")
+    except InputError as error:
+        raise loaded.error(place, f"{error}: {install_line('occupancy')}") from error
+    blind = [
+        spec.name for plan in plans for spec in plan.specs if spec.params.is_optical and "depth" not in spec.modalities
+    ]
+    if blind:
+        raise loaded.error(
+            place, f"camera {blind[0]} takes no depth, of which voxels are made: add depth to its rig's sensors"
+        )
+    return {"occupancy": wanted.model_dump()}
 
 
 def _configuration(request: Request, towns: Sequence[str]) -> JsonDict:

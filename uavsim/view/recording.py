@@ -6,6 +6,7 @@ Timelines: ``keyframe`` counts through all scenes; ``time`` is the samples' own.
     world/drones/<id>                        the drone; below it <CHANNEL>: pinhole, image, mask, boxes (2D)
     world/routes/<id>                        its way through the scene
     world/boxes                              3D boxes by class; world/tracks: the ways of those that move
+    world/voxels/<WHOSE>                     occupied voxels by class, from files that another package reads
     world/lidars/<CHANNEL>                   points in the map frame; world/depth: those of depth images
     about                                    what the scene is
 """
@@ -31,6 +32,7 @@ from uavsim.view.objects import log_boxes, log_depth, log_lidars, log_tracks, lo
 from uavsim.view.sink import whole_sink
 from uavsim.view.times import Times
 from uavsim.view.town import log_town
+from uavsim.view.voxels import log_voxels
 
 __all__ = ["ViewRequest", "ViewSummary", "send_recording", "write_recording"]
 
@@ -49,12 +51,14 @@ class ViewRequest:
         most_samples: the recording ends after so many.
         image_width_px: images are made no wider than this, and JPEG; None: as wide as lets the recording stay under 200 MB.
         jpeg_quality: of them.
+        voxels: folder of voxels of the samples; None shows none.
     """
 
     scenes: tuple[str, ...] = ()
     most_samples: int = 400
     image_width_px: int | None = None
     jpeg_quality: int = 70
+    voxels: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +179,8 @@ class _Writer:
         most_points = max(_LIDAR_POINTS * len(samples) // self._expected, 1)
         log_lidars(self.recording, samples, times, most_points=most_points)
         log_depth(self.recording, samples, times, most_points=most_points)
+        if self._request.voxels is not None:
+            log_voxels(self.recording, samples, times, folder=self._request.voxels)
         self._samples += len(samples)
         self._images, self._lost = self._images + shown.images, self._lost + shown.lost
         self._boxes += sum(len(s.boxes) for s in samples)

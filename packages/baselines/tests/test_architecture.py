@@ -10,7 +10,10 @@ PUBLIC = {
     "uavsim",
     "uavsim_benchmarks.evaluate.metrics",
     "uavsim_benchmarks.evaluate.outcome",
-}  # what docs/evaluation.md names stands there
+    "uavsim_occupancy.classes",
+    "uavsim_occupancy.files",
+    "uavsim_occupancy.scores",
+}  # what docs/evaluation.md and docs/api-occupancy.md name stands there
 
 
 def imports(path: Path) -> set[str]:
@@ -25,7 +28,8 @@ def imports(path: Path) -> set[str]:
 
 def test_of_uavsim_only_public_modules_are_imported() -> None:
     assert len(SOURCES) > 20
-    used = {name for path in SOURCES for name in imports(path) if name.partition(".")[0] == "uavsim"}
+    used = {name for path in SOURCES for name in imports(path) if name.startswith("uavsim")}
+    used = {name for name in used if name.partition(".")[0] != "uavsim_baselines"}
     assert used == PUBLIC
 
 

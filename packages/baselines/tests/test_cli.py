@@ -79,7 +79,7 @@ def test_a_model_predicts_for_a_smaller_swarm_and_refuses_one_without_its_drones
         (
             ["train", "--out", "x"],
             2,
-            "give a YAML file or --profile (cpu-small, cpu-small-airground, mini, full), one of the two",
+            "give a YAML file or --profile (cpu-small, cpu-small-airground, cpu-small-occupancy, mini, full), one of the two",
         ),
         (["train", "--profile", "cpu-smal", "--data", "x", "--out", "x"], 2, "did you mean cpu-small?"),
         (["train", "--profile", "cpu-small", "--out", "x"], 2, "needs --data"),

@@ -29,7 +29,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__, pret
 _SPEED_OVER_S = 120.0  # the rest time follows the speed of the last two minutes
 
 Out = Annotated[Path, typer.Option(help="Folder of the run: checkpoint, logs, results, scores.")]
-Profile = Annotated[str | None, typer.Option(help="cpu-small, cpu-small-airground, mini or full, instead of a file.")]
+Profile = Annotated[str | None, typer.Option(help="cpu-small or another one, instead of a file.")]
 Data = Annotated[Path | None, typer.Option(help="The dataset's folder, instead of the file's.")]
 Seed = Annotated[int | None, typer.Option(help="Instead of the file's.")]
 Changes = Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE instead of the file's.")]
@@ -179,6 +179,27 @@ def airground(
         with _part(f"hear {setup.config.sharing.kind}", each * len(of.egos_of(frames))) as report:
             rows += of.measure_sides(setup, frames, run, range_m=range_m, report=report)
     typer.echo(of.write_sides(out, rows))
+
+
+@app.command()
+def occupancy(
+    config: Annotated[Path | None, typer.Argument(help="A YAML file; or give --profile.")] = None,
+    *,
+    voxels: Annotated[Path, typer.Option(help="What uavsim occupancy --grid GRID --of 0 wrote of the dataset.")],
+    out: Annotated[Path, typer.Option(help="Folder: one model in it for each way to share, voxels.md, voxels.json.")],
+    profile: Profile = None,
+    data: Data = None,
+    sharing: Annotated[list[str] | None, typer.Option(help="Repeat for several; default: none, v2vnet, early.")] = None,
+    seed: Seed = None,
+    changes: Changes = None,
+) -> None:
+    """Train models of the voxels around drone 0, alone and together with the swarm, and write a table."""
+    from uavsim_baselines.config import known_sharing, wanted_config
+    from uavsim_baselines.voxels import KINDS, compare_voxels
+
+    wanted = wanted_config(config, profile, named={"data.folder": data, "seed": seed}, changes=changes or ())
+    kinds = [known_sharing(kind) for kind in sharing] if sharing else KINDS
+    typer.echo(compare_voxels(wanted, voxels, kinds, out, progress=_part))
 
 
 @app.command()

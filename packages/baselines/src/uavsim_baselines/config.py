@@ -40,7 +40,7 @@ Count: TypeAlias = Annotated[int, Field(ge=1)]
 AgentId: TypeAlias = int | Annotated[str, Field(pattern=r"^[vr]\d+$")]
 """As channels name who senses: 0 of the first drone, v0 of the first car, r0 of the first roadside unit."""
 
-PROFILES: Final = ("cpu-small", "cpu-small-airground", "mini", "full")
+PROFILES: Final = ("cpu-small", "cpu-small-airground", "cpu-small-occupancy", "mini", "full")
 """Configurations that come with this package, in ``profiles/``."""
 
 NUSCENES_CLASSES: Final[dict[str, tuple[str, ...]]] = {

@@ -1,6 +1,7 @@
 """Classes of voxels: Occ3D-nuScenes' 17 and free, and how tags, categories and other formats' numbers map to them.
 
-Sources: nuScenes-lidarseg's challenge classes (32 -> 16); Occ3D-nuScenes' label list; UniOcc's colour map.
+Sources: nuScenes-lidarseg's challenge classes (32 -> 16); Occ3D-nuScenes' label list; UniOcc's colour map;
+OccuFly's docs/dataset_notes.md.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ __all__ = [
     "UNKNOWN",
     "class_of_tags",
     "classes_of_categories",
+    "occufly_classes",
     "uniocc_classes",
 ]
 
@@ -61,6 +63,7 @@ _OF_CATEGORY: Final = {
 }
 """nuScenes' category -> class; every other one is ``others``, drones too."""
 _UNIOCC: Final = (0, 0, 2, 1, 1, 1, 3, 4, 5, 1, 1, 7, 8, 8, 8, 9, 6, 10)
+_OCCUFLY: Final = (9, 9, 12, 13, 13, 13, 13, 11, 9, 36, 36, 1, 3, 2, 6, 16, 8, 0)
 
 
 def class_of_tags() -> UInt8Array:
@@ -82,4 +85,11 @@ def uniocc_classes(semantics: UInt8Array) -> UInt8Array:
     """Return UniOcc's numbers of (...) classes: all large vehicles are cars, 10 is free; what is unknown counts as free."""
     table = np.full(256, _UNIOCC[FREE], dtype=np.uint8)
     table[: len(_UNIOCC)] = _UNIOCC
+    return table[semantics]
+
+
+def occufly_classes(semantics: UInt8Array) -> UInt8Array:
+    """Return OccuFly's numbers of (...) classes: 0 is empty, 255 unknown; vegetation is ``tree``, other ground ``dirt``."""
+    table = np.full(256, UNKNOWN, dtype=np.uint8)
+    table[: len(_OCCUFLY)] = _OCCUFLY
     return table[semantics]

@@ -1,4 +1,4 @@
-"""Files of voxels: our own Parquet, Occ3D's, UniOcc's and SurroundOcc's; each is a function of one labelled sample.
+"""Files of voxels: our own Parquet, Occ3D's, UniOcc's, OccuFly's and SurroundOcc's; each is a function of one labelled sample.
 
 A file of ours has a row for each layer of voxels of one x, its columns their numbers in C order (z fastest), little-endian:
 ``semantics``, ``instance`` (1 + the row in the metadata's ``objects``) and ``seen``, a bit for each of the metadata's
@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import json
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -22,15 +22,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from uavsim.access import Boxes, Sample, Scene
+from uavsim.access.voxels import Voxels
 from uavsim.errors import DatasetError
 from uavsim.files.names import check_part
-from uavsim.typing import AnyArray, JsonDict, UInt8Array
-from uavsim_occupancy.classes import FREE, NAMES, UNKNOWN, classes_of_categories, uniocc_classes
+from uavsim.geometry.se3 import SE3
+from uavsim.typing import AnyArray, FloatArray, JsonDict, UInt8Array
+from uavsim_occupancy.classes import FREE, NAMES, UNKNOWN, classes_of_categories, occufly_classes, uniocc_classes
 from uavsim_occupancy.grids import Grid
 from uavsim_occupancy.npz import npz_bytes
 from uavsim_occupancy.sample import Occupancy
 
-__all__ = ["FORMATS", "Labelled", "VoxelFormat", "read_voxels"]
+__all__ = ["FORMATS", "Labelled", "VoxelFormat", "read_voxels", "voxels_of"]
 
 _LEVEL: Final = 12  # of zstd: a third fewer bytes than at its default, for 0.1 s a sample
 
@@ -45,6 +47,7 @@ class Labelled:
         voxels: of it.
         agent: whose grid it is, as channels name it; ``swarm`` of the swarm's.
         near: the grids at the samples before and after; None where there is none.
+        height_m: of the scene's first camera of the agent's above the ground there, at the scene's begin.
     """
 
     scene: Scene
@@ -52,6 +55,7 @@ class Labelled:
     voxels: Occupancy
     agent: str
     near: tuple[Grid | None, Grid | None]
+    height_m: float
 
     def boxes_at(self, step: int) -> Boxes | None:
         """Return the boxes of the sample before (-1) or after (+1)."""
@@ -95,6 +99,7 @@ def parquet_files(labelled: Labelled, *, cameras: bool = False) -> Files:
         "unknown": UNKNOWN,
         "types": {"semantics": "|u1", "instance": "<u2", "seen": seen.dtype.str},
         "seers": list(seers),
+        "eyes_m": [eye.tolist() for eye in _eyes(labelled, seers, voxels.channels if cameras else voxels.agents)],
         "objects": [
             {"instance": token, "category": name, **_motion(labelled, row)} if row + 1 in present else {}
             for row, (token, name) in enumerate(zip(boxes.instance_tokens, boxes.categories, strict=True))
@@ -126,6 +131,31 @@ def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
     except (pa.ArrowException, ValueError, TypeError, KeyError, OSError) as error:
         raise DatasetError(f"{path}: no file of voxels: {' '.join(str(error).split())[:200]}") from error
     return found, about
+
+
+def voxels_of(folder: Path, sample: Sample) -> list[Voxels]:
+    """Return what the Parquet files of a folder hold of a sample, a grid each.
+
+    Raises:
+        DatasetError: one is damaged.
+    """
+    found = []
+    for path in sorted(folder.glob(f"*/*/{sample.token}.parquet")):
+        arrays, about = read_voxels(path)
+        place, semantics = about["grid"], arrays["semantics"]
+        pose = SE3(np.array(place["map_quat_wxyz_grid"]), np.array(place["map_from_grid_m"]))
+        centres_m: FloatArray = np.asarray((np.argwhere(semantics < FREE) + 0.5) * place["voxel_m"])
+        found.append(
+            Voxels(
+                whose=path.parent.name,
+                centres_map_m=pose.apply(centres_m),
+                quat_wxyz=pose.quat_wxyz,
+                voxel_m=place["voxel_m"],
+                classes=semantics[semantics < FREE],
+                names=NAMES,
+            )
+        )
+    return found
 
 
 def occ3d_files(labelled: Labelled) -> Files:
@@ -197,11 +227,47 @@ def uniocc_about(scenes: list[tuple[str, str, list[str]]]) -> Files:
     return {"scene_infos.pkl": pickle.dumps(infos, protocol=4)}
 
 
+def occufly_files(labelled: Labelled) -> Files:
+    """Return OccuFly's files of a camera's frustum in a sample: classes, and three masks, a bit each, first voxel first.
+
+    ``invalid`` is outside of the image or unknown, ``occluded`` what the camera itself does not see of the rest, ``surface``
+    what is occupied and beside a voxel that is not. Channels are its scenes, heights above the ground in metres its altitudes.
+    """
+    voxels, sample, grid = labelled.voxels, labelled.sample, labelled.voxels.grid
+    image = next(image for image in sample.images if image.channel == labelled.agent)
+    within = np.zeros(grid.size, dtype=np.bool_)
+    for x, layer in enumerate(within):
+        voxels_of_layer = np.insert(np.argwhere(~layer), 0, x, axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            pixels = image.project(grid.centres_map_m(voxels_of_layer))
+            layer[:] = ((pixels >= 0) & (pixels < image.size_px)).all(axis=1).reshape(layer.shape)
+    invalid = ~within | (voxels.semantics == UNKNOWN)
+    masks = {
+        "invalid": invalid,
+        "occluded": ~invalid & ~voxels.seen_by(channel=labelled.agent),
+        "surface": voxels.occupied & ~_inner(voxels.occupied),
+    }
+    frame, scene = f"{sample.number:06d}", check_part(f"{labelled.scene.name}_{labelled.agent}", what="scene")
+    root = f"OccuFly_Dataset/{scene}/{round(labelled.height_m)}"
+    files = {f"{root}/ground_truth/{frame}/{frame}.{name}": np.packbits(mask).tobytes() for name, mask in masks.items()}
+    files[f"{root}/ground_truth/{frame}/{frame}.label"] = occufly_classes(voxels.semantics).tobytes()
+    files[f"{root}/depth_maps/{frame}.npy"] = _npy(np.nan_to_num(image.depth_m(), posinf=0.0).astype(np.float32))
+    return {**files, f"{root}/images/visual/{frame}.png": image.bytes()}
+
+
+def _inner(mask: AnyArray) -> AnyArray:
+    """Return (X, Y, Z) whether a voxel and its six neighbours are marked; those beyond the grid are not."""
+    padded = np.pad(mask, 1)
+    sides = [np.roll(padded, step, axis)[1:-1, 1:-1, 1:-1] for axis in range(3) for step in (-1, 1)]
+    return np.asarray(np.logical_and.reduce([mask, *sides]))
+
+
 FORMATS: Final[Mapping[str, VoxelFormat]] = MappingProxyType(
     {
         "parquet": VoxelFormat("swarm", parquet_files),
         "occ3d": VoxelFormat("occ3d", occ3d_files),
         "uniocc": VoxelFormat("occ3d", uniocc_files, uniocc_about),
+        "occufly": VoxelFormat("occufly", occufly_files),
         "surroundocc": VoxelFormat("surroundocc", surroundocc_files),
     }
 )
@@ -220,6 +286,13 @@ def _motion(labelled: Labelled, row: int) -> JsonDict:
             later = then.map_SE3_box[then.instance_tokens.index(boxes.instance_tokens[row])]
             found[name] = (later @ boxes.map_SE3_box[row].inverse()).matrix.tolist()
     return found
+
+
+def _eyes(labelled: Labelled, seers: Sequence[str], names: Sequence[str]) -> Iterator[AnyArray]:
+    """Yield (3,) where each seer's first camera is, in the grid's frame."""
+    frame = labelled.voxels.grid.map_SE3_frame
+    for seer in seers:
+        yield frame.apply_inverse(labelled.sample.images[names.index(seer)].map_SE3_optical.translation_m)
 
 
 def _flow_voxels(labelled: Labelled, step: int) -> AnyArray:

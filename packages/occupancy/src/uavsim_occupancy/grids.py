@@ -20,7 +20,7 @@ from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 
-__all__ = ["GRIDS", "Frame", "Grid", "GridShape", "grid_of_values", "place_grid"]
+__all__ = ["GRIDS", "Frame", "Grid", "GridShape", "grid_of_values", "on_ground", "place_grid"]
 
 Frame = Literal["swarm", "agent", "camera", "lidar"]
 _MOST_VOXELS: Final = 64_000_000
@@ -139,11 +139,11 @@ def place_grid(shape: GridShape, sample: Sample, *, ground_map_m: FloatArray, of
         pose = _image_of(sample, of).map_SE3_flu
         yaw = float(quaternion.yaw(pose.quat_wxyz))
         upright = np.array([np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)])
-        return Grid(SE3(upright, _on_ground(pose.translation_m, ground_map_m)) @ low, shape)
+        return Grid(SE3(upright, on_ground(pose.translation_m, ground_map_m)) @ low, shape)
     places = {image.drone_id: image.map_SE3_flu.translation_m for image in sample.images}
     if not places:
         raise DatasetError(f"{sample.scene_name}: sample {sample.number} has no camera")
-    middle = _on_ground(np.mean(list(places.values()), axis=0), ground_map_m)
+    middle = on_ground(np.mean(list(places.values()), axis=0), ground_map_m)
     corner = (
         np.round(middle / shape.voxel_m) * shape.voxel_m + shape.low_m
     )  # a road is not on a border, but inside of a voxel
@@ -185,7 +185,7 @@ def _scan_of(sample: Sample, of: str | None) -> LidarScan:
     raise DatasetError(f"{sample.scene_name}: sample {sample.number} has no lidar" + (f" of {of}" if of else ""))
 
 
-def _on_ground(place_map_m: FloatArray, ground_map_m: FloatArray) -> FloatArray:
+def on_ground(place_map_m: FloatArray, ground_map_m: FloatArray) -> FloatArray:
     """Return a place moved down to the ground: to the height that the nearest ground has, seen from above."""
     if not len(ground_map_m):
         return np.array([place_map_m[0], place_map_m[1], 0.0])

@@ -12,7 +12,7 @@ import numpy as np
 
 from uavsim.images.compiled import kernel
 
-__all__ = ["carve", "fill", "look_up", "trace", "vote"]
+__all__ = ["carve", "fill", "look_up", "mark", "trace", "vote"]
 
 
 @kernel
@@ -54,7 +54,7 @@ def _trace_ray(eye: Any, way: Any, begin: float, end: float, size: Any, flat: An
         if counts:
             if leaves >= end:
                 return
-            if flat[at] < 65535:
+            if flat[at] < 255:
                 flat[at] += 1
         else:
             flat[at] |= bit
@@ -104,7 +104,7 @@ def trace(
         eye: (3,) in voxels.
         voxel_m: edge of a voxel.
         pixels_per_m: the focal length; 0 where neighbours are no neighbours: then each ray begins at the eye.
-        out: (X, Y, Z) uint64 bits, or uint16 counts.
+        out: (X, Y, Z) uint64 bits, or uint8 counts, of which 255 is the last.
         bit: that is set in ``out``; the voxel that a ray ends in has it, too.
         counts: whether rays are counted instead, without the voxel that each ends in.
     """
@@ -317,3 +317,45 @@ def fill(
                     semantics[i, j, k], instance[i, j, k] = kind, number
                     marked += 1
     return marked
+
+
+@kernel
+def mark(
+    depth_m: Any,
+    ids: Any,
+    rays: Any,
+    grid_R_sensor: Any,
+    grid_from_sensor: Any,
+    voxel_m: float,
+    numbers: Any,
+    kinds: Any,
+    semantics: Any,
+    instance: Any,
+) -> None:
+    """Write into a grid's unknown voxels (255) the objects whose pixels end there: an open door is outside of its car's box.
+
+    Args:
+        depth_m: (H, W).
+        ids: (H, W) instance ids.
+        rays: (H, W, 3).
+        grid_R_sensor: (3, 3).
+        grid_from_sensor: (3,).
+        voxel_m: edge of the grid's voxels.
+        numbers: (I,) number of the object of each id; 0 of none.
+        kinds: (N + 1,) class of each number.
+        semantics: (X, Y, Z) classes.
+        instance: (X, Y, Z) objects.
+    """
+    for v in range(depth_m.shape[0]):
+        for u in range(depth_m.shape[1]):
+            if ids[v, u] == 0 or ids[v, u] >= numbers.shape[0] or numbers[ids[v, u]] == 0:
+                continue
+            deep = np.float64(depth_m[v, u])
+            if not np.isfinite(deep):
+                continue
+            x, y, z = deep * rays[v, u, 0], deep * rays[v, u, 1], deep * rays[v, u, 2]
+            i, j, k = _cell(grid_R_sensor, grid_from_sensor, x, y, z, voxel_m)
+            inside = 0 <= i < semantics.shape[0] and 0 <= j < semantics.shape[1] and 0 <= k < semantics.shape[2]
+            if inside and semantics[i, j, k] == 255:
+                instance[i, j, k] = numbers[ids[v, u]]
+                semantics[i, j, k] = kinds[numbers[ids[v, u]]]

@@ -10,7 +10,7 @@ from uavsim.access import Dataset, Sample, Scene
 from uavsim.files.whole import make_folders, write_whole
 from uavsim.registry import pick
 from uavsim_occupancy.files import Files, Labelled, VoxelFormat
-from uavsim_occupancy.grids import Grid, GridShape, place_grid
+from uavsim_occupancy.grids import Grid, GridShape, on_ground, place_grid
 from uavsim_occupancy.sample import label_sample
 from uavsim_occupancy.shapes import Shapes, fit_shapes
 from uavsim_occupancy.town import Town, scan_town
@@ -41,7 +41,7 @@ class Labeller:
             town: of its scenes.
             shape: of the grids.
             scans: further datasets that show the town.
-            kept: folder in which a scan is kept.
+            kept: folder in which scans of scenes are kept.
 
         Raises:
             DatasetError: no depth or masks.
@@ -60,24 +60,32 @@ class Labeller:
         sample = scene.samples[number]
         near = [self.grid(scene.samples[n], agent) if 0 <= n < len(scene) else None for n in (number - 1, number + 1)]
         voxels = label_sample(sample, self.grid(sample, agent), self.town, self.shapes)
-        return Labelled(scene, sample, voxels, agent, (near[0], near[1]))
+        return Labelled(scene, sample, voxels, agent, (near[0], near[1]), self._height_m(scene.samples[0], agent))
+
+    def _height_m(self, sample: Sample, agent: str) -> float:
+        """Return how high an agent's, a camera's or the first drone's camera is above the ground."""
+        names = {agent, agent.rpartition("_id_")[2]}
+        own = [i for i in sample.images if names & {i.channel, i.channel.rpartition("_id_")[2]}] or sample.images
+        place = own[0].map_SE3_optical.translation_m
+        return float(place[2] - on_ground(place, self.town.ground_map_m)[2])
 
 
 def write_voxels(
     data: Dataset, out: Path, how: VoxelFormat, shape: GridShape, *, of: Sequence[str] = (), scans: Sequence[Dataset] = (),
-    scenes: Sequence[str] = (), files: Callable[[Labelled], Files] | None = None,
+    scenes: Sequence[str] = (), files: Callable[[Labelled], Files] | None = None, kept: Path | None = None,
 ) -> Iterator[tuple[str, int]]:  # fmt: skip
     """Write the voxels of all samples; yields the name and size of each file when it is written.
 
     Args:
         data: the dataset.
-        out: folder for the files; scans of towns are kept in ``scans`` of it.
+        out: folder for the files.
         how: the format.
         shape: of the grids.
         of: agents or cameras whose grids are wanted; default: the swarm's, or every agent's where the frame is an agent's.
         scans: further datasets that show the same towns, without traffic for instance.
         scenes: names of scenes; default: all.
         files: of a sample, in place of the format's.
+        kept: folder of scans; default: ``scans`` in ``out``.
 
     Raises:
         InputError: no such scene.
@@ -88,7 +96,7 @@ def write_voxels(
     wanted = [scene for scene in data if not scenes or scene.name in scenes]
     written: list[tuple[str, str, list[str]]] = []
     for town in dict.fromkeys(scene.town for scene in wanted):
-        labeller = Labeller.of(data, town, shape, scans=scans, kept=out / "scans")
+        labeller = Labeller.of(data, town, shape, scans=scans, kept=kept or out / "scans")
         for scene in (scene for scene in wanted if scene.town == town):
             for agent in of or _agents(scene, shape):
                 names: list[str] = []

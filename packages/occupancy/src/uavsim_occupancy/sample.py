@@ -107,6 +107,7 @@ def label_sample(sample: Sample, grid: Grid, town: Town, shapes: Shapes) -> Occu
     turn, origin = grid_SE3_map.rotation, grid_SE3_map.translation_m
     kernels.vote(town.voxels, town.classes, town.hits, SURFACE_M, turn, origin, grid.voxel_m, semantics, lead)
     _fill_movers(sample.boxes, grid, shapes, semantics, instance)
+    _mark_movers(sample, grid_SE3_map, grid, semantics, instance)
     seen, lidar = _seen(sample, grid_SE3_map, grid), _seen_by_lidar(sample, grid_SE3_map, grid)
     semantics[(semantics == UNKNOWN) & ((seen != 0) | lidar)] = FREE
     back = grid.map_SE3_grid
@@ -132,6 +133,30 @@ def _fill_movers(boxes: Boxes, grid: Grid, shapes: Shapes, semantics: UInt8Array
         size = boxes.size_lwh_m[n]
         solid = shapes.solid(key, size)
         kernels.fill(solid, size / 2, turns[n], centres[n], grid.voxel_m, n + 1, int(kinds[n]), semantics, instance)
+
+
+def _mark_movers(sample: Sample, grid_SE3_map: SE3, grid: Grid, semantics: UInt8Array, instance: UInt16Array) -> None:
+    boxes = sample.boxes
+    if not len(boxes):
+        return
+    numbers = np.zeros(int(boxes.instance_id.max()) + 1, dtype=np.uint16)
+    numbers[boxes.instance_id] = np.arange(1, len(boxes) + 1)
+    kinds = np.insert(classes_of_categories(boxes.categories), 0, UNKNOWN)
+    for image, rays in images_with_rays(sample):
+        pose = grid_SE3_map @ image.map_SE3_optical
+        ids, _ = image.mask()
+        kernels.mark(
+            image.depth_m(),
+            ids,
+            rays,
+            pose.rotation,
+            pose.translation_m,
+            grid.voxel_m,
+            numbers,
+            kinds,
+            semantics,
+            instance,
+        )
 
 
 def _seen(sample: Sample, grid_SE3_map: SE3, grid: Grid) -> AnyArray:

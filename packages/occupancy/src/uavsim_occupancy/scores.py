@@ -1,7 +1,8 @@
 """Scores of predicted voxels: ``uavsim evaluate occupancy``.
 
 Source: ``Metric_mIoU`` of CVPR 2023's occupancy challenge: one confusion matrix over all samples, the mean of IoU over the 17
-classes of matter, those that neither truth nor prediction has left out.
+classes of matter, those that neither truth nor prediction has left out. ``rayiou`` is of ``rays``; ``uniocc`` has the IoU of
+UniOcc's ``ComputeIoU`` and ``ComputeIoUForCategory``, over whole grids, the mean over samples.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ from uavsim.registry import pick
 from uavsim.typing import AnyArray, FloatArray, IntArray, UInt8Array
 from uavsim_benchmarks.evaluate.metrics import Metric
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest, Outcome, Row, Table
-from uavsim_occupancy.classes import FREE, NAMES, UNKNOWN
+from uavsim_occupancy.classes import FREE, NAMES, UNKNOWN, uniocc_classes
 from uavsim_occupancy.files import read_voxels
+from uavsim_occupancy.rays import RayCounts
 
 __all__ = ["OCCUPANCY", "confusion", "evaluate_occupancy", "iou_of_classes", "iou_of_matter", "mean_iou"]
 
 _CLASSES: Final = FREE + 1
+_UNIOCC_FREE: Final = 10
+_UNIOCC_KEYS: Final = ("iou", *map(str, range(_UNIOCC_FREE)))
 _MASKS: Final = ("camera", "lidar", "none")
 _EDGES: Final = {"distance_m": (0, 20, 40, 60, 80, 1000), "height_m": (-100, 0, 2, 5, 10, 20, 1000)}
 
@@ -78,13 +82,16 @@ class _Sample:
     seers: UInt8Array
     distance_m: FloatArray
     height_m: FloatArray
+    eyes: list[AnyArray]
+    voxel_m: float
 
 
 def evaluate_occupancy(request: EvaluationRequest) -> Outcome:
     """Score voxels: truth is a folder that ``uavsim occupancy`` wrote, as Parquet or Occ3D's files.
 
     Results: a folder with ``<sample token>.npz`` (key ``semantics``) or files named as the truth's. Option ``mask`` is camera,
-    lidar (Occ3D's files only) or none: voxels that count; what is unknown never does.
+    lidar (Occ3D's files only) or none: voxels that count; what is unknown never does. Option ``eye`` is where RayIoU's rays
+    begin in Occ3D's files, ``x,y,z`` in metres (nuScenes' lidar); Parquet knows where its agents are.
 
     Raises:
         InputError: a sample has no prediction, or one of another size.
@@ -92,14 +99,18 @@ def evaluate_occupancy(request: EvaluationRequest) -> Outcome:
     """
     mask = request.options.get("mask", "camera")
     pick(dict.fromkeys(_MASKS), mask, what="mask")
+    eye_m = _place(request.options.get("eye", "0.9858,0,1.8402"))
     found = sorted([*request.truth.rglob("*.parquet"), *request.truth.rglob("labels.npz")])
     if not found:
         raise DatasetError(f"{request.truth}: holds no voxels; uavsim occupancy writes them")
     whole = np.zeros((_CLASSES, _CLASSES), dtype=np.int64)
     parts: dict[tuple[str, str], IntArray] = {}
+    rays, shares = RayCounts(), list[FloatArray]()
     for path in found:
-        truth = _truth(path, mask)
+        truth = _truth(path, mask, eye_m)
         predicted = _prediction(request.results, request.truth, path, truth.semantics.shape)
+        rays.add(predicted, truth.semantics, truth.eyes, truth.voxel_m)
+        shares.append(_uniocc_iou(predicted, truth.semantics))
         whole += confusion(predicted[truth.mask], truth.semantics[truth.mask])
         for group, name, chosen in _groups(truth):
             own = parts.setdefault((group, name), np.zeros_like(whole))
@@ -109,14 +120,16 @@ def evaluate_occupancy(request: EvaluationRequest) -> Outcome:
     scores: dict[str, Any] = {
         "miou": mean_iou(whole, corrected=corrected), "iou": iou_of_matter(whole),
         "iou_of_class": {name: float(value) for name, value in zip(NAMES, iou, strict=False)}, "samples": len(found),
+        "rayiou": rays.scores(),
+        "uniocc": dict(zip(_UNIOCC_KEYS, np.mean(shares, axis=0).tolist(), strict=True)),
     }  # fmt: skip
     rows: list[Row] = [
         (name, int(whole[n].sum()), float(iou[n])) for n, name in enumerate(NAMES[:FREE]) if not np.isnan(iou[n])
     ]
     of_part = [(group, name, counts) for (group, name), counts in parts.items() if counts.sum()]
     for group, name, counts in of_part:
-        shares = {"miou": mean_iou(counts, corrected=corrected), "iou": iou_of_matter(counts)}
-        scores.setdefault(f"by_{group}", {})[name] = shares
+        of_one = {"miou": mean_iou(counts, corrected=corrected), "iou": iou_of_matter(counts)}
+        scores.setdefault(f"by_{group}", {})[name] = of_one
     split: tuple[Row, ...] = tuple(
         (f"{group} {name}", int(counts.sum()), mean_iou(counts, corrected=corrected), iou_of_matter(counts))
         for group, name, counts in of_part
@@ -125,7 +138,28 @@ def evaluate_occupancy(request: EvaluationRequest) -> Outcome:
         Table("IoU by class", ("", "voxels", "IoU"), tuple(rows)),
         Table("parts", ("", "voxels", "mIoU", "IoU"), split),
     )
-    return Outcome("occupancy", request.mode, scores, ("miou", "iou"), tables)
+    return Outcome("occupancy", request.mode, scores, ("miou", "iou", "rayiou", "uniocc"), tables)
+
+
+def _uniocc_iou(predicted: UInt8Array, truth: UInt8Array) -> FloatArray:
+    """Return (11,) the IoU of matter and of each of UniOcc's classes in a whole grid; 1 of what is in neither."""
+    pairs = uniocc_classes(truth).ravel().astype(np.int64) * (_UNIOCC_FREE + 1) + uniocc_classes(predicted).ravel()
+    counts = np.bincount(pairs, minlength=(_UNIOCC_FREE + 1) ** 2).reshape(_UNIOCC_FREE + 1, -1)
+    both, free = np.diag(counts), counts[_UNIOCC_FREE, _UNIOCC_FREE]
+    either = counts.sum(axis=0) + counts.sum(axis=1) - both
+    matter = counts[:_UNIOCC_FREE, :_UNIOCC_FREE].sum()
+    both, either = np.append(matter, both[:-1]), np.append(counts.sum() - free, either[:-1])
+    return np.asarray(np.where(either > 0, both / np.maximum(either, 1), 1.0))
+
+
+def _place(text: str) -> FloatArray:
+    try:
+        place = np.array([float(number) for number in text.split(",")])
+    except ValueError as error:
+        raise InputError(f"--option eye={text}: {error}") from error
+    if place.shape != (3,) or not np.isfinite(place).all():
+        raise InputError(f"--option eye={text}: a place has three numbers, as 0,0,60")
+    return place
 
 
 def _groups(truth: _Sample) -> Iterator[tuple[str, str, AnyArray]]:
@@ -138,7 +172,7 @@ def _groups(truth: _Sample) -> Iterator[tuple[str, str, AnyArray]]:
         yield "agents_that_see", str(count), truth.mask & (truth.seers == count)
 
 
-def _truth(path: Path, mask: str) -> _Sample:
+def _truth(path: Path, mask: str, eye_m: AnyArray) -> _Sample:
     if path.suffix == ".parquet":
         if mask == "lidar":
             raise InputError("--option mask=lidar: only Occ3D's files have that mask")
@@ -146,15 +180,18 @@ def _truth(path: Path, mask: str) -> _Sample:
         bits = np.arange(len(about["seers"]), dtype=arrays["seen"].dtype)
         seers = np.asarray(np.sum([arrays["seen"] >> bit & 1 for bit in bits], axis=0), dtype=np.uint8)
         semantics, low_m, voxel_m = arrays["semantics"], about["grid"]["low_m"], about["grid"]["voxel_m"]
+        eyes_m = about["eyes_m"]
     else:
         with np.load(path, allow_pickle=False) as file:
             semantics, low_m, voxel_m = file["semantics"], (-40.0, -40.0, -1.0), 0.4
             seers = file["mask_lidar" if mask == "lidar" else "mask_camera"]
+        eyes_m = [eye_m]
     axes = [(np.arange(n) + 0.5) * voxel_m + low for n, low in zip(semantics.shape, low_m, strict=True)]
     away = np.broadcast_to(np.hypot(axes[0][:, None, None], axes[1][None, :, None]), semantics.shape)
     height = np.broadcast_to(axes[2][None, None, :], semantics.shape)
     chosen = (seers > 0) if mask != "none" else np.ones(semantics.shape, dtype=np.bool_)
-    return _Sample(semantics, chosen & (semantics != UNKNOWN), seers, away, height)
+    eyes = [(np.array(eye) - low_m) / voxel_m for eye in eyes_m]
+    return _Sample(semantics, chosen & (semantics != UNKNOWN), seers, away, height, eyes, voxel_m)
 
 
 def _prediction(results: Path, truth: Path, path: Path, size: tuple[int, ...]) -> UInt8Array:
@@ -176,4 +213,6 @@ def _prediction(results: Path, truth: Path, path: Path, size: tuple[int, ...]) -
     return np.where(found == UNKNOWN, FREE, found).astype(np.uint8)
 
 
-OCCUPANCY: Final = Metric(evaluate_occupancy, ("mask",), "mIoU and IoU of voxels, as Occ3D's challenge counts")
+OCCUPANCY: Final = Metric(
+    evaluate_occupancy, ("mask", "eye"), "mIoU and IoU of voxels, as Occ3D's challenge counts; RayIoU, UniOcc's IoU"
+)

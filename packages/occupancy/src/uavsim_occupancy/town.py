@@ -1,4 +1,4 @@
-"""Scans of towns: surfaces by (hit, class) and air by rays that passed, merged over all images of one or more datasets.
+"""Scans of towns: surfaces by (hit, class) and air by rays that passed, scene by scene, added up over one or more datasets.
 
 Surfaces are kept in voxels of 0.2 m of the map, none of them is ever removed by a ray: a pole that one image in ten shows
 stays. Movers leave no surface, as their pixels have ids; their rays still prove that the air before them is free.
@@ -6,7 +6,7 @@ stays. Movers leave no surface, as their pixels have ids; their rays still prove
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -30,9 +30,9 @@ PASSED_M: Final = 0.8
 _REACH_M: Final = 200.0
 _INWARD_M: Final = 0.01
 _SPARE_M: Final = 0.25  # by which boxes are larger, sideways and above, where the residue of movers is looked for
-_CODE: Final = 1  # of this file's format and rules: part of the name
+_CODE: Final = 2  # of this file's format and rules: part of the name
 _GROUND: Final = (11, 12, 13, 14)
-_NAMES: Final = ("voxels", "hits", "classes", "passed", "first")
+_NAMES: Final = ("keys", "hits", "passed", "first")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Town:
         voxels: (N, 3) int32, those of ``SURFACE_M`` that hold a surface.
         hits: (N,) pixels that showed it.
         classes: (N,) the class of most of them.
-        passed: (A, B, C) uint16, rays that passed voxels of ``PASSED_M``; 65535 and more are one number.
+        passed: (A, B, C) uint8, rays that passed voxels of ``PASSED_M``; 255 and more are one number.
         first: (3,) the first of these voxels.
     """
 
@@ -59,22 +59,33 @@ class Town:
         flat = np.isin(self.classes, _GROUND)
         return np.asarray((self.voxels[flat] + np.array([0.5, 0.5, 1.0])) * SURFACE_M)
 
-    def save(self, path: Path) -> None:
-        """Write it as npz."""
-        write_whole(path, npz_bytes({name: getattr(self, name) for name in _NAMES}))
+
+@dataclass(frozen=True, eq=False)
+class _Scan:
+    """One scene's share of a town, as it is kept; shares add up to the same numbers in any order.
+
+    Attributes:
+        keys: (N,) int64, ascending: a voxel and a class.
+        hits: (N,) uint32, pixels that showed it.
+        passed: (A, B, C) uint8, rays that passed voxels of ``PASSED_M``; 255 and more are one number.
+        first: (3,) the first of these voxels.
+    """
+
+    keys: AnyArray
+    hits: AnyArray
+    passed: AnyArray
+    first: IntArray
 
     @classmethod
-    def load(cls, path: Path) -> Town:
-        """Read what ``save`` wrote.
-
-        Raises:
-            DatasetError: it is missing or damaged.
-        """
+    def load(cls, path: Path) -> _Scan:
         try:
             with np.load(path, allow_pickle=False) as file:
                 return cls(**{name: file[name] for name in _NAMES})
         except (OSError, ValueError, KeyError) as error:
-            raise DatasetError(f"{path}: no scan of a town: {error}") from error
+            raise DatasetError(f"{path}: no scan of a scene: {error}; remove it, and it is made again") from error
+
+    def save(self, path: Path) -> None:
+        write_whole(path, npz_bytes({name: getattr(self, name) for name in _NAMES}))
 
 
 def _rays_of(image: Image) -> AnyArray:
@@ -96,17 +107,26 @@ def scan_name(samples: Iterable[Sample]) -> str:
 
 
 def scan_town(datasets: Iterable[Dataset], town: str, kept: Path) -> Town:
-    """Return what stands in a town, by all images of it; read from the folder ``kept`` where the same was scanned before.
+    """Return what stands in a town, by all images of it; a scene whose scan is in the folder ``kept`` is not scanned again.
 
     Raises:
         DatasetError: no images of the town, or no depth or mask of one.
     """
-    samples = [sample for data in datasets for scene in data if scene.town == town for sample in scene]
-    if not any(sample.images for sample in samples):
+    scans = []
+    for scene in (scene for data in datasets for scene in data if scene.town == town):
+        if not any(sample.images for sample in scene):
+            continue
+        path = kept / f"{town}-{scan_name(scene)}.npz"
+        if not path.exists():
+            _scanned(scene).save(path)
+        scans.append(path)
+    if not scans:
         raise DatasetError(f"no images of {town}")
-    path = kept / f"{town}-{scan_name(samples)}.npz"
-    if path.exists():
-        return Town.load(path)
+    return _joined(scans)
+
+
+def _scanned(samples: Iterable[Sample]) -> _Scan:
+    samples = list(samples)
     surfaces, air = _Surfaces(), _Air(samples)
     for sample in samples:
         boxes = _box_rows(sample)
@@ -114,9 +134,26 @@ def scan_town(datasets: Iterable[Dataset], town: str, kept: Path) -> Town:
             depth_m = image.depth_m()
             surfaces.add(image, depth_m, rays, boxes)
             air.add(image, depth_m, rays)
-    made = Town(*surfaces.merged(), air.passed, air.first)
-    made.save(path)
-    return made
+    return _Scan(*surfaces.rows(), *air.cropped())
+
+
+def _joined(paths: Sequence[Path]) -> Town:
+    """Add scans up: one more in memory at a time."""
+    low: AnyArray = np.full(3, 2**31)
+    high: AnyArray = -low
+    keys: AnyArray = np.zeros(0, dtype=np.int64)
+    hits: AnyArray = np.zeros(0, dtype=np.int64)
+    for path in paths:
+        scan = _Scan.load(path)
+        low, high = np.minimum(low, scan.first), np.maximum(high, scan.first + scan.passed.shape)
+        keys, owner = np.unique(np.concatenate([keys, scan.keys]), return_inverse=True)
+        hits = np.bincount(owner, np.concatenate([hits, scan.hits]), minlength=len(keys)).astype(np.int64)
+    passed: AnyArray = np.zeros(high - low, dtype=np.uint8)
+    for path in paths:
+        scan = _Scan.load(path)
+        part = passed[tuple(slice(n, n + size) for n, size in zip(scan.first - low, scan.passed.shape, strict=True))]
+        part += np.minimum(scan.passed, 255 - part)
+    return Town(*_of_most(keys, hits), passed, low.astype(np.int64))
 
 
 def images_with_rays(sample: Sample) -> Iterator[tuple[Image, AnyArray]]:
@@ -156,22 +193,22 @@ class _Surfaces:
         self._counts = np.zeros(2 * len(keys), dtype=np.uint32)
         tables.copy_table(keys, counts, self._keys, self._counts)
 
-    def merged(self) -> tuple[AnyArray, AnyArray, UInt8Array]:
-        """Return (N, 3) voxels, (N,) pixels that hit them, (N,) the class of most; in the order of the voxels."""
+    def rows(self) -> tuple[AnyArray, AnyArray]:
+        """Return (N,) keys of (voxel, class), ascending, and (N,) the pixels of each."""
         full = self._keys != -1
         order = np.argsort(self._keys[full], kind="stable")
-        keys, counts = self._keys[full][order], self._counts[full][order].astype(np.int64)
-        voxel, kind = keys >> 5, (keys & 31).astype(np.uint8)
-        begins = np.flatnonzero(np.diff(voxel, prepend=-1))
-        of = np.cumsum(np.diff(voxel, prepend=-1) != 0) - 1
-        best = np.lexsort((kind, -counts, of))[np.searchsorted(np.sort(of), np.arange(len(begins)))]
-        hits = np.add.reduceat(counts, begins) if len(begins) else counts
-        parts = [
-            (voxel[begins] >> 32) - 524288,
-            ((voxel[begins] >> 12) & 0xFFFFF) - 524288,
-            (voxel[begins] & 0xFFF) - 2048,
-        ]
-        return np.stack(parts, axis=1).astype(np.int32), np.minimum(hits, 2**31 - 1).astype(np.int32), kind[best]
+        return self._keys[full][order], self._counts[full][order]
+
+
+def _of_most(keys: AnyArray, counts: AnyArray) -> tuple[AnyArray, AnyArray, UInt8Array]:
+    """Return (N, 3) voxels, (N,) pixels that hit them, (N,) the class of most, of ascending keys; in the voxels' order."""
+    voxel, kind = keys >> 5, (keys & 31).astype(np.uint8)
+    begins = np.flatnonzero(np.diff(voxel, prepend=-1))
+    of = np.cumsum(np.diff(voxel, prepend=-1) != 0) - 1
+    best = np.lexsort((kind, -counts, of))[np.searchsorted(of, np.arange(len(begins)))]
+    hits = np.add.reduceat(counts, begins) if len(begins) else counts
+    parts = [(voxel[begins] >> 32) - 524288, ((voxel[begins] >> 12) & 0xFFFFF) - 524288, (voxel[begins] & 0xFFF) - 2048]
+    return np.stack(parts, axis=1).astype(np.int32), np.minimum(hits, 2**31 - 1).astype(np.int32), kind[best]
 
 
 class _Air:
@@ -182,13 +219,21 @@ class _Air:
         low, high = eyes.min(axis=0) - 150.0, eyes.max(axis=0) + 150.0
         high[2] = eyes[:, 2].max() + 20.0
         self.first = np.floor(low / PASSED_M).astype(np.int64)
-        self.passed: AnyArray = np.zeros(np.ceil(high / PASSED_M).astype(np.int64) - self.first, dtype=np.uint16)
+        self.passed: AnyArray = np.zeros(np.ceil(high / PASSED_M).astype(np.int64) - self.first, dtype=np.uint8)
 
     def add(self, image: Image, depth_m: AnyArray, rays: AnyArray) -> None:
         pose = image.map_SE3_optical
         eye = pose.translation_m / PASSED_M - self.first
         focal_px = float(image.intrinsic[0, 0])
-        kernels.trace(depth_m, rays, pose.rotation, eye, PASSED_M, focal_px, self.passed, np.uint16(0), True)
+        kernels.trace(depth_m, rays, pose.rotation, eye, PASSED_M, focal_px, self.passed, np.uint8(0), True)
+
+    def cropped(self) -> tuple[AnyArray, IntArray]:
+        """Return what was passed, (A, B, C), without its empty sides, and (3,) the first voxel of that."""
+        spans = [np.flatnonzero(self.passed.any(axis=tuple({0, 1, 2} - {axis}))) for axis in range(3)]
+        lows = [int(span[0]) if len(span) else 0 for span in spans]
+        ends = [int(span[-1]) + 1 if len(span) else 0 for span in spans]
+        box = tuple(slice(low, end) for low, end in zip(lows, ends, strict=True))
+        return np.ascontiguousarray(self.passed[box]), self.first + np.array(lows)
 
 
 def _box_rows(sample: Sample) -> FloatArray:

@@ -2,10 +2,12 @@
 
 ``scripts/trial occupancy-pixels --kept FOLDER DATASET [DATASET ...]`` prints a line for each town and the bars that fail.
 
-Nothing here uses the package's own rays: points along a ray are sampled every half a voxel. ``ends`` and ``masks``: a pixel's
-end has an occupied voxel, or one of its object, within one voxel. ``air``: a place more than one voxel before the end is free;
-``air_near``: it, or a voxel beside it, is. ``classes``: the pixel's class is within one voxel. ``clean``: an image sees a
-mover's voxel, or something nearer, where that voxel is. Shares that end in ``strictly`` are of the very voxel.
+Nothing here uses the package's own rays: points along a ray are sampled every half a voxel. ``ends`` and ``masks``: a
+pixel's end has an occupied voxel, or one of its object, within one voxel. ``air``: a place more than one voxel before the end
+is free; ``air_near``: it, or a voxel beside it, is. ``classes``: the pixel's class is within one voxel. ``classes_best``: the
+most that any labels of one class a voxel could have of ``classes_strictly``: each voxel has the class of most pixels in it.
+``clean``: an image sees a mover's voxel, or something nearer, where that voxel is. Shares that end in ``strictly`` are of the
+very voxel.
 """
 
 from __future__ import annotations
@@ -19,9 +21,9 @@ from typing import Any, Final
 import numpy as np
 
 import uavsim
-from uavsim.access import Dataset, Image
+from uavsim.access import Boxes, Dataset, Image
 from uavsim_occupancy.classes import FREE, class_of_tags
-from uavsim_occupancy.grids import GRIDS
+from uavsim_occupancy.grids import GRIDS, Grid
 from uavsim_occupancy.run import Labeller
 from uavsim_occupancy.sample import Occupancy
 
@@ -29,7 +31,9 @@ __all__ = ["compare_pixels"]
 
 BARS: Final = {"ends": 0.995, "air": 0.999, "classes_strictly": 0.99, "masks": 0.995, "clean": 0.995}
 _AROUND = np.stack(np.meshgrid([-1, 0, 1], [-1, 0, 1], [-1, 0, 1], indexing="ij"), axis=-1).reshape(-1, 3)
-_EVERY_PX = 11
+_EVERY_PX = 5
+_MOVER: Final = 31
+_BODY_M: Final = 0.5  # a camera is below its drone or in it
 
 
 def compare_pixels(data: Dataset, labeller: Labeller) -> dict[str, Any]:
@@ -39,13 +43,36 @@ def compare_pixels(data: Dataset, labeller: Labeller) -> dict[str, Any]:
         for sample in scene:
             voxels = labeller.label(scene, sample.number, "swarm").voxels
             for image in sample.images:
-                for name, found in _image(image, voxels, sample.boxes.instance_id).items():
+                for name, found in _image(image, voxels, sample.boxes).items():
                     sums[name] = sums.get(name, np.zeros(2, np.int64)) + [int(found.sum()), found.size]
+            ended = np.concatenate([_ended(image, voxels.grid) for image in sample.images])
+            sums["classes_best"] = sums.get("classes_best", np.zeros(2, np.int64)) + _best(ended)
     return {name: (float(good / max(of, 1)), int(of)) for name, (good, of) in sums.items()}
 
 
-def _image(image: Image, voxels: Occupancy, ids_of_boxes: np.ndarray) -> dict[str, np.ndarray]:
+def _ended(image: Image, grid: Grid) -> np.ndarray:
+    """Return the voxels in which an image's pixels end, with their classes, as one number each; movers as one class."""
     depth_m, (ids, tags) = image.depth_m(), image.mask()
+    v, u = np.nonzero(np.isfinite(depth_m) & (class_of_tags()[tags] < FREE))
+    rays = image.rays(np.stack([u + 0.5, v + 0.5], axis=1))
+    ends = grid.voxels_of(image.map_SE3_optical.apply(rays * depth_m[v, u].astype(float)[:, None]))
+    inside = grid.holds(ends)
+    kinds = np.where(ids[v, u] > 0, _MOVER, class_of_tags()[tags[v, u]])[inside]
+    return np.ravel_multi_index(ends[inside].T, grid.size) * 32 + kinds
+
+
+def _best(ended: np.ndarray) -> list[int]:
+    """Return of pixels of what stands how many have their voxel's most frequent class, and how many there are."""
+    pairs, count = np.unique(ended, return_counts=True)
+    voxel, kind = pairs >> 5, pairs & 31
+    most = np.maximum.reduceat(count, first := np.flatnonzero(np.diff(voxel, prepend=-1)))
+    best = count == np.repeat(most, np.diff(first, append=len(voxel)))
+    still = kind != _MOVER
+    return [int(count[best & still].sum()), int(count[still].sum())]
+
+
+def _image(image: Image, voxels: Occupancy, boxes: Boxes) -> dict[str, np.ndarray]:
+    depth_m, (ids, tags), ids_of_boxes = image.depth_m(), image.mask(), boxes.instance_id
     v, u = (axis.ravel() for axis in np.mgrid[0 : ids.shape[0] : _EVERY_PX, 0 : ids.shape[1] : _EVERY_PX])
     deep, own, tag = depth_m[v, u].astype(float), ids[v, u], tags[v, u]
     grid, pose = voxels.grid, image.map_SE3_optical
@@ -65,17 +92,19 @@ def _image(image: Image, voxels: Occupancy, ids_of_boxes: np.ndarray) -> dict[st
     number[ids_of_boxes] = np.arange(1, len(ids_of_boxes) + 1)
     moving = (own[inside] > 0) & (number[own[inside]] > 0)
     found["masks"] = (owners[moving] == number[own[inside][moving]][:, None]).any(axis=1)
-    found |= _air(image, voxels, rays, deep, ends)
+    found |= _air(image, voxels, boxes, rays, deep, ends)
     found["clean"] = _clean(image, voxels, depth_m, ids, number)
     return found
 
 
-def _air(image: Image, voxels: Occupancy, rays: Any, deep: Any, ends: Any) -> dict[str, np.ndarray]:
-    """Return for places along rays, more than a voxel before the end, whether they are free."""
+def _air(image: Image, voxels: Occupancy, boxes: Boxes, rays: Any, deep: Any, ends: Any) -> dict[str, np.ndarray]:
+    """Return for places on rays, over a voxel before the end and outside of the drone that looks, whether they are free."""
     grid, pose = voxels.grid, image.map_SE3_optical
+    eye = [box.apply_inverse(pose.translation_m) for box in boxes.map_SE3_box]
+    own = [n + 1 for n, at in enumerate(eye) if (np.abs(at) <= boxes.size_lwh_m[n] / 2 + _BODY_M).all()]
     reach = np.where(np.isfinite(deep), deep, 300.0)
     steps = np.arange(0.0, 300.0, grid.voxel_m / 2)
-    rows = np.arange(0, len(rays), 5)
+    rows = np.arange(0, len(rays), 25)
     found, all_of_it, near = [], [], []
     for part in np.array_split(rows, max(len(rows) // 400, 1)):
         length = np.linalg.norm(rays[part], axis=1)
@@ -83,6 +112,7 @@ def _air(image: Image, voxels: Occupancy, rays: Any, deep: Any, ends: Any) -> di
         places = pose.apply((rays[part][:, None] * along[..., None]).reshape(-1, 3))
         cells = grid.voxels_of(places)
         before = (along < reach[part][:, None]).ravel() & grid.holds(cells)
+        before[before] = ~np.isin(voxels.instance[tuple(cells[before].T)], own)
         far = np.abs(cells - np.repeat(ends[part], len(steps), axis=0)).max(axis=1) > 1
         free = voxels.semantics[tuple(cells[before].T)] == FREE
         all_of_it.append(free)
@@ -127,7 +157,11 @@ def main() -> None:
     bad = 0
     times = 0.8 / options.voxel_m
     whole = GRIDS["swarm"]
-    low_m = (whole.low_m[0] / times, whole.low_m[1] / times, whole.low_m[2])
+    low_m = (
+        whole.low_m[0] / times,
+        whole.low_m[1] / times,
+        whole.low_m[2] / times,
+    )  # the ground stays in the middle of a voxel
     size = (whole.size[0], whole.size[1], round(whole.size[2] * times))
     shape = dataclasses.replace(whole, size=size, voxel_m=options.voxel_m, low_m=low_m)
     for folder in options.datasets:

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 import uavsim
@@ -26,5 +28,11 @@ def street_set(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 
 
 @pytest.fixture(scope="session")
-def labeller(street_set: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Labeller:
-    return Labeller.of(street_set, "Town10HD", GRIDS["swarm"], scans=(), kept=tmp_path_factory.mktemp("scans"))
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of scans: the street is scanned once."""
+    return tmp_path_factory.mktemp("scans")
+
+
+@pytest.fixture(scope="session")
+def labeller(street_set: Dataset, kept: Path) -> Labeller:
+    return Labeller.of(street_set, "Town10HD", GRIDS["swarm"], scans=(), kept=kept)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,18 +12,25 @@ import pytest
 
 from uavsim.access import Dataset
 from uavsim.errors import DatasetError, InputError
+from uavsim.run.finish import FURTHER_LABELS
+from uavsim.view import ViewRequest, write_recording
 from uavsim_occupancy.classes import FREE, UNKNOWN
-from uavsim_occupancy.files import FORMATS, read_voxels
+from uavsim_occupancy.files import FORMATS, read_voxels, voxels_of
 from uavsim_occupancy.grids import GRIDS, grid_of_values
 from uavsim_occupancy.run import Labeller, write_voxels
 
 
-def write(data: Dataset, out: Path, name: str, **choices) -> list[str]:
-    return [file for file, _ in write_voxels(data, out, FORMATS[name], GRIDS[FORMATS[name].grid], **choices)]
+@pytest.fixture
+def write(street_set: Dataset, kept: Path):
+    def written(out: Path, name: str, **choices) -> list[str]:
+        how = FORMATS[name]
+        return [file for file, _ in write_voxels(street_set, out, how, GRIDS[how.grid], **{"kept": kept, **choices})]
+
+    return written
 
 
-def test_our_own_file_says_everything(street_set: Dataset, labeller: Labeller, tmp_path: Path) -> None:
-    names = write(street_set, tmp_path, "parquet")
+def test_our_own_file_says_everything(write, street_set: Dataset, labeller: Labeller, tmp_path: Path) -> None:
+    names = write(tmp_path, "parquet")
     scene = street_set.scene("scene_00")
     assert names == [f"scene_00/swarm/{sample.token}.parquet" for sample in scene]
     read, about = read_voxels(tmp_path / names[0])
@@ -35,14 +44,14 @@ def test_our_own_file_says_everything(street_set: Dataset, labeller: Labeller, t
     assert moved.shape == (4, 4)
 
 
-def test_a_damaged_file_is_refused(street_set: Dataset, tmp_path: Path) -> None:
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_bytes(b"PAR1 and more")
     with pytest.raises(DatasetError, match=r"x\.parquet: no file of voxels"):
         read_voxels(tmp_path / "x.parquet")
 
 
-def test_occ3d(street_set: Dataset, tmp_path: Path) -> None:
-    names = write(street_set, tmp_path, "occ3d", of=["0"])
+def test_occ3d(write, tmp_path: Path) -> None:
+    names = write(tmp_path, "occ3d", of=["0"])
     assert names[0].startswith("0/gts/scene_00/")
     with np.load(tmp_path / names[0]) as file:
         semantics, camera, lidar = file["semantics"], file["mask_camera"], file["mask_lidar"]
@@ -54,8 +63,8 @@ def test_occ3d(street_set: Dataset, tmp_path: Path) -> None:
     assert not camera[:, :, 0].any()
 
 
-def test_uniocc_flows_into_the_next_sample(street_set: Dataset, tmp_path: Path) -> None:
-    names = write(street_set, tmp_path, "uniocc", of=["1"])
+def test_uniocc_flows_into_the_next_sample(write, tmp_path: Path) -> None:
+    names = write(tmp_path, "uniocc", of=["1"])
     infos = pickle.loads((tmp_path / "scene_infos.pkl").read_bytes())
     assert infos == [{"scene_name": "scene_00_1", "occ_in_scene_paths": names[:2]}]
     frames = [np.load(tmp_path / name, allow_pickle=True) for name in names[:2]]
@@ -73,8 +82,54 @@ def test_uniocc_flows_into_the_next_sample(street_set: Dataset, tmp_path: Path) 
         np.testing.assert_allclose(world, one["agent_to_world"], atol=1e-9)
 
 
-def test_surroundocc(street_set: Dataset, tmp_path: Path) -> None:
-    names = write(street_set, tmp_path, "surroundocc")
+def test_occufly(street_set: Dataset, labeller: Labeller) -> None:
+    own = dataclasses.replace(labeller, shape=GRIDS["occufly"])
+    label = own.label(street_set.scene("scene_00"), 1, "CAMERA_BOTTOM_id_0")
+    files = FORMATS["occufly"].files(label)
+    root = "OccuFly_Dataset/scene_00_CAMERA_BOTTOM_id_0/25"  # metres above the plane
+    semantics = np.frombuffer(files[f"{root}/ground_truth/000001/000001.label"], np.uint8).reshape(192, 128, 128)
+    bits = {
+        name: np.unpackbits(np.frombuffer(files[f"{root}/ground_truth/000001/000001.{name}"], np.uint8)).reshape(
+            semantics.shape
+        )
+        for name in ("invalid", "occluded", "surface")
+    }
+    matter = (semantics > 0) & (semantics < 255)
+    assert bits["invalid"][semantics == 255].all()
+    assert not (bits["invalid"] & bits["occluded"]).any()
+    assert not bits["surface"][~matter].any()
+    assert bits["surface"][matter].mean() > 0.9  # what cameras see is thin
+    assert semantics[96, 64, 50] in {1, 2, 3, 6, 13}  # 25 m ahead, straight below the camera
+    image = next(i for i in label.sample.images if i.channel == "CAMERA_BOTTOM_id_0")
+    assert files[f"{root}/images/visual/000001.png"] == image.bytes()
+
+
+def test_a_viewer_gets_the_occupied_voxels(write, street_set: Dataset, tmp_path: Path) -> None:
+    (name, *_) = write(tmp_path, "parquet", of=["1"], kept=tmp_path / "kept")
+    assert list((tmp_path / "kept").iterdir())
+    arrays, about = read_voxels(tmp_path / name)
+    first, second = street_set.scene("scene_00").samples
+    (found,) = voxels_of(tmp_path, first)
+    occupied = np.argwhere(arrays["semantics"] < FREE)
+    assert (found.whose, len(found.classes)) == (name.split("/")[1], len(occupied))
+    np.testing.assert_allclose(
+        found.centres_map_m[0], np.array(about["grid"]["map_from_grid_m"]) + (occupied[0] + 0.5) * 0.8
+    )
+    recording = tmp_path / "voxels.rrd"
+    write_recording(street_set, recording, ViewRequest(most_samples=1, image_width_px=16, voxels=tmp_path))
+    assert b"/world/voxels/" in recording.read_bytes()
+    assert voxels_of(tmp_path / "kept", second) == []
+
+
+def test_the_yaml_of_a_dataset_asks_for_voxels(street_set: Dataset, tmp_path: Path) -> None:
+    copy = tmp_path / "set"
+    shutil.copytree(street_set.root, copy)
+    FURTHER_LABELS.pick("occupancy")(copy, {"format": "occ3d", "grid": None, "of": ("0",), "cameras": False})
+    assert len(list(copy.glob("occupancy/0/gts/scene_00/*/labels.npz"))) == 2
+
+
+def test_surroundocc(write, tmp_path: Path) -> None:
+    names = write(tmp_path, "surroundocc")
     rows = np.load(tmp_path / names[0])
     assert rows.shape[1] == 4
     assert len(rows) > 100

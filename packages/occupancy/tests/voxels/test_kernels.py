@@ -63,3 +63,15 @@ def test_what_is_seen_through_is_carved_and_what_hides_itself_is_not():
     kernels.carve(depth, ids, 7, down, np.array([0.0, 0, 10]), pinhole, np.array([1.0, 1, 0.5]), through, shown)
     assert (through[0] == 0).all()
     assert (through[1] == 1).all()
+
+
+def test_a_door_outside_of_its_cars_box_is_the_cars_and_a_kerb_stays_a_kerb():
+    depth, ids = np.full((1, 3), 2.5, np.float32), np.array([[9, 9, 4]], np.uint16)
+    rays = np.array([[[0, 0, 1], [0.4, 0, 1], [0.8, 0, 1]]], np.float32)  # end in x 0, 1 and 2
+    semantics, instance = np.full((4, 1, 4), 255, np.uint8), np.zeros((4, 1, 4), np.uint16)
+    semantics[1, 0, 2] = 13  # pavement, of which another image knows
+    numbers = np.zeros(10, np.uint16)
+    numbers[9] = 1  # id 4 has no box
+    kinds = np.array([255, 4], np.uint8)
+    kernels.mark(depth, ids, rays, ONE, np.zeros(3), 1.0, numbers, kinds, semantics, instance)
+    assert (semantics[:, 0, 2].tolist(), instance[:, 0, 2].tolist()) == ([4, 13, 255, 255], [1, 0, 0, 0])

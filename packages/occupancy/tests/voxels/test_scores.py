@@ -14,7 +14,7 @@ from uavsim_occupancy.classes import FREE, UNKNOWN
 from uavsim_occupancy.files import FORMATS
 from uavsim_occupancy.grids import GRIDS
 from uavsim_occupancy.run import write_voxels
-from uavsim_occupancy.scores import confusion, evaluate_occupancy, iou_of_matter, mean_iou
+from uavsim_occupancy.scores import _uniocc_iou, confusion, evaluate_occupancy, iou_of_matter, mean_iou
 
 
 def test_five_voxels_on_paper() -> None:
@@ -27,16 +27,30 @@ def test_five_voxels_on_paper() -> None:
     assert iou_of_matter(counts) == pytest.approx(3 / 4)
 
 
+def test_uniocc_counts_whole_grids_and_what_is_in_neither_as_one() -> None:
+    truth = np.array([4, 4, 11, FREE, UNKNOWN], np.uint8)  # car, car, road, free, free
+    predicted = np.array([4, 11, 11, 16, FREE], np.uint8)  # car, road, road, vegetation, free
+    matter, _, car, *_, vegetation, road, _, _ = _uniocc_iou(predicted, truth)
+    assert (matter, car, road, vegetation) == (3 / 4, 1 / 2, 1 / 2, 0.0)
+    assert _uniocc_iou(truth, truth).tolist() == [1.0] * 11
+
+
+def test_where_rays_begin_is_three_numbers(tmp_path: Path) -> None:
+    for wrong in ("1,2", "a,0,0", "nan,0,0"):
+        with pytest.raises(InputError, match="--option eye="):
+            evaluate_occupancy(EvaluationRequest(tmp_path, tmp_path, options={"eye": wrong}))
+
+
 def test_nothing_at_all_is_not_a_number() -> None:
     counts = confusion(np.full(3, FREE, np.uint8), np.full(3, FREE, np.uint8))
     assert np.isnan([mean_iou(counts), iou_of_matter(counts)]).all()
 
 
 @pytest.fixture(scope="module", params=["parquet", "occ3d"])
-def written(request, street_set: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written(request, street_set: Dataset, kept: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("truth")
     how, of = FORMATS[request.param], ["0"] if request.param == "occ3d" else []
-    assert list(write_voxels(street_set, out, how, GRIDS[how.grid], of=of))
+    assert list(write_voxels(street_set, out, how, GRIDS[how.grid], of=of, kept=kept))
     return out
 
 
@@ -44,6 +58,7 @@ def test_the_truth_scores_one_hundred(written: Path) -> None:
     scores = evaluate_occupancy(EvaluationRequest(written, written)).scores
     assert (scores["miou"], scores["iou"], scores["samples"]) == (1.0, 1.0, 2)
     assert all(part["iou"] == 1.0 for part in scores["by_agents_that_see"].values())
+    assert (scores["rayiou"]["mean"], set(scores["uniocc"].values())) == (1.0, {1.0})
     assert len(scores["by_distance_m"]) > 1
     assert len(scores["by_height_m"]) > 1
 

@@ -9,9 +9,11 @@ import pytest
 
 from tools.common.factories import HOUSES, street
 from uavsim.access import Dataset
+from uavsim.errors import DatasetError
 from uavsim_occupancy.classes import FREE, NAMES, UNKNOWN
 from uavsim_occupancy.grids import GRIDS
 from uavsim_occupancy.run import Labeller
+from uavsim_occupancy.town import scan_town
 
 CAR, MANMADE, ROAD, WALKER = (NAMES.index(n) for n in ("car", "manmade", "driveable_surface", "pedestrian"))
 
@@ -126,3 +128,15 @@ def test_a_scan_is_kept_and_read_again(street_set: Dataset, labeller: Labeller, 
     for name in ("voxels", "hits", "classes", "passed", "first"):
         np.testing.assert_array_equal(getattr(read.town, name), getattr(again.town, name))
         np.testing.assert_array_equal(getattr(again.town, name), getattr(labeller.town, name))
+
+
+def test_scans_add_up(street_set: Dataset, labeller: Labeller, tmp_path) -> None:
+    twice = scan_town([street_set, street_set], "Town10HD", tmp_path)
+    np.testing.assert_array_equal(twice.voxels, labeller.town.voxels)
+    np.testing.assert_array_equal(twice.hits, 2 * labeller.town.hits)
+    np.testing.assert_array_equal(twice.passed, np.minimum(2 * labeller.town.passed.astype(int), 255))
+    np.testing.assert_array_equal(twice.classes, labeller.town.classes)
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(b"PK")
+    with pytest.raises(DatasetError, match="no scan of a scene"):
+        scan_town([street_set], "Town10HD", tmp_path)

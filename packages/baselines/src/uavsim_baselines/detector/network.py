@@ -84,9 +84,13 @@ class Detector(nn.Module):
 
     def forward(self, views: Views) -> Detection:
         """Detect in the grid of the ego."""
+        features, sent_bytes = self.shared(views)
+        return Detection(self.head(self.refine(features)), features, sent_bytes)
+
+    def shared(self, views: Views) -> tuple[Tensor, Tensor]:
+        """Return (B, C, cells, cells) features in the ego's grid, after sharing, and the (B,) bytes that it took."""
         if self.pools_images:
-            features = self._pooled(views)
-            return Detection(self.head(self.refine(features)), features, _image_bytes(views))
+            return self._pooled(views), _image_bytes(views)
         features = self.features(views)
         confidence = None
         if self.sharing.needs_confidence:
@@ -94,7 +98,7 @@ class Detector(nn.Module):
                 confidence = self.head(self.refine(features.flatten(0, 1))).heat.sigmoid().amax(1)
             confidence = confidence.unflatten(0, features.shape[:2])
         shared = self.sharing(Messages(features, views.map_T_grid, views.present, self.grid, confidence))
-        return Detection(self.head(self.refine(shared.features)), shared.features, shared.sent_bytes)
+        return shared.features, shared.sent_bytes
 
     def each(self, views: Views) -> HeadMaps:
         """Return the maps of every drone alone, in its own grid: B * D of them."""

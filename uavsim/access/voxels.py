@@ -1,0 +1,41 @@
+"""Voxels of a sample that lie in files beside a dataset; an installed package reads them (``uavsim.voxels``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from uavsim.access.scenes import Sample
+from uavsim.registry import Registry
+from uavsim.typing import FloatArray, UInt8Array
+
+__all__ = ["VOXELS", "Voxels"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Voxels:
+    """Occupied voxels of one grid in a sample.
+
+    Attributes:
+        whose: names the grid: the swarm's, an agent's, a camera's.
+        centres_map_m: (N, 3).
+        quat_wxyz: (4,) of the grid in the map.
+        voxel_m: edge of a voxel.
+        classes: (N,) numbers of classes.
+        names: of all classes.
+    """
+
+    whose: str
+    centres_map_m: FloatArray
+    quat_wxyz: FloatArray
+    voxel_m: float
+    classes: UInt8Array
+    names: tuple[str, ...]
+
+
+VOXELS: Final[Registry[Callable[[Path, Sample], list[Voxels]]]] = Registry(
+    "voxels", {}, what="reader of", expects=Callable
+)
+"""Readers: each returns what a folder holds of a sample."""

@@ -1,0 +1,38 @@
+"""Voxels of a recording: what stands and moves in each sample, by class, as boxes in the map frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import rerun as rr
+
+from uavsim.access import Sample
+from uavsim.access.voxels import VOXELS
+from uavsim.images import draw
+from uavsim.view.times import Times
+
+__all__ = ["log_voxels"]
+
+
+def log_voxels(recording: rr.RecordingStream, samples: Sequence[Sample], times: Times, *, folder: Path) -> None:
+    """Write the voxels that a folder holds of some samples.
+
+    Raises:
+        InputError: no reader is installed.
+        DatasetError: a file is damaged.
+    """
+    read = VOXELS.pick("occupancy")
+    for number, sample in enumerate(samples):
+        for voxels in read(folder, sample):
+            count = len(voxels.classes)
+            entity = f"world/voxels/{voxels.whose}"
+            recording.log(entity, rr.Boxes3D.from_fields(fill_mode=rr.components.FillMode.Solid), static=True)
+            columns = rr.Boxes3D.columns(
+                centers=voxels.centres_map_m.astype(np.float32),
+                half_sizes=np.full((count, 3), voxels.voxel_m / 2, dtype=np.float32),
+                quaternions=np.tile(np.roll(voxels.quat_wxyz, -1), (count, 1)),
+                colors=np.array(draw.palette(len(voxels.names)), dtype=np.uint8)[voxels.classes],
+            ).partition([count])
+            recording.send_columns(entity, indexes=times.at([number]), columns=columns)
