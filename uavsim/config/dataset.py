@@ -131,7 +131,7 @@ class Images(Model):
 
 
 class VoxelLabels(Model):
-    """What ``uavsim occupancy`` is to write of the dataset, into ``occupancy`` of its folder."""
+    """Voxels that are made when the last scene is flown, as by ``uavsim occupancy``, into ``occupancy`` of the dataset's folder."""
 
     format: Name = "parquet"
     grid: Text | None = None
@@ -163,7 +163,7 @@ class Labels(Model):
     """A parked vehicle that moves less than this in the scene is ``parked``."""
 
     occupancy: Annotated[VoxelLabels | None, Field(exclude_if=_is_none)] = None
-    """Voxels, made when the last scene is flown; needs depth images and the package ``uavsim-occupancy``."""
+    """Needs depth images and the package ``uavsim-occupancy``."""
 
     @field_validator("columns")
     @classmethod

@@ -46,16 +46,16 @@ class Labelled:
         sample: which it is.
         voxels: of it.
         agent: whose grid it is, as channels name it; ``swarm`` of the swarm's.
-        near: the grids at the samples before and after; None where there is none.
-        height_m: of the scene's first camera of the agent's above the ground there, at the scene's begin.
+        near: gives the grid at the sample before (-1) or after (+1); None where there is none.
+        height_m: gives how high the agent's first camera is above the ground at the scene's begin.
     """
 
     scene: Scene
     sample: Sample
     voxels: Occupancy
     agent: str
-    near: tuple[Grid | None, Grid | None]
-    height_m: float
+    near: Callable[[int], Grid | None]
+    height_m: Callable[[], float]
 
     def boxes_at(self, step: int) -> Boxes | None:
         """Return the boxes of the sample before (-1) or after (+1)."""
@@ -248,7 +248,7 @@ def occufly_files(labelled: Labelled) -> Files:
         "surface": voxels.occupied & ~_inner(voxels.occupied),
     }
     frame, scene = f"{sample.number:06d}", check_part(f"{labelled.scene.name}_{labelled.agent}", what="scene")
-    root = f"OccuFly_Dataset/{scene}/{round(labelled.height_m)}"
+    root = f"OccuFly_Dataset/{scene}/{round(labelled.height_m())}"
     files = {f"{root}/ground_truth/{frame}/{frame}.{name}": np.packbits(mask).tobytes() for name, mask in masks.items()}
     files[f"{root}/ground_truth/{frame}/{frame}.label"] = occufly_classes(voxels.semantics).tobytes()
     files[f"{root}/depth_maps/{frame}.npy"] = _npy(np.nan_to_num(image.depth_m(), posinf=0.0).astype(np.float32))
@@ -299,7 +299,7 @@ def _flow_voxels(labelled: Labelled, step: int) -> AnyArray:
     """Return (X, Y, Z, 3) float32 motion in voxels to where matter is in the grid of the sample before or after."""
     voxels = labelled.voxels
     flow = np.zeros((*voxels.semantics.shape, 3), dtype=np.float32)
-    then, grid = labelled.boxes_at(step), labelled.near[max(step, 0)]
+    then, grid = labelled.boxes_at(step), labelled.near(step)
     if then is not None and grid is not None:
         flow[voxels.occupied] = voxels.flow_m(labelled.sample.boxes, then, grid) / voxels.grid.voxel_m
     return flow

@@ -186,7 +186,7 @@ def _scan_of(sample: Sample, of: str | None) -> LidarScan:
 
 
 def on_ground(place_map_m: FloatArray, ground_map_m: FloatArray) -> FloatArray:
-    """Return a place moved down to the ground: to the height that the nearest ground has, seen from above."""
+    """Return a place, (3,), moved down to the nearest of (N, 3) points of the ground, seen from above; to 0 without any."""
     if not len(ground_map_m):
         return np.array([place_map_m[0], place_map_m[1], 0.0])
     nearest = np.argmin(np.sum((ground_map_m[:, :2] - place_map_m[:2]) ** 2, axis=1))

@@ -71,13 +71,13 @@ class RayCounts:
                 found += np.bincount(kind_true[valid][same & near], minlength=FREE + 1)
 
     def scores(self) -> dict[str, Any]:
-        """Return the mean over classes by threshold and over all, and by class; NaN where no ray tells."""
+        """Return the mean over classes by threshold and over all, and by class; NaN without any ray."""
         with np.errstate(invalid="ignore"):
             iou = (self.found / (self.truth + self.predicted - self.found))[:, :FREE]
-        told = ~np.isnan(iou).all(axis=0)
-        means = [float(np.nanmean(row)) if told.any() else float("nan") for row in iou]
+        met = ~np.isnan(iou).all(axis=0)
+        means = [float(np.nanmean(row)) if met.any() else float("nan") for row in iou]
         by_class = {
-            NAMES[n]: dict(zip(map(str, THRESHOLDS_M), iou[:, n].tolist(), strict=True)) for n in np.flatnonzero(told)
+            NAMES[n]: dict(zip(map(str, THRESHOLDS_M), iou[:, n].tolist(), strict=True)) for n in np.flatnonzero(met)
         }
         return {
             "mean": float(np.mean(means)), **dict(zip(map(str, THRESHOLDS_M), means, strict=True)), "of_class": by_class,

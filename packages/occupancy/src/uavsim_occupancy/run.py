@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from uavsim.access import Dataset, Sample, Scene
@@ -58,9 +59,13 @@ class Labeller:
     def label(self, scene: Scene, number: int, agent: str) -> Labelled:
         """Return the voxels of a sample of a scene in the grid of an agent."""
         sample = scene.samples[number]
-        near = [self.grid(scene.samples[n], agent) if 0 <= n < len(scene) else None for n in (number - 1, number + 1)]
+
+        def near(step: int) -> Grid | None:
+            there = 0 <= number + step < len(scene)
+            return self.grid(scene.samples[number + step], agent) if there else None
+
         voxels = label_sample(sample, self.grid(sample, agent), self.town, self.shapes)
-        return Labelled(scene, sample, voxels, agent, (near[0], near[1]), self._height_m(scene.samples[0], agent))
+        return Labelled(scene, sample, voxels, agent, near, partial(self._height_m, scene.samples[0], agent))
 
     def _height_m(self, sample: Sample, agent: str) -> float:
         """Return how high an agent's, a camera's or the first drone's camera is above the ground."""

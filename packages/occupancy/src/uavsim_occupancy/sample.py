@@ -107,8 +107,8 @@ def label_sample(sample: Sample, grid: Grid, town: Town, shapes: Shapes) -> Occu
     turn, origin = grid_SE3_map.rotation, grid_SE3_map.translation_m
     kernels.vote(town.voxels, town.classes, town.hits, SURFACE_M, turn, origin, grid.voxel_m, semantics, lead)
     _fill_movers(sample.boxes, grid, shapes, semantics, instance)
-    _mark_movers(sample, grid_SE3_map, grid, semantics, instance)
-    seen, lidar = _seen(sample, grid_SE3_map, grid), _seen_by_lidar(sample, grid_SE3_map, grid)
+    seen = _seen(sample, grid_SE3_map, grid, semantics, instance)
+    lidar = _seen_by_lidar(sample, grid_SE3_map, grid)
     semantics[(semantics == UNKNOWN) & ((seen != 0) | lidar)] = FREE
     back = grid.map_SE3_grid
     kernels.look_up(semantics, FREE, town.passed, town.first, PASSED_M, back.rotation, back.translation_m, grid.voxel_m)
@@ -135,38 +135,20 @@ def _fill_movers(boxes: Boxes, grid: Grid, shapes: Shapes, semantics: UInt8Array
         kernels.fill(solid, size / 2, turns[n], centres[n], grid.voxel_m, n + 1, int(kinds[n]), semantics, instance)
 
 
-def _mark_movers(sample: Sample, grid_SE3_map: SE3, grid: Grid, semantics: UInt8Array, instance: UInt16Array) -> None:
-    boxes = sample.boxes
-    if not len(boxes):
-        return
-    numbers = np.zeros(int(boxes.instance_id.max()) + 1, dtype=np.uint16)
+def _seen(sample: Sample, grid_SE3_map: SE3, grid: Grid, semantics: UInt8Array, instance: UInt16Array) -> AnyArray:
+    """Return the bits of the images that see voxels; what an object shows outside of its box is written into the labels."""
+    seen, boxes = np.zeros(grid.size, dtype=np.uint64), sample.boxes
+    numbers = np.zeros(int(boxes.instance_id.max(initial=0)) + 1, dtype=np.uint16)
     numbers[boxes.instance_id] = np.arange(1, len(boxes) + 1)
     kinds = np.insert(classes_of_categories(boxes.categories), 0, UNKNOWN)
-    for image, rays in images_with_rays(sample):
-        pose = grid_SE3_map @ image.map_SE3_optical
-        ids, _ = image.mask()
-        kernels.mark(
-            image.depth_m(),
-            ids,
-            rays,
-            pose.rotation,
-            pose.translation_m,
-            grid.voxel_m,
-            numbers,
-            kinds,
-            semantics,
-            instance,
-        )
-
-
-def _seen(sample: Sample, grid_SE3_map: SE3, grid: Grid) -> AnyArray:
-    seen = np.zeros(grid.size, dtype=np.uint64)
     for bit, (image, rays) in enumerate(images_with_rays(sample)):
-        pose = grid_SE3_map @ image.map_SE3_optical
-        kernels.trace(
-            image.depth_m(), rays, pose.rotation, pose.translation_m / grid.voxel_m, grid.voxel_m,
-            float(image.intrinsic[0, 0]), seen, np.uint64(1 << bit), False,
-        )  # fmt: skip
+        depth_m, pose = image.depth_m(), grid_SE3_map @ image.map_SE3_optical
+        turn, origin = pose.rotation, pose.translation_m
+        focal_px, mark = float(image.intrinsic[0, 0]), np.uint64(1 << bit)
+        kernels.trace(depth_m, rays, turn, origin / grid.voxel_m, grid.voxel_m, focal_px, seen, mark, False)
+        if len(boxes):
+            ids, _ = image.mask()
+            kernels.mark(depth_m, ids, rays, turn, origin, grid.voxel_m, numbers, kinds, semantics, instance)
     return seen
 
 

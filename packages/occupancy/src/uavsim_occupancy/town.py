@@ -146,8 +146,10 @@ def _joined(paths: Sequence[Path]) -> Town:
     for path in paths:
         scan = _Scan.load(path)
         low, high = np.minimum(low, scan.first), np.maximum(high, scan.first + scan.passed.shape)
-        keys, owner = np.unique(np.concatenate([keys, scan.keys]), return_inverse=True)
-        hits = np.bincount(owner, np.concatenate([hits, scan.hits]), minlength=len(keys)).astype(np.int64)
+        at = np.searchsorted(keys, scan.keys)
+        known = np.append(keys, -1)[at] == scan.keys
+        hits[at[known]] += scan.hits[known]
+        keys, hits = np.insert(keys, at[~known], scan.keys[~known]), np.insert(hits, at[~known], scan.hits[~known])
     passed: AnyArray = np.zeros(high - low, dtype=np.uint8)
     for path in paths:
         scan = _Scan.load(path)
@@ -202,13 +204,20 @@ class _Surfaces:
 
 def _of_most(keys: AnyArray, counts: AnyArray) -> tuple[AnyArray, AnyArray, UInt8Array]:
     """Return (N, 3) voxels, (N,) pixels that hit them, (N,) the class of most, of ascending keys; in the voxels' order."""
-    voxel, kind = keys >> 5, (keys & 31).astype(np.uint8)
+    voxel = keys >> 5
     begins = np.flatnonzero(np.diff(voxel, prepend=-1))
-    of = np.cumsum(np.diff(voxel, prepend=-1) != 0) - 1
-    best = np.lexsort((kind, -counts, of))[np.searchsorted(of, np.arange(len(begins)))]
-    hits = np.add.reduceat(counts, begins) if len(begins) else counts
-    parts = [(voxel[begins] >> 32) - 524288, ((voxel[begins] >> 12) & 0xFFFFF) - 524288, (voxel[begins] & 0xFFF) - 2048]
-    return np.stack(parts, axis=1).astype(np.int32), np.minimum(hits, 2**31 - 1).astype(np.int32), kind[best]
+    voxel = voxel[begins]
+    if not len(begins):
+        return np.zeros((0, 3), dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint8)
+    best = np.maximum.reduceat((counts << 5) + 31 - (keys & 31), begins)  # of equal ones the lower class
+    hits = np.add.reduceat(counts, begins)
+    parts = [(voxel >> 32) - 524288, ((voxel >> 12) & 0xFFFFF) - 524288, (voxel & 0xFFF) - 2048]
+    kinds = (31 - (best & 31)).astype(np.uint8)
+    return (
+        np.stack(parts, axis=1, dtype=np.int32, casting="unsafe"),
+        np.minimum(hits, 2**31 - 1).astype(np.int32),
+        kinds,
+    )
 
 
 class _Air:
