@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +32,7 @@ _REACH_M: Final = 200.0
 _INWARD_M: Final = 0.01
 _SPARE_M: Final = 0.25  # by which boxes are larger, sideways and above, where the residue of movers is looked for
 _CODE: Final = 2  # of this file's format and rules: part of the name
+_PART: Final = 1 << 20  # keys that are looked at together
 _GROUND: Final = (11, 12, 13, 14)
 _NAMES: Final = ("keys", "hits", "passed", "first")
 
@@ -142,7 +144,7 @@ def _joined(paths: Sequence[Path]) -> Town:
     low: AnyArray = np.full(3, 2**31)
     high: AnyArray = -low
     keys: AnyArray = np.zeros(0, dtype=np.int64)
-    hits: AnyArray = np.zeros(0, dtype=np.int64)
+    hits: AnyArray = np.zeros(0, dtype=np.uint32)
     for path in paths:
         scan = _Scan.load(path)
         low, high = np.minimum(low, scan.first), np.maximum(high, scan.first + scan.passed.shape)
@@ -204,20 +206,30 @@ class _Surfaces:
 
 def _of_most(keys: AnyArray, counts: AnyArray) -> tuple[AnyArray, AnyArray, UInt8Array]:
     """Return (N, 3) voxels, (N,) pixels that hit them, (N,) the class of most, of ascending keys; in the voxels' order."""
+    edges = [0]
+    while edges[-1] < len(keys):  # a part at a time: all would take ten times the keys' memory
+        last = keys[min(edges[-1] + _PART, len(keys)) - 1]
+        edges.append(int(np.searchsorted(keys, last | 31, side="right")))
+    count = sum(len(np.unique(keys[low:high] >> 5)) for low, high in pairwise(edges))
+    voxels: AnyArray = np.zeros((count, 3), dtype=np.int32)
+    hits: AnyArray = np.zeros(count, dtype=np.int32)
+    kinds: UInt8Array = np.zeros(count, dtype=np.uint8)
+    at = 0
+    for low, high in pairwise(edges):
+        part = _most_of_part(keys[low:high], counts[low:high].astype(np.int64))
+        own = slice(at, at := at + len(part[1]))
+        voxels[own], hits[own], kinds[own] = part
+    return voxels, hits, kinds
+
+
+def _most_of_part(keys: AnyArray, counts: AnyArray) -> tuple[AnyArray, AnyArray, UInt8Array]:
     voxel = keys >> 5
     begins = np.flatnonzero(np.diff(voxel, prepend=-1))
     voxel = voxel[begins]
-    if not len(begins):
-        return np.zeros((0, 3), dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint8)
     best = np.maximum.reduceat((counts << 5) + 31 - (keys & 31), begins)  # of equal ones the lower class
-    hits = np.add.reduceat(counts, begins)
-    parts = [(voxel >> 32) - 524288, ((voxel >> 12) & 0xFFFFF) - 524288, (voxel & 0xFFF) - 2048]
-    kinds = (31 - (best & 31)).astype(np.uint8)
-    return (
-        np.stack(parts, axis=1, dtype=np.int32, casting="unsafe"),
-        np.minimum(hits, 2**31 - 1).astype(np.int32),
-        kinds,
-    )
+    hits = np.minimum(np.add.reduceat(counts, begins), 2**31 - 1).astype(np.int32)
+    places = [(voxel >> 32) - 524288, ((voxel >> 12) & 0xFFFFF) - 524288, (voxel & 0xFFF) - 2048]
+    return np.stack(places, axis=1).astype(np.int32), hits, (31 - (best & 31)).astype(np.uint8)
 
 
 class _Air:
