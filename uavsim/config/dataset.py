@@ -131,7 +131,7 @@ class Images(Model):
 
 
 class VoxelLabels(Model):
-    """Voxels that are made when the last scene is flown, as by ``uavsim occupancy``, into ``occupancy`` of the dataset's folder."""
+    """Voxels, as of ``uavsim occupancy``, made into ``occupancy`` of the dataset's folder when the last scene is flown."""
 
     format: Name = "parquet"
     grid: Text | None = None
