@@ -21,6 +21,7 @@ from uavsim.export.openad import export_openad
 from uavsim.export.opv2v import export_opv2v
 from uavsim.export.request import ExportRequest
 from uavsim.export.rosbag2 import export_rosbag2
+from uavsim.export.simbev import export_simbev
 from uavsim.export.uav3d_infos import InfoOptions, check_centre_camera, write_uav3d_infos
 from uavsim.export.v2xsim import export_v2xsim
 from uavsim.registry import Registry
@@ -49,6 +50,7 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
         "openad": export_openad,
         "opv2v": export_opv2v,
         "rosbag2": export_rosbag2,
+        "simbev": export_simbev,
         "v2xsim": export_v2xsim,
     },
     what="format",

@@ -1,7 +1,7 @@
 """Scores of predicted voxels: ``uavsim evaluate occupancy``.
 
 Source: ``Metric_mIoU`` of CVPR 2023's occupancy challenge: one confusion matrix over all samples, the mean of IoU over the 17
-classes of matter, those that neither truth nor prediction has left out. ``rayiou`` is of ``rays``; ``uniocc`` has the IoU of
+classes of matter, those that neither truth nor prediction has left out. ``rayiou`` is of ``rays``; ``uniocc_iou`` is that of
 UniOcc's ``ComputeIoU`` and ``ComputeIoUForCategory``, over whole grids, the mean over samples.
 """
 
@@ -28,7 +28,6 @@ __all__ = ["OCCUPANCY", "confusion", "evaluate_occupancy", "iou_of_classes", "io
 
 _CLASSES: Final = FREE + 1
 _UNIOCC_FREE: Final = 10
-_UNIOCC_KEYS: Final = ("iou", *map(str, range(_UNIOCC_FREE)))
 _MASKS: Final = ("camera", "lidar", "none")
 _EDGES: Final = {"distance_m": (0, 20, 40, 60, 80, 1000), "height_m": (-100, 0, 2, 5, 10, 20, 1000)}
 
@@ -117,11 +116,12 @@ def evaluate_occupancy(request: EvaluationRequest) -> Outcome:
             own += confusion(predicted[chosen], truth.semantics[chosen])
     corrected = request.mode == "corrected"
     iou = iou_of_classes(whole)[:FREE]
+    of_rays, uniocc = rays.scores(), np.mean(shares, axis=0)
     scores: dict[str, Any] = {
         "miou": mean_iou(whole, corrected=corrected), "iou": iou_of_matter(whole),
         "iou_of_class": {name: float(value) for name, value in zip(NAMES, iou, strict=False)}, "samples": len(found),
-        "rayiou": rays.scores(),
-        "uniocc": dict(zip(_UNIOCC_KEYS, np.mean(shares, axis=0).tolist(), strict=True)),
+        "rayiou": of_rays.pop("mean"), "rayiou_of": of_rays,
+        "uniocc_iou": float(uniocc[0]), "uniocc_iou_of_category": dict(enumerate(uniocc[1:].tolist())),
     }  # fmt: skip
     rows: list[Row] = [
         (name, int(whole[n].sum()), float(iou[n])) for n, name in enumerate(NAMES[:FREE]) if not np.isnan(iou[n])
@@ -138,7 +138,7 @@ def evaluate_occupancy(request: EvaluationRequest) -> Outcome:
         Table("IoU by class", ("", "voxels", "IoU"), tuple(rows)),
         Table("parts", ("", "voxels", "mIoU", "IoU"), split),
     )
-    return Outcome("occupancy", request.mode, scores, ("miou", "iou", "rayiou", "uniocc"), tables)
+    return Outcome("occupancy", request.mode, scores, ("miou", "iou", "rayiou", "uniocc_iou"), tables)
 
 
 def _uniocc_iou(predicted: UInt8Array, truth: UInt8Array) -> FloatArray:

@@ -58,7 +58,7 @@ def test_the_truth_scores_one_hundred(written: Path) -> None:
     scores = evaluate_occupancy(EvaluationRequest(written, written)).scores
     assert (scores["miou"], scores["iou"], scores["samples"]) == (1.0, 1.0, 2)
     assert all(part["iou"] == 1.0 for part in scores["by_agents_that_see"].values())
-    assert (scores["rayiou"]["mean"], set(scores["uniocc"].values())) == (1.0, {1.0})
+    assert (scores["rayiou"], scores["uniocc_iou"], set(scores["uniocc_iou_of_category"].values())) == (1.0, 1.0, {1.0})
     assert len(scores["by_distance_m"]) > 1
     assert len(scores["by_height_m"]) > 1
 
