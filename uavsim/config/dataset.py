@@ -323,6 +323,8 @@ class DatasetConfig(Model):
             return value  # which the fields themselves report
         if not math.isfinite(keyframe_s):
             return value  # likewise
+        if set(value) - set(cls.model_fields) - {INGREDIENT_KEYS, *INGREDIENTS.names()}:
+            return value  # a key may be meant to be keyframe_s
         fps, last = captures.clip.fps, captures.clip.frames - 1
         every = round(keyframe_s * fps)
         if every < 1 or last % every:

@@ -33,5 +33,9 @@ class Times:
 
     def start(self, recording: rr.RecordingStream) -> None:
         """Set the recording's clock to the first sample, for what holds for the whole scene."""
-        recording.set_time("keyframe", sequence=self.first)
-        recording.set_time("time", timestamp=self.samples[0].timestamp_us / 1e6)
+        self.go_to(recording, 0)
+
+    def go_to(self, recording: rr.RecordingStream, row: int) -> None:
+        """Set the recording's clock to one of the samples."""
+        recording.set_time("keyframe", sequence=self.first + row)
+        recording.set_time("time", timestamp=self.samples[row].timestamp_us / 1e6)

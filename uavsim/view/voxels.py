@@ -25,14 +25,13 @@ def log_voxels(recording: rr.RecordingStream, samples: Sequence[Sample], times: 
     """
     read = VOXELS.pick("occupancy")
     for number, sample in enumerate(samples):
+        times.go_to(recording, number)
         for voxels in read(folder, sample):
-            count = len(voxels.classes)
-            entity = f"world/voxels/{voxels.whose}"
-            recording.log(entity, rr.Boxes3D.from_fields(fill_mode=rr.components.FillMode.Solid), static=True)
-            columns = rr.Boxes3D.columns(
+            shown = rr.Boxes3D(
                 centers=voxels.centres_map_m.astype(np.float32),
-                half_sizes=np.full((count, 3), voxels.voxel_m / 2, dtype=np.float32),
-                quaternions=np.tile(np.roll(voxels.quat_wxyz, -1), (count, 1)),
+                half_sizes=np.full((len(voxels.classes), 3), voxels.voxel_m / 2, dtype=np.float32),
+                quaternions=[np.roll(voxels.quat_wxyz, -1)],
                 colors=np.array(draw.palette(len(voxels.names)), dtype=np.uint8)[voxels.classes],
-            ).partition([count])
-            recording.send_columns(entity, indexes=times.at([number]), columns=columns)
+                fill_mode=rr.components.FillMode.Solid,
+            )
+            recording.log(f"world/voxels/{voxels.whose}", shown)

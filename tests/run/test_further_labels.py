@@ -1,0 +1,47 @@
+"""``labels: {occupancy: ...}`` is refused before anything flies where it cannot be done, else goes to the run's end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from uavsim.errors import InputError
+from uavsim.registry import Registry
+from uavsim.run import resolve as of_resolve
+from uavsim.run.request import Request
+from uavsim.run.resolve import identity_of, resolve
+
+YAML = """\
+seed: 5
+towns: {Town10HD: {scenes: 1, routes: [town10_row3_col3]}}
+samples: 2
+formation: solo
+rig: RIG
+traffic: {vehicles: 3}
+splits: {rest: every_scene}
+"""
+
+
+def asked(folder: Path, rig: str, labels: str = "labels: {occupancy: {format: occ3d, of: ['0']}}\n") -> Request:
+    path = folder / f"{rig}.yaml"
+    path.write_text(YAML.replace("RIG", rig) + labels)
+    return Request(dataset=str(path), out=str(folder / "out"))
+
+
+def test_a_rig_without_depth_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"uav3d\.yaml:8: labels\.occupancy: camera FRONT takes no depth"):
+        resolve(asked(tmp_path, "uav3d"))
+
+
+def test_without_the_package_the_line_that_brings_it_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(of_resolve, "FURTHER_LABELS", Registry("no_such_group", {}))
+    with pytest.raises(InputError, match=r"labels\.occupancy: .*setup ours"):
+        resolve(asked(tmp_path, "uav3d_depth"))
+
+
+def test_what_is_asked_for_reaches_the_job_and_the_key_left_out_changes_no_name(tmp_path: Path) -> None:
+    job = resolve(asked(tmp_path, "uav3d_depth"))
+    assert job.further == {"occupancy": {"format": "occ3d", "grid": None, "of": ("0",), "cameras": False}}
+    assert resolve(asked(tmp_path, "uav3d", "")).further == {}
+    assert "occupancy" not in str(identity_of(asked(tmp_path, "uav3d", "")))
