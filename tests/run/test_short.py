@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import psutil
@@ -28,6 +28,7 @@ from uavsim.run.result import Result
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
 from uavsim.terminal import Screen
+from uavsim.typing import JsonDict
 
 Paper = Callable[..., Request]
 
@@ -96,10 +97,10 @@ def test_clients_have_ended_when_the_tables_are_written(paper: Paper, monkeypatc
     """The validator takes the memory that they had."""
     clients = []
 
-    def finish(request: Request, *, step: Step) -> Finished:
+    def finish(request: Request, *, step: Step, further: Mapping[str, JsonDict]) -> Finished:
         running = psutil.Process().children(recursive=True)
         clients.append([child.pid for child in running if str(FAKE_CLIENT_WORKER) in child.cmdline()])
-        return finish_dataset(request, step=step)
+        return finish_dataset(request, step=step, further=further)
 
     monkeypatch.setattr(executor, "finish_dataset", finish)
     assert run(paper(scenes="1")).committed == ("scene_00",)
