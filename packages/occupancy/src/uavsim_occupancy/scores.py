@@ -180,7 +180,7 @@ def _truth(path: Path, mask: str, eye_m: AnyArray) -> _Sample:
         bits = np.arange(len(about["seers"]), dtype=arrays["seen"].dtype)
         seers = np.asarray(np.sum([arrays["seen"] >> bit & 1 for bit in bits], axis=0), dtype=np.uint8)
         semantics, low_m, voxel_m = arrays["semantics"], about["grid"]["low_m"], about["grid"]["voxel_m"]
-        eyes_m = about["eyes_m"]
+        eyes_m = about.get("eyes_m", [])  # files of before have none
     else:
         with np.load(path, allow_pickle=False) as file:
             semantics, low_m, voxel_m = file["semantics"], (-40.0, -40.0, -1.0), 0.4
