@@ -85,13 +85,13 @@ def parquet_files(labelled: Labelled, *, cameras: bool = False) -> Files:
     """Return a sample's voxels as one Parquet file, see above."""
     voxels, boxes = labelled.voxels, labelled.sample.boxes
     seers = voxels.channels if cameras else tuple(dict.fromkeys(voxels.agents))
-    seen = voxels.seen if cameras else np.zeros(voxels.semantics.shape, dtype=np.uint64)
+    width = next(bits for bits in (8, 16, 32, 64) if len(seers) <= bits)
+    kind = np.dtype(f"<u{width // 8}")
+    seen = voxels.seen.astype(kind) if cameras else np.zeros(voxels.semantics.shape, dtype=kind)
     if not cameras:
         for bit, agent in enumerate(seers):
-            seen |= voxels.seen_by(agent).astype(np.uint64) << np.uint64(bit)
-    width = next(bits for bits in (8, 16, 32, 64) if len(seers) <= bits)
-    seen = seen.astype(f"<u{width // 8}")
-    present = set(np.unique(voxels.instance).tolist())
+            seen |= voxels.seen_by(agent).astype(kind) << kind.type(bit)
+    present = set(np.flatnonzero(np.bincount(voxels.instance.ravel())).tolist())
     about: JsonDict = {
         "sample": labelled.sample.token,
         "grid": voxels.grid.place,
