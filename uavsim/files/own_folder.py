@@ -325,8 +325,7 @@ class OwnFolder:
             one, other = (os.stat(n, dir_fd=d, follow_symlinks=False) for n, d in ((name, old), (last, new)))
             if (one.st_dev, one.st_ino) != (other.st_dev, other.st_ino):
                 return False
-            os.unlink(name, dir_fd=old)
-            os.fsync(old)
+            os.unlink(name, dir_fd=old)  # not waited for: a name that comes back is dropped again
         return True
 
     def changed_ns(self, key: str) -> int:

@@ -23,7 +23,7 @@ class ModelPack:
         corners: (T, 3) int32.
         first_point: (M + 1,) int32.
         first_triangle: (M + 1,) int32.
-        sphere: (M, 4) float64 bounding sphere in the actor's frame.
+        sphere: (M, 7) float64 bounding sphere in the actor's frame, and half the size of the box around the same middle.
         front_m: (M,) float64 how far the front is before the origin, 0 for models without head lights.
         surface: (T, 6) float32 linear albedo and unit normal, in the actor's frame.
         material: (T,) uint8.
@@ -81,7 +81,7 @@ class ModelStore:
             corners=np.ascontiguousarray(_stack(corners, 3), dtype=np.int32),
             first_point=points,
             first_triangle=triangles,
-            sphere=np.array([_sphere(mesh) for mesh in meshes]).reshape(-1, 4),
+            sphere=np.array([_sphere(mesh) for mesh in meshes]).reshape(-1, 7),
             front_m=np.array([_front_m(mesh) for mesh in meshes], dtype=np.float64),
             surface=_stack([np.hstack([_albedo(mesh), unit_normals(mesh)]) for mesh in meshes], 6).astype(np.float32),
             material=np.concatenate([np.zeros(0, np.uint8), *(mesh.material for mesh in meshes)]),
@@ -106,4 +106,4 @@ def _front_m(mesh: Mesh) -> float:
 def _sphere(mesh: Mesh) -> list[float]:
     low, high = mesh.vertices_m.min(axis=0).astype(np.float64), mesh.vertices_m.max(axis=0).astype(np.float64)
     centre = (low + high) / 2
-    return [*centre, float(np.linalg.norm(mesh.vertices_m - centre, axis=1).max())]
+    return [*centre, float(np.linalg.norm(mesh.vertices_m - centre, axis=1).max()), *(high - low) / 2]

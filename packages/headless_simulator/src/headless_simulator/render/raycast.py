@@ -17,6 +17,7 @@ from headless_simulator.scene import Float32, Float64, Int32, UInt8, UInt32
 _CELL_M: Final = 4.0
 _MOST_CELLS: Final = 400_000
 _WIDE_M: Final = 250.0
+_SLACK_M: Final = 2e-3
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
@@ -64,6 +65,45 @@ def build_grid(scene: StaticScene) -> RayGrid:
         else np.zeros((0, 2))
     )
     return RayGrid(frame, first, members, far, corner_m, np.ascontiguousarray(span_m, dtype=np.float32))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounds:
+    """The box around the origins of some rays, (3,) each, and how far they reach; without limits where one is no number."""
+
+    low_m: Float64
+    high_m: Float64
+    reach_m: float
+
+    @classmethod
+    def of(cls, origins_m: Float64, reach_m: float) -> Bounds:
+        """Return those of (N, 3) origins."""
+        if not len(origins_m) or not np.isfinite(origins_m).all():
+            return cls(np.full(3, -np.inf), np.full(3, np.inf), reach_m)
+        return cls(origins_m.min(axis=0), origins_m.max(axis=0), reach_m)
+
+    def apart_m(self, low_m: Float64, high_m: Float64) -> Float64:
+        """Return (N,) least distances from an origin to (N, 3) boxes."""
+        gap_m = np.maximum(np.maximum(low_m - self.high_m, self.low_m - high_m), 0.0)
+        return np.asarray(np.linalg.norm(gap_m, axis=1) - _SLACK_M)
+
+    def far_triangles(self, grid: RayGrid) -> Int32:
+        """Return the numbers of those wide triangles that the rays may reach."""
+        corner_m = grid.corner_m[grid.far].astype(np.float64)
+        return grid.far[self.apart_m(corner_m.min(axis=1), corner_m.max(axis=1)) <= self.reach_m]
+
+    def movers(self, world: Float64, sphere: Float64) -> tuple[npt.NDArray[np.intp], Float64]:
+        """Return the numbers of the movers that the rays may reach, the nearest first, and their least distances.
+
+        Args:
+            world: (N, 3, 4) from each mover's frame to the world.
+            sphere: (N, 7) as in ``ModelPack.sphere``.
+        """
+        middle_m = (world[:, :, :3] @ sphere[:, :3, None])[:, :, 0] + world[:, :, 3]
+        near_m = self.apart_m(middle_m, middle_m) - sphere[:, 3]
+        order = np.argsort(near_m, kind="stable")
+        order = order[near_m[order] <= self.reach_m]
+        return order, near_m[order]
 
 
 @kernel()
@@ -225,15 +265,33 @@ def _cast_static(
 
 
 @kernel()
+def _may_meet_box(
+    sphere: Float64, ox: Number, oy: Number, oz: Number, dx: Number, dy: Number, dz: Number
+) -> bool:  # fmt: skip
+    """Return whether a ray comes into the box around a mesh, 1 mm wider on each side."""
+    enter, leave = 0.0, np.inf
+    for axis in range(3):
+        origin, direction = (ox, dx) if axis == 0 else ((oy, dy) if axis == 1 else (oz, dz))
+        low, high = sphere[axis] - sphere[4 + axis] - 1e-3 - origin, sphere[axis] + sphere[4 + axis] + 1e-3 - origin
+        if abs(direction) < 1e-12:
+            if low > 0.0 or high < 0.0:
+                return False
+        else:
+            a, b = low / direction, high / direction
+            enter, leave = max(enter, min(a, b)), min(leave, max(a, b))
+    return enter <= leave
+
+
+@kernel()
 def cast_rays(
     origins_m: Float64, directions: Float64, max_range_m: Number,
     frame: Float64, first: Int32, members: Int32, far: Int32,
     corner_m: Float32, span_m: Float32, static_ids: UInt32, static_tag: UInt8,
     world: Float64, model: Int32, points_m: Float32, corners: Int32, first_triangle: Int32, sphere: Float64,
-    model_tag: UInt8, actor_id: UInt32,
+    model_tag: UInt8, actor_id: UInt32, near_m: Float64,
     distance_m: Float32, ids: UInt32, tag: UInt8, cosine: Float32,
 ) -> None:  # fmt: skip
-    """Find what each ray meets first; rays that meet nothing get inf, 0, 0 and 0."""
+    """Find what each ray meets first; rays that meet nothing get inf, 0, 0 and 0. Movers come sorted by ``near_m``."""
     movers = world.shape[0]
     centre = np.empty((movers, 4))
     for m in range(movers):
@@ -256,6 +314,8 @@ def cast_rays(
         )
         owner, part = -1, -1
         for m in range(movers):
+            if near_m[m] > best:
+                break
             cx, cy, cz = centre[m, 0] - ox, centre[m, 1] - oy, centre[m, 2] - oz
             along = cx * dx + cy * dy + cz * dz
             apart = cx * cx + cy * cy + cz * cz - along * along
@@ -268,6 +328,8 @@ def cast_rays(
             ldx = world[m, 0, 0] * dx + world[m, 1, 0] * dy + world[m, 2, 0] * dz
             ldy = world[m, 0, 1] * dx + world[m, 1, 1] * dy + world[m, 2, 1] * dz
             ldz = world[m, 0, 2] * dx + world[m, 1, 2] * dy + world[m, 2, 2] * dz
+            if not _may_meet_box(sphere[model[m]], lox, loy, loz, ldx, ldy, ldz):
+                continue
             for t in range(first_triangle[model[m]], first_triangle[model[m] + 1]):
                 a, b, c = corners[t, 0], corners[t, 1], corners[t, 2]
                 distance, slant = _hit(

@@ -22,7 +22,7 @@ from headless_simulator.render.patches import blend_patch, patches_of
 from headless_simulator.render.pixel_events import EventPixels, Tuning
 from headless_simulator.render.rain import draw_rain
 from headless_simulator.render.raster import SLACK, SMALL, Int64, draw_movers, draw_static, model_frames
-from headless_simulator.render.raycast import RayGrid, build_grid, cast_rays
+from headless_simulator.render.raycast import Bounds, RayGrid, build_grid, cast_rays
 from headless_simulator.render.resolve import mover_tables, resolve, resolve_normals
 from headless_simulator.render.shade import shade
 from headless_simulator.render.shadow import NO_FRAME, NO_HEIGHTS, ShadowMaps
@@ -300,14 +300,17 @@ class Renderer:
         models = self._models.pack(movers.model)
         world = np.empty((len(movers.model), 3, 4))
         model_frames(movers.pose, world)
+        bounds = Bounds.of(np.atleast_2d(np.asarray(origins_m, dtype=np.float64)), float(max_range_m))
+        model = models.place[movers.model]
+        near, near_m = bounds.movers(world, models.sphere[model])
         count = len(directions)
         distance_m, cosine = np.empty(count, np.float32), np.empty(count, np.float32)
         ids, tag = np.empty(count, np.uint32), np.empty(count, np.uint8)
         cast_rays(
-            origins, directions, float(max_range_m), grid.frame, grid.first, grid.members, grid.far,
+            origins, directions, bounds.reach_m, grid.frame, grid.first, grid.members, bounds.far_triangles(grid),
             grid.corner_m, grid.span_m,
-            self._scene.ids, self._scene.tag, world, models.place[movers.model], models.points_m, models.corners,
-            models.first_triangle, models.sphere, models.tag, movers.actor_id, distance_m, ids, tag, cosine,
+            self._scene.ids, self._scene.tag, world[near], model[near], models.points_m, models.corners,
+            models.first_triangle, models.sphere, models.tag, movers.actor_id[near], near_m, distance_m, ids, tag, cosine,
         )  # fmt: skip
         return distance_m, ids, tag, cosine
 

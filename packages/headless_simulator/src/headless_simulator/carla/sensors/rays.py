@@ -78,14 +78,23 @@ def gather_scan(_world: World, actor: Actor, delta_s: float) -> Scan:
     sweep_deg = number(actor, "rotation_frequency", 10.0) * field_deg * delta_s
     start_deg = actor.extra.get("angle_deg", 0.0)
     upper, lower = number(actor, "upper_fov", 10.0), number(actor, "lower_fov", -30.0)
+    beams = (channels, per_channel, upper, lower, start_deg, sweep_deg, field_deg)
+    if actor.extra.get("beams") != beams:  # after whole turns they are those of the tick before
+        actor.extra |= {"beams": beams, "directions": _directions(*beams)}
+    directions = actor.extra["directions"]
+    end_deg = (start_deg + sweep_deg) % field_deg
+    actor.extra["angle_deg"] = end_deg
+    return Scan(math.radians(end_deg), channels, directions, generator(actor))
+
+
+def _directions(
+    channels: int, per_channel: int, upper: float, lower: float, start_deg: float, sweep_deg: float, field_deg: float
+) -> Float64:
     down = np.radians(upper - (upper - lower) * np.arange(channels) / max(channels - 1, 1))
     turn = (start_deg + sweep_deg * np.arange(per_channel) / per_channel) % field_deg - field_deg / 2
     turn = np.radians(turn if field_deg < 360 else turn + 180.0)
     up, around = np.repeat(down, per_channel), np.tile(turn, channels)
-    directions = np.stack([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)], axis=1)
-    end_deg = (start_deg + sweep_deg) % field_deg
-    actor.extra["angle_deg"] = end_deg
-    return Scan(math.radians(end_deg), channels, directions, generator(actor))
+    return np.stack([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)], axis=1)
 
 
 def _cast(reading: Reading, moment: Moment, directions: Float64, reach_m: float, movers: Movers) -> Any:
