@@ -23,9 +23,11 @@ settings.load_profile(os.environ.get("UAVSIM_TEST_EXAMPLES", "repeatable"))
 
 
 def pytest_configure() -> None:
-    """Take SIGINT as a terminal's programs do: what a shell starts in the background ignores it, and tests send it."""
+    """Take SIGINT and SIGHUP as a terminal's programs do: what a shell or nohup starts ignores them, and tests send them."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 SLOW_ROOMS = ("e2e", "flows", "run", "hostile", "supervise", "simulate")

@@ -80,16 +80,15 @@ def gather_scan(_world: World, actor: Actor, delta_s: float) -> Scan:
     upper, lower = number(actor, "upper_fov", 10.0), number(actor, "lower_fov", -30.0)
     beams = (channels, per_channel, upper, lower, start_deg, sweep_deg, field_deg)
     if actor.extra.get("beams") != beams:  # after whole turns they are those of the tick before
-        actor.extra |= {"beams": beams, "directions": _directions(*beams)}
+        actor.extra |= {"beams": beams, "directions": _directions(beams)}
     directions = actor.extra["directions"]
     end_deg = (start_deg + sweep_deg) % field_deg
     actor.extra["angle_deg"] = end_deg
     return Scan(math.radians(end_deg), channels, directions, generator(actor))
 
 
-def _directions(
-    channels: int, per_channel: int, upper: float, lower: float, start_deg: float, sweep_deg: float, field_deg: float
-) -> Float64:
+def _directions(beams: tuple[int, int, float, float, float, float, float]) -> Float64:
+    channels, per_channel, upper, lower, start_deg, sweep_deg, field_deg = beams
     down = np.radians(upper - (upper - lower) * np.arange(channels) / max(channels - 1, 1))
     turn = (start_deg + sweep_deg * np.arange(per_channel) / per_channel) % field_deg - field_deg / 2
     turn = np.radians(turn if field_deg < 360 else turn + 180.0)
