@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -28,6 +29,18 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_sessionstart() -> None:
+    """Keep the garbage collector at rest while thousands of tests are collected: what is made then stays."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Let it go through what tests make, and no more through their own code: a twentieth of their time."""
+    gc.freeze()
+    gc.enable()
+    gc.set_threshold(20_000, 20, 50)
 
 
 SLOW_ROOMS = ("e2e", "flows", "run", "hostile", "supervise", "simulate")
