@@ -35,6 +35,8 @@ SIMILARITIES: Final = (0.5, 0.7, 0.9)
 SUBSETS: Final = ("in_domain_seen", "out_domain_seen", "in_domain_unseen", "out_domain_unseen")
 _FOUND_BY_CODE_M: Final = (1.0, 4.0)  # its selector tests the fraction of 100 * threshold + similarity
 _MAX_DETECTIONS: Final = 300
+_ALMOST_ONE: Final = 1 - 1e-10
+_RECALLS: Final = np.linspace(0.0, 1.0, 101)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +111,7 @@ def match_in_order(position: FloatArray, threshold: float) -> IntArray:
     Returns:
         (P,) column or ``NOTHING``.
     """
-    limit = min(threshold, 1 - 1e-10)
+    limit = min(threshold, _ALMOST_ONE)
     took = np.full(len(position), NOTHING, dtype=np.int64)
     if not position.size:
         return took
@@ -133,7 +135,7 @@ def scene_ap(hits: BoolArray, objects: int) -> float:
     found = np.cumsum(hits)
     precision = found / np.arange(1, len(hits) + 1)
     best = np.maximum.accumulate(precision[::-1])[::-1]
-    at = np.searchsorted(found / objects, np.linspace(0.0, 1.0, 101), side="left")
+    at = np.searchsorted(found / objects, _RECALLS, side="left")
     return float(np.mean(np.r_[best, 0.0][at]))
 
 
@@ -154,9 +156,10 @@ def score_openad(scenes: list[OpenAdScene], *, dimensions: int, mode: str = "off
     table: dict[tuple[float, float], tuple[float, float]] = {}
     errors: list[tuple[float, float]] = []
     sub: list[FloatArray] = []
-    for name, level in zip(names, levels, strict=True):
-        for similarity in SIMILARITIES:
-            ap, hits, error = _at(scenes, pairs, level, similarity, mode=mode)
+    of_scene = [_of_scene(scene, pair, np.array(levels), mode=mode) for scene, pair in zip(scenes, pairs, strict=True)]
+    for row, name in enumerate(names):
+        for column, similarity in enumerate(SIMILARITIES):
+            ap, hits, error = _together([one[row][column] for one in of_scene])
             table[name, similarity] = (ap, float(hits.sum()) / max(int(counted.sum()), 1))
             errors.append(error)
             if similarity == SIMILARITIES[-1] and (mode != "official" or dimensions == 2 or name in _FOUND_BY_CODE_M):
@@ -187,22 +190,55 @@ def _pairs(scene: OpenAdScene, dimensions: int) -> _Pairs:
     return np.where(alike, position, 0.0), distance, size, np.where(alike, similarity, 0.0)
 
 
-def _at(
-    scenes: list[OpenAdScene], pairs: list[_Pairs], level: float, similarity: float, *, mode: str
-) -> tuple[float, FloatArray, tuple[float, float]]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Hits:
+    """Hits of one scene at one pair of thresholds; AP is None where the scene does not count."""
+
+    ap: float | None
+    by_subset: IntArray
+    errors: FloatArray
+
+
+def _hits(scene: OpenAdScene, pair: _Pairs, scored: FloatArray, level: float, *, mode: str) -> _Hits:
+    _, distance, size, _ = pair
+    took = match_in_order(scored, level)
+    rows = np.flatnonzero(took != NOTHING)
+    ap = scene_ap(took != NOTHING, len(scene.truth)) if len(scene.truth) else None
+    return _Hits(
+        0.0 if ap is None and mode != "official" and len(took) else ap,
+        np.bincount(scene.subset[took[rows]], minlength=len(SUBSETS)),
+        np.array([distance[rows, took[rows]].sum(), size[rows, took[rows]].sum()]),
+    )
+
+
+def _of_scene(scene: OpenAdScene, pair: _Pairs, levels: FloatArray, *, mode: str) -> list[list[_Hits]]:
+    """Return what a scene has by level and similarity; pairs of thresholds that leave the same scores are matched once."""
+    position, _, _, alike = pair
+    columns: list[list[_Hits]] = []
+    before: BoolArray | None = None
+    for similarity in SIMILARITIES:
+        kept = alike >= similarity
+        if before is not None and np.array_equal(kept, before):
+            columns.append(columns[-1])
+            continue
+        before = kept
+        column: list[_Hits] = []
+        scored = np.where(kept, position, 0.0)
+        below = np.searchsorted(np.sort(scored, axis=None), np.minimum(levels, _ALMOST_ONE), side="left").tolist()
+        for number, level in enumerate(levels.tolist()):
+            same = [earlier for earlier in range(number) if below[earlier] == below[number]]
+            column.append(column[same[0]] if same else _hits(scene, pair, scored, level, mode=mode))
+        columns.append(column)
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _together(found: list[_Hits]) -> tuple[float, FloatArray, tuple[float, float]]:
     """Return mean AP of the scenes, hits by subset, and the mean errors of the hits at one pair of thresholds."""
-    aps: list[float] = []
-    hits = np.zeros(len(SUBSETS))
-    errors = np.zeros(2)
-    for scene, (position, distance, size, alike) in zip(scenes, pairs, strict=True):
-        took = match_in_order(np.where(alike >= similarity, position, 0.0), level)
-        rows = np.flatnonzero(took != NOTHING)
-        hits += np.bincount(scene.subset[took[rows]], minlength=len(SUBSETS))
-        errors += [distance[rows, took[rows]].sum(), size[rows, took[rows]].sum()]
-        if len(scene.truth):
-            aps.append(scene_ap(took != NOTHING, len(scene.truth)))
-        elif mode != "official" and len(took):
-            aps.append(0.0)
+    aps = [one.ap for one in found if one.ap is not None]
+    hits, errors = np.zeros(len(SUBSETS)), np.zeros(2)
+    for one in found:
+        hits += one.by_subset
+        errors += one.errors
     total = hits.sum()
     means = errors / total if total else np.full(2, np.nan)
     return (float(np.mean(aps)) if aps else 0.0), hits, (float(means[0]), float(means[1]))
