@@ -129,6 +129,11 @@ def test_messages_overtake_each_other_get_lost_and_end_at_the_range(tmp_path: Pa
             "clocks: {rate_hz: 100, jitter_s: 0.01}\n",
             "jitter_s=0.01 lets two firings meet in one step of 0.005 s; the most is 0.00083",
         ),
+        (
+            "clocks: {rate_hz: 200, drift_ppm: 50}\n",
+            "drift_ppm=50 lets two firings meet in one step of 0.005 s; the most is 0",
+        ),
+        ("clocks: {rate_hz: 10, messages: {latency_s: [9, 9]}}\n", "which ends after 2 s: latency_s is longer"),
         ("clocks: {rate_hz: 10, phase_s: [0.2, 0.1]}\n", "phase_s is"),
         ("clocks: {rate_hz: 10, messages: {loss: 1}}\n", "loss"),
         ("clocks: {rate_hz: 10, messages: {latency_s: [1, 0.5]}}\n", "latency_s"),

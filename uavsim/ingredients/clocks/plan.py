@@ -33,8 +33,12 @@ def planner(town: TownPlan) -> ScenePlanner:
 
     def plan(scene: SceneToFill) -> ClocksPlan:
         made = _fire(block, scene.swarm, step_s=dataset.model.step_s, rng=scene.rng("clocks"))
-        if not np.isfinite(made.arrival_us).any() and len(scene.swarm.drone_ids) > 1:
-            raise dataset.error(("clocks", "messages"), f"no message ever arrives in scene {scene.number}")
+        end_us = (scene.swarm.map_SE3_flu.translation_m.shape[0] - 1) * dataset.model.step_s * 1e6
+        if not (made.arrival_us <= end_us).any() and len(scene.swarm.drone_ids) > 1:
+            what = f"no message ever arrives in scene {scene.number}"
+            if np.isfinite(made.arrival_us).any():
+                what += f", which ends after {end_us / 1e6:g} s: latency_s is longer"
+            raise dataset.error(("clocks", "messages"), what)
         return made
 
     return plan
@@ -50,7 +54,12 @@ def _check(dataset: Loaded[DatasetConfig], block: Clocks) -> None:
         instead = f"the most is {1.0 / step_s:g}, or step_s: {period_s:g}"
         what = f"rate_hz={block.rate_hz:g} is faster than a step of {step_s:g} s; {instead}"
         raise dataset.error(("clocks", "rate_hz"), what)
-    most_s = (period_s / (1 + block.drift_ppm * 1e-6) - step_s) / (2 * _CUT)
+    fastest_s = period_s / (1 + block.drift_ppm * 1e-6) if block.trigger == "free" else period_s
+    if fastest_s < step_s:
+        most_ppm = (period_s / step_s - 1) * 1e6
+        what = f"drift_ppm={block.drift_ppm:g} lets two firings meet in one step of {step_s:g} s; the most is {most_ppm:g}"
+        raise dataset.error(("clocks", "drift_ppm"), what)
+    most_s = (fastest_s - step_s) / (2 * _CUT)
     if block.jitter_s > most_s:
         instead = f"the most is {max(most_s, 0.0):.3g}"
         what = f"jitter_s={block.jitter_s:g} lets two firings meet in one step of {step_s:g} s; {instead}"
