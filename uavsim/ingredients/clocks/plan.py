@@ -57,7 +57,9 @@ def _check(dataset: Loaded[DatasetConfig], block: Clocks) -> None:
     fastest_s = period_s / (1 + block.drift_ppm * 1e-6) if block.trigger == "free" else period_s
     if fastest_s < step_s:
         most_ppm = (period_s / step_s - 1) * 1e6
-        what = f"drift_ppm={block.drift_ppm:g} lets two firings meet in one step of {step_s:g} s; the most is {most_ppm:g}"
+        what = (
+            f"drift_ppm={block.drift_ppm:g} lets two firings meet in one step of {step_s:g} s; the most is {most_ppm:g}"
+        )
         raise dataset.error(("clocks", "drift_ppm"), what)
     most_s = (fastest_s - step_s) / (2 * _CUT)
     if block.jitter_s > most_s:
