@@ -61,7 +61,7 @@ class Seen:
 
 
 class Flight(NamedTuple):
-    """What the drones of a scene see: at keyframes, and at firings of their own clocks, in the order of time."""
+    """Boxes that the drones of a scene see at keyframes and at firings of their own clocks, in the order of time."""
 
     keyframes: Mapping[str, Sequence[Seen]]
     firings: Mapping[str, Sequence[Seen]]
