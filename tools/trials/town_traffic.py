@@ -5,7 +5,8 @@ where a town breaks the law: every car moves, no two boxes overlap for over a se
 distance to the lane's middle, outside junctions and lane changes, is under 0.6 m. The table also gives the lateral
 acceleration in m/s2, outside and inside junctions, as 99th percentile and maximum; where it is over 8, the town's line
 names the worst places. Growth is of resident memory, last quarter to second: ``--towns Town10HD --cars 200 --ticks 20000``
-is a soak. Each town has a simulator and a client of its own.
+is a soak. The last columns are seconds until the
+simulator listened and its resident memory then. Each town has a simulator and a client of its own.
 ``python -m tools.trials.town_traffic PORT --cars N --ticks N`` is the client's process.
 """
 
@@ -49,6 +50,8 @@ COLUMNS = {
     "stood": "stood longest s",
     "server_growth": "server growth",
     "client_growth": "client growth",
+    "load_s": "load s",
+    "load_mb": "load MB",
 }
 
 
@@ -83,6 +86,7 @@ def _print(cells: tuple[str, ...]) -> None:
 def _town(town: str, options: argparse.Namespace) -> dict[str, Any]:
     more = ("--maps", str(options.maps.resolve())) if options.maps else ()
     with simulator("--town", town, "--render", "flat", *more) as running:
+        load_mb = running.rss_mb()
         figures = (
             str(running.port),
             "--server-pid",
@@ -98,7 +102,7 @@ def _town(town: str, options: argparse.Namespace) -> dict[str, Any]:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise RuntimeError(f"{town}: the client ended with code {done.returncode}: {last}")
     row: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
-    return row
+    return row | {"load_s": running.seconds_to_listen, "load_mb": load_mb}
 
 
 def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
