@@ -46,6 +46,16 @@ def test_an_image_of_the_next_tick_is_found(busy: slice) -> None:
     assert findings(luma, own=car_at(20), after=car_at(90)) == ["visual.other_tick"]
 
 
+def test_an_image_whose_borders_are_smoothed_into_the_next_pixel_is_of_its_tick() -> None:
+    """A car moved by less than a pixel: of the step at its sides, 31 lie on its own mask's border and 41 beside it."""
+    beyond = np.arange(280) - np.arange(120)[:, None]  # columns to the right of a slanting line
+    own, after = (np.where((beyond >= at) & (beyond < at + 60), 7, 0).astype(np.uint16) for at in (40, 41))
+    luma = np.where(after == 7, 92, 20).astype(np.uint8)
+    assert findings(luma, own=own, after=after) == ["visual.other_tick"]
+    luma[beyond == 40], luma[beyond == 100] = 51, 61
+    assert not findings(luma, own=own, after=after)
+
+
 STANDS, MOVES = 0, 1
 """Rows of the first sample's boxes: 2 and 3 are the same objects in the second one."""
 

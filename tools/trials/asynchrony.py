@@ -320,7 +320,7 @@ def main() -> int:
         folders = chosen.folders
         if not folders:
             folders = [Path(made) / "out"]
-            run_uavsim("generate", "--dataset", "async-cost", "--no-check", "--out", str(folders[0]), cwd=ROOT)
+            run_uavsim("generate", "--dataset", "async-cost", "--out", str(folders[0]), cwd=ROOT)
         datasets = {
             jitter: [read_flight(scene) for scene in uavsim.open(folder)]
             for jitter, folder in zip(chosen.jitter_ms, folders, strict=True)

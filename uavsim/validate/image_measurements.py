@@ -33,6 +33,7 @@ __all__ = ["ids_and_tags", "look_at_track"]
 _GROWN_PX: Final = 0.5  # rays go through pixel centres: half a pixel is for poses rounded to float32
 _AHEAD_M: Final = 0.5
 _CUT_PX: Final = 0.5
+_NEARLY_ALL: Final = 0.9
 _BESIDE_PX: Final = 4  # wider than an edge, narrower than a car seen from 60 m
 _SUB, _UP = 1, 2  # numbers of PNG's filters: what our own images and masks have
 _SIGNS: Final = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
@@ -228,6 +229,20 @@ def _compare_edges(looks: list[FrameLook], lumas: list[AnyArray | None], edges: 
     )
     looks[at].edge_contrast = (here, here_before, here_after)
     looks[at].edge_sharpness = (sharp, sharp_before, sharp_after)
+    if own is not None:  # NaN is larger than nothing
+        looks[at].edge_near = (
+            here_before > here and _within_a_pixel(before, own, luma.shape[1]),
+            here_after > here and _within_a_pixel(after, own, luma.shape[1]),
+        )
+
+
+def _within_a_pixel(edges: _Edges | None, own: _Edges, width: int) -> bool:
+    """Return whether nearly all borders of a mask have one of another beside them."""
+    if edges is None or not len(edges.a):
+        return False
+    around = np.array([0, -1, 1, -width, width])
+    near = np.unique(own.a[:, None] + around)
+    return bool(np.isin(edges.a, near).mean() > _NEARLY_ALL)
 
 
 def _contrast(luma: AnyArray, edges: _Edges | None) -> tuple[float, float]:

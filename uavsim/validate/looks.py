@@ -67,6 +67,8 @@ class FrameLook:
         edge_contrast: mean step of the image across the borders of this frame's mask, of the frame's before and after.
         edge_sharpness: those steps, divided by the steps across the same borders moved a few pixels: near 1 where the
             image has no edge just there, however many it has all around.
+        edge_near: whether the borders of the mask before, and of the one after, lie within a pixel of this mask's; measured
+            where one of them fits the image better.
         box_row: (P,) rows of sample_annotation that have pixels in the mask.
         visible_px: (P,) how many.
         inside_px: (P,) those of them whose ray meets the box.
@@ -88,6 +90,7 @@ class FrameLook:
     spread: float = 0.0
     edge_contrast: tuple[float, float, float] = (np.nan, np.nan, np.nan)
     edge_sharpness: tuple[float, float, float] = (np.nan, np.nan, np.nan)
+    edge_near: tuple[bool, bool] = (False, False)
     edge_pairs: int = 0
     box_row: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     visible_px: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))

@@ -21,6 +21,7 @@ TURNED: Final = 1e-3
 JUMP: Final = np.log(1.6)
 MIN_PAIRS: Final = 150
 BETTER: Final = 1.2  # a neighbouring tick's mask fits this much better than the own one
+BETTER_BESIDE: Final = 2.0  # ... if its borders lie within a pixel: a smoothed edge is in the steps before and after it
 MIN_CONTRAST: Final = 4.0
 
 
@@ -163,7 +164,8 @@ def of_this_tick(evidence: Evidence) -> Iterator[Finding]:
             continue
         place = int(others[1] == best)
         sharper = others_sharp[place] > BETTER * own_sharp  # or its borders lie by chance where there is much to see
-        if best > max(BETTER * own, MIN_CONTRAST) and sharper and look.digest != _digest(evidence, view - 1):
+        better = BETTER_BESIDE if look.edge_near[place] else BETTER
+        if best > max(better * own, MIN_CONTRAST) and sharper and look.digest != _digest(evidence, view - 1):
             which = ("before", "after")[place]
             message = f"image fits the mask of the tick {which} ({best:.0f}) better than its own ({own:.0f})"
             numbers = {"own": round(own, 2), "other": round(float(best), 2)}
