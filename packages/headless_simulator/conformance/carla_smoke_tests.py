@@ -33,7 +33,6 @@ NOT_IN_THE_CLIENT = re.compile(r"AttributeError: module 'carla' has no attribute
 _TEST_CASES = ("TestCase", "SmokeTest")  # how the base classes of tests end; other classes have methods named test_ too
 CANNOT_APPLY = {  # pattern of a test's name: why
     "*.test_ros2.*": "needs a server with ROS 2",
-    "*.test_v2x.*": "needs radio between vehicles, which is refused",
     "*.test_cosmos_export.*": "needs calls that the 0.9.16 client does not have",
     "*.test_rt_lens_capture_sync.*": "needs wide-angle lenses, which came after 0.9.16",
     "*.test_encoding_cameras.*": "needs cameras that came after 0.9.16",

@@ -29,11 +29,6 @@ _DRIVERS: Final = ("0", "1", "2", "3", "4", "5")
 _AGES: Final = {"senior": "elderly"}
 _SIZES_M: Final = ((0.3, "tiny"), (0.8, "small"), (2.0, "medium"), (4.5, "big"))  # longest side; above: huge
 
-_UNSERVED: Final[dict[str, str]] = {
-    "sensor.other.v2x": "the headless simulator has no radio between vehicles",
-    "sensor.other.v2x_custom": "the headless simulator has no radio between vehicles",
-}
-
 Definition = list[Any]  # [uid, id, tags, [attribute]]
 
 
@@ -107,20 +102,18 @@ _BY_NAME: Final[dict[str, dict[str, Attribute]]] = {d[1]: {a[0]: a for a in d[3]
 
 
 def require(blueprint: str) -> None:
-    """Refuse what is not in the library, and what is listed and cannot be served.
+    """Refuse what is not in the library.
 
     Raises:
-        CallRefused: the message says which of both.
+        CallRefused: it is not there.
     """
     if blueprint not in _BY_NAME:
         raise CallRefused(f"actor definition {blueprint!r} not found: it is not in this server's blueprint library")
-    if blueprint in _UNSERVED:
-        raise CallRefused(f"{blueprint}: {_UNSERVED[blueprint]}")
 
 
 def known(blueprint: str) -> bool:
-    """Return whether the library has it and can serve it."""
-    return blueprint in _BY_NAME and blueprint not in _UNSERVED
+    """Return whether the library has it."""
+    return blueprint in _BY_NAME
 
 
 def complete(blueprint: str, given: dict[str, str]) -> dict[str, str]:

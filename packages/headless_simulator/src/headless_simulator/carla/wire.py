@@ -24,7 +24,7 @@ SENSOR_TYPE: Final[dict[str, int]] = {  # place in the client's compiled sensor 
     "sensor.camera.optical_flow": 8, "sensor.other.radar": 9, "sensor.lidar.ray_cast_semantic": 10,
     "sensor.lidar.ray_cast": 11, "sensor.other.rss": 12, "sensor.camera.rgb": 13,
     "sensor.camera.semantic_segmentation": 14, "sensor.camera.instance_segmentation": 15,
-    "sensor.camera.cosmos_visualization": 16,
+    "sensor.camera.cosmos_visualization": 16, "sensor.other.v2x": 20, "sensor.other.v2x_custom": 21,
 }  # fmt: skip
 WORLD_OBSERVER: Final = 17
 

@@ -23,7 +23,6 @@ _ACCEPTED: Final = (  # nothing happens
 )  # fmt: skip
 _REFUSED: Final = {
     "get_gbuffer_token": "the headless simulator has no G-buffers",
-    "send": "the headless simulator has no radio between vehicles",
     "enable_carsim": "the headless simulator has no CarSim",
     "enable_chrono_physics": "the headless simulator has no Chrono",
 }

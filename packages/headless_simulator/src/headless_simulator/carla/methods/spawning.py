@@ -6,9 +6,10 @@ from typing import Any, Final
 
 from headless_simulator.carla.actor_wire import actor_wire
 from headless_simulator.carla.lifecycle import ActorLifecycle
-from headless_simulator.carla.method import CarlaMethod, Traits, value
+from headless_simulator.carla.method import CarlaMethod, Traits, value, void
+from headless_simulator.carla.sensors import radio
 from headless_simulator.carla.values import ActorId, Description, Transform
-from headless_simulator.rpc.arguments import Anything, Integer, Integers
+from headless_simulator.rpc.arguments import Anything, Integer, Integers, Text
 
 
 def get_actors_by_id(lifecycle: ActorLifecycle, ids: Integers) -> list[Any]:
@@ -41,10 +42,16 @@ def destroy_actor(lifecycle: ActorLifecycle, actor_id: ActorId) -> bool:
     return True
 
 
+def send(lifecycle: ActorLifecycle, actor_id: ActorId, message: Text) -> None:
+    """Send a custom message by radio."""
+    radio.send(lifecycle.world.actor(actor_id), message)
+
+
 _SPAWNS: Final = Traits(is_spawn=True)
 METHODS: Final[tuple[CarlaMethod[ActorLifecycle], ...]] = (
     value(get_actors_by_id),
     value(spawn_actor, traits=_SPAWNS),
     value(spawn_actor_with_parent, traits=_SPAWNS),
     value(destroy_actor),
+    void(send),
 )

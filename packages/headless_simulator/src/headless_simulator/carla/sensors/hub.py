@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from headless_simulator.carla.episode import Episode
-from headless_simulator.carla.sensors import cameras, events, inertial, rays, successive
+from headless_simulator.carla.sensors import cameras, events, inertial, radio, rays, successive
 from headless_simulator.carla.sensors.moment import Body, Measured, Moment, Reading, Stamp
 from headless_simulator.carla.streams import Streams
 from headless_simulator.faults import Delivery, Faults
@@ -48,6 +48,7 @@ FAMILIES: Final[dict[str, _Family]] = {
     inertial.IMU: _Family(inertial.gather_imu, _alone(inertial.imu)),
     inertial.GNSS: _Family(inertial.gather_gnss, _alone(inertial.gnss)),
     events.COLLISION: _Family(events.gather_collision, events.collision),
+    **{name: _Family(lambda *_: None, _alone(radio.receive)) for name in radio.RADIOS},
 }
 
 
@@ -140,6 +141,8 @@ class Sensors:
             world.signals(), world.renderer, self._episode.imu_gravity_mps2,
         )  # fmt: skip
         work = Work(moment)
+        radios = [actor for actor in self._actors.values() if actor.blueprint in radio.RADIOS]
+        radio.transmit(world, radios)
         for actor in self._actors.values():
             readers = self._streams.readers(actor.stream_id)
             if not readers:
@@ -152,6 +155,8 @@ class Sensors:
             family = FAMILIES.get(actor.blueprint)
             delta_s = self._delta_s(actor, moment)
             state = family.gather(world, actor, delta_s) if family else successive.gather(actor, pose, moment)
+            if actor.blueprint in radio.RADIOS:
+                state = radio.listen(world, actor, radios)
             if state == []:  # nothing happened
                 continue
             parent = world.actors.get(actor.parent_id)
