@@ -34,6 +34,21 @@ def test_a_rig_without_depth_is_refused(tmp_path: Path) -> None:
         resolve(asked(tmp_path, "uav3d"))
 
 
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [("{format: oc3d}", "unknown format 'oc3d'"), ("{of: ['7']}", "unknown agent '7'"), ("{grid: gone.yaml}", "gone")],
+)
+def test_settings_that_cannot_be_met_are_refused(tmp_path: Path, labels: str, said: str) -> None:
+    with pytest.raises(InputError, match=rf"uav3d_depth\.yaml:8: labels\.occupancy: .*{said}"):
+        resolve(asked(tmp_path, "uav3d_depth", f"labels: {{occupancy: {labels}}}\n"))
+
+
+def test_a_store_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+    request = asked(tmp_path, "uav3d_depth").model_copy(update={"out": "s3://voxels/out"})
+    with pytest.raises(InputError, match=r"labels\.occupancy: voxels are made in a folder"):
+        resolve(request)
+
+
 def test_without_the_package_the_line_that_brings_it_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(of_resolve, "FURTHER_LABELS", Registry("no_such_group", {}))
     with pytest.raises(InputError, match=r"labels\.occupancy: .*setup ours"):

@@ -30,6 +30,7 @@ from tools.common.program import run_uavsim
 from uavsim.access.images import Image
 from uavsim.access.scenes import Sample, Scene
 from uavsim.ingredients.clocks.tables import CLOCK, CLOCK_READING, ClockRow
+from uavsim.records.channels import agent_id
 from uavsim.typing import BoolArray, FloatArray
 from uavsim_benchmarks.evaluate.bootstrap import interval_of, scene_draws
 from uavsim_benchmarks.evaluate.nuscenes.detection import average_precision, class_curves
@@ -83,7 +84,7 @@ def read_flight(scene: Scene) -> Flight:
     keyframes: dict[str, list[Seen]] = {}
     firings: dict[str, list[Seen]] = {}
     for image in sorted(taken, key=lambda image: image.timestamp_us):
-        agent = image.channel.rpartition("_id_")[2]
+        agent = agent_id(image.channel)
         found = Seen(image.timestamp_us, _shown(scene, image))
         if image.timestamp_us in keys:
             keyframes.setdefault(agent, []).append(found)

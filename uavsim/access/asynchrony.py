@@ -8,6 +8,7 @@ from typing import Any
 
 from uavsim.access.images import Image
 from uavsim.errors import InputError
+from uavsim.records.channels import agent_id
 
 __all__ = ["KnownImages", "newest_known"]
 
@@ -53,7 +54,7 @@ def newest_known(
     fired: dict[tuple[str, int], list[Image]] = {}
     for image in images:
         if image.token in stamped:
-            fired.setdefault((image.channel.rpartition("_id_")[2], image.timestamp_us), []).append(image)
+            fired.setdefault((agent_id(image.channel), image.timestamp_us), []).append(image)
     arrivals = {key: key[1] for key in fired if key[0] == agent}
     for row in rows.get("message", ()):
         if row["receiver"] == agent and row["arrival"]:

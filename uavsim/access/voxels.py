@@ -19,7 +19,7 @@ class Voxels:
     """Occupied voxels of one grid in a sample.
 
     Attributes:
-        whose: names the grid: the swarm's, an agent's, a camera's.
+        grid: its name: ``swarm``, an agent's, a channel.
         centres_map_m: (N, 3).
         quat_wxyz: (4,) of the grid in the map.
         voxel_m: edge of a voxel.
@@ -27,7 +27,7 @@ class Voxels:
         names: of all classes.
     """
 
-    whose: str
+    grid: str
     centres_map_m: FloatArray
     quat_wxyz: FloatArray
     voxel_m: float

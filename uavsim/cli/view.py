@@ -52,6 +52,8 @@ def view(
     except ImportError as error:
         raise InputError(f"the viewer is not installed ({error.name}): {install_line('viewer')}") from error
     data = open_folder(folder, version)
+    if voxels is not None and next(voxels.rglob("*.parquet"), None) is None:
+        raise InputError(f"--voxels {voxels}: holds no Parquet files; uavsim occupancy writes them")
     request = ViewRequest(tuple(scene or ()), most_samples=samples, image_width_px=image_width, voxels=voxels)
     screen = Screen()
     if save is not None:

@@ -18,6 +18,7 @@ from uavsim.export.request import ExportRequest
 from uavsim.export.text import write_bytes
 from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
+from uavsim.records.channels import agent_id
 from uavsim.typing import BoolArray
 
 __all__ = ["LAYERS", "export_simbev", "simbev_layers"]
@@ -55,7 +56,7 @@ def export_simbev(request: ExportRequest) -> list[Path]:
         out = ResultPath.open(request.out)
         for number, scene in enumerate(request.open_labelled().scenes(request.split)):
             for sample in scene:
-                for agent in dict.fromkeys(image.channel.rpartition("_id_")[2] for image in sample.images):
+                for agent in dict.fromkeys(agent_id(image.channel) for image in sample.images):
                     data = io.BytesIO()
                     np.savez_compressed(data, data=simbev_layers(sample, agent))
                     name = f"SimBEV-scene-{number:04d}-frame-{sample.number:04d}-GT_SEG.npz"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["agent_name", "agent_of", "channel_without_kind", "split_channel"]
+__all__ = ["agent_id", "agent_name", "agent_of", "channel_without_kind", "split_channel"]
 
 _FIRST_VEHICLE: Final = 1000
 _KINDS: Final = {"v": "vehicle", "r": "roadside"}
@@ -13,6 +13,12 @@ _KINDS: Final = {"v": "vehicle", "r": "roadside"}
 def channel_without_kind(channel: str) -> str:
     """Return ``FRONT_id_3`` of ``CAMERA_FRONT_id_3``; another sensor's name as it is."""
     return channel.removeprefix("CAMERA_").removeprefix("CAM_")
+
+
+def agent_id(channel: str) -> str:
+    """Return 3 of ``CAMERA_FRONT_id_3``, v1 of ``CAM_FRONT_id_v1``, as users name agents; 0 where none is named."""
+    _, mark, agent = channel.rpartition("_id_")
+    return agent if mark else "0"
 
 
 def agent_of(channel: str) -> tuple[str, int]:

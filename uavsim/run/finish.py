@@ -11,13 +11,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Protocol, TypeVar, cast
 
+from uavsim.access.further_labels import FURTHER_LABELS
 from uavsim.dataset.assemble import AssembledVersion, assemble
 from uavsim.dataset.map_mask import draw_map_mask
 from uavsim.dataset.rows import RunInfo
 from uavsim.errors import DatasetError, SystemFailure
 from uavsim.export.contact_sheet import write_contact_sheet
 from uavsim.records.recording import Recording
-from uavsim.registry import Registry
 from uavsim.run.request import Request
 from uavsim.store.commit import drop_retired, generation_of, read_fragment
 from uavsim.store.identity import read_identity, refuse_removed
@@ -29,7 +29,6 @@ from uavsim.validate import validate_version
 from uavsim.validate.dataset import versions_of
 
 __all__ = [
-    "FURTHER_LABELS",
     "Finished",
     "Step",
     "ValidationSummary",
@@ -161,9 +160,6 @@ def validate(root: Path, *, versions: list[str] | None = None, pixels: bool | No
     return ValidationSummary(errors=errors, facts=facts, lines=tuple(lines[:20]))
 
 
-FURTHER_LABELS: Final[Registry[Callable[[Path, JsonDict], None]]] = Registry("further_labels", {}, expects=Callable)
-"""Label a finished dataset as a whole, given its folder and the settings of its YAML; installed packages add them."""
-
 SHEET: Final = "contact_sheet.png"
 """In the dataset's folder, where people look."""
 
@@ -195,7 +191,7 @@ def finish_dataset(request: Request, *, step: Step, further: Mapping[str, JsonDi
     if not versions or not output.is_local:
         return Finished(versions=tuple(versions))
     for name, settings in further.items():
-        label = partial(FURTHER_LABELS.pick(name), output.root, settings)
+        label = partial(FURTHER_LABELS.pick(name).label, output.root, settings)
         step(name, label)
     page = step("contact-sheet", lambda: sheet(output.root, versions=versions))
     validation = step("validate", lambda: validate(output.root, pixels=request.pixels)) if request.check else None

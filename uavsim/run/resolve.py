@@ -8,16 +8,17 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from uavsim.access.further_labels import FURTHER_LABELS
 from uavsim.config.backends import AIRSIM, CARLA, HEADLESS, Backend, Server, backend_of
 from uavsim.config.kept import KEPT, pack
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
 from uavsim.config.run import SimulatorConfig
+from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.environment import DISTRIBUTION, install_line
 from uavsim.errors import InputError
 from uavsim.plan import dataset_towns, numbering, plan_scenes, used_files
 from uavsim.records.plan import ScenePlan
-from uavsim.run.finish import FURTHER_LABELS
 from uavsim.run.job import Job, SceneRef, plan_digest
 from uavsim.run.replay import kept_again, replayed, source_fingerprint
 from uavsim.run.request import Request
@@ -70,7 +71,7 @@ def _further_labels(request: Request, plans: Sequence[ScenePlan]) -> dict[str, J
         return {}
     place = ("labels", "occupancy")
     try:
-        FURTHER_LABELS.pick("occupancy")
+        check = FURTHER_LABELS.pick("occupancy").check
     except InputError as error:
         raise loaded.error(place, f"{error}: {install_line('occupancy')}") from error
     blind = [
@@ -80,7 +81,16 @@ def _further_labels(request: Request, plans: Sequence[ScenePlan]) -> dict[str, J
         raise loaded.error(
             place, f"camera {blind[0]} takes no depth, of which voxels are made: add depth to its rig's sensors"
         )
-    return {"occupancy": wanted.model_dump()}
+    if not request.output().is_local:
+        raise loaded.error(place, f"voxels are made in a folder of this machine, not in {request.out}")
+    settings = wanted.model_dump()
+    kinds = {sensor.channel: sensor.spec.params.prefix for plan in plans for sensor in plan.sensors}
+    cameras, lidars = ([name for name, prefix in kinds.items() if prefix == kind] for kind in ("CAMERA", "LIDAR"))
+    try:
+        check(settings, cameras, list(dict.fromkeys([BEV_CHANNEL, *lidars])))  # every nuScenes sample has that one
+    except InputError as error:
+        raise loaded.error(place, str(error)) from error
+    return {"occupancy": settings}
 
 
 def _configuration(request: Request, towns: Sequence[str]) -> JsonDict:

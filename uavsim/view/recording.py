@@ -6,7 +6,7 @@ Timelines: ``keyframe`` counts through all scenes; ``time`` is the samples' own.
     world/drones/<id>                        the drone; below it <CHANNEL>: pinhole, image, mask, boxes (2D)
     world/routes/<id>                        its way through the scene
     world/boxes                              3D boxes by class; world/tracks: the ways of those that move
-    world/voxels/<WHOSE>                     occupied voxels by class, from files that another package reads
+    world/voxels/<GRID>                      occupied voxels by class, from files that another package reads
     world/lidars/<CHANNEL>                   points in the map frame; world/depth: those of depth images
     about                                    what the scene is
 """

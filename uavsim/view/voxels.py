@@ -34,4 +34,4 @@ def log_voxels(recording: rr.RecordingStream, samples: Sequence[Sample], times: 
                 colors=np.array(draw.palette(len(voxels.names)), dtype=np.uint8)[voxels.classes],
                 fill_mode=rr.components.FillMode.Solid,
             )
-            recording.log(f"world/voxels/{voxels.whose}", shown)
+            recording.log(f"world/voxels/{voxels.grid}", shown)

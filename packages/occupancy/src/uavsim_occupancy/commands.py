@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from uavsim.errors import InputError
-from uavsim.registry import pick
 from uavsim.terminal import Screen, write_out
-from uavsim.typing import JsonDict
 
-if TYPE_CHECKING:
-    from uavsim.access import Dataset
-
-__all__ = ["label_folder", "register"]
+__all__ = ["register"]
 
 
 def register(app: typer.Typer) -> None:
@@ -54,10 +48,15 @@ def occupancy(
 ) -> None:
     """Label voxels: what stands, what moves, what is air, and who sees it."""
     from uavsim.access import open_folder
+    from uavsim_occupancy.further import choices_of
+    from uavsim_occupancy.run import write_voxels
 
     data, further = open_folder(dataset), [open_folder(folder) for folder in scan or []]
-    choices = {"of": of or (), "scans": further, "scenes": scenes or (), "kept": kept}
-    sizes = _written(data, out, format_, grid, cameras=cameras, **choices)
+    how, shape, files = choices_of(format_, grid, cameras=cameras)
+    voxels = write_voxels(
+        data, out, how, shape, files=files, of=of or (), scans=further, scenes=scenes or (), kept=kept
+    )
+    sizes = dict(voxels)
     if as_json:
         write_out(json.dumps({"files": sizes}))
     else:
@@ -66,38 +65,3 @@ def occupancy(
             f"wrote {len(sizes)} files to {out}: {total / 1e6:.1f} MB, {total / count / 1e3:.0f} kB each",
             highlight=False,
         )
-
-
-def label_folder(folder: Path, settings: JsonDict) -> None:
-    """Label a dataset as its YAML's ``labels: {occupancy: ...}`` says, into ``occupancy`` of its folder.
-
-    Raises:
-        InputError: no such format or grid.
-        DatasetError: no depth or masks.
-    """
-    from uavsim.access import open_folder
-
-    cameras, of = settings["cameras"], settings["of"]
-    _written(open_folder(folder), folder / "occupancy", settings["format"], settings["grid"], cameras=cameras, of=of)
-
-
-def _written(
-    data: Dataset, out: Path, format_: str, grid: str | None, *, cameras: bool, **choices: Any
-) -> dict[str, int]:
-    """Write the voxels; returns sizes of files by name."""
-    from functools import partial
-
-    from uavsim.config.load import parse
-    from uavsim_occupancy.files import FORMATS, parquet_files
-    from uavsim_occupancy.grids import GRIDS, grid_of_values
-    from uavsim_occupancy.run import write_voxels
-
-    how = pick(FORMATS, format_, what="format")
-    if cameras and format_ != "parquet":
-        raise InputError("--cameras: only --format parquet says it; others have one mask of an agent")
-    wanted = grid or how.grid
-    own = Path(wanted)
-    of_file = own.suffix in {".yaml", ".yml"}
-    shape = grid_of_values(parse(own), name=str(own)) if of_file else pick(GRIDS, wanted, what="grid")
-    files = partial(parquet_files, cameras=True) if cameras else None
-    return dict(write_voxels(data, out, how, shape, files=files, **choices))

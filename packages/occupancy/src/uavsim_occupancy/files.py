@@ -8,6 +8,7 @@ flow follows exactly; it is not stored voxel by voxel. Layers are bytes because 
 
 from __future__ import annotations
 
+import glob
 import io
 import json
 import pickle
@@ -26,6 +27,7 @@ from uavsim.access.voxels import Voxels
 from uavsim.errors import DatasetError
 from uavsim.files.names import check_part
 from uavsim.geometry.se3 import SE3
+from uavsim.records.channels import agent_id
 from uavsim.typing import AnyArray, FloatArray, JsonDict, UInt8Array
 from uavsim_occupancy.classes import FREE, NAMES, UNKNOWN, classes_of_categories, occufly_classes, uniocc_classes
 from uavsim_occupancy.grids import Grid
@@ -45,7 +47,7 @@ class Labelled:
         scene: to which it belongs.
         sample: which it is.
         voxels: of it.
-        agent: whose grid it is, as channels name it; ``swarm`` of the swarm's.
+        agent: to which the grid belongs, as channels name it, or the channel of a camera or lidar; ``swarm`` of the swarm's.
         near: gives the grid at the sample before (-1) or after (+1); None where there is none.
         height_m: gives how high the agent's first camera is above the ground at the scene's begin.
     """
@@ -56,6 +58,20 @@ class Labelled:
     agent: str
     near: Callable[[int], Grid | None]
     height_m: Callable[[], float]
+
+    @property
+    def owner(self) -> str | None:
+        """The agent to whom the grid belongs; None of the swarm's."""
+        return None if self.agent == "swarm" else agent_id(self.agent) if "_" in self.agent else self.agent
+
+    @property
+    def token(self) -> str:
+        """The sample's token, as part of a file's name.
+
+        Raises:
+            DatasetError: it cannot be one.
+        """
+        return check_part(self.sample.token, what="sample token")
 
     def boxes_at(self, step: int) -> Boxes | None:
         """Return the boxes of the sample before (-1) or after (+1)."""
@@ -112,7 +128,7 @@ def parquet_files(labelled: Labelled, *, cameras: bool = False) -> Files:
     pq.write_table(
         table, data, compression="zstd", compression_level=_LEVEL, use_dictionary=False, write_statistics=False
     )
-    return {f"{_folder(labelled)}/{labelled.sample.token}.parquet": data.getvalue()}
+    return {f"{_folder(labelled)}/{labelled.token}.parquet": data.getvalue()}
 
 
 def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
@@ -140,14 +156,15 @@ def voxels_of(folder: Path, sample: Sample) -> list[Voxels]:
         DatasetError: one is damaged.
     """
     found = []
-    for path in sorted(folder.glob(f"*/*/{sample.token}.parquet")):
+    token = check_part(sample.token, what="sample token")
+    for path in sorted(folder.glob(f"*/*/{glob.escape(token)}.parquet")):
         arrays, about = read_voxels(path)
         place, semantics = about["grid"], arrays["semantics"]
         pose = SE3(np.array(place["map_quat_wxyz_grid"]), np.array(place["map_from_grid_m"]))
         centres_m: FloatArray = np.asarray((np.argwhere(semantics < FREE) + 0.5) * place["voxel_m"])
         found.append(
             Voxels(
-                whose=path.parent.name,
+                grid=path.parent.name,
                 centres_map_m=pose.apply(centres_m),
                 quat_wxyz=pose.quat_wxyz,
                 voxel_m=place["voxel_m"],
@@ -161,7 +178,7 @@ def voxels_of(folder: Path, sample: Sample) -> list[Voxels]:
 def occ3d_files(labelled: Labelled) -> Files:
     """Return Occ3D's file of a sample; what is unknown is free there, and in no mask."""
     voxels = labelled.voxels
-    own = voxels.seen_by(None if labelled.agent == "swarm" else labelled.agent)
+    own = voxels.seen_by(labelled.owner)
     known = voxels.semantics != UNKNOWN
     arrays = {
         "semantics": _or_free(voxels.semantics),
@@ -170,7 +187,7 @@ def occ3d_files(labelled: Labelled) -> Files:
     }
     scene = check_part(labelled.scene.name, what="scene")
     root = check_part(labelled.agent, what="agent")
-    return {f"{root}/gts/{scene}/{labelled.sample.token}/labels.npz": npz_bytes(arrays)}
+    return {f"{root}/gts/{scene}/{labelled.token}/labels.npz": npz_bytes(arrays)}
 
 
 def surroundocc_files(labelled: Labelled) -> Files:
@@ -179,7 +196,7 @@ def surroundocc_files(labelled: Labelled) -> Files:
     places = np.argwhere(semantics < FREE)
     classes = semantics[semantics < FREE].astype(np.int64)
     data = np.column_stack([places, np.where(classes == 0, 255, classes)]).astype(np.int64)
-    return {f"samples/{labelled.sample.token}.npy": _npy(data)}
+    return {f"samples/{labelled.token}.npy": _npy(data)}
 
 
 def uniocc_files(labelled: Labelled) -> Files:
@@ -199,7 +216,7 @@ def uniocc_files(labelled: Labelled) -> Files:
         }
         for row in np.flatnonzero(inside).tolist()
     ]
-    own = [i for i in sample.images if labelled.agent in {"swarm", i.channel.rpartition("_id_")[2]}]
+    own = [i for i in sample.images if labelled.owner in {None, agent_id(i.channel)}]
     cameras = [
         {
             "name": image.channel,
@@ -211,7 +228,7 @@ def uniocc_files(labelled: Labelled) -> Files:
     ]
     arrays: dict[str, Any] = {
         "occ_label": uniocc_classes(voxels.semantics),
-        "occ_mask_camera": voxels.seen_by(None if labelled.agent == "swarm" else labelled.agent).astype(np.uint8),
+        "occ_mask_camera": voxels.seen_by(labelled.owner).astype(np.uint8),
         "occ_flow_forward": _flow_voxels(labelled, +1),
         "occ_flow_backward": _flow_voxels(labelled, -1),
         "ego_to_world_transformation": frame.matrix,

@@ -18,6 +18,7 @@ from uavsim.access import Image, LidarScan, Sample
 from uavsim.errors import DatasetError, InputError
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
+from uavsim.records.channels import agent_id
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 
 __all__ = ["GRIDS", "Frame", "Grid", "GridShape", "grid_of_values", "on_ground", "place_grid"]
@@ -170,9 +171,9 @@ def grid_of_values(values: Mapping[str, Any], *, name: str) -> GridShape:
 
 def _image_of(sample: Sample, of: str | None) -> Image:
     for image in sample.images:
-        if of is None or of in {image.channel, image.channel.rpartition("_id_")[2]}:
+        if of is None or of in {image.channel, agent_id(image.channel)}:
             return image
-    known = sorted({image.channel.rpartition("_id_")[2] for image in sample.images})
+    known = sorted({agent_id(image.channel) for image in sample.images})
     raise DatasetError(
         f"{sample.scene_name}: sample {sample.number} has no agent or camera {of}; its agents are {', '.join(known)}"
     )
@@ -180,7 +181,7 @@ def _image_of(sample: Sample, of: str | None) -> Image:
 
 def _scan_of(sample: Sample, of: str | None) -> LidarScan:
     for scan in sample.lidars:
-        if of is None or of in {scan.channel, scan.channel.rpartition("_id_")[2]}:
+        if of is None or of in {scan.channel, agent_id(scan.channel)}:
             return scan
     raise DatasetError(f"{sample.scene_name}: sample {sample.number} has no lidar" + (f" of {of}" if of else ""))
 

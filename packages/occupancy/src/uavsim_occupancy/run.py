@@ -8,7 +8,10 @@ from functools import partial
 from pathlib import Path
 
 from uavsim.access import Dataset, Sample, Scene
-from uavsim.files.whole import make_folders, write_whole
+from uavsim.errors import InputError
+from uavsim.files.results import ResultPath
+from uavsim.files.whole import write_whole
+from uavsim.records.channels import agent_id
 from uavsim.registry import pick
 from uavsim_occupancy.files import Files, Labelled, VoxelFormat
 from uavsim_occupancy.grids import Grid, GridShape, on_ground, place_grid
@@ -16,7 +19,7 @@ from uavsim_occupancy.sample import label_sample
 from uavsim_occupancy.shapes import Shapes, fit_shapes
 from uavsim_occupancy.town import Town, scan_town
 
-__all__ = ["Labeller", "write_voxels"]
+__all__ = ["Labeller", "grids_of", "write_voxels"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,8 +72,7 @@ class Labeller:
 
     def _height_m(self, sample: Sample, agent: str) -> float:
         """Return how high an agent's, a camera's or the first drone's camera is above the ground."""
-        names = {agent, agent.rpartition("_id_")[2]}
-        own = [i for i in sample.images if names & {i.channel, i.channel.rpartition("_id_")[2]}] or sample.images
+        own = [i for i in sample.images if agent in {i.channel, agent_id(i.channel)}] or sample.images
         place = own[0].map_SE3_optical.translation_m
         return float(place[2] - on_ground(place, self.town.ground_map_m)[2])
 
@@ -86,46 +88,66 @@ def write_voxels(
         out: folder for the files.
         how: the format.
         shape: of the grids.
-        of: agents or cameras whose grids are wanted; default: the swarm's, or every agent's where the frame is an agent's.
+        of: agents or channels whose grids are wanted, see ``grids_of``.
         scans: further datasets that show the same towns, without traffic for instance.
         scenes: names of scenes; default: all.
         files: of a sample, in place of the format's.
         kept: folder of scans; default: ``scans`` in ``out``.
 
     Raises:
-        InputError: no such scene.
+        InputError: no such scene, agent or channel.
         DatasetError: no depth or masks.
     """
     for name in scenes:
         pick(dict.fromkeys(data.scene_names), name, what=f"scene of {data.root}")
     wanted = [scene for scene in data if not scenes or scene.name in scenes]
-    written: list[tuple[str, str, list[str]]] = []
+    result, written = ResultPath.open(out), list[tuple[str, str, list[str]]]()
     for town in dict.fromkeys(scene.town for scene in wanted):
         labeller = Labeller.of(data, town, shape, scans=scans, kept=kept or out / "scans")
         for scene in (scene for scene in wanted if scene.town == town):
-            for agent in of or _agents(scene, shape):
+            first = scene.samples[0]
+            channels = [image.channel for image in first.images], [scan.channel for scan in first.lidars]
+            for agent in grids_of(shape, cameras=channels[0], lidars=channels[1], of=of):
                 names: list[str] = []
                 for number in range(len(scene)):
                     made = (files or how.files)(labeller.label(scene, number, agent))
-                    yield from _put(out, made)
+                    yield from _put(result, made)
                     names += made
                 written.append((scene.name, agent, names))
-    yield from _put(out, how.about(written))
+    yield from _put(result, how.about(written))
 
 
-def _agents(scene: Scene, shape: GridShape) -> list[str]:
-    images = scene.samples[0].images
-    if shape.frame == "swarm":
-        return ["swarm"]
-    if shape.frame == "camera":
-        return [image.channel for image in images]
-    if shape.frame == "lidar":
-        return [scan.channel for scan in scene.samples[0].lidars][:1]
-    return list(dict.fromkeys(image.channel.rpartition("_id_")[2] for image in images))
+def grids_of(shape: GridShape, *, cameras: Sequence[str], lidars: Sequence[str], of: Sequence[str] = ()) -> list[str]:
+    """Return whose grids are made: ``swarm``, agents, or channels of cameras or lidars, by the shape's frame.
+
+    Args:
+        shape: of the grids.
+        cameras: channels.
+        lidars: channels.
+        of: agents, or channels of such sensors; an agent has a grid for each of its cameras or lidars.
+
+    Raises:
+        InputError: there is no such agent or channel, or no sensor in whose frame the grid is.
+    """
+    sensors = {"camera": cameras, "lidar": lidars}.get(shape.frame)
+    if sensors is None:
+        known = {
+            name: [name] for name in ("swarm" if shape.frame == "swarm" else None, *map(agent_id, cameras)) if name
+        }
+    else:
+        known = {agent_id(channel): [c for c in sensors if agent_id(c) == agent_id(channel)] for channel in sensors}
+        known |= {channel: [channel] for channel in sensors}
+    if not known:
+        raise InputError(f"a grid in the frame of a {shape.frame} needs one: name another grid")
+    if of:
+        what = "agent" if sensors is None else f"agent or channel of a {shape.frame}"
+        return list(dict.fromkeys(name for one in of for name in pick(known, one, what=what)))
+    if shape.frame == "agent":
+        return list(known)
+    return ["swarm"] if sensors is None else list(sensors if shape.frame == "camera" else sensors[:1])
 
 
-def _put(out: Path, files: Files) -> Iterator[tuple[str, int]]:
+def _put(out: ResultPath, files: Files) -> Iterator[tuple[str, int]]:
     for name, content in files.items():
-        make_folders([(out / name).parent])
         write_whole(out / name, content)
         yield name, len(content)

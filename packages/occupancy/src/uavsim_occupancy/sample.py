@@ -10,6 +10,7 @@ import numpy as np
 from uavsim.access import Boxes, Sample
 from uavsim.errors import DatasetError
 from uavsim.geometry.se3 import SE3
+from uavsim.records.channels import agent_id
 from uavsim.typing import AnyArray, BoolArray, FloatArray, UInt8Array, UInt16Array
 from uavsim_occupancy import kernels
 from uavsim_occupancy.classes import FREE, UNKNOWN, classes_of_categories
@@ -119,7 +120,7 @@ def label_sample(sample: Sample, grid: Grid, town: Town, shapes: Shapes) -> Occu
         seen=seen,
         lidar=lidar,
         channels=tuple(image.channel for image in sample.images),
-        agents=tuple(image.channel.rpartition("_id_")[2] for image in sample.images),
+        agents=tuple(agent_id(image.channel) for image in sample.images),
     )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from uavsim.access import Dataset, Image, Sample
 from uavsim.errors import DatasetError
+from uavsim.files.names import check_part
 from uavsim.files.whole import write_whole
 from uavsim.typing import AnyArray, FloatArray, IntArray, UInt8Array
 from uavsim_occupancy import kernels, tables
@@ -118,7 +119,7 @@ def scan_town(datasets: Iterable[Dataset], town: str, kept: Path) -> Town:
     for scene in (scene for data in datasets for scene in data if scene.town == town):
         if not any(sample.images for sample in scene):
             continue
-        path = kept / f"{town}-{scan_name(scene)}.npz"
+        path = kept / f"{check_part(town, what='town')}-{scan_name(scene)}.npz"
         if not path.exists():
             _scanned(scene).save(path)
         scans.append(path)

@@ -10,14 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import uavsim
 from uavsim.access import Dataset
+from uavsim.access.further_labels import FURTHER_LABELS
 from uavsim.errors import DatasetError, InputError
-from uavsim.run.finish import FURTHER_LABELS
+from uavsim.typing import JsonDict
 from uavsim.view import ViewRequest, write_recording
 from uavsim_occupancy.classes import FREE, UNKNOWN
 from uavsim_occupancy.files import FORMATS, read_voxels, voxels_of
 from uavsim_occupancy.grids import GRIDS, grid_of_values
-from uavsim_occupancy.run import Labeller, write_voxels
+from uavsim_occupancy.run import Labeller, grids_of, write_voxels
 
 
 @pytest.fixture
@@ -111,7 +113,7 @@ def test_a_viewer_gets_the_occupied_voxels(write, street_set: Dataset, tmp_path:
     first, second = street_set.scene("scene_00").samples
     (found,) = voxels_of(tmp_path, first)
     occupied = np.argwhere(arrays["semantics"] < FREE)
-    assert (found.whose, len(found.classes)) == (name.split("/")[1], len(occupied))
+    assert (found.grid, len(found.classes)) == (name.split("/")[1], len(occupied))
     np.testing.assert_allclose(
         found.centres_map_m[0], np.array(about["grid"]["map_from_grid_m"]) + (occupied[0] + 0.5) * 0.8
     )
@@ -124,8 +126,53 @@ def test_a_viewer_gets_the_occupied_voxels(write, street_set: Dataset, tmp_path:
 def test_the_yaml_of_a_dataset_asks_for_voxels(street_set: Dataset, tmp_path: Path) -> None:
     copy = tmp_path / "set"
     shutil.copytree(street_set.root, copy)
-    FURTHER_LABELS.pick("occupancy")(copy, {"format": "occ3d", "grid": None, "of": ("0",), "cameras": False})
-    assert len(list(copy.glob("occupancy/0/gts/scene_00/*/labels.npz"))) == 2
+    settings = {"format": "occ3d", "grid": None, "of": ("0",), "cameras": False}
+    FURTHER_LABELS.pick("occupancy").label(copy, settings)
+    first, second = sorted(copy.glob("occupancy/0/gts/scene_00/*/labels.npz"))
+    second.unlink()
+    FURTHER_LABELS.pick("occupancy").label(copy, settings)  # of the same tables: nothing is made again
+    assert not second.exists()
+    table = copy / "v1.0-mini/sample.json"
+    table.write_text(table.read_text() + "\n")
+    FURTHER_LABELS.pick("occupancy").label(copy, settings)
+    assert first.exists()
+    assert second.exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"format": "oc3d"}, "unknown format 'oc3d'; did you mean 'occ3d'"),
+        ({"grid": "swram"}, "did you mean 'swarm'"),
+        ({"of": ("9",)}, "unknown agent '9'; known: 0, v1"),
+        ({"format": "occ3d", "cameras": True}, "only --format parquet"),
+        ({"format": "occufly", "grid": "swarm"}, "of a camera's frustum"),
+        ({"format": "surroundocc", "lidars": ()}, "in the frame of a lidar needs one"),
+    ],
+)
+def test_what_a_yaml_cannot_ask_for(wrong: JsonDict, said: str) -> None:
+    settings: JsonDict = {"format": "occ3d", "grid": None, "of": (), "cameras": False, "lidars": ("LIDAR_TOP",)} | wrong
+    with pytest.raises(InputError, match=said):
+        FURTHER_LABELS.pick("occupancy").check(settings, ("CAM_FRONT_id_0", "CAM_BACK_id_v1"), settings["lidars"])
+
+
+def test_an_agent_has_a_grid_for_each_of_its_cameras() -> None:
+    cameras, lidars = ("CAM_FRONT_id_0", "CAM_BACK_id_0", "CAM_FRONT_id_v1"), ("LIDAR_TOP", "LIDAR_TOP_id_v1")
+    assert grids_of(GRIDS["occufly"], cameras=cameras, lidars=lidars, of=("0",)) == list(cameras[:2])
+    assert grids_of(GRIDS["surroundocc"], cameras=cameras, lidars=lidars, of=("v1",)) == ["LIDAR_TOP_id_v1"]
+    assert grids_of(GRIDS["occ3d"], cameras=cameras, lidars=lidars) == ["0", "v1"]
+    assert grids_of(GRIDS["swarm"], cameras=cameras, lidars=lidars, of=("v1", "v1")) == ["v1"]
+
+
+def test_a_token_that_is_a_path_leaves_no_file_outside(street_set: Dataset, tmp_path: Path) -> None:
+    copy = tmp_path / "a" / "set"
+    shutil.copytree(street_set.root, copy)
+    token = street_set.scene("scene_00").samples[0].token
+    for table in (copy / "v1.0-mini").glob("*.json"):
+        table.write_text(table.read_text().replace(token, "../../../evil"))
+    with pytest.raises(DatasetError, match="cannot be part of a file name"):
+        list(write_voxels(uavsim.open(copy), copy / "out", FORMATS["occ3d"], GRIDS["occ3d"], of=["0"]))
+    assert not list(tmp_path.rglob("*evil*"))
 
 
 def test_surroundocc(write, tmp_path: Path) -> None:
