@@ -267,7 +267,11 @@ def curves_of(datasets: Mapping[float, Sequence[Flight]], main: float) -> dict[s
             ms: measure(flights, arrived(ms - WAIT_MS), compensated=moved, less=shifted(ms))
             for ms in LATENCIES_MS if ms % 100 == 0 < ms
         }  # fmt: skip
-    largest_ms = 20.0  # of the dataset's own offsets
+    largest_ms = max(
+        abs(ahead(flight.keyframes[agent][0].timestamp_us)) / 1e3
+        for flight in flights
+        for agent, ahead in flight.clock.items()
+    )
     found["offset: true, compensated"] = {
         ms: measure(flights, arrived(AT_MS, offset=ms / largest_ms), compensated=True) for ms in OFFSETS_MS
     }
@@ -317,6 +321,8 @@ def main() -> int:
     parser.add_argument("--draw", type=Path)
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
+    if len(chosen.jitter_ms) != max(len(chosen.folders), 1):
+        parser.error(f"--jitter-ms: {len(chosen.jitter_ms)} numbers for {len(chosen.folders)} folders")
     with tempfile.TemporaryDirectory() as made:
         folders = chosen.folders
         if not folders:
