@@ -1,5 +1,6 @@
 """Children end when they should, and never outlive us."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -17,7 +18,8 @@ STUBBORN = "import signal,time; signal.signal(signal.SIGTERM, signal.SIG_IGN); p
 
 
 def wait_until_gone(pid: int, *, timeout_s: float = 10.0) -> None:
-    psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], timeout=timeout_s)
+    with contextlib.suppress(psutil.NoSuchProcess):  # gone already
+        psutil.wait_procs([psutil.Process(pid)], timeout=timeout_s)
     assert not psutil.pid_exists(pid)
 
 
