@@ -44,7 +44,7 @@ def test_without_some_objects_it_is_late_too_and_shares_the_whole_one() -> None:
     bare = late.without(frozenset({7}))
     assert make.calls == 0
     assert late.without(frozenset()) is late
-    assert late.painted({}) is late
+    assert late.painted({}, {}) is late
 
     assert not ids(bare).any()
     assert ids(late).any()

@@ -213,7 +213,7 @@ def test_painted_objects_change_colour_and_nothing_else() -> None:
     build.box((10, 3), (1, 2), 8, (200, 200, 200), "building", object_id=9)
     renderer, view = Renderer(build.mesh(), LIBRARY), View((0, 0, 1.0, 0, 0, 0), 200, 100, 60.0)
     before, nobody = shoot(renderer, view, traffic(0), colour=True), traffic(0)
-    after = shoot(renderer.painted({9: (250, 0, 0)}), view, nobody, colour=True)
+    after = shoot(renderer.painted({9: (250, 0, 0)}, {}), view, nobody, colour=True)
 
     assert before.bgra is not None
     assert after.bgra is not None

@@ -24,7 +24,7 @@ class NoRenderer:
     def without(self, object_ids: frozenset[int]) -> NoRenderer:
         return self
 
-    def painted(self, colours: Mapping[int, tuple[int, int, int]]) -> NoRenderer:
+    def painted(self, colours: Mapping[int, tuple[int, int, int]], lamps: Mapping[int, float]) -> NoRenderer:
         return self
 
 

@@ -8,10 +8,12 @@ from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from headless_simulator.errors import BadArgument
-from headless_simulator.rpc.arguments import Reads, array, integer, number, row_of, shown, text
+from headless_simulator.rpc.arguments import Reads, array, array_of, flag, integer, number, row_of, shown, text
 from headless_simulator.world.pose import Pose6
+from headless_simulator.world.street_lights import StreetLight
 
 _FAR: Final = 1e7
+_BRIGHTEST_LM: Final = 1e9
 
 Vec3: TypeAlias = tuple[float, float, float]
 
@@ -52,6 +54,15 @@ def mean_colour(value: Any, name: str) -> tuple[int, int, int]:
     return red, green, blue
 
 
+def lamp(value: Any, name: str) -> StreetLight:
+    """Read [id, [x, y, z], intensity, group, [r, g, b], whether it is on]."""
+    number_, place, strength, group, colour, on = array(value, name, least=6)[:6]
+    red, green, blue = (integer(part, "colour") for part in array(colour, "colour", least=3)[:3])
+    lumens = min(max(number(strength, "intensity"), 0.0), _BRIGHTEST_LM)
+    where, kind, is_on = vector(place, "location"), integer(group, "group"), flag(on, "active")
+    return StreetLight(integer(number_, "id"), where, lumens, kind, (red, green, blue), is_on)
+
+
 class ActorDescription(NamedTuple):
     """A client's description of an actor to spawn.
 
@@ -90,5 +101,6 @@ Vector: TypeAlias = Annotated[Vec3, Reads(vector)]
 Transform: TypeAlias = Annotated[Pose6, Reads(transform)]
 Description: TypeAlias = Annotated[ActorDescription, Reads(description)]
 MeanColour: TypeAlias = Annotated[tuple[int, int, int], Reads(mean_colour)]
+Lamps: TypeAlias = Annotated[list[StreetLight], Reads(array_of(lamp))]
 ActorId: TypeAlias = Annotated[int, Reads(integer)]
 Endpoint: TypeAlias = Annotated[tuple[str, int], Reads(row_of(("host", text), ("port", integer)))]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,14 +34,23 @@ class _Night:
 
 
 class GlowMaps:
-    """Lamp light of one town; safe to share between threads. A frame is origin x, y and cells a metre."""
+    """Lamp light of one town; safe to share between threads. A frame is origin x, y and cells a metre.
 
-    def __init__(self, scene: StaticScene) -> None:
-        self._scene = scene
+    Args:
+        scene: the town.
+        shares: share of the usual light by the numbers of lamp posts; all others have all of it.
+    """
+
+    def __init__(self, scene: StaticScene, shares: Mapping[int, float] | None = None) -> None:
+        self._scene, self._shares = scene, dict(shares or {})
         self._lock = threading.Lock()
         self._town: Float32 | None = None
         self._frame: Float32 = NO_GLOW_FRAME
         self._night: _Night | None = None
+
+    def of_scene(self, scene: StaticScene) -> GlowMaps:
+        """Give the same lamps' light in another state of the town."""
+        return GlowMaps(scene, self._shares)
 
     def of(self, movers: Movers, world: Float64, reach_m: Float64) -> tuple[Float32, Float32]:
         """The map of a tick and its frame.
@@ -52,7 +62,7 @@ class GlowMaps:
         """
         with self._lock:
             if self._town is None:
-                self._town, self._frame = _pools(self._scene)
+                self._town, self._frame = _pools(self._scene, self._shares)
             if self._night is None or self._night.movers is not movers:
                 glow = self._town.copy()
                 add_cones(glow, self._frame, world, reach_m, movers.lights)
@@ -60,7 +70,7 @@ class GlowMaps:
             return self._night.glow, self._frame
 
 
-def _pools(scene: StaticScene) -> tuple[Float32, Float32]:
+def _pools(scene: StaticScene, shares: Mapping[int, float]) -> tuple[Float32, Float32]:
     """Light under the lamp posts: things of tag pole that carry something pale."""
     standing = np.flatnonzero((scene.tag != TAG["terrain"]) & (scene.tag != TAG["ground"]))
     if not len(standing):
@@ -75,16 +85,17 @@ def _pools(scene: StaticScene) -> tuple[Float32, Float32]:
     owners = scene.ids[pale]
     centre = scene.points_m.T[scene.corners[pale]].mean(axis=1).astype(np.float64)
     names, inverse = np.unique(owners, return_inverse=True)
-    lamps = np.zeros((len(names), 3))
+    lamps = np.zeros((len(names), 4))
     for axis in range(3):
         lamps[:, axis] = np.bincount(inverse, weights=centre[:, axis]) / np.bincount(inverse)
+    lamps[:, 3] = [shares.get(name, 1.0) for name in (names & ~np.uint32(STATIC_ID)).tolist()]
     add_pools(glow, frame, lamps)
     return glow, frame
 
 
 @kernel(counts=False)
 def add_pools(glow: Float32, frame: Float32, lamps_m: Float64) -> None:
-    """Add a pool of light below each lamp (x, y, z)."""
+    """Add a pool of light below each lamp (x, y, z, share of the usual light)."""
     rows, columns = glow.shape
     height, radius = 7.5, 16.0
     for n in range(lamps_m.shape[0]):
@@ -94,7 +105,9 @@ def add_pools(glow: Float32, frame: Float32, lamps_m: Float64) -> None:
             for column in range(max(0, int(u - wide)), min(columns, int(u + wide) + 1)):
                 apart = ((column - u) ** 2 + (row - v) ** 2) / (frame[2] * frame[2])
                 edge = max(0.0, 1.0 - apart / (radius * radius))
-                glow[row, column] += _F(1.1 * edge * (height * height / (apart + height * height)) ** 1.5)
+                glow[row, column] += _F(
+                    lamps_m[n, 3] * 1.1 * edge * (height * height / (apart + height * height)) ** 1.5
+                )
 
 
 @kernel(counts=False)

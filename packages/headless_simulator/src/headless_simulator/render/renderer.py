@@ -115,21 +115,21 @@ class Renderer:
             return self
         other = copy.copy(self)
         other._scene = self._scene.without(object_ids)
-        other._shadows, other._glows = ShadowMaps(other._scene), GlowMaps(other._scene)
+        other._shadows, other._glows = ShadowMaps(other._scene), self._glows.of_scene(other._scene)
         other._grid, other._grid_lock = None, threading.Lock()
         return other
 
-    def painted(self, colours: Mapping[int, tuple[int, int, int]]) -> Renderer:
-        """Give a renderer of the same town in which some static objects have one colour each; panes and lamps keep theirs.
+    def painted(self, colours: Mapping[int, tuple[int, int, int]], lamps: Mapping[int, float]) -> Renderer:
+        """Give a renderer of the same town in which some static objects have one colour each, and lamp posts other light.
 
         Args:
-            colours: sRGB by object id.
+            colours: sRGB by object id; panes and lamps keep theirs.
+            lamps: share of the usual light by object id.
         """
-        if not colours:
-            return self
         other = copy.copy(self)
-        other._scene = self._scene.painted(colours)
-        return other
+        other._scene = self._scene.painted(colours) if colours else self._scene
+        other._glows = GlowMaps(self._scene, lamps) if lamps else self._glows
+        return other if colours or lamps else self
 
     def render(
         self,

@@ -9,6 +9,7 @@ from typing import Final, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from headless_simulator.scene import TAG, StaticObject, Town
 from headless_simulator.world.crashes import Walls
+from headless_simulator.world.street_lights import StreetLight, StreetLights
 
 RGB: TypeAlias = tuple[int, int, int]
 
@@ -51,8 +52,8 @@ class Drawable(Protocol):
         """Give a renderer of the same town without them."""
         ...
 
-    def painted(self, colours: Mapping[int, RGB]) -> Self:
-        """Give a renderer of the same town in which they have these colours."""
+    def painted(self, colours: Mapping[int, RGB], lamps: Mapping[int, float]) -> Self:
+        """Give a renderer of the same town in which they have these colours, and lamps these shares of their light."""
         ...
 
 
@@ -77,6 +78,7 @@ class Scenery(Generic[R]):
         self._hidden: frozenset[int] = frozenset()
         self._unloaded: frozenset[int] = frozenset()
         self._colours: dict[int, RGB] = {}
+        self.street_lights = StreetLights(town.objects)
         self._renderer: R | None = renderer
         self._walls: Walls | None = Walls.of(town.objects)
 
@@ -95,7 +97,7 @@ class Scenery(Generic[R]):
         """Draws what is present; built when first asked for after a change, since programs hide one thing at a time."""
         with self._lock:
             if self._renderer is None:
-                self._renderer = self._whole.painted(dict(self._colours)).without(self._unloaded | self._hidden)
+                self._renderer = self._drawn().without(self._unloaded | self._hidden)
             return self._renderer
 
     @property
@@ -121,6 +123,12 @@ class Scenery(Generic[R]):
             self._colours |= {thing.object_id: rgb for thing in self._objects if thing.name in wanted}
             self._renderer = None
 
+    def switch(self, lights: Iterable[StreetLight]) -> None:
+        """Take over lamps' new states, by their ids, until the town is opened anew; those of nothing are passed over."""
+        with self._lock:
+            self.street_lights.take(lights)
+            self._renderer = None
+
     def unload(self, layers: MapLayer) -> None:
         """Take out all things of some layers."""
         self._change(unloaded=self._unloaded | self._of(layers))
@@ -129,6 +137,9 @@ class Scenery(Generic[R]):
         """Bring back all things of some layers, hidden ones too: CARLA builds a layer anew."""
         back = self._of(layers) & self._unloaded
         self._change(unloaded=self._unloaded - back, hidden=self._hidden - back)
+
+    def _drawn(self) -> R:
+        return self._whole.painted(dict(self._colours), self.street_lights.shares())
 
     def _of(self, layers: MapLayer) -> frozenset[int]:
         return frozenset(number for number, layer in self._layers.items() if layer is not None and layer & layers)

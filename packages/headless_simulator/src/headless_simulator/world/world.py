@@ -49,8 +49,8 @@ class RendererLike(Protocol):
         """Give a renderer of the same town without some of its static objects."""
         ...
 
-    def painted(self, colours: Mapping[int, tuple[int, int, int]]) -> Self:
-        """Give a renderer of the same town in which some static objects have other colours."""
+    def painted(self, colours: Mapping[int, tuple[int, int, int]], lamps: Mapping[int, float]) -> Self:
+        """Give a renderer of the same town in which some static objects have other colours, and lamps other light."""
         ...
 
 

@@ -128,3 +128,35 @@ done(before=before, normal=normal, after=after, hidden=hidden, back=back, anew=r
     assert seen["before"] == seen["normal"] == seen["anew"]
     assert seen["after"] == seen["back"] > 4 * seen["before"]  # of the roof; walls are in the shade
     assert seen["hidden"] <= seen["before"]
+
+
+def test_street_lights_are_listed_and_switched_and_light_the_ground_at_night(client) -> None:
+    seen = client(
+        LOOK
+        + """
+manager = world.get_lightmanager(); lights = manager.get_all_lights(carla.LightGroup.Street); lamp = lights[5]
+world.set_weather(carla.WeatherParameters.ClearNight); world.tick()
+eye = camera(world, 'camera.rgb', carla.Transform(lamp.location + carla.Location(z=12), carla.Rotation(pitch=-90)))
+def brightness(): return float(bgra(get(eye, world.tick()))[..., :3].mean())
+def after(before):  # the client sends changes from a thread of its own, after a tick
+    until(lambda: abs(brightness() - before) > 1); return brightness()
+first = brightness()
+manager.turn_off(lights); dark = after(first)
+manager.turn_on([lamp]); usual = after(dark)
+manager.set_intensity([lamp], 2 * lamp.intensity); bright = after(usual)
+manager.set_intensity([lamp], lamp.intensity / 2); manager.set_color([lamp], carla.Color(9, 8, 7)); again = after(bright)
+fresh = carla.Client('127.0.0.1', int(sys.argv[1])); fresh.set_timeout(20)
+states = {light.id: light for light in fresh.get_world().get_lightmanager().get_all_lights(carla.LightGroup.NONE)}
+there = states[lamp.id]
+done(count=len(lights), usual=usual, bright=bright, dark=dark, again=again, on=sum(light.is_on for light in states.values()),
+     colour=[there.color.r, there.color.g, there.color.b], intensity=there.intensity, high=lamp.location.z)
+"""
+    )
+
+    assert seen["count"] > 20
+    assert seen["dark"] + 3 < seen["usual"] < seen["bright"] - 3
+    assert seen["again"] == seen["usual"]
+    assert seen["on"] == 1
+    assert seen["colour"] == [9, 8, 7]
+    assert seen["intensity"] == 10_000
+    assert 7 < seen["high"] < 9

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 from headless_simulator.carla.method import CarlaMethod, value, void
-from headless_simulator.carla.values import ActorId
+from headless_simulator.carla.values import ActorId, Lamps
 from headless_simulator.errors import CallRefused
 from headless_simulator.rpc.arguments import Anything, Flag, Integer, Number, Text
 from headless_simulator.towns.furniture import lamp_boxes
@@ -78,17 +79,34 @@ def get_light_boxes(world: World, actor_id: ActorId) -> list[Any]:
     return [[middle.tolist(), half.tolist(), turn, actor_id] for middle, half in lamp_boxes(head)]
 
 
-def query_lights_state(_world: World, _client: Text) -> list[Any]:
-    """Street lights that clients can switch: none."""
-    return []
+def query_lights_state(world: World, _client: Text) -> list[Any]:
+    """Street lights that clients can switch: [id, location, intensity, group, colour, whether it is on]."""
+    night = world.weather.sun_altitude_angle < 0.0
+    return [
+        [
+            one.light_id,
+            list(one.place_m),
+            one.intensity_lm,
+            one.group,
+            list(one.colour),
+            night if one.is_on is None else one.is_on,
+        ]
+        for one in world.scenery.street_lights.states()
+    ]
 
 
-def update_lights_state(_world: World, *_what: Anything) -> None:
-    """Accepted: there are no street lights to switch."""
+def update_lights_state(world: World, _client: Text, lights: Lamps, *_discard: Anything) -> None:
+    """Switch street lights."""
+    world.scenery.switch(lights)
 
 
-def update_day_night_cycle(_world: World, *_what: Anything) -> None:
-    """Accepted: there are no street lights to switch."""
+def update_day_night_cycle(world: World, _client: Text, active: Flag) -> None:
+    """Let lamps go on at dusk and off at dawn again, or leave them as they are now."""
+    night = world.weather.sun_altitude_angle < 0.0
+    lights = world.scenery.street_lights.states()
+    world.scenery.switch(
+        replace(one, is_on=None if active else night if one.is_on is None else one.is_on) for one in lights
+    )
 
 
 METHODS: Final[tuple[CarlaMethod[World], ...]] = (

@@ -1,0 +1,72 @@
+"""The lamps of a town's lamp posts, which clients list and switch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from headless_simulator.scene import StaticObject
+
+RGB: TypeAlias = tuple[int, int, int]
+
+STREET: Final = 2  # of carla.LightGroup
+USUAL_LM: Final = 10_000.0  # what the usual light of the renderer is called; no figure of a real server is known
+_WARM: Final[RGB] = (255, 209, 143)
+_POST: Final = "StreetLight"
+
+
+@dataclass(frozen=True, slots=True)
+class StreetLight:
+    """One lamp.
+
+    Attributes:
+        light_id: the lamp post's number among the town's objects.
+        place_m: the post's top in the world.
+        intensity_lm: 0 or more.
+        group: a number of ``carla.LightGroup``.
+        colour: sRGB; light is drawn in one warm colour, whatever it is.
+        is_on: None while nobody has switched it: on from dusk to dawn.
+    """
+
+    light_id: int
+    place_m: tuple[float, float, float]
+    intensity_lm: float = USUAL_LM
+    group: int = STREET
+    colour: RGB = _WARM
+    is_on: bool | None = None
+
+
+class StreetLights:
+    """All lamps of a town, as they were switched last.
+
+    Args:
+        objects: the town's; those named after lamp posts have a lamp.
+    """
+
+    def __init__(self, objects: Iterable[StaticObject]) -> None:
+        posts = [thing for thing in objects if thing.name.startswith(_POST)]
+        self._lights = {thing.object_id: StreetLight(thing.object_id, _top(thing)) for thing in posts}
+
+    def states(self) -> list[StreetLight]:
+        """Give every lamp, in the order of their numbers."""
+        return [self._lights[number] for number in sorted(self._lights)]
+
+    def take(self, lights: Iterable[StreetLight]) -> None:
+        """Take over the states of some lamps; their places stay."""
+        for light in lights:
+            known = self._lights.get(light.light_id)
+            if known is not None:
+                self._lights[light.light_id] = replace(light, place_m=known.place_m)
+
+    def shares(self) -> dict[int, float]:
+        """Give the share of the usual light of those that do not have all of it."""
+        shares = {
+            n: 0.0 if light.is_on is False else light.intensity_lm / USUAL_LM for n, light in self._lights.items()
+        }
+        return {number: share for number, share in shares.items() if share != 1.0}
+
+
+def _top(thing: StaticObject) -> tuple[float, float, float]:
+    x, y, z = thing.box_centre_m
+    return x, y, z + thing.box_half_m[2]
