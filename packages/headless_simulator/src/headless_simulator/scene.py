@@ -115,12 +115,14 @@ class Ground:
     Attributes:
         origin_m: (x, y) of ``height_m[0, 0]``.
         cell_m: grid step.
-        height_m: (rows along y, columns along x) float32.
+        height_m: (rows along y, columns along x) float32; that of the bridge where roads cross above each other.
+        under_m: the same grid below bridges, nan elsewhere; no points at all in a town without such a place.
     """
 
     origin_m: tuple[float, float]
     cell_m: float
     height_m: Float32
+    under_m: Float32 = field(default_factory=lambda: np.empty((0, 0), np.float32))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

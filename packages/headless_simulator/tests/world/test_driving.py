@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from headless_simulator.models import ModelLibrary
 from headless_simulator.world.actors import SpawnOrder
+from headless_simulator.world.world import World
 
-from tests.world.paper_town import world
+from tests.world.paper_town import NoRenderer, town, world
 
 DT = 0.05
 CAR = "vehicle.tesla.model3"
@@ -64,3 +68,23 @@ def test_a_car_drives_over_what_is_lower_than_its_floor(prop: str, passes: bool)
 
     assert (c.pose[car.row, 0] > 30.0) == passes
     assert bool(c.speed[car.row] > 5.0) == passes
+
+
+def test_roads_that_cross_above_each_other_carry_their_own_cars() -> None:
+    flat = town()
+    heights, under = np.full_like(flat.ground.height_m, 10.0), np.full_like(flat.ground.height_m, np.nan)
+    under[:, 51:54] = 0.0  # the lower road, x of 10 to 30 m, under a bridge that lies everywhere
+    ground = replace(flat.ground, height_m=heights, under_m=under)
+    w = World(replace(flat, ground=ground), models=ModelLibrary(), renderer_of=lambda _: NoRenderer())
+    over = w.spawn(SpawnOrder(CAR, pose=(0.0, 0.0, 10.0, 0.0, 0.0, 0.0)))
+    below = w.spawn(SpawnOrder(CAR, pose=(20.0, -30.0, 0.0, 0.0, 90.0, 0.0)))
+    c, seen = w.table.c, []
+    c.target[over.row], c.target[below.row] = (10.0, 0.0, 0.0), (0.0, 10.0, 0.0)
+    c.target_set[[over.row, below.row]] = 1
+    for _ in range(100):
+        w.step(DT)
+        seen.append(c.pose[[over.row, below.row], 2].copy())
+
+    assert c.pose[over.row, 0] > 30.0
+    assert c.pose[below.row, 1] > 0.0
+    np.testing.assert_allclose(np.array(seen), [[10.0, 0.0]] * 100, atol=1e-6)

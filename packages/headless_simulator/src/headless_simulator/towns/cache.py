@@ -45,7 +45,8 @@ def key(name: str, content: bytes, seed: int) -> str:
 def encode(town: Town) -> bytes:
     """A town as bytes: a header, JSON for the small things, raw arrays for the large ones, a digest at the end."""
     arrays = {f"mesh.{name}": getattr(town.mesh, name) for name in _MESH}
-    arrays |= {"ground": town.ground.height_m, "spawn_points": town.spawn_points, "speed_limits": town.speed_limits}
+    arrays |= {"ground": town.ground.height_m, "under": town.ground.under_m}
+    arrays |= {"spawn_points": town.spawn_points, "speed_limits": town.speed_limits}
     arrays |= {f"stop_lines.{number}": head.stop_lines for number, head in enumerate(town.signals)}
     arrays |= {f"lamps.{number}": head.lamp_triangles for number, head in enumerate(town.signals)}
     arrays |= {f"crosswalk.{number}": outline for number, outline in enumerate(town.crosswalks)}
@@ -116,7 +117,7 @@ def _town(small: dict[str, Any], arrays: dict[str, Any]) -> Town:
         opendrive=small["opendrive"],
         spawn_points=arrays["spawn_points"],
         mesh=Mesh(**{name: arrays[f"mesh.{name}"] for name in _MESH}),
-        ground=Ground((float(origin[0]), float(origin[1])), float(cell), arrays["ground"]),
+        ground=Ground((float(origin[0]), float(origin[1])), float(cell), arrays["ground"], arrays["under"]),
         signals=tuple(
             SignalHead(
                 tuple(pose), number, group, stage, arrays[f"stop_lines.{k}"], tuple(trigger), arrays[f"lamps.{k}"]

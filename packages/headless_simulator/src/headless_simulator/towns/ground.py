@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from scipy.ndimage import distance_transform_edt, gaussian_filter
 
-from headless_simulator.scene import Float64, Ground, Int32, UInt8
+from headless_simulator.scene import Float32, Float64, Ground, Int32, UInt8
 from headless_simulator.towns.arrays import Bools
 from headless_simulator.towns.network import DRIVABLE
 from headless_simulator.towns.raster import Grid, bilinear, draw
@@ -26,6 +26,8 @@ _VERGE_M: Final = 3.0
 _VERGE_BELOW_M: Final = 0.03  # verges begin under the junctions' floors, which others' verges reach into
 _FALL_M: Final = 0.2  # of verges in junctions, so that they stay under other ways
 _UNDER_ROAD_M: Final = 0.12
+_BRIDGE_M: Final = 3.5  # roads that cross with that much between them are a bridge and what it spans
+_BESIDE_M: Final = 4.0  # of the way under a bridge, beside its lanes
 _FINE_POINTS: Final = 1_600_000
 _MOST_FINE_POINTS: Final = 12_000_000  # of a town of many square kilometres
 _LARGE_M: Final = 2.0  # it may have more points than others down to this step
@@ -38,7 +40,8 @@ class Land:
 
     Attributes:
         fine: grid of ``height_m`` and ``cover``.
-        height_m: drivable and walkable height.
+        height_m: drivable and walkable height, of the upper one where two roads cross.
+        under_m: that of the lower one there and a little to its sides, nan elsewhere; (0, 0) where no roads cross so.
         cover: what lies there: OPEN, VERGE, WALK, FLOOR or ROAD.
         clear_m: distance of each fine point to the nearest covered place (verges do not count).
         wide: coarse grid of ``field_m``, the open land's height as far as it is drawn in detail.
@@ -48,6 +51,7 @@ class Land:
 
     fine: Grid
     height_m: Float64
+    under_m: Float32
     cover: UInt8
     clear_m: Float64
     wide: Grid
@@ -78,7 +82,8 @@ class Land:
 
     def as_ground(self) -> Ground:
         """The record that servers take."""
-        return Ground(self.fine.low_m, self.fine.cell_m, np.ascontiguousarray(self.height_m, dtype=np.float32))
+        height = np.ascontiguousarray(self.height_m, dtype=np.float32)
+        return Ground(self.fine.low_m, self.fine.cell_m, height, self.under_m)
 
 
 def build_land(
@@ -116,7 +121,7 @@ def build_land(
     verges = _verges(strips, wide, field)
     verges = verges[~river.spanned(verges[:, :2, :2].mean(axis=1))]
     cover = np.zeros(fine.shape[0] * fine.shape[1], dtype=np.uint8)
-    ground = np.full(len(cover), np.nan)
+    ground, lowest, highest = (np.full(len(cover), start) for start in (np.nan, np.inf, -np.inf))
     spread = np.concatenate([_widened(strip, 1.5 * cell) for strip in strips if strip.kind in DRIVABLE] or [road])
     verge = verges[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3, 3)
     layers = ((inner, OPEN), (verge, VERGE), (raised, WALK), (floor, FLOOR), (spread, None), (road, ROAD))
@@ -126,17 +131,34 @@ def build_land(
             np.maximum.at(ground, place, z)
         else:
             ground[place] = z
+        if kind not in (OPEN, VERGE):
+            np.minimum.at(lowest, place, z)
+            np.maximum.at(highest, place, z)
         if kind is not None:
             cover[place] = kind
+    crossing = highest - lowest > _BRIDGE_M
+    ground[crossing] = highest[crossing]
     rim = np.isnan(ground)
     if rim.any():
         x, y = fine.places()
         xy = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)[rim]
         ground[rim] = bilinear(wide, field, xy)
+    under = _under(ground.reshape(fine.shape), lowest.reshape(fine.shape), crossing.reshape(fine.shape), cell)
     covered = (cover >= WALK).reshape(fine.shape)
     clear = distance_transform_edt(~covered) * cell if covered.any() else np.full(fine.shape, 1e3)
     terrain = np.concatenate([inner, _outer_mesh(wide, fine, field)])
-    return Land(fine, ground.reshape(fine.shape), cover.reshape(fine.shape), clear, wide, field, terrain, verges)
+    height_m, covers = ground.reshape(fine.shape), cover.reshape(fine.shape)
+    return Land(fine, height_m, under, covers, clear, wide, field, terrain, verges)
+
+
+def _under(top: Float64, lowest: Float64, crossing: Bools, cell_m: float) -> Float32:
+    """Heights below bridges, carried on to the sides as far as the bridge still lies above; (0, 0) without any."""
+    if not crossing.any():
+        return np.empty((0, 0), np.float32)
+    away, (rows, columns) = distance_transform_edt(~crossing, return_indices=True)
+    below = lowest[rows, columns]
+    there = (away * cell_m <= _BESIDE_M) & (top - below > _BRIDGE_M)
+    return np.where(there, below, np.nan).astype(np.float32)
 
 
 def _widened(strip: Strip, by_m: float) -> Float64:

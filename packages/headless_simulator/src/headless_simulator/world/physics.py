@@ -22,6 +22,7 @@ HAND_BRAKE_MPS2: Final = 6.0
 ROLLING_MPS2: Final = 0.25
 DRAG_PER_M: Final = 0.0012
 POWER_M2PS3: Final = 75.0  # drive times speed at most: about 90 kW in a car
+BELOW_BRIDGE_M: Final = 2.0  # what is lower than that under a bridge's top is under the bridge
 LIFTED_M: Final = 0.25  # tyres that far above the ground hold nothing
 STEER_RATE_RADPS: Final = 6.0
 LATERAL_MPS2: Final = 8.5  # what the tyres of a car hold across; at less friction than 0.87 they slide earlier
@@ -41,26 +42,38 @@ class GroundGrid(NamedTuple):
     origin_m: Float64
     cell_m: float
     height_m: Float32
+    under_m: Float32
 
     @classmethod
     def of(cls, ground: Ground) -> GroundGrid:
         """Take over a town's ground."""
         height = np.ascontiguousarray(ground.height_m, dtype=np.float32)
-        return cls(np.asarray(ground.origin_m, dtype=np.float64), float(ground.cell_m), height)
+        under = np.ascontiguousarray(ground.under_m, dtype=np.float32)
+        return cls(np.asarray(ground.origin_m, dtype=np.float64), float(ground.cell_m), height, under)
 
 
 @_fast
-def ground_height(x: float, y: float, ground: GroundGrid) -> float:
-    """Return the bilinear height of the ground; outside the grid that of its rim."""
-    height = ground.height_m
-    rows, columns = height.shape
+def _corner(j: int, i: int, z: float, ground: GroundGrid) -> float:
+    """Return the height of a grid point for what is at a height: of the road below where that is under a bridge."""
+    top = ground.height_m[j, i]
+    if ground.under_m.size > 0 and z < top - BELOW_BRIDGE_M:
+        under = ground.under_m[j, i]
+        if under == under:
+            return under  # type: ignore[no-any-return]
+    return top  # type: ignore[no-any-return]
+
+
+@_fast
+def ground_height(x: float, y: float, z: float, ground: GroundGrid) -> float:
+    """Return the bilinear height of the ground under a place; outside the grid that of its rim."""
+    rows, columns = ground.height_m.shape
     u = min(max((x - ground.origin_m[0]) / ground.cell_m, 0.0), columns - 1.000001)
     v = min(max((y - ground.origin_m[1]) / ground.cell_m, 0.0), rows - 1.000001)
     i, j = int(u), int(v)
     a, b = u - i, v - j
-    low = height[j, i] * (1 - a) + height[j, i + 1] * a
-    high = height[j + 1, i] * (1 - a) + height[j + 1, i + 1] * a
-    return low * (1 - b) + high * b  # type: ignore[no-any-return]
+    low = _corner(j, i, z, ground) * (1 - a) + _corner(j, i + 1, z, ground) * a
+    high = _corner(j + 1, i, z, ground) * (1 - a) + _corner(j + 1, i + 1, z, ground) * a
+    return low * (1 - b) + high * b
 
 
 @_fast
@@ -81,7 +94,7 @@ def _speed_after(row: int, dt: float, c: Columns, most_mps2: float) -> float:
 def _traction(row: int, c: Columns, ground: GroundGrid) -> float:
     """Return the acceleration that the tyres can give, m/s2."""
     p = c.pose[row]
-    if p[2] > ground_height(p[0], p[1], ground) + LIFTED_M:
+    if p[2] > ground_height(p[0], p[1], p[2], ground) + LIFTED_M:
         return 0.0
     return c.grip[row] * GRAVITY_MPS2  # type: ignore[no-any-return]
 
@@ -106,10 +119,10 @@ def _settle(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
     p, reach, width = c.pose[row], 0.5 * c.wheelbase[row], 0.8 * c.half[row, 1]
     yaw = math.radians(p[4])
     cy, sy = math.cos(yaw), math.sin(yaw)
-    front = ground_height(p[0] + cy * reach, p[1] + sy * reach, ground)
-    back = ground_height(p[0] - cy * reach, p[1] - sy * reach, ground)
-    right = ground_height(p[0] - sy * width, p[1] + cy * width, ground)
-    left = ground_height(p[0] + sy * width, p[1] - cy * width, ground)
+    front = ground_height(p[0] + cy * reach, p[1] + sy * reach, p[2], ground)
+    back = ground_height(p[0] - cy * reach, p[1] - sy * reach, p[2], ground)
+    right = ground_height(p[0] - sy * width, p[1] + cy * width, p[2], ground)
+    left = ground_height(p[0] + sy * width, p[1] - cy * width, p[2], ground)
     floor = 0.25 * (front + back + right + left)
     above = p[2] > floor + CONTACT_M
     if above and not c.gravity[row]:
@@ -267,7 +280,7 @@ def step_walkers(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
                 p[0] += c.stride[row, 0] * dt
                 p[1] += c.stride[row, 1] * dt
                 p[4] = math.degrees(math.atan2(c.stride[row, 1], c.stride[row, 0]))
-            floor = ground_height(p[0], p[1], ground) + c.half[row, 2]
+            floor = ground_height(p[0], p[1], p[2], ground) + c.half[row, 2]
             if c.jump[row] == 1 and c.fall[row] == 0.0 and p[2] <= floor + CONTACT_M:
                 c.jump[row], c.fall[row] = 3, JUMP_MPS
             if c.jump[row] & 2:
