@@ -62,6 +62,7 @@ class Registry(Generic[T]):
         """
         self.group = f"uavsim.{kind}"
         self._objects: dict[str, T | Named[T]] = dict(builtin)
+        self._settled: dict[str, T] = {}  # what was picked before: plans ask for the same names ten thousand times
         self.builtin = tuple(builtin)
         self._what = what or kind.removesuffix("s")
         self._expects = expects
@@ -77,6 +78,8 @@ class Registry(Generic[T]):
             UnknownNameError: no such name; the message names the nearest one.
             InputError: several packages claim the name, or the package that has it does not load.
         """
+        if name in self._settled:
+            return self._settled[name]
         pick(dict.fromkeys(self.names()), name, what=self._what)
         entries = self._found.get(name, [])
         owners = ["uavsim"] * (name in self.builtin) + [_package(entry) for entry in entries]
@@ -84,7 +87,7 @@ class Registry(Generic[T]):
             raise InputError(f"{self._what} {name!r} is claimed by {' and '.join(owners)}; uninstall all but one")
         found = self._objects.get(name) or self._loaded(entries[0])
         picked: T = found.load() if isinstance(found, Named) else found
-        self._objects[name] = picked
+        self._objects[name] = self._settled[name] = picked
         return picked
 
     @cached_property

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -18,6 +19,7 @@ from uavsim.run.stages import SceneOutcome, SceneQuarantined, fly_scene
 from uavsim.store.commit import sweep_orphans
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
+from uavsim.supervise.simulator_slot import SimulatorSlot
 from uavsim.terminal import Screen
 
 Paper = Callable[..., Request]
@@ -71,6 +73,27 @@ def test_a_run_removes_what_another_that_died_meanwhile_had_staged(paper: Paper,
         assert [folder.name for folder in output.layout.staging.iterdir()] == [staged["scene_01"]]
     finally:
         held.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize("fault", [None, "die"])
+def test_a_worker_that_froze_and_lost_its_lock_leaves_what_another_committed(
+    paper: Paper, tmp_path: Path, fault: str | None
+) -> None:
+    request = paper(scenes="1")
+
+    @contextmanager
+    def frozen(slot: SimulatorSlot) -> Iterator[None]:
+        (tmp_path / "out/.uavsim/locks").unlink()  # as a file server that heard nothing drops them
+        run_all(paper(scenes="1"))
+        paper(faults={"scene_00": [fault]} if fault else None)
+        yield
+
+    with opened(prepared(request), console=QUIET, gate=frozen) as context:
+        outcome = fly_scene(context, "scene_00")
+    run_all(paper(scenes="1", out=tmp_path / "undisturbed"))
+    assert outcome.state == "committed"
+    assert {e.state for e in read_ledger(LocalOutput(tmp_path / "out")).values()} == {"committed"}
+    assert contents(tmp_path / "out") == contents(tmp_path / "undisturbed")
 
 
 def test_a_second_run_flies_nothing_and_changes_nothing(paper: Paper, tmp_path: Path) -> None:

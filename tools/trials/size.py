@@ -4,7 +4,8 @@
 
 Six scenes are flown. The others are copies of them under their own names, numbers, tokens, times and plans' digests; their
 files are hard links. A command on such a folder reads and writes what it would on flown scenes, but no flight is measured.
-Exit code 1 where ``status`` takes 2 s, a resume 10 s, or any command 2 GB, or where a command fails.
+Exit code 1 where ``status`` takes 2 s, a resume 10 s, or any command 2 GB, or where a command fails. Exponents are of
+processor seconds.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ weather: clear_noon
 traffic: {vehicles: 3}
 splits: {rule: uav3d}
 """
+OPEN: Final = "import sys, uavsim; d = uavsim.open(sys.argv[1]); list(next(iter(d.scene(d.scene_names[-1]))).images)"
 _TOKEN: Final = re.compile(rb'"([0-9a-f]{32})"')
 _TIME: Final = re.compile(rb"1[67]\d{14}")
 _HOUR_US: Final = 3_600_000_000
@@ -62,28 +64,27 @@ _HOUR_US: Final = 3_600_000_000
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds and most memory of a command's largest process."""
+    """Seconds, those of processors, and most memory of a command's largest process."""
 
     wall_s: float
+    processor_s: float
     peak_mb: float
 
 
-def command(work: Path, *words: str) -> Cost:
-    """Run ``uavsim`` and measure it.
+def command(work: Path, *words: str, module: tuple[str, ...] = ("-m", "uavsim")) -> Cost:
+    """Run ``uavsim``, or something else in Python, and measure it.
 
     Raises:
         SystemExit: it failed.
     """
     begun = time.perf_counter()
     with (work / "log").open("wb") as log:
-        process = subprocess.Popen(
-            (sys.executable, "-m", "uavsim", *words), cwd=work, stdout=log, stderr=subprocess.STDOUT
-        )
+        process = subprocess.Popen((sys.executable, *module, *words), cwd=work, stdout=log, stderr=subprocess.STDOUT)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    cost = Cost(time.perf_counter() - begun, used.ru_maxrss / 1024)
+    cost = Cost(time.perf_counter() - begun, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
     if process.returncode:
-        sys.exit(f"uavsim {' '.join(words)}: exit code {process.returncode}\n{(work / 'log').read_text()[-2000:]}")
+        sys.exit(f"{' '.join((*module, *words))}: exit code {process.returncode}\n{(work / 'log').read_text()[-2000:]}")
     return cost
 
 
@@ -168,6 +169,10 @@ def costs(work: Path, scenes: int) -> dict[str, Cost]:
     found["status"] = command(work, "status", str(root))
     found["validate"] = command(work, "validate", str(root), "--no-pixels")
     found["report"] = command(work, "report", str(root), "--out", str(work / "report.html"))
+    found["open"] = command(work, str(root), module=("-c", OPEN))
+    found["view"] = command(work, "view", str(root), "--scene", name(scenes - 1), "--save", str(work / "last.rrd"))
+    found["publish"] = command(work, "publish", str(root), "--out", str(work / "pack"))
+    shutil.rmtree(work / "pack")
     shutil.rmtree(root)
     return found
 
@@ -187,10 +192,11 @@ def main() -> None:
                 failed |= late or cost.peak_mb >= MOST_MB
                 grown = ""
                 if what in before:
-                    exponent = math.log(cost.wall_s / before[what].wall_s) / math.log(count / counts[at - 1])
+                    exponent = math.log(cost.processor_s / before[what].processor_s) / math.log(count / counts[at - 1])
                     grown = f", exponent {exponent:.2f}"
                 missed = " MISSED" if late or cost.peak_mb >= MOST_MB else ""
-                sys.stdout.write(f"{count:6d} {what:9s} {cost.wall_s:8.2f} s {cost.peak_mb:7.0f} MB{grown}{missed}\n")
+                used = f"{cost.wall_s:8.2f} s {cost.processor_s:8.2f} cpu-s {cost.peak_mb:7.0f} MB"
+                sys.stdout.write(f"{count:6d} {what:9s} {used}{grown}{missed}\n")
                 sys.stdout.flush()
                 before[what] = cost
     sys.exit(int(failed))

@@ -118,18 +118,32 @@ class OwnFolder:
             StorageError: a link, a device or a folder is there.
         """
         with suppress(FileNotFoundError), self.parent(key) as (folder, name):
-            try:
-                descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-            except OSError as error:
-                if error.errno in {errno.ELOOP, errno.ENXIO}:
-                    raise self._special(key) from error
-                raise
-            with os.fdopen(descriptor, "rb") as file:
-                found = os.fstat(file.fileno())
-                if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_READ:
-                    raise self._special(key)
-                return file.read()
+            return self._read_in(folder, name, key)
         return None
+
+    def read_all(self, key: str) -> dict[str, bytes]:
+        """Return the regular files of one folder by name; the folder is opened once, however many they are."""
+        found = {}
+        with suppress(FileNotFoundError), self.parent(f"{key}/x") as (folder, _):
+            with os.scandir(folder) as entries:
+                names = [e.name for e in entries if e.is_file(follow_symlinks=False) and not is_temp(e.name)]
+            for name in sorted(names):
+                with suppress(FileNotFoundError):  # removed since it was listed
+                    found[name] = self._read_in(folder, name, f"{key}/{name}")
+        return found
+
+    def _read_in(self, folder: int, name: str, key: str) -> bytes:
+        try:
+            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+        except OSError as error:
+            if error.errno in {errno.ELOOP, errno.ENXIO}:
+                raise self._special(key) from error
+            raise
+        with os.fdopen(descriptor, "rb", buffering=0) as file:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_READ:
+                raise self._special(key)
+            return file.readall()
 
     def _special(self, key: str) -> StorageError:
         return StorageError(f"{self.root}/{key} is a link, a device or too large, not a file of ours; move it away")

@@ -38,6 +38,7 @@ __all__ = ["pack_plan", "pack_value", "unpack_plan", "unpack_value"]
 
 _FORMAT: Final = "uavsim-plan-4"
 _KIND: Final = "~"
+_FIELDS: Final[dict[type, tuple[str, ...]]] = {}
 _NUMBERS: Final = re.compile("[<>=|]?[biuf][1248]")
 _PLAIN: Final = (bool, int, float, str, bytes, type(None))
 _RECORDS: Final[dict[str, type]] = {
@@ -98,7 +99,13 @@ def pack_value(value: Any) -> Any:
     name = record.__name__ if _RECORDS.get(record.__name__) is record else _name_elsewhere(record)
     if name is None:
         raise TypeError(f"records hold no {record.__name__}")
-    return {_KIND: name} | {f.name: pack_value(getattr(value, f.name)) for f in dataclasses.fields(record)}
+    return {_KIND: name} | {field: pack_value(getattr(value, field)) for field in _field_names(record)}
+
+
+def _field_names(record: type[Any]) -> tuple[str, ...]:
+    if record not in _FIELDS:
+        _FIELDS[record] = tuple(field.name for field in dataclasses.fields(record))
+    return _FIELDS[record]
 
 
 def unpack_value(value: Any) -> Any:

@@ -59,8 +59,8 @@ def intent_of(request: Request) -> Intent:
         InputError: a name, a key or a number is wrong, or the output holds something else.
     """
     ready = prepared(request)
-    job, ledger = ready.job, read_ledger(ready.output)
-    flown = set(ready.to_fly)
+    job, flown = ready.job, set(ready.to_fly)
+    ledger = read_ledger(ready.output) if flown else {}
     return Intent(
         dataset=job.dataset,
         address=ready.output.address,

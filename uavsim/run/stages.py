@@ -260,10 +260,14 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
         with storage_errors(f"stage scene {entry.scene}"):
             (folder / "plan.msgpack").write_bytes(packed)
         committed = _fly_label_commit(context, entry, plan=plan, folder=folder, journal=journal)
-    except RUN_ENDS as error:
-        journal.add("stopped", kind=type(error).__name__, reason=str(error))
-        raise
     except UavsimError as error:
+        if (theirs := _committed_meanwhile(context, entry)) is not None:
+            journal.add("committed elsewhere", kind=type(error).__name__, reason=str(error))
+            context.settle(entry.scene)
+            return outcome_of(theirs)
+        if isinstance(error, RUN_ENDS):
+            journal.add("stopped", kind=type(error).__name__, reason=str(error))
+            raise
         if context.stopped:
             journal.add("stopped", kind=type(error).__name__, reason=str(error))
             return SceneOutcome(entry.scene, "skipped", reason=str(error))
@@ -280,6 +284,16 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
     drop_evidence(context.output.root, entry.scene)  # of an earlier run that gave it up
     context.progress.finished(entry.scene, line=_done_line(committed))
     return outcome_of(committed)
+
+
+def _committed_meanwhile(context: RunContext, entry: LedgerEntry) -> LedgerEntry | None:
+    """Return the entry that another process committed during this attempt: this one was frozen until its lock was gone."""
+    try:
+        now = read_entry(context.output, entry.scene)
+    except StorageError:  # the attempt's own error says more
+        return None
+    ours = now is None or now == entry or now.state != "committed" or now.replacing is not None
+    return None if ours else now
 
 
 def _fly_label_commit(

@@ -129,6 +129,12 @@ class LedgerEntry:
         return self.state == "quarantined" or (self.replacing is not None and self.replacing.given_up)
 
 
+_TYPES: Final = {
+    record: tuple((field.name, field.type) for field in fields(record))
+    for record in (LedgerEntry, SceneFacts, Replacement)
+}
+
+
 def read_entry(output: Output, scene: str) -> LedgerEntry | None:
     """Return the scene's entry, or None when the scene never started.
 
@@ -150,10 +156,9 @@ def write_entry(output: Output, entry: LedgerEntry) -> None:
 def read_ledger(output: Output) -> dict[str, LedgerEntry]:
     """Return every entry by scene name, in order of name."""
     entries: dict[str, LedgerEntry] = {}
-    for key in output.keys(LEDGER):
-        data = output.read(key)
-        if data is not None and key.endswith(".json") and key.count("/") == 2:
-            entry = _parse(data, scene=key[len(LEDGER) + 1 : -len(".json")], where=f"{output.address}/{key}")
+    for name, data in output.read_all(LEDGER).items():
+        if name.endswith(".json"):
+            entry = _parse(data, scene=name.removesuffix(".json"), where=f"{output.address}/{LEDGER}/{name}")
             entries[entry.scene] = entry
     return entries
 
@@ -179,7 +184,7 @@ def _entry(values: dict[str, Any]) -> LedgerEntry:
     """Make an entry of any version; facts of version 1 may be any, processes that were asked to fly again mean nothing now."""
     facts = values.pop("facts", None) or {}
     values.pop("forced_by", None)
-    known = {field.name: facts[field.name] for field in fields(SceneFacts) if field.name in facts}
+    known = {name: facts[name] for name, _ in _TYPES[SceneFacts] if name in facts}
     again = values.pop("replacing", None)
     return LedgerEntry(
         **values
@@ -204,14 +209,14 @@ def _check(entry: LedgerEntry, *, scene: str) -> None:
         raise ValueError(f"unknown state {entry.state!r}")
     facts, again = entry.facts or SceneFacts(), entry.replacing or Replacement("")
     for owner in (entry, facts, again):
-        for field in fields(owner):
-            value = getattr(owner, field.name)
-            if field.type == "int" and not (type(value) is int and 0 <= value < _MOST_NUMBER):
-                raise ValueError(f"{field.name} is out of its range")
-            if field.type == "float" and not (type(value) in {int, float} and 0 <= value < _MOST_NUMBER):
-                raise ValueError(f"{field.name} is out of its range")
-            if field.type == "str" and not isinstance(value, str):
-                raise ValueError(f"{field.name} is no text")
+        for name, kind in _TYPES[type(owner)]:
+            value = getattr(owner, name)
+            if kind == "int" and not (type(value) is int and 0 <= value < _MOST_NUMBER):
+                raise ValueError(f"{name} is out of its range")
+            if kind == "float" and not (type(value) in {int, float} and 0 <= value < _MOST_NUMBER):
+                raise ValueError(f"{name} is out of its range")
+            if kind == "str" and not isinstance(value, str):
+                raise ValueError(f"{name} is no text")
     if not all(type(number) is int and 0 <= number < _MOST_NUMBER for number in entry.retired):
         raise ValueError("retired: a number is out of its range")
     if type(again.given_up) is not bool:

@@ -69,6 +69,11 @@ class LocalOutput:
         with storage_errors(f"list {folder} in {self.root}"):
             return self._own.walk(folder)
 
+    def read_all(self, folder: str) -> dict[str, bytes]:
+        """Return the bytes of every file of a folder, by name."""
+        with storage_errors(f"read {folder} in {self.root}"):
+            return self._own.read_all(folder)
+
     def same(self, key: str, path: Path) -> bool:
         """Compare size, then bytes."""
         with storage_errors(f"read {key}"):

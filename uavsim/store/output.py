@@ -43,6 +43,9 @@ class Output(Protocol):
     def keys(self, folder: str) -> list[str]:
         """Return every key below ``folder``, sorted; empty when the folder is not there."""
 
+    def read_all(self, folder: str) -> dict[str, bytes]:
+        """Return the bytes of every file of one folder by its name, in order of name; none when it is not there."""
+
     def same(self, key: str, path: Path) -> bool:
         """Return whether ``key`` holds the very bytes of a local file."""
 

@@ -111,6 +111,13 @@ class ObjectOutput:
                 return []
             return sorted(str(PurePosixPath(path).relative_to(self._prefix)) for path in found)
 
+    def read_all(self, folder: str) -> dict[str, bytes]:
+        """Return the bytes of every object of a folder by its name, many at a time."""
+        keys = [key for key in self.keys(folder) if key.rpartition("/")[0] == folder]
+        with self._errors(f"read {folder}"):
+            found = self._fs.cat([self._path(key) for key in keys], on_error="omit") if keys else {}
+            return {key.rpartition("/")[2]: bytes(found[p]) for key in keys if (p := self._path(key)) in found}
+
     def same(self, key: str, path: Path) -> bool:
         """Compare sizes, then fetch and compare."""
         return self._size(key) == path.stat().st_size and self.read(key) == path.read_bytes()

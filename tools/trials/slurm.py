@@ -1,0 +1,226 @@
+"""Make one dataset by SLURM: an array, a requeue and a SIGTERM in flight, and a time limit; compare with one machine.
+
+    scripts/trial slurm [--scenes 10] [--port 22100] [--work FOLDER]
+
+Starts munge, slurmctld and two nodes on this machine (Debian: apt-get install slurm-wlm munge), as root, submits
+``scripts/slurm`` as an array of two jobs for each row, and compares every file of the dataset with that of one ``uavsim
+generate``. Ends what it started. Exit code 1 where a job does not end well, a file differs, a scene is not committed, or
+nothing was in flight at a row's signal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tools.common import ROOT
+from tools.common.leftovers import dataset_files, differing, events, orphans
+from tools.common.small_dataset import write_plans
+
+NEEDED: Final = ("munged", "mungekey", "slurmctld", "slurmd", "sbatch", "scontrol", "scancel")
+SAMPLES: Final = 20  # a scene is in flight for seconds
+WAIT_S: Final = 1200.0
+CONFIGURATION: Final = """ClusterName=trial
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={port}
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={work}/munge.socket
+StateSaveLocation={work}/state
+SlurmdSpoolDir={work}/spool-%n
+SlurmctldPidFile={work}/slurmctld.pid
+SlurmdPidFile={work}/slurmd-%n.pid
+SlurmctldLogFile={work}/slurmctld.log
+SlurmdLogFile={work}/slurmd-%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+ReturnToService=2
+OverTimeLimit=0
+KillWait=30
+JobAcctGatherType=jobacct_gather/none
+NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={node1} CPUs=1 RealMemory=4000
+NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={node2} CPUs=1 RealMemory=4000
+PartitionName=p Nodes=n1,n2 Default=YES State=UP MaxTime=60
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster that runs here."""
+
+    work: Path
+    env: dict[str, str]
+
+    def call(self, *words: str) -> str:
+        """Run one of SLURM's commands; returns what it prints."""
+        done = subprocess.run(words, env=self.env, cwd=self.work, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def submit(self, dataset: str, out: Path, *options: str) -> str:
+        """Queue an array of two jobs that make a dataset; returns its number."""
+        script = ("--dataset", dataset, "--out", str(out), "--samples", str(SAMPLES))
+        log = f"--output={self.work}/{out.name}-%a.log"
+        return self.call("sbatch", "--parsable", "--array=0-1", log, *options, str(ROOT / "scripts/slurm"), *script)
+
+    def states(self, job: str) -> list[dict[str, str]]:
+        """Return the array's jobs as ``scontrol`` shows them, those that ended among them."""
+        shown = self.call("scontrol", "show", "job", "--oneliner", job).splitlines()
+        return [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in shown]
+
+
+def commands_missing() -> list[str]:
+    """Name the programs that are not installed."""
+    return [name for name in NEEDED if shutil.which(name) is None]
+
+
+@contextlib.contextmanager
+def cluster(work: Path, port: int) -> Iterator[Cluster]:
+    """Start munge, the controller and two nodes; all end with the context."""
+    host = socket.gethostname().partition(".")[0]
+    work.mkdir(parents=True)
+    text = CONFIGURATION.format(host=host, work=work, port=port, node1=port + 1, node2=port + 2)
+    (work / "slurm.conf").write_text(text)
+    (work / "state").mkdir()
+    subprocess.run(["mungekey", "--create", f"--keyfile={work}/munge.key"], check=True)
+    env = {**os.environ, "SLURM_CONF": str(work / "slurm.conf"), "UAVSIM": str(ROOT / ".venv/bin/uavsim")}
+    files = {name: work / f"munge.{name}" for name in ("socket", "pid", "log", "seed")}
+    munge = ["munged", "--foreground", "--force", f"--key-file={work}/munge.key", f"--socket={files['socket']}"]
+    munge += [f"--{name}-file={files[name]}" for name in ("pid", "log", "seed")]
+    daemons = [munge, ["slurmctld", "-D"], ["slurmd", "-D", "-N", "n1"], ["slurmd", "-D", "-N", "n2"]]
+    started: list[subprocess.Popen[bytes]] = []
+    try:
+        for words in daemons:
+            with (work / "daemons.log").open("ab") as log:
+                started.append(subprocess.Popen(words, env=env, cwd=work, stdout=log, stderr=log))
+            if words is munge:
+                wait_for(files["socket"].exists, started[-1])
+        there = Cluster(work, env)
+        wait_for(lambda: nodes_idle(there) == 2, started[1])
+        yield there
+    finally:
+        subprocess.run(["scancel", "--user=root"], env=env, check=False)
+        asked = ["squeue", "--noheader"]
+        while subprocess.run(asked, env=env, check=False, capture_output=True, text=True).stdout:
+            time.sleep(0.2)  # SLURM kills what has not ended after KillWait
+        for process in reversed(started):
+            process.terminate()
+            process.wait(60)
+
+
+def nodes_idle(there: Cluster) -> int:
+    """Count the nodes that take jobs; 0 while the controller does not answer."""
+    with contextlib.suppress(subprocess.CalledProcessError):
+        return there.call("sinfo", "--noheader", "--Node", "--states=idle").count("idle")
+    return 0
+
+
+def wait_for(done: Callable[[], object], process: subprocess.Popen[bytes] | None = None) -> None:
+    """Wait until something holds.
+
+    Raises:
+        RuntimeError: it never did, or the process that it waits for has ended.
+    """
+    end = time.monotonic() + WAIT_S
+    while not done():
+        if time.monotonic() > end or (process is not None and process.poll() is not None):
+            raise RuntimeError("a part of the cluster does not come up, or a job does not end: see the logs")
+        time.sleep(0.1)
+
+
+def in_flight(out: Path) -> bool:
+    """Return whether two scenes fly right now, and one is there."""
+    last = [reported[-1]["event"] for reported in events(out).values() if reported]
+    return sum(event in {"flying", "sample"} for event in last) >= 2 and "committed" in last
+
+
+def ended(there: Cluster, array: str) -> bool:
+    """Return whether all jobs of an array have ended; those that were queued again need not wait the two minutes of SLURM."""
+    states = there.states(array)
+    for state in states:
+        if state["JobState"] == "PENDING" and int(state["Restarts"]) > 0:
+            sooner = ["scontrol", "update", f"JobId={array}_{state['ArrayTaskId']}", "StartTime=now"]
+            subprocess.run(
+                sooner, env=there.env, check=False, capture_output=True
+            )  # refused while its processes still end
+    return all(state["JobState"] not in {"PENDING", "RUNNING", "COMPLETING", "REQUEUED"} for state in states)
+
+
+def disturb(there: Cluster, array: str, out: Path, how: str) -> None:
+    """Do to the array's jobs what a row is called after, while scenes fly."""
+    if how in {"undisturbed", "time limit"}:
+        return
+    wait_for(lambda: in_flight(out))
+    if how == "requeue":
+        there.call("scontrol", "requeue", f"{array}_1")
+    if how == "SIGTERM":
+        there.call("scancel", "--batch", "--signal=TERM", f"{array}_1")
+    if how == "node lost":
+        there.call("scancel", "--full", "--signal=KILL", f"{array}_1")
+        there.call("scontrol", "requeue", f"{array}_1")
+
+
+def row(there: Cluster, dataset: str, how: str, *, wanted: dict[str, str], scenes: int) -> bool:
+    """Make the dataset once; print a line and return whether it held."""
+    out = there.work / how.replace(" ", "-")
+    limit = ("--time=1", "--signal=B:TERM@45") if how == "time limit" else ("--time=30",)
+    begun = time.monotonic()
+    array = there.submit(dataset, out, *limit)
+    disturb(there, array, out, how)
+    wait_for(lambda: ended(there, array))
+    seconds = time.monotonic() - begun
+    states = there.states(array)
+    differ = differing(wanted, dataset_files(out))
+    stray = orphans(out, scenes)
+    again = sum(int(s.get("Restarts", "0")) for s in states)
+    print(
+        f"{how:12s} 2 jobs, {' '.join(s['JobState'] for s in states)}, begun again {again} times, {seconds:4.0f} s; "
+        f"{len(wanted)} files, {len(differ)} differ; leftovers: {stray or 'none'}",
+        flush=True,
+    )
+    good = not differ and not stray and all(s["JobState"] == "COMPLETED" for s in states)
+    return good and (again > 0) == (how != "undisturbed")
+
+
+def main() -> int:
+    """Run the trial."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scenes", type=int, default=10)
+    parser.add_argument("--port", type=int, default=22100)
+    parser.add_argument("--work", type=Path)
+    given = parser.parse_args()
+    if missing := commands_missing():
+        sys.exit(f"not installed: {', '.join(missing)}; apt-get install slurm-wlm munge")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with tempfile.TemporaryDirectory(dir=given.work) as folder:
+        work = Path(folder)
+        work.chmod(0o755)
+        plans = write_plans(work / "cluster-plans")
+        plans.write_text(plans.read_text().replace("scenes: 6,", f"scenes: {given.scenes},"))
+        single = work / "single"
+        words = ("generate", "--dataset", str(plans), "--out", str(single), "--samples", str(SAMPLES))
+        subprocess.run(
+            [ROOT / ".venv/bin/uavsim", *words, "--no-check", "--quiet"], cwd=work / "cluster-plans", check=True
+        )
+        wanted = dataset_files(single)
+        with cluster(work / "cluster", given.port) as there:
+            rows = ("undisturbed", "requeue", "SIGTERM", "node lost", "time limit")
+            held = [row(there, str(plans), how, wanted=wanted, scenes=given.scenes) for how in rows]
+    return 0 if all(held) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
