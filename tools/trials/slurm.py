@@ -40,7 +40,7 @@ SlurmdUser=root
 AuthType=auth/munge
 AuthInfo=socket={work}/munge.socket
 StateSaveLocation={work}/state
-SlurmdSpoolDir={work}/spool-%n
+SlurmdSpoolDir={work}/node-%n
 SlurmctldPidFile={work}/slurmctld.pid
 SlurmdPidFile={work}/slurmd-%n.pid
 SlurmctldLogFile={work}/slurmctld.log
@@ -156,7 +156,7 @@ def ended(there: Cluster, array: str) -> bool:
             subprocess.run(
                 sooner, env=there.env, check=False, capture_output=True
             )  # refused while its processes still end
-    return all(state["JobState"] not in {"PENDING", "RUNNING", "COMPLETING", "REQUEUED"} for state in states)
+    return all(state["JobState"] in {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL"} for state in states)
 
 
 def disturb(there: Cluster, array: str, out: Path, how: str) -> None:
@@ -176,7 +176,7 @@ def disturb(there: Cluster, array: str, out: Path, how: str) -> None:
 def row(there: Cluster, dataset: str, how: str, *, wanted: dict[str, str], scenes: int) -> bool:
     """Make the dataset once; print a line and return whether it held."""
     out = there.work / how.replace(" ", "-")
-    limit = ("--time=1", "--signal=B:TERM@45") if how == "time limit" else ("--time=30",)
+    limit = ("--time=2", "--signal=B:TERM@60") if how == "time limit" else ("--time=30",)
     begun = time.monotonic()
     array = there.submit(dataset, out, *limit)
     disturb(there, array, out, how)
