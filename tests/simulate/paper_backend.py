@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorStates, DroneState
 from uavsim.records.road_map import Building
+from uavsim.records.sensors import Sensor
 from uavsim.simulate.ports import (
     Endpoint,
     Heartbeat,
@@ -78,6 +79,9 @@ class PaperSensors:
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
         del plan, traffic
+
+    def expect(self, sensors: Collection[Sensor], *, ticks: int) -> None:
+        del sensors, ticks
 
     def place(self, poses: Sequence[SensorPose]) -> None:
         self._poses = list(poses)

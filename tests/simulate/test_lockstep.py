@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +11,7 @@ from uavsim.errors import MissedTick
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import WeatherTrack
 from uavsim.records.recording import ActorStates, DroneState
+from uavsim.records.sensors import Sensor
 from uavsim.simulate.lockstep import Lockstep, weather_at
 from uavsim.simulate.ports import SensorPose, TakenReadings, TickState
 from uavsim.simulate.swarm import PlannedSwarm, planned_velocity_mps
@@ -45,6 +46,10 @@ class ScriptedWorld:
 class Cameras:
     placed: int = 0
     collected: list[int] = field(default_factory=list)
+    expected: list[tuple[int, int]] = field(default_factory=list)
+
+    def expect(self, sensors: Collection[Sensor], *, ticks: int) -> None:
+        self.expected.append((ticks, len(sensors)))
 
     def place(self, poses: Sequence[SensorPose]) -> None:
         self.placed += 1
@@ -71,6 +76,8 @@ def test_one_tick_a_step_and_images_only_where_captured() -> None:
     assert world.ticks == 4 + 21  # warm-up, then steps 0..20
     assert world.rendered == [5, 15, 25]
     assert cameras.collected == [1005, 1015, 1025]
+    all_due = len(scene_plan().sensors)
+    assert cameras.expected == [(0, all_due)] + 2 * [(ticks, all_due) for ticks in range(9, -1, -1)]
     assert len(world.weathers) == 1  # it does not change, so it is set once
 
 

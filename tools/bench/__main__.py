@@ -24,6 +24,7 @@ from tools.bench import (
     pipeline,
     same_bytes,
     scale,
+    sparse,
     stages,
 )
 from tools.bench.compare import compared
@@ -49,12 +50,13 @@ BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "evaluate-large": evaluate.large,
     "pages": pages.rows,
     "agents": agents.rows,
+    "sparse": sparse.rows,
     "cost": lambda: cost.rows(2, 20),
     "twins": lambda: cost.twin_rows(2, 20),
     "clip": clip.rows,
 }
 LONG = (  # only when asked for by name
-    "evaluate-large", "pages", "agents", "clip", "cost", "stages", "twins",
+    "evaluate-large", "pages", "agents", "sparse", "clip", "cost", "stages", "twins",
     "validate-mini", "labels", "busy", "pipeline", "scale", "growth", "bytes", "others",
 )  # fmt: skip
 

@@ -5,7 +5,7 @@ Used in processes of their own, since libcarla's buffers stay where its client p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from uavsim.capture.rig import sensor_poses
 from uavsim.records.plan import ImageFormat, ScenePlan
 from uavsim.records.recording import DroneState
 from uavsim.records.road_map import Building
+from uavsim.records.sensors import Sensor
 from uavsim.simulate.ports import Endpoint, Heartbeat, Reading, SceneTraffic, SensorPose, TakenReadings, TickState
 from uavsim.simulate.session import Session, open_session
 
@@ -140,6 +141,9 @@ class _Again:
         """Return where the drones were."""
         self._step = step
         return self._frame().drones
+
+    def expect(self, sensors: Collection[Sensor], *, ticks: int) -> None:
+        """Have no cameras to wake."""
 
     def place(self, poses: Sequence[SensorPose]) -> None:
         """Have no cameras to move."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from uavsim.errors import MissedTick
 from uavsim.records.motion import Motion
 from uavsim.records.plan import ScenePlan, WeatherTrack
 from uavsim.records.recording import AgentState, DroneState
+from uavsim.records.sensors import Sensor
 from uavsim.simulate.ground import GroundAgents
 from uavsim.simulate.motion_recorder import MotionRecorder
 from uavsim.simulate.ports import (
@@ -56,6 +57,7 @@ class Lockstep:
         self._weather: tuple[float, ...] = ()
         self._recorder = MotionRecorder(plan)
         self._ground = GroundAgents(traffic, plan)
+        self._rendered = frozenset(plan.rendered_steps)
         self._order = {sensor: number for number, sensor in enumerate(plan.sensors)}
 
     def warm_up(self) -> None:
@@ -79,8 +81,11 @@ class Lockstep:
             MissedTick: the actor that carries an agent is gone.
             SceneVoid: it is there and of no use.
         """
+        due = self._due(step)
         while self._next < step:
+            self._sensors.expect(due, ticks=step - self._next)
             self._advance_world(self._swarm.advance(self._next), render=False)
+        self._sensors.expect(due, ticks=0)
         drones = self._swarm.advance(step)
         placed: tuple[DroneState | AgentState, ...] = (*drones, *self._ground.standing)
         poses = poses_of(placed)
@@ -90,6 +95,11 @@ class Lockstep:
             state = replace(state, carried=tuple(poses_of(carried)))
             poses = sorted([*poses, *state.carried], key=lambda pose: self._order[pose.sensor])
         return placed + carried, poses, state, self._sensors.collect(state)
+
+    def _due(self, step: int) -> Collection[Sensor]:
+        """Return the sensors that are read at a step, and at the next one if that is captured, too."""
+        due = self._plan.sensors_at(step)
+        return due if step + 1 not in self._rendered else {*due, *self._plan.sensors_at(step + 1)}
 
     def weather_now(self) -> tuple[float, ...]:
         """Return the 14 parameters that were set last."""

@@ -6,7 +6,7 @@ A backend is a ``WorldPort`` (town, traffic, clock, truth), a ``SwarmPort`` (whe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -246,6 +246,9 @@ class SensorPort(Protocol):
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
         """Have every sensor of the plan ready; those that are there from the last scene are kept."""
+
+    def expect(self, sensors: Collection[Sensor], *, ticks: int) -> None:
+        """Have these ready for a tick that is captured after some others; who is not among them need not measure."""
 
     def place(self, poses: Sequence[SensorPose]) -> None:
         """Move the sensors that no actor carries; takes effect in the next tick."""

@@ -38,11 +38,19 @@ class World:
         self.sensors: list[tuple[Any, Any, Any]] = []
         self.places: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self.carried: list[Any] = []
+        self.listened: dict[int, bool] = {}
 
     def spawn_sensor(self, blueprint, attributes, *, optional, on_measurement, carried=None):
         self.sensors.append((blueprint, attributes, on_measurement))
         self.carried.append(carried)
+        self.listened[len(self.sensors) - 1] = True
         return SimpleNamespace(id=len(self.sensors) - 1)
+
+    def listen(self, actor, on_measurement):
+        self.listened[actor.id] = True
+
+    def stop_listening(self, actor):
+        self.listened[actor.id] = False
 
     def move(self, ids, location, euler):
         self.places |= {i: (location[row], euler[row]) for row, i in enumerate(ids)}
@@ -176,6 +184,26 @@ def test_sensors_that_were_not_placed_are_not_moved_and_not_read(world: World, c
     readings = cameras.collect(STATE).wait()
     assert {reading.channel for reading in readings} == {pose.channel for pose in chosen}
     assert len(readings) == len(moved) == sum(len(pose.sensor.spec.modalities) for pose in chosen)
+
+
+def test_nobody_listens_to_sensors_that_are_not_wanted_next_once_they_have_sent(
+    world: World, cameras: CarlaSensors
+) -> None:
+    """A server draws for whoever listens; who stops too early loses what is on its way."""
+    places, wanted = dict(world.places), PLAN.sensors[1:3]
+    pending = cameras.collect(STATE)
+    cameras.expect(wanted, ticks=1)
+    assert all(world.listened.values())
+    world.places = places
+    world.measure()
+    pending.wait()
+    cameras.expect(wanted, ticks=1)
+    images = sum(len(sensor.spec.modalities) for sensor in wanted)
+    assert sum(world.listened.values()) == images
+    cameras.expect(PLAN.sensors, ticks=2)  # it is early for those
+    assert sum(world.listened.values()) == images
+    cameras.expect(PLAN.sensors, ticks=1)
+    assert all(world.listened.values())
 
 
 def test_a_scene_that_ended_waits_for_no_images(cameras: CarlaSensors) -> None:

@@ -19,12 +19,16 @@ class Inbox:
 
     It is opened before the tick is asked for, when nobody knows the tick's number; from when it is reported, measurements
     of other ticks stay out: a lidar measures at every tick, and the next ones come while images are still awaited.
+
+    Attributes:
+        sent: numbers of the sensors whose measurement of the tick is here.
     """
 
     def __init__(self) -> None:
         self._arrived: queue.SimpleQueue[tuple[int, carla.SensorData] | None] = queue.SimpleQueue()
         self._frame: int | None = None
         self._closed = False
+        self.sent: set[int] = set()
 
     def put(self, index: int, measurement: carla.SensorData) -> None:
         """Take what a sensor sent; called in libcarla's threads."""
@@ -98,6 +102,7 @@ class SensorsPending:
             expected = image.frame == self._frame and index not in self._silent
             if expected and images[index] is None:  # an older one came late, a second one is a copy
                 images[index] = image
+                self._inbox.sent.add(index)
                 missing -= 1
         self._inbox.close()
         return self._proven(images)

@@ -41,6 +41,7 @@ class CarlaReader:
         fault: measurement, parameters, memory of the sensor -> what shows that it is not the one asked for; "" when nothing.
         read: measurement -> the array as captured.
         optional: attributes that come and go between versions; those that are there are set.
+        rests: what it measures does not depend on who listened before, so between captures nobody need.
         every_tick: it measures at every tick, asked or not, so it waits where its rays meet nothing.
     """
 
@@ -50,6 +51,7 @@ class CarlaReader:
     read: Callable[[Any], AnyArray]
     optional: Mapping[str, str] = field(default_factory=dict)
     every_tick: bool = False
+    rests: bool = False
 
 
 def bgra(image: carla.Image) -> AnyArray:
@@ -148,4 +150,4 @@ DEPTH: Final = camera_reader("sensor.camera.depth", _depth_m)
 SEMANTIC: Final = camera_reader("sensor.camera.semantic_segmentation", lambda image: bgra(image)[..., 2])
 OPTICAL_FLOW: Final = camera_reader("sensor.camera.optical_flow", _flow_px)
 EVENTS: Final = camera_reader("sensor.camera.dvs", _events)
-LIDAR: Final = CarlaReader("sensor.lidar.ray_cast_semantic", _lidar_attributes, _other_turn, _returns, every_tick=True)
+LIDAR: Final = CarlaReader("sensor.lidar.ray_cast_semantic", _lidar_attributes, _other_turn, _returns, every_tick=True, rests=True)

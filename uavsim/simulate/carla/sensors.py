@@ -7,7 +7,7 @@ sees what is in it; of what is carried, against its actor's pose in that tick's 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -42,6 +42,7 @@ class _Spawned:
     reader: CarlaReader
     actor: carla.Sensor
     is_carried: bool = False
+    is_listening: bool = True
     memory: Memory = field(default_factory=dict)
 
     @property
@@ -61,12 +62,15 @@ class CarlaSensors:
         self._silent: set[int] = set()  # sensors that send nothing for the next image
         self._inbox = Inbox()  # of the tick that is captured next, or was last
         self._inbox.close()  # lidars measure at every tick, also at those that nobody reads
+        self._wanted: Collection[Sensor] = ()  # in the tick that is captured next
+        self._awaited: set[int] = set()  # of the last one
         self._pose_of: dict[Sensor, SensorPose] = {}
         self._carriers: dict[Agent, int] = {}  # actor ids
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
         """See ``SensorPort``."""
         self._carriers = {a: i.simulator_actor_id for a, i in traffic.agents.items() if isinstance(i, ActorInfo)}
+        self._wanted = plan.sensors
         wanted = (self._world.generation, plan.sensors)
         if wanted == self._built_for:
             self._renew()
@@ -77,16 +81,16 @@ class CarlaSensors:
         for sensor in plan.sensors:
             for modality in ordered(sensor.spec.modalities):
                 reader = _reader_of(modality)
-                actor = self._spawn(len(self._spawned), sensor, modality, reader)
                 carried = sensor.agent in self._carriers
+                actor = self._spawn(len(self._spawned), sensor, modality, reader)
                 self._spawned.append(_Spawned(sensor, modality, reader, actor, carried))
         self._park()
         self._built_for = wanted
 
-    def _spawn(self, index: int, sensor: Sensor, modality: Modality, reader: CarlaReader) -> carla.Sensor:
-        def on_measurement(measurement: carla.SensorData) -> None:
-            self._inbox.put(index, measurement)
+    def _put(self, index: int, measurement: carla.SensorData) -> None:
+        self._inbox.put(index, measurement)
 
+    def _spawn(self, index: int, sensor: Sensor, modality: Modality, reader: CarlaReader) -> carla.Sensor:
         if modality.remembers and modality.unknown is not None:
             self._silent.add(index)
         attributes = reader.attributes(sensor.spec.params)
@@ -95,7 +99,7 @@ class CarlaSensors:
             reader.blueprint,
             attributes,
             optional=reader.optional,
-            on_measurement=on_measurement,
+            on_measurement=partial(self._put, index),
             carried=None if carrier is None else (carrier, _mount(sensor.spec)),
         )
 
@@ -107,9 +111,32 @@ class CarlaSensors:
                     self._world.destroy([spawned.actor])
                 spawned.memory.clear()
                 spawned.actor = self._spawn(index, spawned.sensor, spawned.modality, spawned.reader)
+                spawned.is_listening = True
+
+    def expect(self, sensors: Collection[Sensor], *, ticks: int) -> None:
+        """See ``SensorPort``: a server measures what somebody listens to, and takes a listener when its connection is there."""
+        self._wanted = sensors
+        if ticks > 1:
+            self._rest(carried_alone=True)
+            return
+        for index, spawned in enumerate(self._spawned):
+            if not spawned.is_listening and spawned.sensor in sensors:
+                self._world.listen(spawned.actor, partial(self._put, index))
+                spawned.is_listening = True
+        self._rest()
+
+    def _rest(self, *, carried_alone: bool = False) -> None:
+        """Stop listening to who is not wanted next, has sent what it was to, and compares nothing with what it saw before."""
+        for index, spawned in enumerate(self._spawned):
+            idle = spawned.reader.rests and spawned.is_carried if carried_alone else spawned.sensor not in self._wanted
+            sent = index not in self._awaited or index in self._inbox.sent
+            if idle and spawned.is_listening and sent and not spawned.modality.remembers:
+                self._world.stop_listening(spawned.actor)
+                spawned.is_listening = False
 
     def place(self, poses: Sequence[SensorPose]) -> None:
         """See ``SensorPort``."""
+        self._rest()  # by now everything of the capture before is here
         self._inbox = Inbox()
         self._pose_of = {pose.sensor: pose for pose in poses}
         moved = [spawned for spawned in self._moved() if spawned.sensor in self._pose_of]
@@ -129,6 +156,7 @@ class CarlaSensors:
         self._pose_of |= {pose.sensor: pose for pose in state.carried}
         unread = {index for index, spawned in enumerate(self._spawned) if spawned.sensor not in self._pose_of}
         silent, self._silent = self._silent | unread, set()
+        self._awaited = set(range(len(self._spawned))) - silent
         pending = SensorsPending(
             self._inbox,
             frame=state.frame,

@@ -7,7 +7,7 @@ masks by ``object_numbers.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from uavsim.geometry import unreal
 from uavsim.records.modalities import INSTANCE, Modality, modality, ordered
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
-from uavsim.records.sensors import Agent
+from uavsim.records.sensors import Agent, Sensor
 from uavsim.simulate.airsim.link import AirSimLink, pose_close
 from uavsim.simulate.airsim.readers import AirSimReader, reader_of
 from uavsim.simulate.airsim.swarm import MAIN, AirSimPoses
@@ -51,6 +51,9 @@ class AirSimSensors:
         self._engine.ask(ends, doing="closing", ticks=False)
         self._links = {}  # the origin may be another town's
         self._meaning: tuple[UInt16Array, UInt8Array] | None = None
+
+    def expect(self, sensors: Collection[Sensor], *, ticks: int) -> None:
+        """See ``SensorPort``; AirSim draws when it is asked."""
 
     def place(self, poses: Sequence[SensorPose]) -> None:
         """See ``SensorPort``; the swarm has placed the vehicles, this is what their cameras must report."""

@@ -91,6 +91,10 @@ class Subscriber:
                     break
                 self._queue.task_done()
 
+    def has_left(self) -> bool:
+        """Return whether the other end has closed, which ``pump`` notices later: nothing is drawn for who has left."""
+        return _has_left(self._connection)
+
     def await_sent(self, limit_s: float) -> None:
         """Wait until everything that was queued has left."""
         with self._queue.all_tasks_done:
@@ -165,7 +169,7 @@ class Streams:
 
     def readers(self, stream_id: int) -> tuple[Subscriber, ...]:
         """Give who reads it now."""
-        return tuple(s for s in self._subscribers.get(stream_id, ()) if not s.closed.is_set())
+        return tuple(s for s in self._subscribers.get(stream_id, ()) if not s.closed.is_set() and not s.has_left())
 
     def send(self, stream_id: int, packet: Packet) -> None:
         """Queue a packet for everybody who reads the stream."""

@@ -68,8 +68,20 @@ def test_who_listens_again_gets_no_image_of_a_tick_before() -> None:
     eye.listen(lambda image: arrived.append(image.frame))
     since = world.tick()
     until(lambda: since in arrived)
-    done(since=since, arrived=arrived)
+    eye.stop()
+    library = world.get_blueprint_library().find('sensor.lidar.ray_cast_semantic')
+    turn = lambda: library.set_attribute('rotation_frequency', '20') or library
+    ray, turns = world.spawn_actor(turn(), carla.Transform(carla.Location(z=2))), []
+    for _ in range(2):  # CARLA's lidar casts the rays of one tick, however long nobody listened
+        ray.listen(turns.append); count = len(turns)
+        world.tick(); until(lambda: len(turns) > count)
+        ray.stop(); until(lambda: not ray.is_listening())
+        for _ in range(5): world.tick()
+    done(since=since, arrived=arrived, turns=[(len(turn), turn.horizontal_angle) for turn in turns])
     """,
         )
 
     assert seen["arrived"] == [seen["since"]]
+    (points, angle), (again, angle_again) = seen["turns"]
+    assert points == again > 0
+    assert angle_again == pytest.approx(angle, abs=1e-3)

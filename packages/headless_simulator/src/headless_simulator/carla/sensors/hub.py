@@ -147,6 +147,8 @@ class Sensors:
             readers = self._streams.readers(actor.stream_id)
             if not readers:
                 successive.forget(actor)
+                if actor.blueprint not in cameras.IMAGES and self._is_due(actor, moment):
+                    self._last_s[actor.actor_id] = moment.elapsed_s  # its turns go on, whoever listens
                 continue
             is_image = actor.blueprint in cameras.IMAGES
             if (is_image and not render) or not self._is_due(actor, moment):
