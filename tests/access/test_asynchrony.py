@@ -26,7 +26,10 @@ IMAGES = [
     Taken("b200", "CAMERA_FRONT_id_1", 200),  # of a keyframe: of nobody's clock
 ]
 ROWS: dict[str, list[dict[str, Any]]] = {
-    "clock": [{"agent": "0"}, {"agent": "1"}],
+    "clock": [
+        {"agent": "0", "drift_ppm": 50_000.0, "offset_us": 7.0},
+        {"agent": "1", "drift_ppm": 0.0, "offset_us": -10.0},
+    ],
     "clock_reading": [
         {"sample_data_token": t, "agent_timestamp": stamp}
         for t, stamp in (("a100", 107), ("a100b", 107), ("a300", 307), ("b150", 140), ("b250", 240))
@@ -63,3 +66,9 @@ def test_who_has_no_clock_is_named() -> None:
         known("7", 100)
     with pytest.raises(InputError, match="no agent '0'"):
         newest_known([], {}, agent="0", timestamp_us=1)
+
+
+def test_how_old_images_are_is_by_the_receivers_clock() -> None:
+    """At 500, 400 after the first image, a clock that is 5 % fast and 7 ahead shows 527."""
+    found = newest_known(cast("list[Image]", IMAGES), ROWS, agent="0", timestamp_us=500)
+    assert {name: known.age_us for name, known in found.items()} == {"0": 527 - 307, "1": 527 - 240}

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import uavsim
 from tests.e2e.flights import Flights
 from tests.validate.clock_defects import PLANTED_CLOCKS
+from uavsim.export import ExportRequest
+from uavsim.export.opv2v import export_opv2v
 from uavsim.validate.validator import validate_version
 
 ENOUGH_PX = 60
@@ -66,6 +69,20 @@ def test_a_drone_knows_what_arrived(out: Path) -> None:
         assert {image.timestamp_us for image in of.images} == {of.timestamp_us}
         assert of.arrival_us - of.timestamp_us >= (0 if name == "0" else 20_000)
         assert of.agent_timestamp_us != of.timestamp_us
+
+
+def test_an_export_as_received_has_others_images_as_old_as_they_are(out: Path, tmp_path: Path) -> None:
+    export_opv2v(ExportRequest(out, tmp_path, received=True))
+    scene = uavsim.open(out).scene("scene_0000")
+    frames = sorted(path.stem for path in (tmp_path / "all/scene_0000/0").glob("*.yaml"))
+    assert frames == [f"{sample.number:06d}" for sample in scene.samples[1:]], "nobody has heard anybody at the begin"
+    sample = scene.samples[1]
+    for name, known in scene.known_at(sample.timestamp_us, 0).items():
+        content = yaml.safe_load((tmp_path / f"all/scene_0000/{name}/000001.yaml").read_text())
+        image = known.images[0] if name != "0" else sample.images[0]
+        x_m, y_m, _ = image.map_SE3_flu.translation_m
+        assert content["lidar_pose"][:2] == pytest.approx([x_m, -y_m], abs=1e-6)
+        assert len(content["vehicles"]) == len(sample.boxes)
 
 
 @pytest.mark.parametrize("name", PLANTED_CLOCKS)

@@ -47,7 +47,7 @@ def plan_of(firing: int) -> ScenePlan:
     drone = (np.arange(CAPTURES)[:, None] * firing + np.arange(firing)) % CAMERAS  # others each time
     drone, step, none = np.sort(drone).ravel(), np.repeat(steps, firing), np.zeros(0)
     clocks = ClocksPlan(
-        swarm.drone_ids, 10.0, np.zeros(CAMERAS), np.zeros(CAMERAS), drone, step, step * float(plan.step_us),
+        swarm.drone_ids, 10.0, np.zeros(CAMERAS), np.zeros(CAMERAS), drone, step, np.asarray(step * plan.step_us, np.float64),
         none.astype(np.int64), none.astype(np.int64), none,
     )  # fmt: skip
     ingredients = {**plan.ingredients, "clocks": clocks}

@@ -4,7 +4,9 @@
 
 ``FOLDER`` is a dataset whose clocks fire when its keyframes are taken, every 0.1 s, and whose messages arrive at once; without
 one it is flown. The images that drone 0 knows after 0, 100, ... 400 ms must be those of the sample that OpenCOOD's
-``time_delay_calculation`` and the lines of Griffin's ``generate_nuscenes_pkl.py`` name. Ends with 0 only if all are.
+``time_delay_calculation`` and the lines of Griffin's ``generate_nuscenes_pkl.py`` name. Then a flight whose messages take 200
+ms is exported as received: every image and pose of an agent must be that of the frame to which OpenCOOD shifts in the plain
+export. Ends with 0 only if all are.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from types import SimpleNamespace
 from typing import Any, Final, TypeAlias
 
 import numpy as np
+import yaml
 
 import uavsim
 from tools.common.program import run_uavsim
@@ -30,6 +33,7 @@ Shift: TypeAlias = Callable[[Scene, int, int], int]
 """A scene, the number of a sample in it, a latency in ms -> the number of the sample that is seen."""
 
 FIRST: Final = 5
+LATE_MS: Final = 200
 DATASET: Final = """
 description: Clocks that fire when keyframes are taken.
 seed: 38
@@ -93,6 +97,26 @@ def count_same(scene: Scene, shift: Shift) -> tuple[int, int]:
     return same, compared
 
 
+def count_received(folder: Path, work: Path, shift: Shift) -> tuple[int, int]:
+    """Return how many images and poses of an export as received are those of the shifted frame, and of how many."""
+    same = compared = 0
+    for name, words in (("plain", ()), ("received", ("--received",))):
+        run_uavsim("export", str(folder), str(work / name), "--format", "opv2v", *words, cwd=work)
+    for scene in uavsim.open(folder):
+        for path in sorted((work / "received/all" / scene.name).rglob("*.yaml")):
+            agent, key = path.parent.name, int(path.stem)
+            older = (
+                work / "plain/all" / scene.name / agent / f"{shift(scene, key, LATE_MS) if agent != '0' else key:06d}"
+            )
+            pose, wanted = (yaml.safe_load(p.read_text("utf-8")) for p in (path, older.with_suffix(".yaml")))
+            pairs = [(pose["lidar_pose"], wanted["lidar_pose"])]
+            for image in sorted(path.parent.glob(f"{path.stem}_camera*")):
+                other = older.with_name(image.name.replace(path.stem, older.name))
+                pairs.append((image.read_bytes(), other.read_bytes()))
+            same, compared = same + sum(a == b for a, b in pairs), compared + len(pairs)
+    return same, compared
+
+
 def main() -> int:
     """Compare and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -110,14 +134,25 @@ def main() -> int:
                 same, compared = count_same(scene, shift)
                 print(f"{scene.name}: {same} of {compared} late images are those to which {name} shifts")
                 good = good and same == compared > 0
+        if (shift := shifts["OpenCOOD"]) is not None:
+            same, compared = count_received(fly(Path(made), late=True), Path(made), shift)
+            print(
+                f"as received after {LATE_MS} ms: {same} of {compared} images and poses are those to which OpenCOOD shifts"
+            )
+            good = good and same == compared > 0
     return 0 if good else 1
 
 
-def fly(work: Path) -> Path:
-    """Make the dataset in a folder."""
-    write_plans(work, name="whole-steps", dataset=DATASET)
-    run_uavsim("generate", "--dataset", "whole-steps", "--out", str(work / "out"), cwd=work)
-    return work / "out"
+def fly(work: Path, *, late: bool = False) -> Path:
+    """Make the dataset in a folder, with messages that arrive at once or late."""
+    name, messages = (
+        ("late-steps", f", messages: {{latency_s: [{LATE_MS / 1e3}, {LATE_MS / 1e3}]}}")
+        if late
+        else ("whole-steps", "")
+    )
+    write_plans(work, name=name, dataset=DATASET.replace("rate_hz: 10", f"rate_hz: 10{messages}"))
+    run_uavsim("generate", "--dataset", name, "--out", str(work / name), cwd=work)
+    return work / name
 
 
 if __name__ == "__main__":

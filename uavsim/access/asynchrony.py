@@ -23,6 +23,7 @@ class KnownImages:
         timestamp_us: true time at which they were taken.
         agent_timestamp_us: what the clock of who took them showed then: all that a receiver learns of it.
         arrival_us: true time at which they arrived; of one's own, when they were taken.
+        age_us: what the receiver's clock shows at the instant, less ``agent_timestamp_us``: how old it takes them to be.
     """
 
     agent: str
@@ -30,6 +31,7 @@ class KnownImages:
     timestamp_us: int
     agent_timestamp_us: int
     arrival_us: int
+    age_us: int
 
 
 def newest_known(
@@ -59,9 +61,13 @@ def newest_known(
     for row in rows.get("message", ()):
         if row["receiver"] == agent and row["arrival"]:
             arrivals[str(row["sender"]), int(row["timestamp"])] = int(row["arrival"])
+    clock = next(row for row in rows["clock"] if row["agent"] == agent)
+    since_us = timestamp_us - min(image.timestamp_us for image in images)
+    shown_us = timestamp_us + since_us * float(clock["drift_ppm"]) * 1e-6 + float(clock["offset_us"])
     found: dict[str, KnownImages] = {}
     for key in sorted(arrivals):  # by agent, then by time: a later one takes the place of an earlier one
         if arrivals[key] <= timestamp_us and key in fired:
             taken = tuple(fired[key])
-            found[key[0]] = KnownImages(key[0], taken, key[1], stamped[taken[0].token], arrivals[key])
+            stamp_us = stamped[taken[0].token]
+            found[key[0]] = KnownImages(key[0], taken, key[1], stamp_us, arrivals[key], round(shown_us - stamp_us))
     return found

@@ -160,18 +160,23 @@ def export_format(
     split: Annotated[str | None, typer.Option(help="uav_train, uav_val, ...; default: every scene.")] = None,
     topics: Annotated[str, typer.Option(help="Names of rosbag2's topics: airsim, carla, nuscenes2mcap.")] = "airsim",
     model: Annotated[str, typer.Option(help=f"Of cosmos: {', '.join(MODELS)}; default: by the rate.")] = "",
+    received: Annotated[
+        bool, typer.Option("--received", help="Of opv2v: the others' images that drone 0 has at each keyframe.")
+    ] = False,
     dry_run: DryRun = False,
 ) -> None:
     """Write a dataset in another format: COCO, KITTI, OPV2V, Griffin, COLMAP, Cosmos, ROS 2 bags and others."""
     _refuse_the_same(folder, out)
     exporter = EXPORTERS.pick(kind)
+    if received and kind != "opv2v":
+        raise InputError(f"--received is of --format opv2v; {kind} has the synchronous keyframes alone")
     if dry_run:
         _say_intent(folder, out, version, f"format {kind}")
         return
     if (missing := lacks(open_folder(folder, version), kind)) is not None:
         hint = f"; uavsim replay {folder} --out NEW --sensors +lidar records it" if "lidar" in missing else ""
         Screen().print(line(("yellow", "note: "), missing + hint))
-    for path in exporter(ExportRequest(folder, out, version, split, topics, model)):
+    for path in exporter(ExportRequest(folder, out, version, split, topics, model, received)):
         Screen().print(f"wrote {path}")
 
 

@@ -4,7 +4,8 @@ Everything is in the simulator's left-handed axes, metres and degrees, as OpenCO
 ``[x, y, z, roll, yaw, pitch]``, extents half sizes, speeds km/h. Drone 0 is the ego (first in the order of the names); vehicle
 ``v0`` is 1000, roadside unit ``r0`` is -1, as V2XSet has it, and ``r1`` 2001.
 Cameras are numbered in the rig's order; OpenCOOD's loader reads the first four. Points are of the drone's own depth cameras,
-in its own frame, where depth was recorded; else the cloud is empty.
+in its own frame, where depth was recorded; else the cloud is empty. As received, a frame has the images of others that the ego
+has then, with their poses; frames in which it lacks somebody's are left out.
 Source: OpenCOOD ``opencood/data_utils/datasets/basedataset.py``, ``opencood/utils/box_utils.py``.
 """
 
@@ -16,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from uavsim.access import Boxes, Image, Sample
+from uavsim.access import Boxes, Image, Sample, Scene
 from uavsim.dataset.schema import AGENT
 from uavsim.export.carla_axes import pcd, points_of_depth, points_of_lidar, pose, pose_of_camera, ue_transform
 from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids
@@ -30,6 +31,7 @@ from uavsim.records.channels import split_channel
 __all__ = ["export_opv2v"]
 
 _KMH_PER_MPS = 3.6
+_EGO: Final = 0
 _FURTHER_UNITS: Final = 2000
 
 
@@ -48,19 +50,42 @@ def _export_opv2v(request: ExportRequest) -> list[Path]:
     for scene in request.open_labelled().scenes(request.split):
         own_token = {split_channel(f"SENSOR_id_{row['id']}")[1]: row["instance_token"] for row in scene.rows(AGENT)}
         for sample in scene:
-            _write_sample(folder, sample, own_token)
+            images = by_drone(sample)
+            if not request.received or _receive(scene, sample, images):
+                _write_sample(folder, sample, images, own_token, received=request.received)
     return [folder.shown]
 
 
-def _write_sample(folder: ResultPath, sample: Sample, own_token: Mapping[int, str]) -> None:
+def _receive(scene: Scene, sample: Sample, images: dict[int, list[Image]]) -> bool:
+    """Put the images that drone 0 has of each other one in place of the keyframe's; False where it has none of somebody.
+
+    OpenCOOD joins a frame's poses and images, as old as they are, with the vehicles of the frame's own instant.
+    """
+    known = scene.known_at(sample.timestamp_us, agent=_EGO)
+    heard = {drone_id: known[str(drone_id)] for drone_id in images if str(drone_id) in known}
+    for drone_id, had in heard.items():
+        order = [image.channel for image in images[drone_id]]
+        if drone_id != _EGO:
+            images[drone_id] = sorted(had.images, key=lambda image, order=order: order.index(image.channel))  # type: ignore[misc]
+    return heard.keys() == images.keys()
+
+
+def _write_sample(
+    folder: ResultPath,
+    sample: Sample,
+    by_agent: Mapping[int, list[Image]],
+    own_token: Mapping[int, str],
+    *,
+    received: bool,
+) -> None:
     """Write a sample of all agents; nobody has its own box."""
     vehicles, tokens = _vehicles(sample.boxes), sample.boxes.instance_tokens
-    for drone_id, images in by_drone(sample).items():
+    for drone_id, images in by_agent.items():
         others = {k: v for (k, v), t in zip(vehicles.items(), tokens, strict=True) if t != own_token.get(drone_id)}
         own = folder / sample.scene_name / _folder_name(drone_id)
         name = f"{sample.number:06d}"
         write_text(own / f"{name}.yaml", to_yaml({**_drone(images), "vehicles": others}))
-        scan = lidar_of(sample, drone_id)
+        scan = None if received and drone_id != _EGO else lidar_of(sample, drone_id)  # no clock fires a lidar
         points_m = points_of_depth(images) if scan is None else points_of_lidar(scan)
         write_bytes(own / f"{name}.pcd", pcd(points_m))
         for number, image in enumerate(images):

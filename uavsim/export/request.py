@@ -30,6 +30,7 @@ class ExportRequest:
         split: name in ``splits.json``; by default every scene.
         topics: how ``rosbag2`` names its topics.
         model: for which ``cosmos`` cuts its clips; "" for the one of their rate.
+        received: whether ``opv2v`` gives the others' images that the ego has by their clocks and messages, not the keyframe's.
     """
 
     root: Path
@@ -38,6 +39,7 @@ class ExportRequest:
     split: str | None = None
     topics: str = "airsim"
     model: str = ""
+    received: bool = False
 
     @property
     def split_name(self) -> str:

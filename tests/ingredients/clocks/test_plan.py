@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uavsim.config.overrides import Overrides
+from uavsim.config.town import Obstacle, TownConfig
 from uavsim.errors import ConfigError
 from uavsim.ingredients.clocks.config import Clocks
-from uavsim.ingredients.clocks.plan import _instants
+from uavsim.ingredients.clocks.plan import _hidden, _instants, _waits_s
 from uavsim.plan.scenes import plan_scenes
 from uavsim.records.clocks import ClocksPlan
 from uavsim.records.codec import pack_plan, unpack_plan
@@ -118,9 +119,40 @@ def test_messages_overtake_each_other_get_lost_and_end_at_the_range(tmp_path: Pa
         plans(tmp_path, more % "1")
 
 
+def test_what_is_sent_waits_for_its_radio_and_takes_longer_from_afar(tmp_path: Path) -> None:
+    """At 10 Mbit/s 50 kB take 0.04 s; the second of two firings 0.02 s apart waits 0.02 s for the first."""
+    drone, step = np.array([0, 1, 0, 0]), np.array([0, 0, 4, 200])
+    assert _waits_s(drone, step, step_s=0.005, sending_s=0.04) == pytest.approx([0.04, 0.04, 0.06, 0.04])
+    more = CLOCKS.replace("}", ", messages: {%s}}")
+    plan, plain = (plans(tmp_path, more % words)[0] for words in (
+        "bandwidth_mbps: 10, size_kb: 50, latency_s_per_km: 1", "loss: 0"))  # fmt: skip
+    clocks, sent = clocks_of(plan), clocks_of(plain)
+    place_m = plan.swarm.map_SE3_flu.translation_m[clocks.step[clocks.message]]
+    apart_m = np.linalg.norm(place_m[np.arange(len(place_m)), clocks.drone[clocks.message]]
+                             - place_m[np.arange(len(place_m)), clocks.receiver], axis=1)  # fmt: skip
+    assert (clocks.arrival_us - sent.arrival_us) / 1e6 == pytest.approx(0.04 + apart_m / 1000, abs=1e-9)
+
+
+def test_nothing_arrives_through_an_obstacle() -> None:
+    """From 40 m high, 10 m before a tower whose top is at 51 m, a way to 80 m high 30 m off passes above it."""
+    tower = Obstacle(name="tower", x_m=(10.0, 20.0), y_m=(-5.0, 5.0), top_m=50.0)
+    ends_m = (-100.0, 100.0)
+    town = TownConfig(
+        name="T", carla_map="T", short_name="t", x_m=ends_m, y_m=ends_m, ground_z_m=1.0, obstacles=(tower,)
+    )
+    to_m = np.array([[30, 0, 40], [30, 0, 60], [30, 0, 80], [5, 0, 40], [0, 30, 40], [30, 20, 40]], dtype=float)
+    from_m = np.array([0.0, 0.0, 40.0]) + np.zeros((6, 3))
+    assert _hidden(town, from_m, to_m).tolist() == [True, True, False, False, False, False]
+    assert _hidden(town, from_m, to_m).tolist() == _hidden(town, to_m, from_m).tolist()
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
+        (
+            "clocks: {rate_hz: 10, messages: {bandwidth_mbps: 10, size_kb: 500}}\n",
+            "sends a message of 500 kB in 0.4 s, and another comes every 0.1 s; the least is 40, or a smaller size_kb",
+        ),
         (
             "clocks: {rate_hz: 400}\n",
             "rate_hz=400 is faster than a step of 0.005 s; the most is 200, or step_s: 0.0025",

@@ -22,6 +22,14 @@ class Messages(Model):
     """Share of messages that never arrive."""
     range_m: Annotated[float, Field(gt=0, le=100_000)] | None = None
     """Farther apart, nothing arrives."""
+    latency_s_per_km: Fraction = 0.0
+    """On top, by the way from drone to drone when it is sent."""
+    bandwidth_mbps: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    """Of each sender's radio, which sends one message after the other, to all at once; without it sending takes no time."""
+    size_kb: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    """Of a message; without it its images as they are, three bytes a pixel."""
+    line_of_sight: bool = False
+    """Nothing arrives through an obstacle of the town (``obstacles`` of its YAML)."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from uavsim.config.dataset import DatasetConfig
 from uavsim.config.load import Loaded
+from uavsim.config.town import TownConfig
 from uavsim.ingredients.clocks.config import Clocks, Messages
 from uavsim.plan.ingredients import ScenePlanner, SceneToFill, TownPlan
 from uavsim.records.clocks import ClocksPlan
 from uavsim.records.plan import SwarmTrajectory
-from uavsim.typing import FloatArray, IntArray, JsonDict
+from uavsim.records.sensors import SensorSpec
+from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 
 __all__ = ["planner", "summary"]
 
@@ -31,8 +35,11 @@ def planner(town: TownPlan) -> ScenePlanner:
     if any(getattr(spec.params, "shutter", None) is not None for spec in town.rig):
         raise dataset.error(("clocks",), "a camera of the rig has a shutter, whose ticks images of others would share")
 
+    sending_s = _sending_s(dataset, block, town.rig)
+
     def plan(scene: SceneToFill) -> ClocksPlan:
-        made = _fire(block, scene.swarm, step_s=dataset.model.step_s, rng=scene.rng("clocks"))
+        links = _Links(block.messages, sending_s, town.town if block.messages.line_of_sight else None)
+        made = _fire(block, links, scene.swarm, step_s=dataset.model.step_s, rng=scene.rng("clocks"))
         end_us = (scene.swarm.map_SE3_flu.translation_m.shape[0] - 1) * dataset.model.step_s * 1e6
         if not (made.arrival_us <= end_us).any() and len(scene.swarm.drone_ids) > 1:
             what = f"no message ever arrives in scene {scene.number}"
@@ -71,7 +78,35 @@ def _check(dataset: Loaded[DatasetConfig], block: Clocks) -> None:
         raise dataset.error(("clocks", "phase_s"), what)
 
 
-def _fire(block: Clocks, swarm: SwarmTrajectory, *, step_s: float, rng: np.random.Generator) -> ClocksPlan:
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """The ways between drones: how long a radio sends a message, and the town through which nothing arrives, or None."""
+
+    block: Messages
+    sending_s: float
+    town: TownConfig | None
+
+
+def _sending_s(dataset: Loaded[DatasetConfig], block: Clocks, rig: Sequence[SensorSpec]) -> float:
+    """Return how long a radio sends the images of a firing."""
+    links = block.messages
+    if links.bandwidth_mbps is None:
+        return 0.0
+    pixels = sum(spec.camera.width_px * spec.camera.height_px for spec in rig if spec.params.is_optical)
+    size_kb = links.size_kb or 3 * pixels / 1e3
+    sending_s = size_kb * 8e-3 / links.bandwidth_mbps
+    if sending_s * block.rate_hz > 1:
+        what = (
+            f"bandwidth_mbps={links.bandwidth_mbps:g} sends a message of {size_kb:g} kB in {sending_s:.3g} s, and another "
+            f"comes every {1 / block.rate_hz:g} s; the least is {size_kb * 8e-3 * block.rate_hz:.4g}, or a smaller size_kb"
+        )
+        raise dataset.error(("clocks", "messages", "bandwidth_mbps"), what)
+    return sending_s
+
+
+def _fire(
+    block: Clocks, links: _Links, swarm: SwarmTrajectory, *, step_s: float, rng: np.random.Generator
+) -> ClocksPlan:
     drones, last = len(swarm.drone_ids), swarm.map_SE3_flu.translation_m.shape[0] - 1
     phase_s = rng.uniform(*block.phase_s, size=drones)
     drift = rng.uniform(-block.drift_ppm, block.drift_ppm, drones)
@@ -82,7 +117,7 @@ def _fire(block: Clocks, swarm: SwarmTrajectory, *, step_s: float, rng: np.rando
     step = np.rint(asked_s / step_s).astype(np.int64)
     order = np.lexsort((drone, step))
     drone, step, asked_s = drone[order], step[order], asked_s[order]
-    message, receiver, arrival_us = _send(block.messages, swarm, drone, step, step_s=step_s, rng=rng)
+    message, receiver, arrival_us = _send(links, swarm, drone, step, step_s=step_s, rng=rng)
     return ClocksPlan(
         drone_ids=swarm.drone_ids,
         rate_hz=block.rate_hz,
@@ -111,25 +146,58 @@ def _instants(
 
 
 def _send(
-    links: Messages, swarm: SwarmTrajectory, drone: IntArray, step: IntArray, *, step_s: float, rng: np.random.Generator
+    ways: _Links, swarm: SwarmTrajectory, drone: IntArray, step: IntArray, *, step_s: float, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Send what each firing took to every other drone: (M,) firings, receivers, and arrivals in us, NaN where lost."""
-    drones = len(swarm.drone_ids)
+    links, drones = ways.block, len(swarm.drone_ids)
     message = np.repeat(np.arange(len(drone)), drones)
     receiver = np.tile(np.arange(drones), len(drone))
     others = receiver != drone[message]
     message, receiver = message[others], receiver[others]
     delay_s = rng.uniform(*links.latency_s, size=len(message))
     lost = rng.uniform(size=len(message)) < links.loss
+    places_m = swarm.map_SE3_flu.translation_m
+    from_m, to_m = places_m[step[message], drone[message]], places_m[step[message], receiver]
+    apart_m = np.linalg.norm(from_m - to_m, axis=1)
     if links.range_m is not None:
-        places_m = swarm.map_SE3_flu.translation_m
-        apart_m = places_m[step[message], drone[message]] - places_m[step[message], receiver]
-        lost |= np.linalg.norm(apart_m, axis=1) > links.range_m
+        lost |= apart_m > links.range_m
+    if ways.town is not None:
+        lost |= _hidden(ways.town, from_m, to_m)
+    delay_s += apart_m * 1e-3 * links.latency_s_per_km
     arrival_us = np.where(lost, np.nan, (step[message] * step_s + delay_s) * 1e6)
+    if ways.sending_s:
+        arrival_us += _waits_s(drone, step, step_s=step_s, sending_s=ways.sending_s)[message] * 1e6
     return message, receiver, arrival_us
+
+
+def _waits_s(drone: IntArray, step: IntArray, *, step_s: float, sending_s: float) -> FloatArray:
+    """Return how long after each firing its message has left its sender, whose radio sends one after the other."""
+    free_s, waits_s = dict[int, float](), np.zeros(len(drone))
+    for row, (sender, at) in enumerate(zip(drone.tolist(), step.tolist(), strict=True)):
+        free_s[sender] = max(at * step_s, free_s.get(sender, 0.0)) + sending_s
+        waits_s[row] = free_s[sender] - at * step_s
+    return waits_s
+
+
+def _hidden(town: TownConfig, from_m: FloatArray, to_m: FloatArray) -> BoolArray:
+    """Return whether (N,) straight ways meet an obstacle of the town."""
+    hidden = np.zeros(len(from_m), dtype=bool)
+    for one in town.obstacles:
+        low = np.array([one.x_m[0], one.y_m[0], -np.inf])
+        high = np.array([one.x_m[1], one.y_m[1], town.ground_z_m + one.top_m])
+        way_m = to_m - from_m
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.stack([(low - from_m) / way_m, (high - from_m) / way_m])
+        beside = (way_m == 0) & ((from_m < low) | (from_m > high))
+        shares = np.where(way_m == 0, np.array([-np.inf, np.inf])[:, None, None], shares)
+        enter, leave = shares.min(axis=0).max(axis=1), shares.max(axis=0).min(axis=1)
+        hidden |= ~beside.any(axis=1) & (np.maximum(enter, 0) <= np.minimum(leave, 1))
+    return hidden
 
 
 def summary(planned: ClocksPlan) -> JsonDict:
     """Return what ``uavsim plan`` shows."""
     lost = float(np.isnan(planned.arrival_us).mean()) if len(planned.arrival_us) else 0.0
-    return {"clocks": f"{planned.rate_hz:g} Hz, {len(planned.step)} firings, {lost:.0%} of messages lost"}
+    ticks = len(np.unique(planned.step))
+    told = f"{planned.rate_hz:g} Hz, {len(planned.step)} firings in {ticks} ticks, {lost:.0%} of messages lost"
+    return {"clocks": told}

@@ -150,4 +150,6 @@ DEPTH: Final = camera_reader("sensor.camera.depth", _depth_m)
 SEMANTIC: Final = camera_reader("sensor.camera.semantic_segmentation", lambda image: bgra(image)[..., 2])
 OPTICAL_FLOW: Final = camera_reader("sensor.camera.optical_flow", _flow_px)
 EVENTS: Final = camera_reader("sensor.camera.dvs", _events)
-LIDAR: Final = CarlaReader("sensor.lidar.ray_cast_semantic", _lidar_attributes, _other_turn, _returns, every_tick=True, rests=True)
+LIDAR: Final = CarlaReader(
+    "sensor.lidar.ray_cast_semantic", _lidar_attributes, _other_turn, _returns, every_tick=True, rests=True
+)

@@ -114,7 +114,7 @@ class CarlaSensors:
                 spawned.is_listening = True
 
     def expect(self, sensors: Collection[Sensor], *, ticks: int) -> None:
-        """See ``SensorPort``: a server measures what somebody listens to, and takes a listener when its connection is there."""
+        """See ``SensorPort``; a server measures what somebody listens to, and a new listener takes it a moment."""
         self._wanted = sensors
         if ticks > 1:
             self._rest(carried_alone=True)

@@ -57,6 +57,18 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class LateConfig(_Part):
+    """The others' images are older than the ego's."""
+
+    way: Literal["clocks", "shift"] = Field(
+        default="clocks",
+        description="clocks: the newest that has arrived, taken by the others' own clocks; shift: an earlier keyframe",
+    )
+    latency_ms: tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] = Field(
+        default=(0.0, 0.0), description="least and most, drawn for each frame and sender, beside the messages' own"
+    )
+
+
 class DataConfig(_Part):
     """Samples, cameras and classes to learn from."""
 
@@ -72,6 +84,7 @@ class DataConfig(_Part):
     size_px: tuple[Count, Count] | None = Field(
         default=None, description="width, height that images are made; default: as they are"
     )
+    late: LateConfig | None = Field(default=None, description="what the ego hears is older; default: of the same tick")
     keep_images: bool = Field(default=False, description="in memory, once they are decoded and resized")
     classes: dict[str, tuple[str, ...]] = Field(
         default_factory=lambda: dict(NUSCENES_CLASSES),
@@ -111,6 +124,7 @@ class SharingConfig(_Part):
     )
     query_channels: Count = Field(default=16, description="who2com, when2com: length of the query")
     key_channels: Count = Field(default=64, description="who2com, when2com: length of the key")
+    time: bool = Field(default=False, description="v2vnet: messages say how old they are")
     rounds: Annotated[int, Field(ge=1, le=5)] = Field(default=2, description="v2vnet: rounds of messages")
     teacher: Path | None = Field(default=None, description="disconet: checkpoint of a model with sharing early")
     distillation: Annotated[float, Field(ge=0)] = Field(

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ def views(*poses: torch.Tensor, seed: int = 0) -> Views:
         torch.stack(poses)[None],
         torch.ones(1, drones, 1, dtype=torch.bool),
         torch.ones(1, drones, dtype=torch.bool),
+        torch.zeros(1, drones),
     )
 
 
@@ -60,12 +62,10 @@ def test_all_images_are_pooled_in_any_order_of_the_others() -> None:
 def test_an_image_that_is_not_there_is_neither_seen_nor_counted() -> None:
     early = detector("early")
     both = views(turned(0.0), turned(0.5, 3.0, 0.0))
-    lost = Views(both.images, both.intrinsics, both.grid_T_optical, both.map_T_grid,
-                 torch.tensor([[[True], [False]]]), both.present)  # fmt: skip
+    lost = replace(both, there=torch.tensor([[[True], [False]]]))
     with torch.no_grad():
         alone = early(views(turned(0.0)))
-        black = Views(lost.images.clone().index_fill_(1, torch.tensor([1]), 0), lost.intrinsics, lost.grid_T_optical,
-                      lost.map_T_grid, lost.there, lost.present)  # fmt: skip
+        black = replace(lost, images=lost.images.clone().index_fill_(1, torch.tensor([1]), 0))
         torch.testing.assert_close(early(lost).features, early(black).features)
         assert early(lost).sent_bytes.tolist() == alone.sent_bytes.tolist() == [0]
 

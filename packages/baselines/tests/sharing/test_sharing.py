@@ -1,6 +1,7 @@
 """What holds for every way to share, and what each promises alone."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -141,3 +142,12 @@ def test_a_turned_sender_is_understood_in_the_egos_grid() -> None:
     given = Messages(features, poses, torch.ones(1, 2, dtype=torch.bool), GRID, confidence)
     shared = module("where2comm", threshold=0.1)(given).features
     assert shared[0, 0].nonzero().tolist() == [[1, 3]]
+
+
+def test_a_message_that_says_its_age_counts_otherwise_when_it_is_old() -> None:
+    model, now = module("v2vnet", time=True), messages(3)
+    old = replace(now, age_s=torch.tensor([[0.0, 0.3, 0.1]]).expand(2, 3))
+    new = replace(now, age_s=torch.zeros(2, 3))
+    torch.testing.assert_close(model(new).features, model(now).features)
+    assert not torch.allclose(model(old).features, model(new).features)
+    assert torch.equal(module("v2vnet")(old).features, module("v2vnet")(now).features)  # who does not ask is not told

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import torch
@@ -28,6 +28,7 @@ __all__ = [
     "Item",
     "Items",
     "Sight",
+    "Sights",
     "collate",
     "drones_heard",
     "drones_used",
@@ -79,7 +80,8 @@ def drones_used(config: Config, drones: Sequence[AgentId], ego: int, hears: Sequ
 class Items(Dataset[Item]):
     """Items by (number of the frame, place of the ego, number of the frame whose boxes are the labels)."""
 
-    def __init__(self, frames: Sequence[Frame], config: Config) -> None:
+    def __init__(self, frames: Sequence[Frame], config: Config, *, sights: Sights | None = None) -> None:
+        self.sights = sights or sights_of
         self.frames, self.config, self.grid = frames, config, grid_of(config)
         self.images = Images(config)
 
@@ -92,7 +94,8 @@ class Items(Dataset[Item]):
         frame, of_labels = self.frames[number], self.frames[labelled]
         used = drones_used(self.config, frame.drones, ego)
         heard = drones_used(self.config, frame.drones, ego, self._sides(number, ego))
-        sights = [replace(sight, present=k in heard) for k, sight in zip(used, sights_of(frame, used), strict=True)]
+        shown = zip(used, self.sights(frame, used), strict=True)
+        sights = [replace(sight, present=sight.present and k in heard) for k, sight in shown]
         views = views_of(sights, self.images, cameras=max(map(len, frame.cameras)))
         all_heard = len(heard) == len(frame.drones) > 1
         known = None if all_heard else [frame.drones[k] for k in heard]
@@ -140,12 +143,18 @@ class Sight:
         map_T_flu: (4, 4) float64, where the drone believes to be.
         lost: for each camera, whether its image is missing although its file is there.
         present: whether the drone is heard at all.
+        age_s: how old it is, by the clocks of sender and receiver.
     """
 
     cameras: tuple[uavsim.Image, ...]
     map_T_flu: Tensor
     lost: tuple[bool, ...]
     present: bool = True
+    age_s: float = 0.0
+
+
+Sights: TypeAlias = Callable[[Frame, Sequence[int]], list[Sight]]
+"""What the drones at some places of a frame show."""
 
 
 def sights_of(frame: Frame, used: Sequence[int]) -> list[Sight]:
@@ -195,6 +204,7 @@ def views_of(sights: Sequence[Sight], images: Images, *, cameras: int = 0) -> Vi
         map_T_grid=grids,
         there=torch.tensor(there).unflatten(0, shape),
         present=torch.tensor([sight.present for sight in sights]),
+        age_s=torch.tensor([sight.age_s for sight in sights], dtype=torch.float32),
     )
 
 

@@ -29,6 +29,7 @@ class Views:
         map_T_grid: (B, D, 4, 4) float64.
         there: (B, D, K) whether the camera has an image.
         present: (B, D) whether the drone is heard; the ego always is.
+        age_s: (B, D) how old its images are.
     """
 
     images: Tensor
@@ -37,6 +38,7 @@ class Views:
     map_T_grid: Tensor
     there: Tensor
     present: Tensor
+    age_s: Tensor
 
     def to(self, device: torch.device) -> Views:
         """Return the views on another device."""
@@ -97,7 +99,7 @@ class Detector(nn.Module):
             with torch.no_grad():
                 confidence = self.head(self.refine(features.flatten(0, 1))).heat.sigmoid().amax(1)
             confidence = confidence.unflatten(0, features.shape[:2])
-        shared = self.sharing(Messages(features, views.map_T_grid, views.present, self.grid, confidence))
+        shared = self.sharing(Messages(features, views.map_T_grid, views.present, self.grid, confidence, views.age_s))
         return shared.features, shared.sent_bytes
 
     def each(self, views: Views) -> HeadMaps:

@@ -27,6 +27,7 @@ class Messages:
         present: (B, D) whether the drone is heard; the ego always is.
         grid: of all drones.
         confidence: (B, D, cells, cells) the highest class probability of each cell, in the drone's own grid.
+        age_s: (B, D) how old the drone's images are; None: all of one tick.
     """
 
     features: Tensor
@@ -34,6 +35,7 @@ class Messages:
     present: Tensor
     grid: Grid
     confidence: Tensor | None = None
+    age_s: Tensor | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,7 +1,8 @@
 """V2VNet: rounds of messages between all drones, each of which updates its features by a convolutional GRU.
 
 Source: Wang, Manivasagam, Liang, Yang, Zeng, Urtasun: "V2VNet: Vehicle-to-Vehicle Communication for Joint Perception and
-Prediction", ECCV 2020, section 3.2. Its compression and its correction of time are left out: all sensors here share one tick.
+Prediction", ECCV 2020, section 3.2. Its compression is left out. Where messages say how old they are, the convolution that
+makes them has their age in seconds as one more channel, in place of the paper's correction of time.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ class V2VNet(Sharing):
     def __init__(self, channels: int, config: SharingConfig) -> None:
         super().__init__()
         self.rounds = config.rounds
-        self.message = nn.Sequential(nn.Conv2d(2 * channels, channels, 3, padding=1), nn.ReLU())
+        self.time = config.time
+        self.message = nn.Sequential(nn.Conv2d(2 * channels + self.time, channels, 3, padding=1), nn.ReLU())
         self.gates = nn.Conv2d(2 * channels, 2 * channels, 3, padding=1)
         self.candidate = nn.Conv2d(2 * channels, channels, 3, padding=1)
 
@@ -44,8 +46,11 @@ class V2VNet(Sharing):
             return own
         moved, reach = in_grid_of(receiver, state, messages)
         moved, heard = moved[:, others], reach[:, others, None]
-        pairs = torch.cat([own[:, None].expand_as(moved), moved], dim=2).flatten(0, 1)
-        said = self.message(pairs).unflatten(0, moved.shape[:2]) * heard
+        pairs = torch.cat([own[:, None].expand_as(moved), moved], dim=2)
+        if self.time:
+            age_s = pairs.new_zeros(moved.shape[:2]) if messages.age_s is None else messages.age_s[:, others]
+            pairs = torch.cat([pairs, age_s[..., None, None, None].expand_as(pairs[:, :, :1])], dim=2)
+        said = self.message(pairs.flatten(0, 1)).unflatten(0, moved.shape[:2]) * heard
         mean = said.sum(1) / heard.sum(1).clamp(min=1)
         listens = messages.present[:, others].any(1) & messages.present[:, receiver]
         return torch.where(listens[:, None, None, None], self._gru(own, mean), own)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import torch
 
@@ -13,14 +12,12 @@ from uavsim_baselines.bev.grid import inverse
 from uavsim_baselines.bev.maps import decode
 from uavsim_baselines.config import AgentId, Config
 from uavsim_baselines.data.frames import SIDES, Frame
-from uavsim_baselines.data.items import Images, Item, Sight, collate, drones_heard, drones_used, sights_of, views_of
+from uavsim_baselines.data.items import Images, Item, Sights, collate, drones_heard, drones_used, views_of
+from uavsim_baselines.data.late import sights_for
 from uavsim_baselines.detector.network import Detector, Views
 from uavsim_baselines.sharing.messages import FLOAT_BYTES, POSE_BYTES
 
 __all__ = ["BOX_BYTES", "Prediction", "Sights", "predict"]
-
-Sights: TypeAlias = Callable[[Frame, Sequence[int]], list[Sight]]
-"""What the drones at some places of a frame show."""
 
 BOX_BYTES = 10 * FLOAT_BYTES + 1
 """A box that is sent: centre, size, heading, velocity, score, and a byte for its class."""
@@ -37,7 +34,7 @@ class Prediction:
 
 def predict(
     detector: Detector, config: Config, frames: Sequence[Frame], *, device: torch.device,
-    report: Callable[[int], None] = lambda _done: None, sights: Sights = sights_of, ego: AgentId | None = None,
+    report: Callable[[int], None] = lambda _done: None, sights: Sights | None = None, ego: AgentId | None = None,
     hears: Sequence[str] = SIDES,
 ) -> Iterator[Prediction]:  # fmt: skip
     """Yield what a model finds, frame by frame.
@@ -48,12 +45,13 @@ def predict(
         frames: of a split.
         device: where it runs.
         report: is given how many frames are done.
-        sights: may disturb what the drones show.
+        sights: may disturb what the drones show; default: as the configuration has it.
         ego: who detects; default: the first drone.
         hears: the sides whose agents the ego hears.
     """
     if config.training.threads:
         torch.set_num_threads(config.training.threads)
+    sights = sights or sights_for(frames, config.data)
     detector = detector.to(device).eval()
     images = Images(config)
     for done, frame in enumerate(frames, 1):

@@ -17,6 +17,7 @@ from uavsim_baselines.bev.losses import detection_losses, distillation_loss
 from uavsim_baselines.config import Config
 from uavsim_baselines.data.frames import Frame, read_frames
 from uavsim_baselines.data.items import Batch, BatchPlan, Items, collate
+from uavsim_baselines.data.late import sights_for
 from uavsim_baselines.detector.network import Detector
 from uavsim_baselines.errors import BaselineError
 from uavsim_baselines.training.checkpoints import (
@@ -127,7 +128,11 @@ class _Run:
         """Do the steps that are left."""
         training = self.config.training
         plan = BatchPlan(frames, self.config, first_step=first_step)
-        loader = DataLoader(Items(frames, self.config), batch_sampler=plan, collate_fn=collate)
+        loader = DataLoader(
+            Items(frames, self.config, sights=sights_for(frames, self.config.data)),
+            batch_sampler=plan,
+            collate_fn=collate,
+        )
         self.detector.train()
         began, seconds_at = time.monotonic(), first_step
         for step, batch in enumerate(loader, first_step):

@@ -1,0 +1,92 @@
+"""What the ego hears of others whose images are older than its own: by the drones' own clocks, or by a shifted index.
+
+By how much is of the table ``message`` (``known_at``), or of the keyframes; a latency comes on top, drawn for each frame and
+sender between two bounds. A sender's pose and images are of the instant at which it took them.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from functools import cached_property
+
+import torch
+
+import uavsim
+from uavsim_baselines.config import DataConfig
+from uavsim_baselines.data.frames import Frame
+from uavsim_baselines.data.items import Sight, Sights, sights_of
+
+__all__ = ["LateSights", "sights_for"]
+
+
+def sights_for(frames: Sequence[Frame], config: DataConfig) -> Sights:
+    """Return what the drones of a configuration show of each frame."""
+    return sights_of if config.late is None else LateSights(frames, config)
+
+
+class LateSights:
+    """The ego's own images as they are, and of each other drone the newest that it has (``Sights``).
+
+    Args:
+        frames: of a split, scene by scene in the order of time.
+        config: its ``late`` says how.
+    """
+
+    def __init__(self, frames: Sequence[Frame], config: DataConfig) -> None:
+        assert config.late is not None
+        self._config, self._late = config, config.late
+        self._scene_of: dict[str, list[Frame]] = {}
+        for frame in frames:
+            self._scene_of.setdefault(frame.scene, []).append(frame)
+        self._heard: dict[tuple[str, int, int], Sight] = {}
+
+    def __call__(self, frame: Frame, used: Sequence[int]) -> list[Sight]:
+        """Return the views of drones; the first is the ego's."""
+        return [sights_of(frame, used[:1])[0], *(self._cached(frame, used[0], place) for place in used[1:])]
+
+    def _cached(self, frame: Frame, ego: int, place: int) -> Sight:
+        key = (frame.token, ego, place)
+        if key not in self._heard:
+            least, most = self._late.latency_ms
+            drawn = zlib.crc32(f"{frame.token} {place}".encode()) / 2**32
+            latency_us = round((least + drawn * (most - least)) * 1e3)
+            by = self._by_clock if self._late.way == "clocks" else self._by_index
+            self._heard[key] = by(frame, ego, place, latency_us)
+        return self._heard[key]
+
+    def _by_index(self, frame: Frame, _ego: int, place: int, latency_us: int) -> Sight:
+        scene = self._scene_of[frame.scene]
+        period_us = scene[1].timestamp_us - scene[0].timestamp_us
+        older = scene.index(frame) - round(latency_us / period_us)
+        if older < 0:
+            return _nothing(frame, place)
+        source = scene[older]
+        (sight,) = sights_of(source, [place])
+        return _aged(sight, (frame.timestamp_us - source.timestamp_us) * 1e-6)
+
+    def _by_clock(self, frame: Frame, ego: int, place: int, latency_us: int) -> Sight:
+        scene = self._scenes[frame.scene]
+        own, sender = str(frame.drones[ego]), str(frame.drones[place])
+        known = scene.known_at(frame.timestamp_us - latency_us, own).get(sender)
+        if known is None:
+            return _nothing(frame, place)
+        channels = [camera.channel for camera in frame.cameras[place]]
+        found = {image.channel: image for image in known.images}
+        cameras = tuple(found[channel] for channel in channels)
+        pose = torch.from_numpy(cameras[0].map_SE3_flu.matrix)
+        return _aged(Sight(cameras, pose, (False,) * len(cameras)), (known.age_us + latency_us) * 1e-6)
+
+    @cached_property
+    def _scenes(self) -> dict[str, uavsim.Scene]:
+        data = uavsim.open(self._config.folder, self._config.version)
+        return {name: data.scene(name) for name in self._scene_of}
+
+
+def _aged(sight: Sight, age_s: float) -> Sight:
+    return Sight(sight.cameras, sight.map_T_flu, sight.lost, age_s=age_s)
+
+
+def _nothing(frame: Frame, place: int) -> Sight:
+    cameras = frame.cameras[place]
+    return Sight(cameras, frame.map_T_flu[place], (True,) * len(cameras), present=False)
