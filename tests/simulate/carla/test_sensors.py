@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 from dataclasses import dataclass, replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -43,14 +44,10 @@ class World:
     def spawn_sensor(self, blueprint, attributes, *, optional, on_measurement, carried=None):
         self.sensors.append((blueprint, attributes, on_measurement))
         self.carried.append(carried)
-        self.listened[len(self.sensors) - 1] = True
-        return SimpleNamespace(id=len(self.sensors) - 1)
-
-    def listen(self, actor, on_measurement):
-        self.listened[actor.id] = True
-
-    def stop_listening(self, actor):
-        self.listened[actor.id] = False
+        number = len(self.sensors) - 1
+        self.listened[number] = True
+        listen, stop = (partial(self.listened.__setitem__, number, value) for value in (True, False))
+        return SimpleNamespace(id=number, listen=lambda _hears: listen(), stop=stop)
 
     def move(self, ids, location, euler):
         self.places |= {i: (location[row], euler[row]) for row, i in enumerate(ids)}

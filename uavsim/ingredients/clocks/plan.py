@@ -199,5 +199,5 @@ def summary(planned: ClocksPlan) -> JsonDict:
     """Return what ``uavsim plan`` shows."""
     lost = float(np.isnan(planned.arrival_us).mean()) if len(planned.arrival_us) else 0.0
     ticks = len(np.unique(planned.step))
-    told = f"{planned.rate_hz:g} Hz, {len(planned.step)} firings in {ticks} ticks, {lost:.0%} of messages lost"
-    return {"clocks": told}
+    words = f"{planned.rate_hz:g} Hz, {len(planned.step)} firings in {ticks} ticks, {lost:.0%} of messages lost"
+    return {"clocks": words}

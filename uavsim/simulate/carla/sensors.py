@@ -21,6 +21,7 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
 from uavsim.records.sensors import Agent, Sensor, SensorSpec
 from uavsim.registry import Named
+from uavsim.simulate.carla.errors import translated
 from uavsim.simulate.carla.inbox import Inbox, SensorsPending
 from uavsim.simulate.carla.readers import CarlaReader, Memory
 from uavsim.simulate.carla.world import CarlaWorld
@@ -121,7 +122,8 @@ class CarlaSensors:
             return
         for index, spawned in enumerate(self._spawned):
             if not spawned.is_listening and spawned.sensor in sensors:
-                self._world.listen(spawned.actor, partial(self._put, index))
+                with translated("listening to a sensor"):
+                    spawned.actor.listen(partial(self._put, index))
                 spawned.is_listening = True
         self._rest()
 
@@ -131,7 +133,8 @@ class CarlaSensors:
             idle = spawned.reader.rests and spawned.is_carried if carried_alone else spawned.sensor not in self._wanted
             sent = index not in self._awaited or index in self._inbox.sent
             if idle and spawned.is_listening and sent and not spawned.modality.remembers:
-                self._world.stop_listening(spawned.actor)
+                with translated("stopping a sensor"):
+                    spawned.actor.stop()
                 spawned.is_listening = False
 
     def place(self, poses: Sequence[SensorPose]) -> None:

@@ -343,16 +343,6 @@ class CarlaWorld:
             sensor.listen(on_measurement)
             return sensor
 
-    def listen(self, sensor: carla.Sensor, on_measurement: Callable[[carla.SensorData], None]) -> None:
-        """Listen again to a sensor that was stopped."""
-        with translated("listening to a sensor"):
-            sensor.listen(on_measurement)
-
-    def stop_listening(self, sensor: carla.Sensor) -> None:
-        """Stop a sensor: what nobody listens to, CARLA neither draws nor measures."""
-        with translated("stopping a sensor"):
-            sensor.stop()
-
     def move(self, actor_ids: Sequence[int], ue_location_m: FloatArray, ue_euler_deg: FloatArray) -> None:
         """Teleport N actors to (N, 3) locations and (N, 3) roll, pitch, yaw in one batch; takes effect in the next tick."""
         commands = [

@@ -150,4 +150,4 @@ def test_a_message_that_says_its_age_counts_otherwise_when_it_is_old() -> None:
     new = replace(now, age_s=torch.zeros(2, 3))
     torch.testing.assert_close(model(new).features, model(now).features)
     assert not torch.allclose(model(old).features, model(new).features)
-    assert torch.equal(module("v2vnet")(old).features, module("v2vnet")(now).features)  # who does not ask is not told
+    assert torch.equal(module("v2vnet")(old).features, module("v2vnet")(now).features)  # who does not ask does not know

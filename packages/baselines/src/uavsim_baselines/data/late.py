@@ -1,4 +1,4 @@
-"""What the ego hears of others whose images are older than its own: by the drones' own clocks, or by a shifted index.
+"""Images of others that are older than the ego's own: by the drones' own clocks, or by a shifted index.
 
 By how much is of the table ``message`` (``known_at``), or of the keyframes; a latency comes on top, drawn for each frame and
 sender between two bounds. A sender's pose and images are of the instant at which it took them.

@@ -26,11 +26,12 @@ from uavsim_baselines.data.frames import Frame, read_frames
 from uavsim_baselines.data.late import LateSights
 from uavsim_baselines.detector.network import grid_of
 from uavsim_baselines.training.checkpoints import detector_of, read_checkpoint
-from uavsim_baselines.training.predict import predict
+from uavsim_baselines.training.predict import Prediction, predict
 from uavsim_baselines.training.train import train
 
-from tools.trials.asynchrony import MOVING_MPS, Count, ap_of
+from uavsim.typing import BoolArray, FloatArray
 from uavsim_benchmarks.evaluate.bootstrap import interval_of, scene_draws
+from uavsim_benchmarks.evaluate.nuscenes.detection import average_precision, class_curves
 
 MOST_MS: Final = 400
 MATCH_M: Final = 2.0
@@ -41,7 +42,7 @@ DRAWS: Final = 500
 
 
 class Model(NamedTuple):
-    """What is trained: how others are heard, and whether their age is known."""
+    """A model to train: how others are heard, and whether their age is known."""
 
     sharing: str
     way: str
@@ -66,46 +67,50 @@ def config_of(folder: Path, model: Model, *, steps: int, latency_ms: tuple[float
     return load_profile("cpu-small", changes=[f"data.folder={folder}", *changes])
 
 
-def counted(config: Config, checkpoint: Path, frames: Sequence[Frame], *, moving: bool) -> list[Count]:
+class Count(NamedTuple):
+    """Boxes of some samples: their scores, whether each hits, and how many there are in truth."""
+
+    score: FloatArray
+    hit: BoolArray
+    truth: int
+
+
+def counted(config: Config, checkpoint: Path, frames: Sequence[Frame]) -> list[Count]:
     """Predict the scored samples and match them, scene by scene."""
     trained = read_checkpoint(checkpoint)
     sights = LateSights(frames, config.data)
     scored = [frame for frame in frames if frame.number >= FIRST]
-    found: dict[str, list[tuple[list[float], list[bool], int]]] = {}
-    for one in predict(
-        detector_of(trained, source=checkpoint), trained.config, scored, device=torch.device("cpu"), sights=sights
-    ):
-        found.setdefault(one.frame.scene, []).append(_matched(one, config, moving=moving))
-    return [
-        Count(
-            np.array([score for scores, _, _ in own for score in scores]),
-            np.array([hit for _, hits, _ in own for hit in hits], dtype=bool),
-            sum(truth for _, _, truth in own),
-            np.zeros(0),
-        )
-        for own in found.values()
-    ]
+    detector, found = detector_of(trained, source=checkpoint), dict[str, list[Count]]()
+    for one in predict(detector, trained.config, scored, device=torch.device("cpu"), sights=sights):
+        found.setdefault(one.frame.scene, []).append(_matched(one, config))
+    return [_joined(own) for own in found.values()]
 
 
-def _matched(one: Any, config: Config, *, moving: bool) -> tuple[list[float], list[bool], int]:
-    """Match one sample's boxes; of moving vehicles, what is nearest to one that stands counts neither way."""
-    grid, to_ego = grid_of(config), inverse(map_T_grid(one.frame.map_T_flu[0]))
-    truth = one.frame.boxes
-    truth = truth.pick(grid.holds(truth.moved(to_ego).centre_m[:, :2]))
-    places, fast = truth.centre_m[:, :2].numpy(), truth.velocity_mps.norm(dim=1).numpy() > MOVING_MPS
-    free, scores, hits = np.ones(len(places), dtype=bool), list[float](), list[bool]()
-    for row in one.boxes.score.argsort(descending=True).tolist():
-        away = np.hypot(*(places - one.boxes.centre_m[row, :2].numpy()).T)
-        away[~free] = np.inf
-        nearest = int(away.argmin()) if len(away) else -1
-        hit = nearest >= 0 and bool(away[nearest] < MATCH_M)
-        if hit:
-            free[nearest] = False
-        if moving and (not len(away) or not fast[nearest] or (not hit and away[nearest] > 4.0)):
-            continue
-        scores.append(float(one.boxes.score[row]))
-        hits.append(hit)
-    return scores, hits, int(fast.sum()) if moving else len(places)
+def _joined(counts: Sequence[Count]) -> Count:
+    score, hit = (np.concatenate([count[part] for count in counts]) for part in (0, 1))
+    return Count(score, hit, sum(count.truth for count in counts))
+
+
+def _matched(one: Prediction, config: Config) -> Count:
+    """Match one sample's boxes, the surest first, with vehicles in the ego's grid."""
+    to_ego, truth = inverse(map_T_grid(one.frame.map_T_flu[0])), one.frame.boxes
+    places = truth.pick(grid_of(config).holds(truth.moved(to_ego).centre_m[:, :2])).centre_m[:, :2].numpy()
+    free, hits = np.ones(len(places), dtype=bool), list[bool]()
+    rows = one.boxes.score.argsort(descending=True)
+    for centre_m in one.boxes.centre_m[rows, :2].numpy():
+        away_m = np.where(free, np.hypot(*(places - centre_m).T), np.inf)
+        hits.append(bool(len(away_m) and away_m.min() < MATCH_M))
+        if hits[-1]:
+            free[away_m.argmin()] = False
+    return Count(one.boxes.score[rows].numpy(), np.array(hits, dtype=bool), len(places))
+
+
+def ap_of(counts: Sequence[Count], weights: Sequence[int]) -> float:
+    """Return the AP of scenes that are each counted some times."""
+    used = _joined([count for count, times in zip(counts, weights, strict=True) for _ in range(times)])
+    order = np.argsort(-used.score, kind="stable")
+    curve = class_curves(used.score[order], used.hit[order], used.truth)
+    return average_precision(curve.precision, min_recall=0.1, min_precision=0.1)
 
 
 def main() -> int:
@@ -128,7 +133,7 @@ def main() -> int:
         for way in ways:
             for latency in LATENCIES_MS if model.sharing != "none" else LATENCIES_MS[:1]:
                 config = made(model._replace(way=way), latency_ms=(latency, latency))
-                counts = counted(config, checkpoint, frames, moving=False)
+                counts = counted(config, checkpoint, frames)
                 draws = scene_draws(len(counts), DRAWS, np.random.default_rng(0))
                 drawn = np.array([ap_of(counts, weights.tolist()) for weights in draws])
                 point = interval_of(ap_of(counts, [1] * len(counts)), drawn).as_json()
