@@ -20,9 +20,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import yaml
@@ -34,9 +35,13 @@ NEEDED: Final = ("buildah", "crun", "debootstrap", "ip", "unshare", "chroot")
 POSTGRES: Final = Path("/usr/lib/postgresql")
 PASSWORD: Final = "trial"  # of a database that ends with the trial
 CERTIFICATES: Final = "/etc/ssl/certs/ca-certificates.crt"
+NO_CONFIGS: Final[Mapping[str, Path]] = MappingProxyType({})
 USER: Final = 10001
 SCENE: Final = ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", "2")
-REQUEST: Final = '{"dataset": "smoke", "towns": ["Town10HD"], "scenes": "0", "samples": 2, "out": "/data/worker"}'
+REQUEST: Final = (
+    '{"dataset": "smoke", "towns": ["Town10HD"], "scenes": "0", "samples": 2, "simulators": ["mock-sim"], '
+    '"out": "/data/worker"}'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +52,16 @@ class Image:
     work: Path
     config: dict[str, Any]
 
-    def bundle(self, name: str, words: Sequence[str], *, env: dict[str, str], data: Path, tmpfs: Sequence[str]) -> Path:
+    def bundle(
+        self, name: str, words: Sequence[str], *, env: dict[str, str], configs: Mapping[str, Path] = NO_CONFIGS
+    ) -> Path:
         """Write an OCI bundle that runs ``words``: read-only, the image's user, no capability, no new privilege."""
         flags = ["nosuid", "noexec", "nodev"]
-        extra = [spec.partition(":")[::2] for spec in tmpfs]
+        extra = [spec.partition(":")[::2] for spec in ours()["tmpfs"]]
         mounts = [
             {"destination": "/proc", "type": "proc", "source": "proc"},
             {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "mode=755"]},
             {"destination": "/dev/shm", "type": "tmpfs", "source": "shm", "options": flags},
-            {"destination": "/data", "type": "bind", "source": str(data), "options": ["rbind", "rw"]},
             {
                 "destination": "/etc/hosts",
                 "type": "bind",
@@ -66,6 +72,15 @@ class Image:
         mounts += [
             {"destination": to, "type": "tmpfs", "source": "tmpfs", "options": [*flags, *filter(None, how.split(","))]}
             for to, how in extra
+        ]
+        volumes = {"/data": "data", "/home/uavsim/.cache": "cache"}
+        mounts += [
+            {"destination": to, "type": "bind", "source": str(self.work / volume), "options": ["rbind", "rw"]}
+            for to, volume in volumes.items()
+        ]
+        mounts += [
+            {"destination": to, "type": "bind", "source": str(source), "options": ["bind", "ro"]}
+            for to, source in configs.items()
         ]
         variables = dict(word.split("=", 1) for word in self.config["Env"]) | {"HOME": "/home/uavsim"} | env
         spec = {
@@ -103,11 +118,12 @@ class Service:
     process: subprocess.Popen[bytes] | None = None
     begun: float = field(default_factory=time.monotonic)
 
-    def start(self, image: Image, *, data: Path) -> None:
+    def start(self, image: Image) -> None:
         """Start its container."""
         words = [*self.given.get("entrypoint", image.config["Entrypoint"]), *self.given.get("command", [])]
         env = {key: filled_in(str(value)) for key, value in self.given.get("environment", {}).items()}
-        bundle = image.bundle(self.name, words, env=env, data=data, tmpfs=self.given.get("tmpfs", ()))
+        configs = {config["target"]: image.work / config["source"] for config in self.given.get("configs", ())}
+        bundle = image.bundle(self.name, words, env=env, configs=configs)
         self.begun = time.monotonic()
         with (image.work / f"{self.name}.log").open("wb") as log:
             self.process = subprocess.Popen(crun("run", "--bundle", str(bundle), self.name), stdout=log, stderr=log)
@@ -120,19 +136,22 @@ class Service:
         """
         check = self.given["healthcheck"]
         assert check["test"][0] == "CMD"
-        for _ in range(int(check["retries"])):
+        grace = time.monotonic() + 60 * float(check.get("start_period", "0m").removesuffix("m"))
+        failures = 0
+        while failures < int(check["retries"]):
             if self.process is None or self.process.poll() is not None:
                 break
             done = subprocess.run(crun("exec", self.name, *check["test"][1:]), capture_output=True, check=False)
             if done.returncode == 0:
                 return time.monotonic() - self.begun
+            failures += time.monotonic() > grace
             time.sleep(float(check["interval"].removesuffix("s")))
         raise RuntimeError(f"{self.name} does not get healthy: see its log")
 
 
 def crun(*words: str) -> list[str]:
     """Return a command of the runtime; no cgroup is made, as in a container that runs this."""
-    return ["crun", "--cgroup-manager=disabled", *words]
+    return ["crun", "--cgroup-manager=disabled", f"--root=/run/uavsim-trial-{os.getpid()}", *words]
 
 
 def buildah(work: Path, *words: str) -> str:
@@ -181,14 +200,13 @@ def built(work: Path) -> Image:
     return Image(root, work, shown["config"])
 
 
-def once(image: Image, name: str, *words: str, data: Path, env: dict[str, str] | None = None) -> float:
-    """Run a command of the image to its end; returns seconds.
+def once(image: Image, name: str, *words: str, env: dict[str, str] | None = None) -> None:
+    """Run a command of the image to its end; prints how long it took.
 
     Raises:
         RuntimeError: it failed.
     """
-    tmpfs = ours()["tmpfs"]
-    bundle = image.bundle(name, words, env=env or {}, data=data, tmpfs=tmpfs)
+    bundle = image.bundle(name, words, env=env or {})
     begun = time.monotonic()
     done = subprocess.run(
         crun("run", "--bundle", str(bundle), name),
@@ -201,7 +219,6 @@ def once(image: Image, name: str, *words: str, data: Path, env: dict[str, str] |
         raise RuntimeError(f"{name}: exit code {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")
     seconds = time.monotonic() - begun
     print(f"{name:12s} {' '.join(words)[:90]}: {seconds:.1f} s", flush=True)
-    return seconds
 
 
 def ours() -> dict[str, Any]:
@@ -255,14 +272,18 @@ def postgres(work: Path) -> Iterator[float]:
         process.wait(60)
 
 
-def services(image: Image, data: Path) -> bool:
+def services(image: Image) -> bool:
     """Start every service of the headless profile in its order, give the worker a run; returns whether it is the same."""
-    given = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    given = compose["services"]
+    for name, config in compose["configs"].items():
+        (image.work / name).write_text(config["content"])
+    data = image.work / "data"
     running = {name: Service(name, given[name]) for name in ("prefect", "deploy", "mock-sim", "worker")}
     api = running["deploy"].given["environment"]
     try:
         for name, service in running.items():
-            service.start(image, data=data)
+            service.start(image)
             if "healthcheck" in service.given:
                 print(f"{name:12s} healthy after {service.healthy_after_s():.1f} s", flush=True)
             elif name == "deploy":
@@ -271,8 +292,8 @@ def services(image: Image, data: Path) -> bool:
                     raise RuntimeError("deploy failed: see its log")
                 print(f"{name:12s} ended with 0 after {time.monotonic() - service.begun:.1f} s", flush=True)
         flow = ("prefect", "deployment", "run", "generate-town/uavsim", "--watch", "-p", f"request={REQUEST}")
-        once(image, "run", *flow, data=data, env=api)
-        once(image, "check", "uavsim", "validate", "/data/worker", data=data)
+        once(image, "run", *flow, env=api)
+        once(image, "check", "uavsim", "validate", "/data/worker")
         alive = [name for name, service in running.items() if name != "deploy" and service.process.poll() is None]  # type: ignore[union-attr]
         print(f"still up: {', '.join(alive)}")
     finally:
@@ -300,15 +321,16 @@ def trial(work: Path, base: Path | None) -> int:
         ).returncode
     known = json.loads((work / "image.json").read_text())
     image = Image(Path(known["root"]), work, known["config"])
-    data = work / "data"
-    data.mkdir()
-    os.chown(data, USER, USER)
-    once(image, "start", "uavsim", "--help", data=data)
-    once(image, "generate", "uavsim", "generate", *SCENE, "--out", "/data/one", "--quiet", data=data)
-    once(image, "validate", "uavsim", "validate", "/data/one", data=data)
+    for volume in ("data", "cache"):
+        (work / volume).mkdir(exist_ok=True)
+        os.chown(work / volume, USER, USER)
+    once(image, "start", "uavsim", "--help")
+    once(image, "generate", "uavsim", "generate", *SCENE, "--out", "/data/one", "--quiet")
+    once(image, "again", "uavsim", "generate", *SCENE, "--out", "/data/two", "--quiet")
+    once(image, "validate", "uavsim", "validate", "/data/one")
     with postgres(work) as seconds:
         print(f"{'postgres':12s} healthy after {seconds:.1f} s (of this machine)", flush=True)
-        return 0 if services(image, data) else 1
+        return 0 if services(image) else 1
 
 
 def main() -> int:

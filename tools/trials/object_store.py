@@ -14,6 +14,7 @@ import argparse
 import hashlib
 import http.client
 import itertools
+import logging
 import os
 import signal
 import subprocess
@@ -141,6 +142,8 @@ class Store:
     def __init__(self) -> None:
         from moto.server import ThreadedMotoServer
 
+        logging.getLogger("werkzeug").setLevel(logging.ERROR)
+
         self.server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
         self.server.start()
         self.at: tuple[str, int] = self.server.get_host_and_port()
@@ -234,13 +237,13 @@ def main() -> int:
         wanted = contents(work / "folder")
         store = Store()
         rows = (
-            "none",
-            "slow",
-            "throttled",
-            "throttled for long",
-            "connections lost",
-            "credentials expire",
             "killed in an upload",
+            "credentials expire",
+            "connections lost",
+            "throttled for long",
+            "throttled",
+            "slow",
+            "none",
         )
         held = [row(store, work, plans, how, wanted=wanted) for how in rows]
     return 0 if all(held) else 1

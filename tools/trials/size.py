@@ -23,6 +23,7 @@ import tempfile
 import time
 import zlib
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -157,24 +158,21 @@ def made(work: Path, scenes: int) -> Path:
     return root
 
 
-def costs(work: Path, scenes: int) -> dict[str, Cost]:
-    """Run every command on a dataset of so many scenes."""
+def costs(work: Path, scenes: int) -> Iterator[tuple[str, Cost]]:
+    """Run every command on a dataset of so many scenes; yields each when it has ended."""
     root = made(work, scenes)
     out = ("--dataset", f"size{scenes}", "--out", str(root))
-    found = {
-        "plan": command(work, "generate", "--dataset", f"size{scenes}", "--dry-run", "--out", str(work / "none")),
-        "tables": command(work, "generate", *out, "--no-check", "--quiet"),
-    }
-    found["resume"] = command(work, "generate", *out, "--dry-run")
-    found["status"] = command(work, "status", str(root))
-    found["validate"] = command(work, "validate", str(root), "--no-pixels")
-    found["report"] = command(work, "report", str(root), "--out", str(work / "report.html"))
-    found["open"] = command(work, str(root), module=("-c", OPEN))
-    found["view"] = command(work, "view", str(root), "--scene", name(scenes - 1), "--save", str(work / "last.rrd"))
-    found["publish"] = command(work, "publish", str(root), "--out", str(work / "pack"))
+    yield "plan", command(work, "generate", "--dataset", f"size{scenes}", "--dry-run", "--out", str(work / "none"))
+    yield "tables", command(work, "generate", *out, "--no-check", "--quiet")
+    yield "resume", command(work, "generate", *out, "--dry-run")
+    yield "status", command(work, "status", str(root))
+    yield "validate", command(work, "validate", str(root), "--no-pixels")
+    yield "report", command(work, "report", str(root), "--out", str(work / "report.html"))
+    yield "open", command(work, str(root), module=("-c", OPEN))
+    yield "view", command(work, "view", str(root), "--scene", name(scenes - 1), "--save", str(work / "last.rrd"))
+    yield "publish", command(work, "publish", str(root), "--out", str(work / "pack"))
     shutil.rmtree(work / "pack")
     shutil.rmtree(root)
-    return found
 
 
 def main() -> None:
@@ -187,7 +185,7 @@ def main() -> None:
     failed, before = False, dict[str, Cost]()
     with tempfile.TemporaryDirectory(dir=given.work) as folder:
         for at, count in enumerate(counts):
-            for what, cost in costs(Path(folder), count).items():
+            for what, cost in costs(Path(folder), count):
                 late = count == max(counts) and cost.wall_s >= MOST_S.get(what, math.inf)
                 failed |= late or cost.peak_mb >= MOST_MB
                 grown = ""

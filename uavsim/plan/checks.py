@@ -33,23 +33,25 @@ def nearest_pair(swarm: SwarmTrajectory) -> tuple[float, int, int, int]:
     count = positions_m.shape[1]
     if count < 2:
         return float("inf"), 0, 0, 0
-    first, second = np.triu_indices(count, k=1)
     best = (float("inf"), 0, 0, 0)
-    for a in np.unique(first):  # one drone against those after it: (K, D) at a time, never (K, D, D)
-        others = second[first == a]
-        distance_m = np.linalg.norm(positions_m[:, others] - positions_m[:, [a]], axis=2)
-        step, b = np.unravel_index(int(distance_m.argmin()), distance_m.shape)
+    for a in range(count - 1):  # one drone against those after it: (K, D) at a time, never (K, D, D)
+        distance_m = np.linalg.norm(positions_m[:, a + 1 :] - positions_m[:, a, None], axis=2)
+        step, b = divmod(int(distance_m.argmin()), count - 1 - a)
         if distance_m[step, b] < best[0]:
-            best = (float(distance_m[step, b]), swarm.drone_ids[a], swarm.drone_ids[others[b]], int(step))
+            best = (float(distance_m[step, b]), swarm.drone_ids[a], swarm.drone_ids[a + 1 + b], step)
     return best
 
 
 def collision(swarm: SwarmTrajectory, town: TownConfig, *, clearance_m: float) -> str | None:
     """Return which drone comes nearer than ``clearance_m`` to which obstacle, or to the ground; None when none does."""
     positions_m = swarm.map_SE3_flu.translation_m
+    ends_m = positions_m.min(axis=(0, 1)), positions_m.max(axis=(0, 1))
     for obstacle in town.obstacles:
         low = np.array([obstacle.x_m[0], obstacle.y_m[0], -np.inf])
         high = np.array([obstacle.x_m[1], obstacle.y_m[1], town.ground_z_m + obstacle.top_m])
+        gap_m = np.maximum(np.maximum(low - ends_m[1], ends_m[0] - high), 0.0)
+        if gap_m.max() >= clearance_m:  # no drone of the whole flight is nearer than that along one axis
+            continue
         distance_m = box_distance(positions_m, low, high)
         if distance_m.min() < clearance_m:
             drone = swarm.drone_ids[int(distance_m.min(axis=0).argmin())]
