@@ -129,8 +129,7 @@ def main() -> int:
         made = partial(config_of, chosen.folder, steps=chosen.steps, seed=chosen.seed)
         checkpoint = train(made(model, latency_ms=(0, MOST_MS)), folder)
         frames = read_frames(made(model, latency_ms=(0, 0)).data, "uav_val")
-        ways = ("clocks", "shift") if model.way == "shift" else ("clocks",)
-        for way in ways:
+        for way in ("clocks", "shift"):
             for latency in LATENCIES_MS if model.sharing != "none" else LATENCIES_MS[:1]:
                 config = made(model._replace(way=way), latency_ms=(latency, latency))
                 counts = counted(config, checkpoint, frames)
