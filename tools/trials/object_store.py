@@ -136,6 +136,15 @@ def handler(faults: Faults, store: tuple[str, int]) -> type[BaseHTTPRequestHandl
     return Proxy
 
 
+class QuietServer(ThreadingHTTPServer):
+    """The proxy's server; a client that is killed resets its connections, and that is no news."""
+
+    daemon_threads = True
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing."""
+
+
 class Store:
     """The S3 server, its proxy, and a client that reaches it without the proxy."""
 
@@ -148,8 +157,7 @@ class Store:
         self.server.start()
         self.at: tuple[str, int] = self.server.get_host_and_port()
         self.faults = Faults()
-        self.proxy = ThreadingHTTPServer(("127.0.0.1", 0), handler(self.faults, self.at))
-        self.proxy.daemon_threads = True
+        self.proxy = QuietServer(("127.0.0.1", 0), handler(self.faults, self.at))
         threading.Thread(target=self.proxy.serve_forever, daemon=True).start()
         self.env = {"AWS_ACCESS_KEY_ID": "trial", "AWS_SECRET_ACCESS_KEY": "trial", "AWS_DEFAULT_REGION": "us-east-1"}
         self.env["AWS_ENDPOINT_URL"] = f"http://127.0.0.1:{self.proxy.server_address[1]}"

@@ -5,15 +5,14 @@
 Two ``uavsim generate`` share a folder in each row, and every file must equal one machine's. ``frozen``: one is stopped
 (SIGSTOP, with its simulator) with a scene in flight, and its locks hold: the other does the rest and waits; then it wakes.
 ``locks lost``: the locks are gone too, as a file server drops those of a machine that it does not hear: the other flies
-everything before the first wakes. ``clocks``: their clocks are 14 minutes apart (Debian: faketime), and one is killed (kill
--9) with a scene in flight.
+everything before the first wakes. ``clocks``: one is killed (kill -9) with a scene in flight, and
+all that it left in ``.uavsim`` is 14 minutes in the other's future.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -31,22 +30,15 @@ from tools.common.small_dataset import write_plans
 
 SAMPLES: Final = 10
 WAIT_S: Final = 900.0
+APART_S: Final = 840.0
 
 
-def start(work: Path, plans: Path, out: Path, name: str, *, clock: str = "") -> subprocess.Popen[bytes]:
-    """Start one worker; ``clock`` is what libfaketime adds to its time."""
+def start(work: Path, plans: Path, out: Path, name: str) -> subprocess.Popen[bytes]:
+    """Start one worker."""
     words = [str(ROOT / ".venv/bin/uavsim"), "generate", "--dataset", str(plans), "--out", str(out)]
     words += ["--samples", str(SAMPLES), "--no-check", "--quiet"]
-    env = {**os.environ, "DONT_FAKE_MONOTONIC": "1"}
     with (work / f"{out.name}-{name}.log").open("wb") as log:
-        return subprocess.Popen(
-            ["faketime", "-f", clock, *words] if clock else words,
-            cwd=work,
-            env=env,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+        return subprocess.Popen(words, cwd=work, stdout=log, stderr=log, start_new_session=True)
 
 
 def family(worker: subprocess.Popen[bytes]) -> list[psutil.Process]:
@@ -82,17 +74,19 @@ def row(work: Path, plans: Path, how: str, *, wanted: dict[str, str], scenes: in
     """Make the dataset by two workers; print a line and return whether it held."""
     out = work / how.replace(" ", "-")
     begun = time.monotonic()
-    first = start(work, plans, out, "first", clock="-7m" if how == "clocks" else "")
+    first = start(work, plans, out, "first")
     wait_for(lambda: in_flight(out))
     if how == "clocks":
         for process in family(first):
             process.kill()
+        for path in (out / ".uavsim").rglob("*"):
+            os.utime(path, (time.time() + APART_S, time.time() + APART_S))
     else:
         for process in family(first):
             process.suspend()
         if how == "locks lost":
             (out / ".uavsim/locks").unlink()
-    second = start(work, plans, out, "second", clock="+7m" if how == "clocks" else "")
+    second = start(work, plans, out, "second")
     codes: list[int] = []
     if how == "frozen":
         wait_for(lambda: last_events(out).count("committed") == scenes - 1)
@@ -119,8 +113,6 @@ def main() -> int:
     parser.add_argument("--scenes", type=int, default=8)
     parser.add_argument("--work", type=Path)
     given = parser.parse_args()
-    if shutil.which("faketime") is None:
-        sys.exit("not installed: faketime; apt-get install faketime")
     with tempfile.TemporaryDirectory(dir=given.work) as folder:
         work = Path(folder)
         plans = write_plans(work)
