@@ -73,7 +73,7 @@ def ground_height(x: float, y: float, z: float, ground: GroundGrid) -> float:
     a, b = u - i, v - j
     low = _corner(j, i, z, ground) * (1 - a) + _corner(j, i + 1, z, ground) * a
     high = _corner(j + 1, i, z, ground) * (1 - a) + _corner(j + 1, i + 1, z, ground) * a
-    return low * (1 - b) + high * b
+    return low * (1 - b) + high * b  # type: ignore[no-any-return]
 
 
 @_fast
