@@ -4,9 +4,10 @@
 where a town breaks the law: every car moves, no two boxes overlap for over a second, and the 99th percentile of the
 distance to the lane's middle, outside junctions and lane changes, is under 0.6 m. The table also gives the lateral
 acceleration in m/s2, outside and inside junctions, as 99th percentile and maximum; where it is over 8, the town's line
-names the worst places. Growth is of resident memory, last quarter to second: ``--towns Town10HD --cars 200 --ticks 20000``
-is a soak. The last columns are seconds until the
-simulator listened and its resident memory then. Each town has a simulator and a client of its own.
+names the worst places. "a point's p99" is what a point keeps that heads for the Traffic Manager's own waypoints
+(``pursuit``), beside it that of the cars on the same lanes. Growth is of resident memory, last quarter to second:
+``--towns Town10HD --cars 200 --ticks 20000`` is a soak. The last columns are seconds until the simulator listened and its
+resident memory then. Each town has a simulator and a client of its own.
 ``python -m tools.trials.town_traffic PORT --cars N --ticks N`` is the client's process.
 """
 
@@ -26,6 +27,7 @@ import psutil
 
 from tools.bench.rows import simulator
 from tools.common import ROOT
+from tools.trials.pursuit import ideal_offsets
 from tools.trials.traffic_law import LANE_EVERY, Lanes, Overlaps, lateral_mps2
 
 TOWNS = ("Town01", "Town02", "Town03", "Town04", "Town05", "Town06", "Town07", "Town10HD")
@@ -39,6 +41,8 @@ COLUMNS = {
     "moved": "moved",
     "lasting": "lasting overlaps",
     "p99": "lane p99 m",
+    "kept": "no lane change p99",
+    "ideal": "a point's p99",
     "moving": "moving share",
     "late": "late",
     "road_p99": "lateral p99",
@@ -134,6 +138,7 @@ def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
         before = poses
     rate = ticks / (time.perf_counter() - started)
     _, keeping = lanes.offsets(STEP_S)
+    kept, ideal = ideal_offsets(traffic.map, places_m, STEP_S)
     quarter, used = len(memory) // 4, np.array(memory, float)
     growth = used[-quarter:].mean(axis=0) / used[quarter : 2 * quarter].mean(axis=0)
     kinds = [vehicle.type_id for vehicle in traffic.vehicles]
@@ -145,6 +150,8 @@ def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
         "moved": int((farthest >= MOVED_M).sum()),
         "lasting": len(overlaps.lasting),
         "p99": float(np.percentile(keeping, 99)),
+        "kept": float(np.percentile(kept, 99)),
+        "ideal": float(np.percentile(ideal, 99)),
         "moving": float(np.mean(moving)),
         "late": float(np.mean(moving[-len(moving) // 4 :])),
         **_lateral(traffic.map, places_m, crossing, STEP_S),
