@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from functools import cached_property
 from types import ModuleType
 from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
-from numba import njit
+from numba.core import config, types
+from numba.core.registry import CPUDispatcher
 
 from headless_simulator.kernel_cache import KernelCache
 
@@ -22,6 +24,19 @@ _FLAGS: Final[dict[bool, Any]] = {False: False, True: {"nnan", "ninf", "nsz"}}
 
 int64: Final = cast("Callable[[Any], int]", np.int64)
 """In a kernel, one type for the numbers of int32 arrays and for Python's: a function is compiled once for both."""
+
+
+class _Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A function that Python calls. Kernels that call it have it without the wrapper that takes Python's objects apart.
+
+    That wrapper is up to half of a callee's machine code, where it takes all columns of a table, and nobody calls it.
+    """
+
+    @cached_property
+    def _numba_type_(self) -> Any:
+        options = {**self.targetoptions, "no_cpython_wrapper": True}
+        self._callee = CPUDispatcher(self.py_func, targetoptions=options)  # its type alone would not keep it
+        return types.Dispatcher(self._callee)
 
 
 def do_without_blas() -> None:
@@ -52,9 +67,10 @@ def kernel(
     """
 
     def compiled(function: Callable[P, R]) -> Callable[P, R]:
-        dispatcher = njit(
-            nogil=True, no_cfunc_wrapper=True, error_model=error_model, fastmath=_FLAGS[assume_finite], _nrt=counts
-        )(function)
+        if config.DISABLE_JIT:
+            return function
+        options = {"nogil": True, "no_cfunc_wrapper": True, "error_model": error_model, "_nrt": counts}
+        dispatcher = _Kernel(function, targetoptions={**options, "nopython": True, "fastmath": _FLAGS[assume_finite]})
         dispatcher._cache = KernelCache(function)  # what numba's cache=True does, with a stamp that knows the callees
         return cast("Callable[P, R]", dispatcher)
 
