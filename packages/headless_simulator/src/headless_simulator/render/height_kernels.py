@@ -114,7 +114,8 @@ def draw_mover_heights(
         stains[m, 2], stains[m, 3] = min(columns, math.ceil(u1) + 1), min(rows, math.ceil(v1) + 1)
         for t in range(first_triangle[kind], first_triangle[kind + 1]):
             for c in range(3):
-                for axis in range(3):  # not by row: numba compiles the words of its refusal of other lengths, for a second
+                # not by row: numba compiles the words of its refusal of other lengths
+                for axis in range(3):
                     p[c, axis] = placed[corners[t, c] - first_point[kind], axis]
             _raise_triangle(heights, columns, rows, p)
 
