@@ -16,6 +16,9 @@ from tests.e2e.command import uavsim
 from uavsim.access import Scene, open_folder
 from uavsim.config.overrides import Overrides
 from uavsim.dataset.schema import AGENT, EGO_POSE, INSTANCE, SAMPLE_ANNOTATION, SAMPLE_DATA, VISIBILITY_DETAIL
+from uavsim.errors import DatasetError
+from uavsim.export import ExportRequest
+from uavsim.export.opv2v import export_opv2v
 from uavsim.geometry import quaternion
 from uavsim.plan.scenes import plan_scenes
 from uavsim.records.codec import pack_plan
@@ -203,6 +206,12 @@ def test_the_same_seed_gives_the_same_bytes_and_a_replay_the_same_images(yaml: P
     assert done.returncode == 0, done.stdout + done.stderr
     assert _files(again, "**/*") == _files(out, "**/*")
     assert _files(yaml.parent / "replay", "samples/**/*.png") == _files(out, "samples/**/*.png")
+
+
+def test_cars_and_poles_without_clocks_are_not_exported_as_received(out: Path, tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match=r"v0.* have no clock"):
+        export_opv2v(ExportRequest(out, tmp_path, received=True))
+    assert not list(tmp_path.rglob("*.yaml"))
 
 
 def test_the_uav3d_dialect_refuses_it_in_one_line(out: Path) -> None:

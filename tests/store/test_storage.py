@@ -10,7 +10,7 @@ from tests.store.test_local import stage
 from uavsim.errors import InputError, StorageError
 from uavsim.store.commit import commit_scene, read_fragment, sweep_orphans
 from uavsim.store.identity import check_identity, claim_output
-from uavsim.store.ledger import LedgerEntry, read_entry, write_entry
+from uavsim.store.ledger import LedgerEntry, read_entry, read_ledger, write_entry
 from uavsim.store.places import open_output
 from uavsim.store.storage import ObjectOutput
 
@@ -71,6 +71,31 @@ def test_commit_and_read_back(output: ObjectOutput) -> None:
     assert read_entry(output, "scene_01") is None
     assert sweep_orphans(output) == []
     assert not any(output.scratch.layout.staging.iterdir())
+
+
+def test_an_entry_that_cannot_be_read_is_not_taken_for_none(
+    output: ObjectOutput, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a scene whose entry's request was throttled would be flown again."""
+    for scene in ("scene_00", "scene_01", "scene_02"):
+        write_entry(output, LedgerEntry(scene, "flying"))
+    assert list(read_ledger(output)) == ["scene_00", "scene_01", "scene_02"]
+    file_system = type(output._fs)
+    real = file_system._cat_file
+
+    def failing(error: Exception) -> Callable[..., object]:
+        async def read(self: object, path: str, **options: object) -> bytes:
+            if path.endswith("scene_01.json"):
+                raise error
+            return bytes(await real(self, path, **options))
+
+        return read
+
+    monkeypatch.setattr(file_system, "_cat_file", failing(FileNotFoundError("removed since it was listed")))
+    assert list(read_ledger(output)) == ["scene_00", "scene_02"]
+    monkeypatch.setattr(file_system, "_cat_file", failing(OSError("SlowDown")))
+    with pytest.raises(StorageError, match=r"cannot read \.uavsim/ledger.*SlowDown"):
+        read_ledger(output)
 
 
 def test_an_upload_cut_short_is_swept(output: ObjectOutput, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 
 from uavsim.access import Boxes, Image, Sample, Scene
 from uavsim.dataset.schema import AGENT
+from uavsim.errors import DatasetError
 from uavsim.export.carla_axes import pcd, points_of_depth, points_of_lidar, pose, pose_of_camera, ue_transform
 from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids
 from uavsim.export.text import to_yaml, write_bytes, write_text
@@ -26,6 +27,7 @@ from uavsim.files.bring import bring_file
 from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.geometry import unreal
+from uavsim.ingredients.clocks.tables import CLOCK
 from uavsim.records.channels import split_channel
 
 __all__ = ["export_opv2v"]
@@ -39,20 +41,28 @@ def export_opv2v(request: ExportRequest) -> list[Path]:
     """Write one folder a scene and drone; images are hard-linked.
 
     Raises:
-        DatasetError: an image is missing.
+        DatasetError: an image is missing; as received, an agent has no clock or the ego never has images of all.
     """
     with reading(request.root):
         return _export_opv2v(request)
 
 
 def _export_opv2v(request: ExportRequest) -> list[Path]:
-    folder = ResultPath.open(request.out) / request.split_name
+    folder, written = ResultPath.open(request.out) / request.split_name, 0
     for scene in request.open_labelled().scenes(request.split):
+        clocked = {row["agent"] for row in scene.rows(CLOCK)}
+        if request.received and (without := [row["id"] for row in scene.rows(AGENT) if row["id"] not in clocked]):
+            raise DatasetError(
+                f"{scene.name}: {', '.join(without)} have no clock, so that --received has none of theirs"
+            )
         own_token = {split_channel(f"SENSOR_id_{row['id']}")[1]: row["instance_token"] for row in scene.rows(AGENT)}
         for sample in scene:
             images = by_drone(sample)
             if not request.received or _receive(scene, sample, images):
                 _write_sample(folder, sample, images, own_token, received=request.received)
+                written += 1
+    if request.received and not written:
+        raise DatasetError("nothing was written: drone 0 has images of every other one at no keyframe")
     return [folder.shown]
 
 

@@ -115,8 +115,12 @@ class ObjectOutput:
         """Return the bytes of every object of a folder by its name, many at a time."""
         keys = [key for key in self.keys(folder) if key.rpartition("/")[0] == folder]
         with self._errors(f"read {folder}"):
-            found = self._fs.cat([self._path(key) for key in keys], on_error="omit") if keys else {}
-            return {key.rpartition("/")[2]: bytes(found[p]) for key in keys if (p := self._path(key)) in found}
+            found = self._fs.cat([self._path(key) for key in keys], on_error="return") if keys else {}
+            for data in found.values():
+                if isinstance(data, Exception) and not isinstance(data, FileNotFoundError):  # that was removed since
+                    raise data
+            read = {key.rpartition("/")[2]: found[self._path(key)] for key in keys}
+            return {name: bytes(data) for name, data in read.items() if not isinstance(data, Exception)}
 
     def same(self, key: str, path: Path) -> bool:
         """Compare sizes, then fetch and compare."""
