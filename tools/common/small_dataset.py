@@ -33,8 +33,9 @@ splits: {rule: uav3d}
 """
 
 
-def write_plans(work: Path, *, name: str = "kill", dataset: str = DATASET) -> Path:
+def write_plans(work: Path, *, name: str = "kill", dataset: str = DATASET, scenes: int = 6) -> Path:
     """Write a small dataset's YAML where a run with this working folder finds it; returns the dataset's file."""
+    dataset = dataset.replace("scenes: 6,", f"scenes: {scenes},")
     texts = {"rigs/tiny.yaml": RIG, f"datasets/{name}.yaml": dataset}
     for file, text in texts.items():
         path = work / "flight_plans" / file

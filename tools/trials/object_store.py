@@ -238,8 +238,7 @@ def main() -> int:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.work) as folder:
         work = Path(folder)
-        plans = write_plans(work)
-        plans.write_text(plans.read_text().replace("scenes: 6,", f"scenes: {given.scenes},"))
+        plans = write_plans(work, scenes=given.scenes)
         words = [str(ROOT / ".venv/bin/uavsim"), "generate", "--dataset", str(plans), "--out", str(work / "folder")]
         subprocess.run([*words, "--no-check", "--quiet"], cwd=work, check=True)
         wanted = contents(work / "folder")

@@ -208,8 +208,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=given.work) as folder:
         work = Path(folder)
         work.chmod(0o755)
-        plans = write_plans(work / "cluster-plans")
-        plans.write_text(plans.read_text().replace("scenes: 6,", f"scenes: {given.scenes},"))
+        plans = write_plans(work / "cluster-plans", scenes=given.scenes)
         single = work / "single"
         words = ("generate", "--dataset", str(plans), "--out", str(single), "--samples", str(SAMPLES))
         subprocess.run(

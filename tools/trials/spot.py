@@ -115,8 +115,7 @@ def main() -> int:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.work) as folder:
         work = Path(folder)
-        plans = write_plans(work)
-        plans.write_text(plans.read_text().replace("scenes: 6,", f"scenes: {given.scenes},"))
+        plans = write_plans(work, scenes=given.scenes)
         if start(work, plans, work / "single", "alone").wait(WAIT_S):
             raise RuntimeError("one machine alone fails")
         wanted = contents(work / "single")

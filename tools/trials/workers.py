@@ -43,8 +43,7 @@ def main() -> int:
     parser.add_argument("--work", type=Path)
     options = parser.parse_args()
     work: Path = options.work or Path(tempfile.mkdtemp(prefix="uavsim-workers-"))
-    plans = write_plans(work)
-    plans.write_text(plans.read_text().replace("scenes: 6,", f"scenes: {options.scenes},"))
+    plans = write_plans(work, scenes=options.scenes)
     dataset, scenes = plans.stem, f"0-{options.scenes - 1}"  # a worker takes names only, of its own library
     with OwnServer() as server:
         env = {
