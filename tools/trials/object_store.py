@@ -48,12 +48,14 @@ class Faults:
     Attributes:
         how: name of the row.
         requests: counts those of objects, from the row's begin.
+        is_first_run: whether the row has not begun again.
         stalled: set while an upload is held in the middle, before the store has it.
     """
 
     how: str = "none"
     requests: Any = field(default_factory=itertools.count)
     stalled: threading.Event = field(default_factory=threading.Event)
+    is_first_run: bool = True
     done: int = 0
 
     def begin(self, how: str) -> None:
@@ -65,10 +67,8 @@ class Faults:
         """Return the error that the store answers a request with."""
         if self.how == "throttled" and number % 3 == 0:
             return "SlowDown"
-        if self.how == "throttled for long" and 40 < number < 400:
-            return "SlowDown"
-        if self.how == "credentials expire" and 40 < number < 120:
-            return "ExpiredToken"
+        if self.is_first_run and number > 40:  # who begins again comes later, with new credentials
+            return {"throttled for long": "SlowDown", "credentials expire": "ExpiredToken"}.get(self.how)
         return None
 
 
@@ -204,6 +204,7 @@ def row(store: Store, work: Path, plans: Path, how: str, *, wanted: dict[str, st
             store.faults.stalled.clear()
             return held
 
+        store.faults.is_first_run = not codes
         codes.append(
             run(
                 [*words, "--no-check", "--quiet"],
