@@ -65,6 +65,18 @@ def test_after_a_crash_the_next_scene_finds_a_new_client(tmp_path: Path, port: i
     one.close()
 
 
+def test_a_client_that_was_killed_between_scenes_leaves_no_pipe_open(tmp_path: Path, port: int) -> None:
+    one = slot(tmp_path, port)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    fly(one, tmp_path)
+    assert one._client is not None
+    one._client.kill()  # as an interrupt does, from another thread
+    fly(one, tmp_path)  # the pipes of the first are closed, not left to the garbage collector: that is a warning
+    one.close()
+    assert one.client_starts == 2
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
 def test_the_pool_prefers_the_slot_with_the_town_loaded(tmp_path: Path, port: int) -> None:
     slots = [slot(tmp_path, port, name=name) for name in ("a", "b", "c")]
     with SlotPool(slots) as pool:

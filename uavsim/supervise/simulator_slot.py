@@ -78,6 +78,7 @@ class SimulatorSlot:
         if self._client is not None and self._client.alive:
             self.client_facts = self._guarded(self._client.probe)
             return self.client_facts
+        self._stop_client(grace_s=0)  # one that died between two scenes has pipes that are open
         fresh = self.simulator.is_ours and self.simulator.pid is None
         endpoints = self.simulator.ensure()
         self.simulator_starts += fresh
