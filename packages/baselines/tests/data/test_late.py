@@ -43,6 +43,12 @@ def test_a_shifted_index_is_an_earlier_keyframe_of_that_age(config: Config, fram
     assert aged.tolist() == pytest.approx([0.0, period_us / 1e6])
 
 
+def test_in_a_scene_of_one_frame_nothing_is_older(config: Config, frames: list[Frame]) -> None:
+    (other,) = late(config, frames[:1], "shift", 0.0)(frames[0], [0, 1])[1:]
+    assert (other.cameras, other.age_s) == (frames[0].cameras[1], 0.0)
+    assert not late(config, frames[:1], "shift", 100.0)(frames[0], [0, 1])[1].present
+
+
 def test_by_clocks_it_is_what_the_ego_has_of_the_sender(
     config: Config, frames: list[Frame], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,7 +57,7 @@ class LateSights:
 
     def _by_index(self, frame: Frame, _ego: int, place: int, latency_us: int) -> Sight:
         scene = self._scene_of[frame.scene]
-        period_us = scene[1].timestamp_us - scene[0].timestamp_us
+        period_us = scene[1].timestamp_us - scene[0].timestamp_us if len(scene) > 1 else 1  # alone, nothing is older
         older = scene.index(frame) - round(latency_us / period_us)
         if older < 0:
             return _nothing(frame, place)
