@@ -85,10 +85,11 @@ class Flights:
         return self._flown("shutters", *_SCENE, files={"rig.yaml": _SHUTTERS, "own.yaml": own})
 
     def clocks(self) -> Path:
-        """Return a dataset of drones with clocks of their own, low above moving cars, in steps of 0.01 s."""
+        """Return a dataset of drones, a car and a pole with clocks of their own, low above moving cars, in steps of 0.01 s."""
         clocks = "{rate_hz: 5, phase_s: [0, 0.2], jitter_s: 0.004, drift_ppm: 80, offset_s: 0.05, "
         own = _SMOKE.read_text().replace("formation: cross", "formation: cross\naltitude_m: 30\nstep_s: 0.01")
-        own += f"clocks: {clocks}messages: {{latency_s: [0.02, 0.1]}}}}\n"
+        own += f"clocks: {clocks}ground: true, messages: {{latency_s: [0.02, 0.1]}}}}\n"
+        own += "vehicles: {count: 1, rig: rig.yaml}\nroadside: {count: 1, rig: rig.yaml}\n"
         return self._flown("clocks", *_SCENE, files={"rig.yaml": _TWO_CAMERAS, "own.yaml": own})
 
     def _flown(self, name: str, *words: str, files: Mapping[str, str]) -> Path:

@@ -1,4 +1,4 @@
-"""Drones that take images by clocks of their own, from YAML to labels: the truth is of the image's own instant."""
+"""Drones, a car and a pole take images by clocks of their own, from YAML to labels: truth is of the image's own instant."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from uavsim.export.opv2v import export_opv2v
 from uavsim.validate.validator import validate_version
 
 ENOUGH_PX = 60
+FOLDERS = {"v0": "1000", "r0": "-1"}
 
 
 @pytest.fixture(scope="module")
@@ -58,16 +59,17 @@ def test_boxes_are_where_objects_are_at_the_images_own_time(out: Path) -> None:
     assert np.max(later) > 1.5 * np.max(own), "nothing moves here: the test shows nothing"
 
 
-def test_a_drone_knows_what_arrived(out: Path) -> None:
+@pytest.mark.parametrize("agent", ["0", "v0", "r0"])
+def test_an_agent_knows_what_arrived(out: Path, agent: str) -> None:
     scene = uavsim.open(out).scene("scene_0000")
     at = scene.samples[1].timestamp_us
-    known = scene.known_at(at, 0)
-    assert set(known) == {"0", "1", "2", "3", "4"}
+    known = scene.known_at(at, agent)
+    assert set(known) == {"0", "1", "2", "3", "4", "v0", "r0"}
     for name, of in known.items():
         assert of.arrival_us <= at
         assert len(of.images) == 2
         assert {image.timestamp_us for image in of.images} == {of.timestamp_us}
-        assert of.arrival_us - of.timestamp_us >= (0 if name == "0" else 20_000)
+        assert of.arrival_us - of.timestamp_us >= (0 if name == agent else 20_000)
         assert of.agent_timestamp_us != of.timestamp_us
 
 
@@ -78,11 +80,11 @@ def test_an_export_as_received_has_others_images_as_old_as_they_are(out: Path, t
     assert frames == [f"{sample.number:06d}" for sample in scene.samples[1:]], "nobody has heard anybody at the begin"
     sample = scene.samples[1]
     for name, known in scene.known_at(sample.timestamp_us, 0).items():
-        content = yaml.safe_load((tmp_path / f"all/scene_0000/{name}/000001.yaml").read_text())
+        content = yaml.safe_load((tmp_path / f"all/scene_0000/{FOLDERS.get(name, name)}/000001.yaml").read_text())
         image = known.images[0] if name != "0" else sample.images[0]
         x_m, y_m, _ = image.map_SE3_flu.translation_m
         assert content["lidar_pose"][:2] == pytest.approx([x_m, -y_m], abs=1e-6)
-        assert len(content["vehicles"]) == len(sample.boxes)
+        assert len(content["vehicles"]) == len(sample.boxes) - (name == "v0"), "a car has no box of itself"
 
 
 @pytest.mark.parametrize("name", PLANTED_CLOCKS)

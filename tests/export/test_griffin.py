@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 from pathlib import Path
@@ -86,6 +87,40 @@ def test_cameras_and_types_are_griffins(with_car: Path, tmp_path: Path) -> None:
     assert not (release / "vehicle-side/camera/bottom").exists()
     names = {line.split()[0] for p in release.glob("*/label/*.txt") for line in p.read_text().splitlines()}
     assert names <= {"car", "truck", "bus", "pedestrian", "bicycle", "motorcycle"}
+
+
+def test_as_received_a_frame_has_an_older_image_and_pose_and_the_boxes_of_its_own_instant(
+    with_car: Path, tmp_path: Path
+) -> None:
+    """Every message to v0 takes as long as one keyframe to the next: each frame has the drone's image of the frame before."""
+    tables = with_car / "v1.0-mini"
+    scenes, agents = [row["token"] for row in read(tables / "scene.json")], ["0", "1", "v0"]
+    clocks = [
+        {"scene_token": scene, "agent": agent, "drift_ppm": 0, "offset_us": 0} for scene in scenes for agent in agents
+    ]
+    images = [row for row in read(tables / "sample_data.json") if row["width"]]
+    samples = read(tables / "sample.json")
+    readings = [{"sample_data_token": row["token"], "agent_timestamp": row["timestamp"]} for row in images]
+    messages = [{"scene_token": own["scene_token"], "sender": "0", "receiver": "v0", "timestamp": own["timestamp"],
+                 "arrival": after["timestamp"]} for own, after in itertools.pairwise(samples)]  # fmt: skip
+    for name, rows in (("clock", clocks), ("clock_reading", readings), ("message", messages)):
+        (tables / f"{name}.json").write_text(json.dumps([{"token": f"{name}{n}", **row} for n, row in enumerate(rows)]))
+
+    plain, late = (export_griffin(ExportRequest(with_car, tmp_path / name, received=name == "late"))[0]
+                   for name in ("plain", "late"))  # fmt: skip
+
+    frames = read(plain / "vehicle-side/scene_infos.json")[0]["info"]["frames"]
+    assert read(late / "drone-side/scene_infos.json")[0]["info"]["frames"] == frames[1:]
+    for before, frame in itertools.pairwise(frames):
+        for file in ("camera/bottom/{}.png", "camera/instance_bottom/{}.png", "pose/{}.json"):
+            drone = late / "drone-side" / file.format(frame)
+            assert drone.read_bytes() == (plain / "drone-side" / file.format(before)).read_bytes()
+        own, there = (labels(release / "drone-side", frame) for release in (plain, late))
+        assert own.keys() == there.keys()
+        for ident, place in own.items():
+            np.testing.assert_allclose(there[ident], place, atol=1e-4)
+    for path in (late / "vehicle-side").glob("*/**/*.*"):
+        assert path.read_bytes() == (plain / path.relative_to(late)).read_bytes()
 
 
 def test_a_dataset_without_a_car_is_refused(strict: Path, tmp_path: Path) -> None:

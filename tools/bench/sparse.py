@@ -22,6 +22,7 @@ from uavsim.capture.rig import sensor_poses
 from uavsim.geometry.se3 import SE3
 from uavsim.records.clocks import ClocksPlan
 from uavsim.records.plan import ScenePlan, SwarmTrajectory
+from uavsim.records.sensors import Agent
 from uavsim.simulate.carla.sensors import CarlaSensors
 from uavsim.simulate.ports import Endpoint
 from uavsim.simulate.session import open_session
@@ -47,8 +48,8 @@ def plan_of(firing: int) -> ScenePlan:
     drone = (np.arange(CAPTURES)[:, None] * firing + np.arange(firing)) % CAMERAS  # others each time
     drone, step, none = np.sort(drone).ravel(), np.repeat(steps, firing), np.zeros(0)
     clocks = ClocksPlan(
-        swarm.drone_ids, 10.0, np.zeros(CAMERAS), np.zeros(CAMERAS), drone, step, np.asarray(step * plan.step_us, np.float64),
-        none.astype(np.int64), none.astype(np.int64), none,
+        tuple(map(Agent, swarm.drone_ids)), 10.0, np.zeros(CAMERAS), np.zeros(CAMERAS), drone, step,
+        np.asarray(step * plan.step_us, np.float64), none.astype(np.int64), none.astype(np.int64), none,
     )  # fmt: skip
     ingredients = {**plan.ingredients, "clocks": clocks}
     return replace(plan, keyframe_every_steps=10_000, swarm=swarm, ingredients=ingredients)

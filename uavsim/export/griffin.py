@@ -4,7 +4,9 @@
 ``camera/<sensor>/<frame>.png``, ``lidar/lidar_top/<frame>.ply`` of the car in its own frame, ``label/<frame>.txt`` (type,
 centre, length, width, height, roll, pitch, yaw in degrees, id, visible share; the agent's flu frame), ``pose/<frame>.json``
 in the map frame, and ``scene_infos.json``. A frame's number is its time in tenths of a second; scenes follow each other. A
-side labels what it sees.
+side labels what it sees. As received, ``drone-side`` has the images that the car has then, and the drone's pose of when they
+were taken; its labels are of the frame's own instant, in that pose's frame, as Griffin's delayed infos have them. Frames
+without are left out.
 Source: Griffin, Dataset_Preparation.md and griffin_data_converter/data_utils.py; py123d, parser/griffin.
 """
 
@@ -18,7 +20,7 @@ import numpy as np
 from uavsim.access import Image, LidarScan, Sample
 from uavsim.errors import DatasetError
 from uavsim.export.kitti import flu_euler_deg
-from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids
+from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids, receive, refuse_clockless
 from uavsim.export.text import write_bytes, write_json, write_text
 from uavsim.files.bring import bring_file
 from uavsim.files.parse import reading
@@ -51,7 +53,8 @@ def export_griffin(request: ExportRequest) -> list[Path]:
     """Write the sides of vehicle v0 and drone 0; images that are PNG are hard-linked.
 
     Raises:
-        DatasetError: an agent, a camera or a file is missing, or a sample is not at a tenth of a second.
+        DatasetError: an agent, a camera or a file is missing, or a sample is not at a tenth of a second; as received, an
+            agent has no clock or the car never has the drone's images.
     """
     with reading(request.root):
         return _export_griffin(request)
@@ -62,18 +65,29 @@ def _export_griffin(request: ExportRequest) -> list[Path]:
         agents = by_drone(scene.samples[0])
         for agent in _SIDES:
             _cameras(scene.samples[0], agent, agents.get(agent, []))
+        if request.received:
+            refuse_clockless(scene)
     folder = ResultPath.open(request.out) / request.split_name / "griffin-release"
     first, scenes = 0, []
     for number, scene in enumerate(request.open_labelled().scenes(request.split)):
-        frames = [first + _tenths(sample, scene.samples[0]) for sample in scene.samples]
-        for sample, frame in zip(scene.samples, frames, strict=True):
-            agents = by_drone(sample)
+        frames = []
+        for sample in scene.samples:
+            frame, agents = f"{first + _tenths(sample, scene.samples[0]):06d}", by_drone(sample)
+            seen = {agent: _cameras(sample, agent, agents.get(agent, [])) for agent in _SIDES}
+            shown = dict(seen)
+            if request.received and not receive(scene, sample, shown, ego=_CAR):
+                continue
+            frames.append(frame)
             for agent, side in _SIDES.items():
-                images = _cameras(sample, agent, agents.get(agent, []))
-                _write_frame(folder / side, f"{frame:06d}", sample, images, lidar_of(sample, agent))
-        first = frames[-1] + _BETWEEN_SCENES
-        info = {"frames": [f"{frame:06d}" for frame in frames], "weather": scene.description}
-        scenes.append({"name": f"{scene.town}-{number:03d}", "info": info})
+                scan = None if request.received and agent != _CAR else lidar_of(sample, agent)  # no clock fires a lidar
+                lines = _labels(sample, seen[agent], shown[agent][0].map_SE3_flu)
+                _write_frame(folder / side, frame, shown[agent], lines, scan)
+        first += _tenths(scene.samples[-1], scene.samples[0]) + _BETWEEN_SCENES
+        info = {"frames": frames, "weather": scene.description}
+        if frames:
+            scenes.append({"name": f"{scene.town}-{number:03d}", "info": info})
+    if not scenes:
+        raise DatasetError("nothing was written: vehicle v0 has images of drone 0 at no keyframe")
     for side in _SIDES.values():
         write_json(folder / side / "scene_infos.json", scenes)
     return [folder.shown]
@@ -101,10 +115,9 @@ def _cameras(sample: Sample, agent: int, images: list[Image]) -> list[Image]:
     return [named[name] for name in _CAMERAS[agent]]
 
 
-def _write_frame(side: ResultPath, frame: str, sample: Sample, images: list[Image], scan: LidarScan | None) -> None:
-    map_SE3_flu = images[0].map_SE3_flu
-    write_text(side / "label" / f"{frame}.txt", "".join(f"{line}\n" for line in _labels(sample, images)))
-    write_json(side / "pose" / f"{frame}.json", _pose(map_SE3_flu))
+def _write_frame(side: ResultPath, frame: str, images: list[Image], labels: list[str], scan: LidarScan | None) -> None:
+    write_text(side / "label" / f"{frame}.txt", "".join(f"{line}\n" for line in labels))
+    write_json(side / "pose" / f"{frame}.json", _pose(images[0].map_SE3_flu))
     for image in images:
         name = image.camera.lower()
         _write_png(side / "camera" / name / f"{frame}.png", image)
@@ -137,9 +150,10 @@ def _pose(map_SE3_flu: SE3) -> JsonDict:
     return dict(zip(("x", "y", "z", "roll", "pitch", "yaw"), values, strict=True))
 
 
-def _labels(sample: Sample, images: list[Image]) -> list[str]:
+def _labels(sample: Sample, images: list[Image], map_SE3_flu: SE3) -> list[str]:
+    """Return what some images of a sample show, from a pose."""
     boxes, own = sample.boxes, {image.token for image in images}
-    flu_SE3_box = images[0].map_SE3_flu.inverse() @ boxes.map_SE3_box
+    flu_SE3_box = map_SE3_flu.inverse() @ boxes.map_SE3_box
     numbers = np.concatenate(
         [flu_SE3_box.translation_m, boxes.size_lwh_m, flu_euler_deg(flu_SE3_box.quat_wxyz)], axis=1
     )

@@ -5,7 +5,8 @@ Everything is in the simulator's left-handed axes, metres and degrees, as OpenCO
 ``v0`` is 1000, roadside unit ``r0`` is -1, as V2XSet has it, and ``r1`` 2001.
 Cameras are numbered in the rig's order; OpenCOOD's loader reads the first four. Points are of the drone's own depth cameras,
 in its own frame, where depth was recorded; else the cloud is empty. As received, a frame has the images of others that the ego
-has then, with their poses; frames in which it lacks somebody's are left out.
+has then, with their poses, and the vehicles of the frame's own instant, as OpenCOOD joins them; frames in which it lacks
+somebody's are left out.
 Source: OpenCOOD ``opencood/data_utils/datasets/basedataset.py``, ``opencood/utils/box_utils.py``.
 """
 
@@ -17,17 +18,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from uavsim.access import Boxes, Image, Sample, Scene
+from uavsim.access import Boxes, Image, Sample
 from uavsim.dataset.schema import AGENT
 from uavsim.errors import DatasetError
 from uavsim.export.carla_axes import pcd, points_of_depth, points_of_lidar, pose, pose_of_camera, ue_transform
-from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids
+from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids, receive, refuse_clockless
 from uavsim.export.text import to_yaml, write_bytes, write_text
 from uavsim.files.bring import bring_file
 from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.geometry import unreal
-from uavsim.ingredients.clocks.tables import CLOCK
 from uavsim.records.channels import split_channel
 
 __all__ = ["export_opv2v"]
@@ -50,34 +50,17 @@ def export_opv2v(request: ExportRequest) -> list[Path]:
 def _export_opv2v(request: ExportRequest) -> list[Path]:
     folder, written = ResultPath.open(request.out) / request.split_name, 0
     for scene in request.open_labelled().scenes(request.split):
-        clocked = {row["agent"] for row in scene.rows(CLOCK)}
-        if request.received and (without := [row["id"] for row in scene.rows(AGENT) if row["id"] not in clocked]):
-            raise DatasetError(
-                f"{scene.name}: {', '.join(without)} have no clock, so that --received has none of theirs"
-            )
+        if request.received:
+            refuse_clockless(scene)
         own_token = {split_channel(f"SENSOR_id_{row['id']}")[1]: row["instance_token"] for row in scene.rows(AGENT)}
         for sample in scene:
             images = by_drone(sample)
-            if not request.received or _receive(scene, sample, images):
+            if not request.received or receive(scene, sample, images, ego=_EGO):
                 _write_sample(folder, sample, images, own_token, received=request.received)
                 written += 1
     if request.received and not written:
         raise DatasetError("nothing was written: drone 0 has images of every other one at no keyframe")
     return [folder.shown]
-
-
-def _receive(scene: Scene, sample: Sample, images: dict[int, list[Image]]) -> bool:
-    """Put the images that drone 0 has of each other one in place of the keyframe's; False where it has none of somebody.
-
-    OpenCOOD joins a frame's poses and images, as old as they are, with the vehicles of the frame's own instant.
-    """
-    known = scene.known_at(sample.timestamp_us, agent=_EGO)
-    heard = {drone_id: known[str(drone_id)] for drone_id in images if str(drone_id) in known}
-    for drone_id, had in heard.items():
-        order = [image.channel for image in images[drone_id]]
-        if drone_id != _EGO:
-            images[drone_id] = sorted(had.images, key=lambda image, order=order: order.index(image.channel))  # type: ignore[misc]
-    return heard.keys() == images.keys()
 
 
 def _write_sample(

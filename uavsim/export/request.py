@@ -11,10 +11,23 @@ import numpy as np
 
 from uavsim.access import Boxes, Dataset, Image, LidarScan, Sample, Scene, open_folder
 from uavsim.dataset.layout import BEV_CHANNEL
+from uavsim.dataset.schema import AGENT
 from uavsim.errors import DatasetError
+from uavsim.ingredients.clocks.tables import CLOCK
+from uavsim.records.channels import agent_id
 from uavsim.typing import IntArray
 
-__all__ = ["ExportRequest", "bev_of", "by_drone", "filmed", "frame_rate", "lidar_of", "mask_ids"]
+__all__ = [
+    "ExportRequest",
+    "bev_of",
+    "by_drone",
+    "filmed",
+    "frame_rate",
+    "lidar_of",
+    "mask_ids",
+    "receive",
+    "refuse_clockless",
+]
 
 _UNEVEN_US: Final = 1  # frames of a whole rate may be rounded by so much
 
@@ -30,7 +43,7 @@ class ExportRequest:
         split: name in ``splits.json``; by default every scene.
         topics: how ``rosbag2`` names its topics.
         model: for which ``cosmos`` cuts its clips; "" for the one of their rate.
-        received: whether ``opv2v`` gives the others' images that the ego has by their clocks and messages, not the keyframe's.
+        received: whether others' images are those that the ego has by their clocks and messages, not the keyframe's.
     """
 
     root: Path
@@ -96,6 +109,31 @@ def by_drone(sample: Sample) -> dict[int, list[Image]]:
     for image in sample.images:
         found.setdefault(image.drone_id, []).append(image)
     return found
+
+
+def refuse_clockless(scene: Scene) -> None:
+    """Refuse agents without clocks, of whom nobody receives anything.
+
+    Raises:
+        DatasetError: there are some.
+    """
+    clocked = {row["agent"] for row in scene.rows(CLOCK)}
+    if without := [row["id"] for row in scene.rows(AGENT) if row["id"] not in clocked]:
+        raise DatasetError(
+            f"{scene.name}: {', '.join(without)} have no clock (clocks.ground), so that --received has none of theirs"
+        )
+
+
+def receive(scene: Scene, sample: Sample, images: dict[int, list[Image]], *, ego: int) -> bool:
+    """Put the images that one agent has of each other one in place of the keyframe's; False where it has none of somebody."""
+    known = scene.known_at(sample.timestamp_us, agent_id(images[ego][0].channel))
+    for number in images.keys() - {ego}:
+        had = known.get(agent_id(images[number][0].channel))
+        if had is None:
+            return False
+        found = {image.channel: image for image in had.images}
+        images[number] = [found[image.channel] for image in images[number]]
+    return True
 
 
 def lidar_of(sample: Sample, drone_id: int) -> LidarScan | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -49,6 +49,7 @@ class SceneToFill:
         weather: its name.
         whole: the flight of as many samples as the dataset has.
         swarm: the steps of it that are flown.
+        planned: the records of the ingredients before it.
     """
 
     number: int
@@ -57,6 +58,7 @@ class SceneToFill:
     whole: SwarmTrajectory
     swarm: SwarmTrajectory
     dataset_seed: int
+    planned: Mapping[str, object]
 
     def rng(self, stream: str) -> np.random.Generator:
         """Return the scene's own generator for a purpose."""

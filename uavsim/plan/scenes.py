@@ -267,7 +267,11 @@ class _TownPlanner:
         whole = self.fly(formation, route, start_share=start_share, altitude_m=altitude_m, number=number)
         steps = (model.samples - 1) * self.keyframe_steps + self.extra_steps + 1
         swarm = SwarmTrajectory(whole.drone_ids, whole.map_SE3_flu[:steps])
-        scene = SceneToFill(number, turn, weather_name, whole, swarm, dataset_seed=seed)
+        planned: dict[str, object] = {}
+        scene = SceneToFill(number, turn, weather_name, whole, swarm, dataset_seed=seed, planned=planned)
+        for name, planner in self.ingredients.items():
+            if (made := planner(scene)) is not None:
+                planned[name] = made
         site = self.town.model
         return ScenePlan(
             dataset=self.dataset.name,
@@ -288,9 +292,7 @@ class _TownPlanner:
             sweeps_per_keyframe=model.sweeps_per_keyframe,
             rig=self.rig,
             swarm=swarm,
-            ingredients={
-                name: planned for name, planner in self.ingredients.items() if (planned := planner(scene)) is not None
-            },
+            ingredients=planned,
             weather=weather,
             images=image_format(model.images),
             splits=numbering.splits_of(model.splits, number),

@@ -26,6 +26,7 @@ rig: uav3d
 samples: 5
 step_s: 0.005
 """
+RIG = "width_px: 32\nheight_px: 18\ncameras: {FRONT: {shutter: {readout_s: 0.01}}}\n"
 CLOCKS = "clocks: {rate_hz: 10, phase_s: [0, 0.1], jitter_s: 0.005, drift_ppm: 50, offset_s: 0.02}\n"
 
 
@@ -62,7 +63,7 @@ def test_an_image_is_of_the_drones_whose_clock_fires_and_a_keyframe_of_all(tmp_p
     assert plan.sensors_at(100) == plan.sensors
     images = 0
     for step in plan.capture_steps:
-        firing = {plan.swarm.drone_ids[k] for k in clocks.drone[clocks.step == step]}
+        firing = {clocks.agents[k].number for k in clocks.fires[clocks.step == step]}
         if step % 100:
             assert {s.agent.number for s in plan.sensors_at(step)} == firing
         images += len([s for s in plan.sensors_at(step) if s.spec.params.is_optical])
@@ -73,6 +74,19 @@ def test_without_clocks_nothing_changes(tmp_path: Path) -> None:
     plan = plans(tmp_path, "")[0]
     assert plan.of(ClocksPlan) is None
     assert plan.capture_steps == range(0, 401, 100)
+
+
+def test_who_is_on_the_ground_has_a_clock_where_asked_for(tmp_path: Path) -> None:
+    """Clocks of drones are what they are without; a car's rig with a shutter is refused as a drone's is."""
+    ground = "vehicles: {count: 1}\nroadside: {count: 1}\ntraffic: {vehicles: 2}\n"
+    plan, kept = (plans(tmp_path, clocks + ground)[0] for clocks in (CLOCKS.replace("}", ", ground: true}"), CLOCKS))
+    clocks = clocks_of(plan)
+    assert [agent.id for agent in clocks.agents] == ["0", "1", "2", "3", "4", "v0", "r0"]
+    assert {s.agent for step in clocks.step.tolist() for s in plan.sensors_at(step)} == set(clocks.agents)
+    assert np.array_equal(clocks_of(kept).asked_us, clocks_of(plans(tmp_path)[0]).asked_us)
+    (tmp_path / "bent.yaml").write_text(RIG)
+    with pytest.raises(ConfigError, match="has a shutter"):
+        plans(tmp_path, CLOCKS + ground.replace("vehicles: {count: 1}", "vehicles: {count: 1, rig: bent.yaml}"))
 
 
 @given(
@@ -112,9 +126,9 @@ def test_messages_overtake_each_other_get_lost_and_end_at_the_range(tmp_path: Pa
     delay_s = (clocks.arrival_us - clocks.step[clocks.message] * 5000)[~lost] / 1e6
     assert delay_s.min() >= 0.05
     assert delay_s.max() <= 0.4
-    link = (clocks.drone[clocks.message] == 0) & (clocks.receiver == 1) & ~lost
+    link = (clocks.fires[clocks.message] == 0) & (clocks.receiver == 1) & ~lost
     assert (np.diff(clocks.arrival_us[link]) < 0).any(), "none overtakes another"
-    assert (clocks.receiver != clocks.drone[clocks.message]).all()
+    assert (clocks.receiver != clocks.fires[clocks.message]).all()
     with pytest.raises(ConfigError, match="no message ever arrives"):
         plans(tmp_path, more % "1")
 
@@ -128,7 +142,7 @@ def test_what_is_sent_waits_for_its_radio_and_takes_longer_from_afar(tmp_path: P
         "bandwidth_mbps: 10, size_kb: 50, latency_s_per_km: 1", "loss: 0"))  # fmt: skip
     clocks, sent = clocks_of(plan), clocks_of(plain)
     place_m = plan.swarm.map_SE3_flu.translation_m[clocks.step[clocks.message]]
-    apart_m = np.linalg.norm(place_m[np.arange(len(place_m)), clocks.drone[clocks.message]]
+    apart_m = np.linalg.norm(place_m[np.arange(len(place_m)), clocks.fires[clocks.message]]
                              - place_m[np.arange(len(place_m)), clocks.receiver], axis=1)  # fmt: skip
     assert (clocks.arrival_us - sent.arrival_us) / 1e6 == pytest.approx(0.04 + apart_m / 1000, abs=1e-9)
 
@@ -170,6 +184,8 @@ def test_nothing_arrives_through_an_obstacle() -> None:
         ("clocks: {rate_hz: 10, messages: {loss: 1}}\n", "loss"),
         ("clocks: {rate_hz: 10, messages: {latency_s: [1, 0.5]}}\n", "latency_s"),
         ("clocks: {rate_hz: 10}\nsweeps_per_keyframe: 1\n", "sweeps_per_keyframe"),
+        ("clocks: {rate_hz: 10, ground: true, messages: {range_m: 9}}\n", "messages.range_m is of drones alone"),
+        ("clocks: {rate_hz: 10, ground: true, messages: {bandwidth_mbps: 9}}\n", "ground is true: give size_kb, too"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, more: str, said: str) -> None:

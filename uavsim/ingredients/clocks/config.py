@@ -14,7 +14,7 @@ Fraction = Annotated[float, Field(ge=0, le=10)]
 
 
 class Messages(Model):
-    """The way of one drone's images to each other one."""
+    """The way of one agent's images to each other one."""
 
     latency_s: tuple[Fraction, Fraction] = (0.0, 0.0)
     """Least and most; each message draws its own, so that they overtake each other."""
@@ -31,6 +31,11 @@ class Messages(Model):
     line_of_sight: bool = False
     """Nothing arrives through an obstacle of the town (``obstacles`` of its YAML)."""
 
+    @property
+    def by_place(self) -> tuple[str, ...]:
+        """Return the keys given that need to know where sender and receiver are."""
+        return tuple(key for key in ("range_m", "latency_s_per_km", "line_of_sight") if getattr(self, key))
+
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.latency_s[0] > self.latency_s[1]:
@@ -39,10 +44,10 @@ class Messages(Model):
 
 
 class Clocks(Model):
-    """Each drone's cameras fire together, by the drone's own clock; what differs between drones is drawn from the seed."""
+    """Each agent's cameras fire together, by the agent's own clock; what differs between agents is drawn from the seed."""
 
     rate_hz: Annotated[float, Field(gt=0, le=1000)]
-    """Of each drone, by its own clock."""
+    """Of each agent, by its own clock."""
     phase_s: tuple[Fraction, Fraction] = (0.0, 0.0)
     """Of the first firing: least and most."""
     jitter_s: Annotated[float, Field(ge=0, le=1)] = 0.0
@@ -53,4 +58,14 @@ class Clocks(Model):
     """At most, ahead of the true time or behind it."""
     trigger: Literal["free", "synchronised"] = "free"
     """``synchronised``: all fire by the true time; their stamps are still of their own clocks."""
+    ground: bool = False
+    """Cars and roadside units have such clocks, too; else they take keyframes alone."""
     messages: Messages = Messages()
+
+    @model_validator(mode="after")
+    def _known_before_the_flight(self) -> Self:
+        needs = self.messages.by_place or ("bandwidth_mbps",) * (self.messages.size_kb is None)
+        if self.ground and (given := [key for key in needs if getattr(self.messages, key)]):
+            instead = "give size_kb, too" if given[0] == "bandwidth_mbps" else "leave it out"
+            raise ValueError(f"messages.{given[0]} is of drones alone, and ground is true: {instead}")
+        return self

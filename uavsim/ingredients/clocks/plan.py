@@ -1,4 +1,4 @@
-"""Plan the times at which each drone's cameras fire, and what becomes of the messages that they send."""
+"""Plan the times at which each agent's cameras fire, and what becomes of the messages that they send."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from uavsim.ingredients.clocks.config import Clocks, Messages
 from uavsim.plan.ingredients import ScenePlanner, SceneToFill, TownPlan
 from uavsim.records.clocks import ClocksPlan
 from uavsim.records.plan import SwarmTrajectory
-from uavsim.records.sensors import SensorSpec
+from uavsim.records.sensors import Agent, AgentsPlan, SensorSpec, shutter_of
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 
 __all__ = ["planner", "summary"]
@@ -32,16 +32,19 @@ def planner(town: TownPlan) -> ScenePlanner:
     dataset, block = town.dataset, town.block
     assert isinstance(block, Clocks)
     _check(dataset, block)
-    if any(getattr(spec.params, "shutter", None) is not None for spec in town.rig):
-        raise dataset.error(("clocks",), "a camera of the rig has a shutter, whose ticks images of others would share")
-
     sending_s = _sending_s(dataset, block, town.rig)
 
     def plan(scene: SceneToFill) -> ClocksPlan:
         links = _Links(block.messages, sending_s, town.town if block.messages.line_of_sight else None)
-        made = _fire(block, links, scene.swarm, step_s=dataset.model.step_s, rng=scene.rng("clocks"))
+        ground = [plan for plan in scene.planned.values() if isinstance(plan, AgentsPlan)]
+        if any(shutter_of(spec) for rig in (town.rig, *(plan.rig for plan in ground)) for spec in rig):
+            what = "a camera of a rig has a shutter, whose ticks images of others would share"
+            raise dataset.error(("clocks",), what)
+        others = [agent for plan in ground for agent in plan.agents if block.ground]
+        agents = (*map(Agent, scene.swarm.drone_ids), *others)
+        made = _fire(block, links, agents, scene.swarm, step_s=dataset.model.step_s, rng=scene.rng("clocks"))
         end_us = (scene.swarm.map_SE3_flu.translation_m.shape[0] - 1) * dataset.model.step_s * 1e6
-        if not (made.arrival_us <= end_us).any() and len(scene.swarm.drone_ids) > 1:
+        if not (made.arrival_us <= end_us).any() and len(agents) > 1:
             what = f"no message ever arrives in scene {scene.number}"
             if np.isfinite(made.arrival_us).any():
                 what += f", which ends after {end_us / 1e6:g} s: latency_s is longer"
@@ -80,7 +83,7 @@ def _check(dataset: Loaded[DatasetConfig], block: Clocks) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Links:
-    """The ways between drones: how long a radio sends a message, and the town through which nothing arrives, or None."""
+    """The ways between agents: how long a radio sends a message, and the town through which nothing arrives, or None."""
 
     block: Messages
     sending_s: float
@@ -105,25 +108,31 @@ def _sending_s(dataset: Loaded[DatasetConfig], block: Clocks, rig: Sequence[Sens
 
 
 def _fire(
-    block: Clocks, links: _Links, swarm: SwarmTrajectory, *, step_s: float, rng: np.random.Generator
+    block: Clocks,
+    links: _Links,
+    agents: tuple[Agent, ...],
+    swarm: SwarmTrajectory,
+    *,
+    step_s: float,
+    rng: np.random.Generator,
 ) -> ClocksPlan:
-    drones, last = len(swarm.drone_ids), swarm.map_SE3_flu.translation_m.shape[0] - 1
-    phase_s = rng.uniform(*block.phase_s, size=drones)
-    drift = rng.uniform(-block.drift_ppm, block.drift_ppm, drones)
-    offset_s = rng.uniform(-block.offset_s, block.offset_s, drones)
-    fired = [_instants(block, phase_s[k], drift[k], offset_s[k], until_s=last * step_s, rng=rng) for k in range(drones)]
-    drone = np.repeat(np.arange(drones), [len(t) for t in fired])
+    count, last = len(agents), swarm.map_SE3_flu.translation_m.shape[0] - 1
+    phase_s = rng.uniform(*block.phase_s, size=count)
+    drift = rng.uniform(-block.drift_ppm, block.drift_ppm, count)
+    offset_s = rng.uniform(-block.offset_s, block.offset_s, count)
+    fired = [_instants(block, phase_s[k], drift[k], offset_s[k], until_s=last * step_s, rng=rng) for k in range(count)]
+    fires = np.repeat(np.arange(count), [len(t) for t in fired])
     asked_s = np.concatenate(fired) if fired else np.zeros(0)
     step = np.rint(asked_s / step_s).astype(np.int64)
-    order = np.lexsort((drone, step))
-    drone, step, asked_s = drone[order], step[order], asked_s[order]
-    message, receiver, arrival_us = _send(links, swarm, drone, step, step_s=step_s, rng=rng)
+    order = np.lexsort((fires, step))
+    fires, step, asked_s = fires[order], step[order], asked_s[order]
+    message, receiver, arrival_us = _send(links, swarm, fires, step, count=count, step_s=step_s, rng=rng)
     return ClocksPlan(
-        drone_ids=swarm.drone_ids,
+        agents=agents,
         rate_hz=block.rate_hz,
         drift_ppm=drift,
         offset_us=offset_s * 1e6,
-        drone=drone,
+        fires=fires,
         step=step,
         asked_us=asked_s * 1e6,
         message=message,
@@ -135,7 +144,7 @@ def _fire(
 def _instants(
     block: Clocks, phase_s: float, drift_ppm: float, offset_s: float, *, until_s: float, rng: np.random.Generator
 ) -> FloatArray:
-    """Return the true times at which one drone fires, from 0 to the scene's last step."""
+    """Return the true times at which one agent fires, from 0 to the scene's last step."""
     rate, ahead_s = (1.0, 0.0) if block.trigger == "synchronised" else (1.0 + drift_ppm * 1e-6, offset_s)
     first = int(np.floor((ahead_s - phase_s) * block.rate_hz)) - 1
     most = int(np.ceil((until_s * rate + ahead_s - phase_s) * block.rate_hz)) + 1
@@ -146,34 +155,42 @@ def _instants(
 
 
 def _send(
-    ways: _Links, swarm: SwarmTrajectory, drone: IntArray, step: IntArray, *, step_s: float, rng: np.random.Generator
+    ways: _Links,
+    swarm: SwarmTrajectory,
+    fires: IntArray,
+    step: IntArray,
+    *,
+    count: int,
+    step_s: float,
+    rng: np.random.Generator,
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Send what each firing took to every other drone: (M,) firings, receivers, and arrivals in us, NaN where lost."""
-    links, drones = ways.block, len(swarm.drone_ids)
-    message = np.repeat(np.arange(len(drone)), drones)
-    receiver = np.tile(np.arange(drones), len(drone))
-    others = receiver != drone[message]
+    """Send what each firing took to every other agent: (M,) firings, receivers, and arrivals in us, NaN where lost."""
+    links = ways.block
+    message = np.repeat(np.arange(len(fires)), count)
+    receiver = np.tile(np.arange(count), len(fires))
+    others = receiver != fires[message]
     message, receiver = message[others], receiver[others]
     delay_s = rng.uniform(*links.latency_s, size=len(message))
     lost = rng.uniform(size=len(message)) < links.loss
-    places_m = swarm.map_SE3_flu.translation_m
-    from_m, to_m = places_m[step[message], drone[message]], places_m[step[message], receiver]
-    apart_m = np.linalg.norm(from_m - to_m, axis=1)
-    if links.range_m is not None:
-        lost |= apart_m > links.range_m
-    if ways.town is not None:
-        lost |= _hidden(ways.town, from_m, to_m)
-    delay_s += apart_m * 1e-3 * links.latency_s_per_km
+    if links.by_place:  # then all are drones
+        places_m = swarm.map_SE3_flu.translation_m
+        from_m, to_m = places_m[step[message], fires[message]], places_m[step[message], receiver]
+        apart_m = np.linalg.norm(from_m - to_m, axis=1)
+        if links.range_m is not None:
+            lost |= apart_m > links.range_m
+        if ways.town is not None:
+            lost |= _hidden(ways.town, from_m, to_m)
+        delay_s += apart_m * 1e-3 * links.latency_s_per_km
     arrival_us = np.where(lost, np.nan, (step[message] * step_s + delay_s) * 1e6)
     if ways.sending_s:
-        arrival_us += _waits_s(drone, step, step_s=step_s, sending_s=ways.sending_s)[message] * 1e6
+        arrival_us += _waits_s(fires, step, step_s=step_s, sending_s=ways.sending_s)[message] * 1e6
     return message, receiver, arrival_us
 
 
-def _waits_s(drone: IntArray, step: IntArray, *, step_s: float, sending_s: float) -> FloatArray:
+def _waits_s(fires: IntArray, step: IntArray, *, step_s: float, sending_s: float) -> FloatArray:
     """Return how long after each firing its message has left its sender, whose radio sends one after the other."""
-    free_s, waits_s = dict[int, float](), np.zeros(len(drone))
-    for row, (sender, at) in enumerate(zip(drone.tolist(), step.tolist(), strict=True)):
+    free_s, waits_s = dict[int, float](), np.zeros(len(fires))
+    for row, (sender, at) in enumerate(zip(fires.tolist(), step.tolist(), strict=True)):
         free_s[sender] = max(at * step_s, free_s.get(sender, 0.0)) + sending_s
         waits_s[row] = free_s[sender] - at * step_s
     return waits_s

@@ -20,15 +20,15 @@ def rows(labels: SceneLabels, planned: ClocksPlan, tables: Tables) -> Tables:
     base, scene = (plan.dataset, plan.scene_name), token(plan.dataset, plan.scene_name, "scene")
     clocks: list[ClockRow] = [
         {
-            "token": token(*base, "clock", str(drone_id)),
+            "token": token(*base, "clock", agent.id),
             "scene_token": scene,
-            "agent": str(drone_id),
+            "agent": agent.id,
             "rate_hz": planned.rate_hz,
             "step_us": plan.step_us,
             "drift_ppm": float(planned.drift_ppm[k]),
             "offset_us": float(planned.offset_us[k]),
         }
-        for k, drone_id in enumerate(planned.drone_ids)
+        for k, agent in enumerate(planned.agents)
     ]
     return {
         CLOCK.name: clocks,
@@ -40,18 +40,18 @@ def rows(labels: SceneLabels, planned: ClocksPlan, tables: Tables) -> Tables:
 def _readings(labels: SceneLabels, planned: ClocksPlan) -> list[ClockReadingRow]:
     plan = labels.plan
     fired = {
-        (int(step), planned.drone_ids[drone]): n
-        for n, (step, drone) in enumerate(zip(planned.step.tolist(), planned.drone.tolist(), strict=True))
+        (step, planned.agents[who].id): n
+        for n, (step, who) in enumerate(zip(planned.step.tolist(), planned.fires.tolist(), strict=True))
     }
     made: list[ClockReadingRow] = []
     for frame in labels.frames:
         for reading in frame.cameras:
-            n = fired.get((frame.step, reading.sensor.agent.number))
-            if n is None or reading.sensor.agent.kind != "drone":
+            n = fired.get((frame.step, reading.sensor.agent.id))
+            if n is None:
                 continue  # of a keyframe, which takes all, whoever's clock fires
             own = token(plan.dataset, plan.scene_name, "sample_data", reading.channel, frame.timestamp_us)
-            taken_us, drone = frame.step * plan.step_us, planned.drone[n]
-            shown_us = taken_us * (1 + planned.drift_ppm[drone] * 1e-6) + planned.offset_us[drone]
+            taken_us, who = frame.step * plan.step_us, planned.fires[n]
+            shown_us = taken_us * (1 + planned.drift_ppm[who] * 1e-6) + planned.offset_us[who]
             made.append(
                 {
                     "token": own,
@@ -65,15 +65,15 @@ def _readings(labels: SceneLabels, planned: ClocksPlan) -> list[ClockReadingRow]
 
 
 def _messages(labels: SceneLabels, planned: ClocksPlan, scene: str) -> list[MessageRow]:
-    plan, ids = labels.plan, planned.drone_ids
+    plan, ids = labels.plan, [agent.id for agent in planned.agents]
     sent = zip(planned.message.tolist(), planned.receiver.tolist(), planned.arrival_us.tolist(), strict=True)
     start = plan.start_timestamp_us
     return [
         {
             "token": token(plan.dataset, plan.scene_name, "message", n, to),
             "scene_token": scene,
-            "sender": str(ids[planned.drone[n]]),
-            "receiver": str(ids[to]),
+            "sender": ids[planned.fires[n]],
+            "receiver": ids[to],
             "timestamp": start + int(planned.step[n]) * plan.step_us,
             "arrival": 0 if np.isnan(arrival) else start + round(arrival),
         }

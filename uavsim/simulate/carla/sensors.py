@@ -144,11 +144,12 @@ class CarlaSensors:
         self._pose_of = {pose.sensor: pose for pose in poses}
         moved = [spawned for spawned in self._moved() if spawned.sensor in self._pose_of]
         placed = [self._pose_of[spawned.sensor] for spawned in moved]
-        self._world.move(
-            [spawned.actor.id for spawned in moved],
-            np.stack([pose.ue_location_m for pose in placed]),
-            np.array([pose.ue_euler_deg for pose in placed]),
-        )
+        if moved:  # else only who is carried takes an image
+            self._world.move(
+                [spawned.actor.id for spawned in moved],
+                np.stack([pose.ue_location_m for pose in placed]),
+                np.array([pose.ue_euler_deg for pose in placed]),
+            )
 
     def _moved(self) -> list[_Spawned]:
         """Return those that no actor carries."""
