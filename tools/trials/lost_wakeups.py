@@ -23,7 +23,7 @@ from headless_simulator.testing import running_simulator
 
 from tools.common import ROOT
 from tools.common.plans import rig, scene_plan
-from uavsim.capture.hang_watch import HangWatch
+from uavsim.simulate.hang_watch import HangWatch
 from uavsim.simulate.carla.world import CarlaWorld
 
 LIMIT_S: Final = 1.0

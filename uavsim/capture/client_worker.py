@@ -32,13 +32,13 @@ from uavsim.capture.client_events import (
     parse_command,
     to_line,
 )
-from uavsim.capture.hang_watch import HangWatch, ReportsFrame
 from uavsim.capture.record import record_scene
 from uavsim.errors import InputError, SimulatorLost, StorageError, SystemFailure, UavsimError
 from uavsim.images.start import do_without_blas
 from uavsim.memory import collect_seldom
 from uavsim.records.codec import unpack_plan
 from uavsim.records.plan import ScenePlan
+from uavsim.simulate.hang_watch import HangWatch, ReportsFrame
 from uavsim.simulate.ports import Endpoint, Heartbeat
 from uavsim.simulate.session import Session, open_session
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import select
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from uavsim.conform.answers import Answer, AnswerFile
 from uavsim.conform.worker import AIRSIM, CARLA
@@ -14,10 +17,11 @@ from uavsim.environment import python_command
 from uavsim.errors import SimulatorError
 from uavsim.simulate.ports import Endpoint
 from uavsim.simulate.recognise import require
+from uavsim.typing import JsonDict
 
 __all__ = ["answers_of", "ask_everything"]
 
-_LIMIT_S: Final = 150.0  # a probe; all of them so end within a quarter of an hour on a server that answers
+_LIMIT_S: Final = 150.0  # of silence: a machine that is busy takes longer for a probe, and is no server that hangs
 _WHO_S: Final = 60.0
 
 
@@ -50,27 +54,48 @@ def ask_everything(
         heard(name, len(answers), time.monotonic() - began)
     known = {(a.capability, a.question): a for a in answers}  # the last one, should two probes ask the same
     seconds = round(time.monotonic() - start, 1)
+    del who["answers"]
     return AnswerFile(**who, started=started, seconds=seconds, answers=tuple(known.values()))
 
 
 def answers_of(name: str, carla: str, airsim: str, *, python: str = "") -> list[Answer]:
     """Return the answers of one probe; a client that died, or a server that hangs, is one of them."""
     given = _ask(name, carla, airsim, limit_s=_LIMIT_S, python=python)
+    answers = [Answer.model_validate(a) for a in given.get("answers", [])]
     if "error" in given:
-        return [Answer(capability=name, question="asked to the end", value=None, note=str(given["error"])[:400])]
-    return [Answer.model_validate(a) for a in given["answers"]]
+        answers.append(Answer(capability=name, question="asked to the end", value=None, note=str(given["error"])[:400]))
+    return answers
 
 
-def _ask(name: str, carla: str, airsim: str, *, limit_s: float, python: str) -> dict[str, Any]:
+def _ask(name: str, carla: str, airsim: str, *, limit_s: float, python: str) -> JsonDict:
     own = python_command("uavsim.conform.worker", name, "--carla", carla, "--airsim", airsim)
     command = [python or own[0], *own[1:]]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s, check=False)
-    except subprocess.TimeoutExpired:
-        return {"error": f"no answer within {limit_s:g} s"}
-    try:
-        answer: dict[str, Any] = json.loads(done.stdout)
-    except ValueError:
-        last = (done.stderr.strip().splitlines() or ["without a word"])[-1]
-        return {"error": f"the client ended with code {done.returncode}: {last}"}
-    return answer
+    with tempfile.TemporaryFile() as stderr, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr) as worker:
+        lines, in_time = _heard(worker, limit_s)
+        worker.kill()  # it has ended, or never will
+        code = worker.wait()
+        stderr.seek(0)
+        last = (stderr.read().decode(errors="replace").strip().splitlines() or ["without a word"])[-1]
+    answers: list[JsonDict] = []
+    for line in lines:
+        try:
+            said: JsonDict = json.loads(line)
+        except ValueError:
+            break
+        if "answer" not in said:
+            return {**said, "answers": answers}
+        answers.append(said["answer"])
+    why = f"the client ended with code {code}: {last}" if in_time else f"no answer within {limit_s:g} s"
+    return {"error": why, "answers": answers}
+
+
+def _heard(worker: subprocess.Popen[bytes], limit_s: float) -> tuple[list[bytes], bool]:
+    """Return what a worker writes until it ends, and True; or until it was silent for too long, and False."""
+    assert worker.stdout is not None
+    said = b""
+    while select.select([worker.stdout], [], [], limit_s)[0]:
+        more = os.read(worker.stdout.fileno(), 1 << 16)
+        if not more:
+            return said.splitlines(), True
+        said += more
+    return said.splitlines(), False

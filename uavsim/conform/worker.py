@@ -1,14 +1,18 @@
 """One probe in a process of its own: a client that dies takes nobody with it.
 
 python -m uavsim.conform.worker NAME --carla HOST:PORT --airsim HOST:PORT
+
+It prints a line of JSON for each answer as soon as it has it, and a last one without an answer.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import json
+import os
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 from uavsim.conform.answers import Answer
 from uavsim.errors import UavsimError
@@ -27,12 +31,13 @@ CARLA: Final = {  # probe -> module of it; the order in which they are asked
 AIRSIM: Final = ("server", "clock", "placing", "images", "objects", "resting", "flight")
 
 
-def gathered(answers: Iterator[Answer], *, group: str) -> list[Answer]:
-    """Return all answers up to an error of the server's or the client's, and that error as the last one."""
-    found: list[Answer] = []
+def gathered(answers: Iterator[Answer], *, group: str) -> Iterator[Answer]:
+    """Give all answers up to an error of the server's or the client's, and that error as the last one."""
+    capability = group
     try:
         for answer in answers:
-            found.append(answer)
+            capability = answer.capability
+            yield answer
     except (
         UavsimError,
         RuntimeError,
@@ -42,30 +47,31 @@ def gathered(answers: Iterator[Answer], *, group: str) -> list[Answer]:
         TypeError,
     ) as error:  # of the client: kept as an answer
         note = f"{type(error).__name__}: {' '.join(str(error).split())}"[:400]
-        found.append(
-            Answer(
-                capability=found[-1].capability if found else group, question="asked to the end", value=None, note=note
-            )
-        )
-    return found
+        yield Answer(capability=capability, question="asked to the end", value=None, note=note)
 
 
-def _carla(name: str, endpoint: Endpoint) -> list[Answer]:
+def _say(answers: Iterator[Answer], out: TextIO) -> None:
+    for answer in answers:
+        out.write(json.dumps({"answer": answer.model_dump(exclude_defaults=True)}) + "\n")
+        out.flush()
+
+
+def _carla(name: str, endpoint: Endpoint, out: TextIO) -> None:
     from uavsim.conform.carla.site import Site
 
     probe: Callable[[Any], Iterator[Answer]] = getattr(
         importlib.import_module(f"uavsim.conform.carla.{CARLA[name]}"), name
     )
     with Site(endpoint) as site:
-        return gathered(probe(site), group=name)
+        _say(gathered(probe(site), group=name), out)
 
 
-def _airsim(name: str, endpoint: Endpoint) -> list[Answer]:
+def _airsim(name: str, endpoint: Endpoint, out: TextIO) -> None:
     from uavsim.conform.airsim import probes
 
     link = AirSimLink(endpoint.host, endpoint.port)
     try:
-        return gathered(_translated(link, getattr(probes, name)(link)), group=f"AirSim {name}")
+        _say(gathered(_translated(link, getattr(probes, name)(link)), group=f"AirSim {name}"), out)
     finally:
         link.close()
 
@@ -98,18 +104,18 @@ def main() -> None:
     parser.add_argument("--airsim", default="")
     options = parser.parse_args()
 
+    said = os.fdopen(os.dup(1), "w", encoding="utf-8")
+
     def ask() -> JsonDict:
         carla = Endpoint.parse(options.carla, what="--simulator")
         airsim = Endpoint.parse(options.airsim, what="--airsim") if options.airsim else None
         if options.probe == "who":
             return _who(carla, airsim)
         if options.probe in CARLA:
-            answers = _carla(options.probe, carla)
+            _carla(options.probe, carla, said)
         elif airsim is not None:
-            answers = _airsim(options.probe.removeprefix("airsim-"), airsim)
-        else:
-            answers = []
-        return {"answers": [a.model_dump(exclude_defaults=True) for a in answers]}
+            _airsim(options.probe.removeprefix("airsim-"), airsim, said)
+        return {}
 
     answer_in_one_line(ask)
 

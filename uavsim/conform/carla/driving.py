@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 import carla
@@ -12,6 +13,7 @@ from uavsim.conform.answers import Answer
 from uavsim.conform.ask import Ask
 from uavsim.conform.carla.site import STEP_S, Site, shifted
 from uavsim.simulate.carla.manager_port import ManagerPort
+from uavsim.simulate.hang_watch import HangWatch
 from uavsim.simulate.local_port import free_port
 from uavsim.typing import FloatArray
 
@@ -101,21 +103,12 @@ def traffic(site: Site) -> Iterator[Answer]:
     closed = ManagerPort(port)  # libcarla opens it to the network
     manager.set_synchronous_mode(True)
     manager.set_random_device_seed(7)
-    cars: list[Any] = []
     try:
-        for point in site.spawn_points[2:]:
-            if len(cars) < _CARS:
-                cars.append(site.spawn(_CAR, carla.Transform(shifted(point.location, z_m=0.3), point.rotation)))
-        for car in cars:
-            car.set_autopilot(True, port)
-        track = np.stack([_places(site, cars) for _ in range(_TICKS)])
+        with HangWatch(_Ticked(site, closed), lambda _: None) as watch:
+            site.ticked = lambda: watch.note("fly")
+            track = _driven(site, port)
     finally:
-        for car in cars:
-            car.set_autopilot(False, port)
-        site.tick()
         closed.close()
-        site.clear()
-        site.tick()
         manager.set_synchronous_mode(False)
     moves_m = np.linalg.norm(np.diff(track, axis=0), axis=2)
     off_m = [_off_lane(site, place) for place in track[40::8].reshape(-1, 3)]
@@ -123,6 +116,39 @@ def traffic(site: Site) -> Iterator[Answer]:
     yield ask.at_most("longest move in a tick", float(moves_m[20:].max()), 20 * STEP_S, unit="m")
     yield ask.at_most("distance to the lane's middle, 95th percentile", float(np.percentile(off_m, 95)), 1.0, unit="m")
     yield ask.shown("mean speed", float(moves_m[40:].mean() / STEP_S), unit="m/s")
+
+
+@dataclass(frozen=True, slots=True)
+class _Ticked:
+    """A world whose Traffic Manager is woken where the client lost its wake-up, which is no answer of the server's."""
+
+    site: Site
+    port: ManagerPort
+
+    @property
+    def frame(self) -> int:
+        return int(self.site.world.get_snapshot().frame)
+
+    def wake(self) -> bool:
+        return self.port.wake()
+
+
+def _driven(site: Site, port: int) -> FloatArray:
+    """Return (ticks, cars, 3) places of cars that a Traffic Manager drives."""
+    cars: list[Any] = []
+    try:
+        for point in site.spawn_points[2:]:
+            if len(cars) < _CARS:
+                cars.append(site.spawn(_CAR, carla.Transform(shifted(point.location, z_m=0.3), point.rotation)))
+        for car in cars:
+            car.set_autopilot(True, port)
+        return np.stack([_places(site, cars) for _ in range(_TICKS)])
+    finally:
+        for car in cars:
+            car.set_autopilot(False, port)
+        site.tick()
+        site.clear()
+        site.tick()
 
 
 def _places(site: Site, cars: list[Any]) -> FloatArray:

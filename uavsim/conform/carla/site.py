@@ -41,6 +41,7 @@ class Site:
         self.world = self.client.get_world()
         self.town = self.world.get_map()
         self.blueprints = self.world.get_blueprint_library()
+        self.ticked: Callable[[], None] = lambda: None  # called after each tick
         self._mine: list[carla.Actor] = []
         settings = self.world.get_settings()
         settings.synchronous_mode, settings.fixed_delta_seconds, settings.no_rendering_mode = True, step_s, False
@@ -67,7 +68,9 @@ class Site:
 
     def tick(self) -> int:
         """Tick once; returns the frame."""
-        return int(self.world.tick(_CALL_S))
+        frame = int(self.world.tick(_CALL_S))
+        self.ticked()
+        return frame
 
     def spawn(self, blueprint: str, at: carla.Transform, **attributes: str) -> Any:
         """Put an actor.

@@ -13,11 +13,12 @@ from typing import Any, cast
 
 import pytest
 
-from uavsim.capture import client_worker, hang_watch
+from uavsim.capture import client_worker
 from uavsim.capture.client_events import FlyCommand, to_line
-from uavsim.capture.hang_watch import HangWatch
 from uavsim.errors import SimulatorLost
+from uavsim.simulate import hang_watch
 from uavsim.simulate.carla import world as carla_world
+from uavsim.simulate.hang_watch import HangWatch
 from uavsim.simulate.merged.world import MergedWorld
 from uavsim.supervise.client_process import Deadlines
 
