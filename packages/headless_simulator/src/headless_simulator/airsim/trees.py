@@ -22,8 +22,10 @@ def trunks_and_crowns(trees: list[StaticObject], mesh: Mesh) -> tuple[list[Stati
     ids = mesh.object_id[order]
     owners: list[StaticObject] = []
     parts: list[Float64] = []
-    for tree in trees:
-        mine = order[np.searchsorted(ids, tree.object_id) : np.searchsorted(ids, tree.object_id, side="right")]
+    wanted = np.array([tree.object_id for tree in trees], ids.dtype)  # another type would copy the ids for each tree
+    first, last = np.searchsorted(ids, wanted), np.searchsorted(ids, wanted, side="right")
+    for tree, begin, end in zip(trees, first, last, strict=True):
+        mine = order[begin:end]
         leaves = mesh.material[mine] == FOLIAGE
         found = [_bounds(tree, mesh, mine[chosen]) for chosen in (leaves, ~leaves) if chosen.any()]
         parts += found or [np.array([*tree.box_centre_m, *tree.box_half_m])]
