@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from headless_simulator.carla.recorder import layout
+from headless_simulator.carla.recorder.shown import ONLY_IN_FULL
 from headless_simulator.testing import RunningSimulator, running_simulator
 
 from tests.carla.conftest import Client
@@ -309,6 +312,15 @@ done(**out)
     assert seen["hung"]
     assert seen["role"] == "hero"
     assert seen["far"] == pytest.approx(5**0.5, abs=0.01)
+
+
+def test_what_has_no_bounds_is_listed_as_carla_records_it():
+    """Recordings of CARLA's own servers, as those of scenario_runner's metrics, have such boxes for spectator and sensors."""
+    data = struct.pack("<HI6f", 1, 7, *[math.nan] * 3, *[-math.inf] * 3)
+    assert (
+        list(ONLY_IN_FULL[layout.BOUNDING_BOX](data))[1]
+        == "  Id: 7 origin: (nan, nan, nan) extension: (-inf, -inf, -inf)"
+    )
 
 
 def test_files_that_are_none_of_ours_are_reported_and_left_alone(client: Client, recordings: Path):

@@ -219,13 +219,15 @@ def table(number: int, rows: Table) -> bytes:
 def rows_of(data: bytes, dtype: np.dtype[np.void], what: str) -> Table:
     """Read the records of one length of a packet.
 
+    CARLA gives what has no bounds, the spectator and sensors, a box whose centre is nan and whose half is -inf.
+
     Raises:
-        Damaged: the packet is too short, or a number in it is not finite.
+        Damaged: the packet is too short, or a number in it is not finite, but for boxes.
     """
     cursor = Cursor(data, what)
     rows = np.frombuffer(cursor.take(cursor.count() * dtype.itemsize), dtype)
     for name in dtype.names or ():
-        if dtype[name].base.kind == "f" and not np.isfinite(rows[name]).all():
+        if dtype != BOX_ROW and dtype[name].base.kind == "f" and not np.isfinite(rows[name]).all():
             raise Damaged(f"{what} holds a number that is not finite")
     return rows
 
