@@ -23,8 +23,8 @@ from headless_simulator.testing import running_simulator
 
 from tools.common import ROOT
 from tools.common.plans import rig, scene_plan
-from uavsim.simulate.hang_watch import HangWatch
 from uavsim.simulate.carla.world import CarlaWorld
+from uavsim.simulate.hang_watch import HangWatch
 
 LIMIT_S: Final = 1.0
 LOOK_S: Final = 0.1
