@@ -14,6 +14,7 @@ from tests.e2e.flights import Flights
 from tests.validate.clock_defects import PLANTED_CLOCKS
 from uavsim.export import ExportRequest
 from uavsim.export.opv2v import export_opv2v
+from uavsim.export.v2xsim import export_v2xsim
 from uavsim.validate.validator import validate_version
 
 ENOUGH_PX = 60
@@ -85,6 +86,26 @@ def test_an_export_as_received_has_others_images_as_old_as_they_are(out: Path, t
         x_m, y_m, _ = image.map_SE3_flu.translation_m
         assert content["lidar_pose"][:2] == pytest.approx([x_m, -y_m], abs=1e-6)
         assert len(content["vehicles"]) == len(sample.boxes) - (name == "v0"), "a car has no box of itself"
+
+
+def test_v2xsims_tables_as_received_have_what_the_car_has(out: Path, tmp_path: Path) -> None:
+    (folder,) = export_v2xsim(ExportRequest(out, tmp_path, received=True))
+    scene, received = (uavsim.open(root).scene("scene_0000") for root in (out, folder))
+    first, sample = received.samples
+    assert {image.channel.rpartition("_id_")[2] for image in first.images} == {"1"}, (
+        "nobody has heard anybody at the begin"
+    )
+    known = scene.known_at(sample.timestamp_us, "v0")
+    had = {(out / image.filename).stat().st_ino: image for own in known.values() for image in own.images}
+    others = [image for image in sample.images if not image.channel.endswith("_id_1")]
+    assert len(others) == 2 * 6
+    for image in others:
+        older = had[(folder / image.filename).stat().st_ino]
+        assert image.timestamp_us == older.timestamp_us < sample.timestamp_us
+        np.testing.assert_allclose(image.map_SE3_flu.matrix, older.map_SE3_flu.matrix, atol=1e-12)
+    assert {image.timestamp_us for image in sample.images} - {image.timestamp_us for image in others} == {
+        sample.timestamp_us
+    }
 
 
 @pytest.mark.parametrize("name", PLANTED_CLOCKS)

@@ -1,13 +1,15 @@
 """Measure by how much a shift by an index misjudges late messages: ``scripts/trial asynchrony [FOLDER ...]``.
 
-    scripts/trial asynchrony out/async-cost [out/other ...] [--jitter-ms 5 ...] [--draw FILE.png] [--json FILE.json]
+    scripts/trial asynchrony out/async-cost [out/other ...] [--jitter-ms 5 ...] [--draw FILE.png [--features FILE.json]]
+        [--json FILE.json]
 
 Each folder is a dataset as ``async-cost``: keyframes as often as the clocks fire; without one it is flown. Several differ in
 their cameras' jitter. A detector without mistakes gives the boxes that an image's instance mask shows, where they are at that
 image's instant, so that only time is wrong. At each keyframe, boxes of the others are fused with drone 0's own, and scored
 against what any drone sees at that very instant. True messages are firings by the others' clocks that have arrived by then;
 the shortcut takes the others' keyframes some indices older. Motion is compensated by the sender's last two boxes of an object
-and the difference of the two agents' clocks. Ends with 0 only if no message is of the future.
+and the difference of the two agents' clocks. ``--features`` draws what ``asynchronous-training --json`` wrote beside. Ends
+with 0 only if no message is of the future.
 """
 
 from __future__ import annotations
@@ -286,31 +288,56 @@ def curves_of(datasets: Mapping[float, Sequence[Flight]], main: float) -> dict[s
     return found
 
 
-def draw(found: Mapping[str, Any], path: Path) -> None:
-    """Draw the three groups of curves beside each other."""
+def draw(found: Mapping[str, Any], path: Path, features: Mapping[str, Any]) -> None:
+    """Draw the groups of curves beside each other.
+
+    Args:
+        found: of ``curves_of``.
+        path: of the image.
+        features: of trained models, by model, way and latency; {} for none.
+    """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11.5, 3.8), layout="constrained")
+    panels = 4 if features else 3
+    figure = Figure(figsize=(3.8 * panels, 3.8), layout="constrained")
+    subplots = figure.subplots(1, panels, sharey=True)
     colours = {"true": "C3", "true, compensated": "C1", "shift": "C0", "shift, compensated": "C2"}
     says = {"true": "own clocks", "true, compensated": "own clocks, compensated",
             "shift": "shifted index", "shift, compensated": "shifted index, compensated"}  # fmt: skip
     titles = {"latency": "latency, ms", "offset": f"clocks' largest offset, ms (latency {AT_MS} ms)",
               "jitter": f"each message's latency {AT_MS} ms +- this"}  # fmt: skip
-    for axes, (group, title) in zip(figure.subplots(1, 3, sharey=True), titles.items(), strict=True):
+    for axes, (group, title) in zip(subplots, titles.items(), strict=False):
         for label, colour in colours.items():
             curve = found.get(f"{group}: {label}")
             x = list(curve or (OFFSETS_MS if group == "offset" else SPREADS_MS))
             points = list(curve.values()) if curve else [found[f"latency: {label}"][AT_MS]] * len(x)
-            y, low, high = ([point[key] for point in points] for key in ("value", "low", "high"))
-            axes.plot(x, y, "o-" if curve else "--", color=colour, markersize=3, label=says[label])
-            axes.fill_between(x, low, high, color=colour, alpha=0.12, linewidth=0)
+            _draw_curve(axes, x, points, colour, label=says[label], style="o-" if curve else "--")
         axes.axhline(found["alone"]["value"], color="0.5", linestyle=":", label="drone 0 alone")
         axes.set_xlabel(title)
+    models = {"own clocks": "C3", "own clocks, age": "C1", "shifted index": "C0"}
+    for model, colour in models.items() if features else ():
+        curve = features[model]["shift" if model == "shifted index" else "clocks"]
+        _draw_curve(subplots[3], list(map(int, curve)), list(curve.values()), colour, label=model)
+    if features:
+        subplots[3].axhline(
+            features["alone"]["clocks"]["0"]["value"], color="0.5", linestyle=":", label="drone 0 alone"
+        )
+        subplots[3].set_xlabel("latency, ms (trained features, all vehicles, 2 m)")
+        subplots[3].legend(fontsize=7, loc="upper right")
+    for axes in subplots:
         axes.grid(visible=True, alpha=0.3)
         axes.set_ylim(0, 1.02)
-    figure.axes[0].set_ylabel(f"AP of moving vehicles, {MATCH_M:g} m")
-    figure.axes[0].legend(fontsize=7, loc="lower left")
+    subplots[0].set_ylabel(f"AP of moving vehicles, {MATCH_M:g} m")
+    subplots[0].legend(fontsize=7, loc="lower left")
     figure.savefig(path, dpi=110)
+
+
+def _draw_curve(
+    axes: Any, x: Sequence[float], points: Sequence[Any], colour: str, *, label: str, style: str = "o-"
+) -> None:
+    y, low, high = ([point[key] for point in points] for key in ("value", "low", "high"))
+    axes.plot(x, y, style, color=colour, markersize=3, label=label)
+    axes.fill_between(x, low, high, color=colour, alpha=0.12, linewidth=0)
 
 
 def main() -> int:
@@ -319,6 +346,7 @@ def main() -> int:
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--jitter-ms", nargs="*", type=float, default=[5.0], help="of each folder; default: 5")
     parser.add_argument("--draw", type=Path)
+    parser.add_argument("--features", type=Path)
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
     if len(chosen.jitter_ms) != max(len(chosen.folders), 1):
@@ -340,7 +368,7 @@ def main() -> int:
     if chosen.json:
         chosen.json.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     if chosen.draw:
-        draw(found, chosen.draw)
+        draw(found, chosen.draw, json.loads(chosen.features.read_text("utf-8")) if chosen.features else {})
     return 0
 
 

@@ -6,8 +6,9 @@ Clocks of drones and a car fire when keyframes are taken, every 0.1 s; messages 
 0 knows after 0, 100, ... 400 ms must be those of the sample that OpenCOOD's ``time_delay_calculation`` names. Each flight is
 also exported as received. Every image and pose of an agent must be that of the frame to which OpenCOOD shifts in the plain
 export. Griffin's converters make their infos of both exports: of the plain one with as many frames of delay, of the one as
-received with none. Images, the pose between the two lidars and boxes of each sample must be the same. Ends with 0 only if all
-are. Griffin's code runs in ``.venv-judge``.
+received with none. Images, the pose between the two lidars and boxes of each sample must be the same. V2X-Sim has no shift:
+each image, pose and time of its tables must be the shifted sample's. Ends with 0 only if all are. Griffin's code runs in
+``.venv-judge``.
 """
 
 from __future__ import annotations
@@ -105,6 +106,19 @@ def by_opencood(work: Path, latency_ms: int, shift: Shift) -> Iterator[bool]:
             yield image.read_bytes() == older.with_name(image.name.replace(path.stem, older.name)).read_bytes()
 
 
+def by_v2xsim(work: Path, latency_ms: int) -> Iterator[bool]:
+    """Yield whether V2X-Sim's tables as received have each image, pose and time of the plain ones' shifted sample."""
+    plain, received = (uavsim.open(work / f"v2xsim-{name}/all").scene("scene_0000") for name in ("plain", "received"))
+    for sample in received:
+        for image in sample.images:
+            late = 0 if image.channel.endswith("_id_1") else latency_ms // 100
+            older = next(i for i in plain.samples[sample.number - late].images if i.channel == image.channel)
+            yield image.timestamp_us == older.timestamp_us
+            yield np.array_equal(image.map_SE3_flu.matrix, older.map_SE3_flu.matrix)
+            yield np.array_equal(image.pixels(), older.pixels())
+        yield len(sample.images) == (len(plain.samples[0].images) if sample.number * 100 >= latency_ms else 4)
+
+
 def by_griffin(work: Path, latency_ms: int, checkout: Path) -> Iterator[bool]:
     """Yield whether each image, pose and set of boxes of Griffin's infos as received is that of its delayed infos."""
     roots = {name: convert_griffin(work, name, checkout) for name in ("plain", "received")}
@@ -174,11 +188,12 @@ def main() -> int:
     parser.add_argument("--griffin", type=Path)
     chosen = parser.parse_args()
     kinds = [kind for kind, checkout in (("opv2v", chosen.opencood), ("griffin", chosen.griffin)) if checkout]
-    good = bool(kinds)
-    for latency_ms in LATE_MS if kinds else ():
+    good = True
+    for latency_ms in LATE_MS:
         with tempfile.TemporaryDirectory() as made:
             work, found = Path(made), dict[str, list[bool]]()
-            fly(work, latency_ms, kinds)
+            fly(work, latency_ms, ["v2xsim", *kinds])
+            found["as received, V2X-Sim's tables"] = [*by_v2xsim(work, latency_ms)]
             if chosen.opencood:
                 shift = opencood(chosen.opencood)
                 if not latency_ms:

@@ -161,15 +161,17 @@ def export_format(
     topics: Annotated[str, typer.Option(help="Names of rosbag2's topics: airsim, carla, nuscenes2mcap.")] = "airsim",
     model: Annotated[str, typer.Option(help=f"Of cosmos: {', '.join(MODELS)}; default: by the rate.")] = "",
     received: Annotated[
-        bool, typer.Option("--received", help="Of opv2v, griffin: others' images as the ego has them at each keyframe.")
+        bool, typer.Option("--received", help="Of opv2v, griffin, v2xsim: others' images as the ego has them.")
     ] = False,
     dry_run: DryRun = False,
 ) -> None:
     """Write a dataset in another format: COCO, KITTI, OPV2V, Griffin, COLMAP, Cosmos, ROS 2 bags and others."""
     _refuse_the_same(folder, out)
     exporter = EXPORTERS.pick(kind)
-    if received and kind not in ("opv2v", "griffin"):
-        raise InputError(f"--received is of --format opv2v and griffin; {kind} has the synchronous keyframes alone")
+    if received and kind not in ("opv2v", "griffin", "v2xsim"):
+        raise InputError(
+            f"--received is of --format opv2v, griffin and v2xsim; {kind} has the synchronous keyframes alone"
+        )
     if dry_run:
         _say_intent(folder, out, version, f"format {kind}")
         return

@@ -74,8 +74,8 @@ def _export_griffin(request: ExportRequest) -> list[Path]:
         for sample in scene.samples:
             frame, agents = f"{first + _tenths(sample, scene.samples[0]):06d}", by_drone(sample)
             seen = {agent: _cameras(sample, agent, agents.get(agent, [])) for agent in _SIDES}
-            shown = dict(seen)
-            if request.received and not receive(scene, sample, shown, ego=_CAR):
+            shown = receive(scene, sample, seen, ego=_CAR) if request.received else seen
+            if shown.keys() != seen.keys():
                 continue
             frames.append(frame)
             for agent, side in _SIDES.items():

@@ -55,8 +55,9 @@ def _export_opv2v(request: ExportRequest) -> list[Path]:
         own_token = {split_channel(f"SENSOR_id_{row['id']}")[1]: row["instance_token"] for row in scene.rows(AGENT)}
         for sample in scene:
             images = by_drone(sample)
-            if not request.received or receive(scene, sample, images, ego=_EGO):
-                _write_sample(folder, sample, images, own_token, received=request.received)
+            had = receive(scene, sample, images, ego=_EGO) if request.received else images
+            if had.keys() == images.keys():
+                _write_sample(folder, sample, had, own_token, received=request.received)
                 written += 1
     if request.received and not written:
         raise DatasetError("nothing was written: drone 0 has images of every other one at no keyframe")

@@ -124,16 +124,17 @@ def refuse_clockless(scene: Scene) -> None:
         )
 
 
-def receive(scene: Scene, sample: Sample, images: dict[int, list[Image]], *, ego: int) -> bool:
-    """Put the images that one agent has of each other one in place of the keyframe's; False where it has none of somebody."""
+def receive(scene: Scene, sample: Sample, images: dict[int, list[Image]], *, ego: int) -> dict[int, list[Image]]:
+    """Return what one agent has at a sample: its own images, and the newest of each other one; who sent none is left out."""
     known = scene.known_at(sample.timestamp_us, agent_id(images[ego][0].channel))
-    for number in images.keys() - {ego}:
-        had = known.get(agent_id(images[number][0].channel))
-        if had is None:
-            return False
-        found = {image.channel: image for image in had.images}
-        images[number] = [found[image.channel] for image in images[number]]
-    return True
+    had: dict[int, list[Image]] = {}
+    for number, taken in images.items():
+        if number == ego:
+            had[number] = taken
+        elif (message := known.get(agent_id(taken[0].channel))) is not None:
+            found = {image.channel: image for image in message.images}
+            had[number] = [found[image.channel] for image in taken]
+    return had
 
 
 def lidar_of(sample: Sample, drone_id: int) -> LidarScan | None:
