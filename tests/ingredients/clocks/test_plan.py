@@ -147,6 +147,17 @@ def test_what_is_sent_waits_for_its_radio_and_takes_longer_from_afar(tmp_path: P
     assert (clocks.arrival_us - sent.arrival_us) / 1e6 == pytest.approx(0.04 + apart_m / 1000, abs=1e-9)
 
 
+def test_who_is_asked_fires_when_that_arrives(tmp_path: Path) -> None:
+    """Drone 0 asks every 0.1 s; each other one fires 0.02 to 0.03 s later, if it hears of it."""
+    more = "clocks: {rate_hz: 10, trigger: request, messages: {latency_s: [0.02, 0.03], loss: 0.2}}\n"
+    clocks = clocks_of(plans(tmp_path, more)[0])
+    asks_s, heard_s = (clocks.asked_us[own] / 1e6 for own in (clocks.fires == 0, clocks.fires != 0))
+    assert asks_s == pytest.approx(np.arange(21) * 0.1)
+    late_s = (heard_s[:, None] - asks_s).clip(min=0).min(axis=1, initial=9, where=heard_s[:, None] >= asks_s)
+    assert 0.02 <= late_s.min() < late_s.max() <= 0.03
+    assert 0.65 < len(heard_s) / (4 * 20) < 0.95
+
+
 def test_nothing_arrives_through_an_obstacle() -> None:
     """From 40 m high, 10 m before a tower whose top is at 51 m, a way to 80 m high 30 m off passes above it."""
     tower = Obstacle(name="tower", x_m=(10.0, 20.0), y_m=(-5.0, 5.0), top_m=50.0)

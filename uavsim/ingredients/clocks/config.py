@@ -56,8 +56,9 @@ class Clocks(Model):
     """At most, faster or slower."""
     offset_s: Fraction = 0.0
     """At most, ahead of the true time or behind it."""
-    trigger: Literal["free", "synchronised"] = "free"
-    """``synchronised``: all fire by the true time; their stamps are still of their own clocks."""
+    trigger: Literal["free", "synchronised", "request"] = "free"
+    """``synchronised``: all fire by the true time; their stamps are still of their own clocks. ``request``: the first drone
+    fires by its clock and asks the others, who fire as soon as that arrives (``latency_s`` and ``loss`` of ``messages``)."""
     ground: bool = False
     """Cars and roadside units have such clocks, too; else they take keyframes alone."""
     messages: Messages = Messages()

@@ -64,7 +64,7 @@ def _check(dataset: Loaded[DatasetConfig], block: Clocks) -> None:
         instead = f"the most is {1.0 / step_s:g}, or step_s: {period_s:g}"
         what = f"rate_hz={block.rate_hz:g} is faster than a step of {step_s:g} s; {instead}"
         raise dataset.error(("clocks", "rate_hz"), what)
-    fastest_s = period_s / (1 + block.drift_ppm * 1e-6) if block.trigger == "free" else period_s
+    fastest_s = period_s / (1 + block.drift_ppm * 1e-6) if block.trigger != "synchronised" else period_s
     if fastest_s < step_s:
         most_ppm = (period_s / step_s - 1) * 1e6
         what = (
@@ -121,6 +121,8 @@ def _fire(
     drift = rng.uniform(-block.drift_ppm, block.drift_ppm, count)
     offset_s = rng.uniform(-block.offset_s, block.offset_s, count)
     fired = [_instants(block, phase_s[k], drift[k], offset_s[k], until_s=last * step_s, rng=rng) for k in range(count)]
+    if block.trigger == "request":
+        fired[1:] = [_asked(block, fired[0], step_s=step_s, until_s=last * step_s, rng=rng) for _ in fired[1:]]
     fires = np.repeat(np.arange(count), [len(t) for t in fired])
     asked_s = np.concatenate(fired) if fired else np.zeros(0)
     step = np.rint(asked_s / step_s).astype(np.int64)
@@ -152,6 +154,14 @@ def _instants(
     jitter = np.clip(rng.normal(0.0, 1.0, len(shown_s)), -_CUT, _CUT) * block.jitter_s
     times_s = (shown_s - ahead_s) / rate + jitter
     return np.asarray(times_s[(times_s >= 0) & (times_s <= until_s)], dtype=np.float64)
+
+
+def _asked(block: Clocks, sent_s: FloatArray, *, step_s: float, until_s: float, rng: np.random.Generator) -> FloatArray:
+    """Return the true times at which one agent fires who is asked at some: when that arrives, once a step."""
+    late_s = np.abs(np.clip(rng.normal(0.0, 1.0, len(sent_s)), -_CUT, _CUT)) * block.jitter_s
+    heard_s = np.sort(sent_s + rng.uniform(*block.messages.latency_s, size=len(sent_s)) + late_s)
+    heard_s = heard_s[(rng.uniform(size=len(sent_s)) >= block.messages.loss) & (heard_s <= until_s)]
+    return heard_s[np.unique(np.rint(heard_s / step_s), return_index=True)[1]]
 
 
 def _send(
