@@ -11,6 +11,7 @@ from __future__ import annotations
 import glob
 import io
 import json
+import math
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,12 +31,13 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.channels import agent_id
 from uavsim.typing import AnyArray, FloatArray, JsonDict, UInt8Array
 from uavsim_occupancy.classes import FREE, NAMES, UNKNOWN, classes_of_categories, occufly_classes, uniocc_classes
-from uavsim_occupancy.grids import Grid
+from uavsim_occupancy.grids import MOST_VOXELS, Grid
 from uavsim_occupancy.npz import npz_bytes
 from uavsim_occupancy.sample import Occupancy
 
 __all__ = ["FORMATS", "Labelled", "VoxelFormat", "read_voxels", "voxels_of"]
 
+_SPARE_BYTES: Final = 1 << 16  # headers of a column's pages
 _LEVEL: Final = 12  # of zstd: a third fewer bytes than at its default, for 0.1 s a sample
 
 
@@ -140,13 +142,31 @@ def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
     try:
         file = pq.ParquetFile(io.BytesIO(path.read_bytes()))
         about = json.loads(file.schema_arrow.metadata[b"uavsim"])
-        found = {}
+        size, found = about["grid"]["size"], {}
+        if not 0 <= np.prod(size, dtype=float) <= MOST_VOXELS or file.metadata.num_rows != size[0]:
+            raise ValueError(
+                f"{file.metadata.num_rows} layers of {size}; a grid has no more than {MOST_VOXELS:,} voxels"
+            )
         for name, kind in about["types"].items():
+            _check_bytes(file.metadata, name, math.prod(size) * np.dtype(kind).itemsize)
             layers = b"".join(file.read([name]).column(0).to_pylist())
-            found[name] = np.frombuffer(layers, dtype=np.dtype(kind)).reshape(about["grid"]["size"])
+            found[name] = np.frombuffer(layers, dtype=np.dtype(kind)).reshape(size)
     except (pa.ArrowException, ValueError, TypeError, KeyError, OSError) as error:
         raise DatasetError(f"{path}: no file of voxels: {' '.join(str(error).split())[:200]}") from error
     return found, about
+
+
+def _check_bytes(about: pq.FileMetaData, name: str, wanted: int) -> None:
+    """Refuse a column that would be larger than its grid, before it is read.
+
+    Raises:
+        ValueError: it is.
+    """
+    groups = (about.row_group(n) for n in range(about.num_row_groups))
+    parts = (group.column(n) for group in groups for n in range(group.num_columns))
+    held = sum(part.total_uncompressed_size for part in parts if part.path_in_schema == name)
+    if held > wanted + 8 * about.num_rows + _SPARE_BYTES:
+        raise ValueError(f"{name} holds {held:,} bytes where its grid has {wanted:,}")
 
 
 def voxels_of(folder: Path, sample: Sample) -> list[Voxels]:

@@ -21,10 +21,11 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.channels import agent_id
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 
-__all__ = ["GRIDS", "Frame", "Grid", "GridShape", "grid_of_values", "on_ground", "place_grid"]
+__all__ = ["GRIDS", "MOST_VOXELS", "Frame", "Grid", "GridShape", "grid_of_values", "on_ground", "place_grid"]
 
 Frame = Literal["swarm", "agent", "camera", "lidar"]
-_MOST_VOXELS: Final = 64_000_000
+MOST_VOXELS: Final = 64_000_000
+"""Of one grid; what declares more is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,8 @@ class GridShape:
             raise InputError(f"no frame {self.frame!r} of a grid; there are {', '.join(get_args(Frame))}")
         if not (min(self.size) >= 1 and np.isfinite([self.voxel_m, *self.low_m]).all() and self.voxel_m > 0):
             raise InputError(f"no grid of {self.size} voxels of {self.voxel_m} m")
-        if np.prod(self.size, dtype=float) > _MOST_VOXELS:
-            raise InputError(f"a grid of {self.size} has more than {_MOST_VOXELS:,} voxels")
+        if np.prod(self.size, dtype=float) > MOST_VOXELS:
+            raise InputError(f"a grid of {self.size} has more than {MOST_VOXELS:,} voxels")
 
 
 GRIDS: Final[Mapping[str, GridShape]] = MappingProxyType(

@@ -22,6 +22,7 @@ from uavsim_benchmarks.evaluate.metrics import Metric
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest, Outcome, Row, Table
 from uavsim_occupancy.classes import FREE, NAMES, UNKNOWN, uniocc_classes
 from uavsim_occupancy.files import read_voxels
+from uavsim_occupancy.npz import read_npz
 from uavsim_occupancy.rays import RayCounts
 
 __all__ = ["OCCUPANCY", "confusion", "evaluate_occupancy", "iou_of_classes", "iou_of_matter", "mean_iou"]
@@ -182,9 +183,8 @@ def _truth(path: Path, mask: str, eye_m: AnyArray) -> _Sample:
         semantics, low_m, voxel_m = arrays["semantics"], about["grid"]["low_m"], about["grid"]["voxel_m"]
         eyes_m = about.get("eyes_m", [])  # files of before have none
     else:
-        with np.load(path, allow_pickle=False) as file:
-            semantics, low_m, voxel_m = file["semantics"], (-40.0, -40.0, -1.0), 0.4
-            seers = file["mask_lidar" if mask == "lidar" else "mask_camera"]
+        semantics, seers = read_npz(path, ["semantics", "mask_lidar" if mask == "lidar" else "mask_camera"]).values()
+        low_m, voxel_m = (-40.0, -40.0, -1.0), 0.4
         eyes_m = [eye_m]
     axes = [(np.arange(n) + 0.5) * voxel_m + low for n, low in zip(semantics.shape, low_m, strict=True)]
     away = np.broadcast_to(np.hypot(axes[0][:, None, None], axes[1][None, :, None]), semantics.shape)
@@ -200,14 +200,7 @@ def _prediction(results: Path, truth: Path, path: Path, size: tuple[int, ...]) -
     place = next((each for each in places if each.exists()), None)
     if place is None:
         raise InputError(f"{results}: no prediction of sample {token}: neither {places[0].name} nor {places[1]}")
-    try:
-        if place.suffix == ".parquet":
-            found = read_voxels(place)[0]["semantics"]
-        else:
-            with np.load(place, allow_pickle=False) as file:
-                found = file["semantics"]
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{place}: no prediction with the key semantics: {error}") from error
+    found = (read_voxels(place)[0] if place.suffix == ".parquet" else read_npz(place, ["semantics"]))["semantics"]
     if found.shape != size or found.dtype.kind not in "iu":
         raise InputError(f"{place}: semantics are {found.dtype} {found.shape}, not whole numbers {size}")
     return np.where(found == UNKNOWN, FREE, found).astype(np.uint8)

@@ -23,7 +23,7 @@ from uavsim.files.whole import write_whole
 from uavsim.typing import AnyArray, FloatArray, IntArray, UInt8Array
 from uavsim_occupancy import kernels, tables
 from uavsim_occupancy.classes import MOVER_TAGS, class_of_tags
-from uavsim_occupancy.npz import npz_bytes
+from uavsim_occupancy.npz import npz_bytes, read_npz
 
 __all__ = ["PASSED_M", "SURFACE_M", "Town", "images_with_rays", "scan_name", "scan_town"]
 
@@ -82,10 +82,9 @@ class _Scan:
     @classmethod
     def load(cls, path: Path) -> _Scan:
         try:
-            with np.load(path, allow_pickle=False) as file:
-                return cls(**{name: file[name] for name in _NAMES})
-        except (OSError, ValueError, KeyError) as error:
-            raise DatasetError(f"{path}: no scan of a scene: {error}; remove it, and it is made again") from error
+            return cls(**read_npz(path, _NAMES))
+        except DatasetError as error:
+            raise DatasetError(f"no scan of a scene: {error}; remove it, and it is made again") from error
 
     def save(self, path: Path) -> None:
         write_whole(path, npz_bytes({name: getattr(self, name) for name in _NAMES}))

@@ -4,10 +4,12 @@
 
 Nothing here uses the package's own rays: points along a ray are sampled every half a voxel. ``ends`` and ``masks``: a
 pixel's end has an occupied voxel, or one of its object, within one voxel. ``air``: a place more than one voxel before the end
-is free; ``air_near``: it, or a voxel beside it, is. ``classes``: the pixel's class is within one voxel. ``classes_best``: the
-most that any labels of one class a voxel could have of ``classes_strictly``: each voxel has the class of most pixels in it.
-``clean``: an image sees a mover's voxel, or something nearer, where that voxel is. Shares that end in ``strictly`` are of the
-very voxel.
+is free; ``air_near``: it, or a voxel beside it, is. ``air_best``: the most that any labels could have of ``air`` in which
+each pixel of the sample ends in an occupied voxel. ``air_costs``: of how many pixels the end must at least be called free
+for ``air`` to hold, were voxels chosen that many rays pass and few end in. ``classes``: the pixel's class is within one
+voxel. ``classes_best``: the most that any labels of one class a voxel could have of ``classes_strictly``: each voxel has the
+class of most pixels in it. ``clean``: an image sees a mover's voxel, or something nearer, where that voxel is. Shares that
+end in ``strictly`` are of the very voxel.
 """
 
 from __future__ import annotations
@@ -39,15 +41,36 @@ _BODY_M: Final = 0.5  # a camera is below its drone or in it
 def compare_pixels(data: Dataset, labeller: Labeller) -> dict[str, Any]:
     """Return shares over all images of a dataset, and what they are shares of."""
     sums: dict[str, np.ndarray] = {}
+    held = []
     for scene in data:
         for sample in scene:
             voxels = labeller.label(scene, sample.number, "swarm").voxels
+            places = []
             for image in sample.images:
-                for name, found in _image(image, voxels, sample.boxes).items():
+                of_image = _image(image, voxels, sample.boxes)
+                places.append(of_image.pop("places"))
+                for name, found in of_image.items():
                     sums[name] = sums.get(name, np.zeros(2, np.int64)) + [int(found.sum()), found.size]
             ended = np.concatenate([_ended(image, voxels.grid) for image in sample.images])
             sums["classes_best"] = sums.get("classes_best", np.zeros(2, np.int64)) + _best(ended)
-    return {name: (float(good / max(of, 1)), int(of)) for name, (good, of) in sums.items()}
+            held.append(_held(ended >> 5, np.concatenate(places)))
+            sums["ended"] = sums.get("ended", np.zeros(2, np.int64)) + len(ended)
+    shares = {name: (float(good / max(of, 1)), int(of)) for name, (good, of) in sums.items()}
+    blocked, ends = np.concatenate(held, axis=1)
+    (_, every), (_, pixels) = shares["air"], shares.pop("ended")
+    shares["air_best"] = (1 - float(blocked.sum() / every), every)
+    cheapest = np.argsort(-blocked / ends)
+    excess = blocked.sum() - (1 - BARS["air"]) * every
+    lost = np.interp(excess, np.cumsum(blocked[cheapest]), np.cumsum(ends[cheapest]), left=0.0)
+    return shares | {"air_costs": (float(lost / pixels), pixels)}
+
+
+def _held(ended: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return (2, N) for voxels that rays pass and others end in how many places of rays, and how many ends, each has."""
+    voxels, blocked = np.unique(places, return_counts=True)
+    ends, count = np.unique(ended, return_counts=True)
+    _, of_places, of_ends = np.intersect1d(voxels, ends, assume_unique=True, return_indices=True)
+    return np.stack([blocked[of_places], count[of_ends]])
 
 
 def _ended(image: Image, grid: Grid) -> np.ndarray:
@@ -105,7 +128,7 @@ def _air(image: Image, voxels: Occupancy, boxes: Boxes, rays: Any, deep: Any, en
     reach = np.where(np.isfinite(deep), deep, 300.0)
     steps = np.arange(0.0, 300.0, grid.voxel_m / 2)
     rows = np.arange(0, len(rays), 25)
-    found, all_of_it, near = [], [], []
+    found, all_of_it, near, where = [], [], [], []
     for part in np.array_split(rows, max(len(rows) // 400, 1)):
         length = np.linalg.norm(rays[part], axis=1)
         along = steps[None] / length[:, None]
@@ -117,11 +140,13 @@ def _air(image: Image, voxels: Occupancy, boxes: Boxes, rays: Any, deep: Any, en
         free = voxels.semantics[tuple(cells[before].T)] == FREE
         all_of_it.append(free)
         found.append(free[far[before]])
+        where.append(np.ravel_multi_index(cells[before & far].T, grid.size))
         inner = np.clip(cells[before][far[before]], 1, np.array(grid.size) - 2)
         blocked = inner[~found[-1]]
         beside = (voxels.semantics[tuple((blocked[:, None] + _AROUND).T)] == FREE).any(axis=0)
         near.append(np.concatenate([np.ones(int(found[-1].sum()), bool), beside]))
-    return {"air": np.concatenate(found), "air_near": np.concatenate(near), "air_strictly": np.concatenate(all_of_it)}
+    shares = {"air": found, "air_near": near, "air_strictly": all_of_it, "places": where}
+    return {name: np.concatenate(parts) for name, parts in shares.items()}
 
 
 def _clean(image: Image, voxels: Occupancy, depth_m: Any, ids: Any, number: Any) -> np.ndarray:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import io
+import json
 import pickle
 import shutil
+import zipfile
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import uavsim
@@ -19,6 +24,7 @@ from uavsim.view import ViewRequest, write_recording
 from uavsim_occupancy.classes import FREE, UNKNOWN
 from uavsim_occupancy.files import FORMATS, read_voxels, voxels_of
 from uavsim_occupancy.grids import GRIDS, grid_of_values
+from uavsim_occupancy.npz import read_npz
 from uavsim_occupancy.run import Labeller, grids_of, write_voxels
 
 
@@ -50,6 +56,33 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_bytes(b"PAR1 and more")
     with pytest.raises(DatasetError, match=r"x\.parquet: no file of voxels"):
         read_voxels(tmp_path / "x.parquet")
+
+
+def test_a_small_file_of_a_huge_grid_is_refused_before_it_is_made(tmp_path: Path) -> None:
+    about: JsonDict = {"types": {"semantics": "|u1"}, "grid": {"size": [4, 4, 4]}}
+    path = tmp_path / "x.parquet"
+    for size, layers, said in (
+        ([1 << 20] * 3, [b"1"], "more than 64,000,000 voxels"),
+        ([4, 4, 4], [b"1" * 16], "1 layers"),
+        ([4, 4, 4], [b"1" * (1 << 22)] * 4, "semantics holds"),
+    ):
+        about["grid"]["size"] = size
+        table = pa.table({"semantics": layers}).replace_schema_metadata({"uavsim": json.dumps(about)})
+        pq.write_table(table, path, compression="zstd")
+        assert path.stat().st_size < 10_000
+        with pytest.raises(DatasetError, match=said):
+            read_voxels(path)
+
+
+def test_a_small_npz_of_a_huge_array_is_refused_before_it_is_made(tmp_path: Path) -> None:
+    head = io.BytesIO()
+    np.lib.format.write_array_header_1_0(head, {"descr": "|u1", "fortran_order": False, "shape": (1 << 40,)})
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("semantics.npy", head.getvalue() + b"0123")
+    with pytest.raises(DatasetError, match="larger than"):
+        read_npz(tmp_path / "x.npz", ["semantics"])
+    with pytest.raises(DatasetError, match="no file of the arrays other"):
+        read_npz(tmp_path / "x.npz", ["other"])
 
 
 def test_occ3d(write, tmp_path: Path) -> None:
