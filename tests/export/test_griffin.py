@@ -52,7 +52,7 @@ def labels(side: Path, frame: str) -> dict[str, np.ndarray]:
 
 def test_both_sides_meet_in_the_map(with_car: Path, tmp_path: Path) -> None:
     (release,) = export_griffin(ExportRequest(with_car, tmp_path / "out"))
-    (one, *_), shared = read(release / "vehicle-side/scene_infos.json"), 0
+    (one, other, *_), shared = read(release / "vehicle-side/scene_infos.json"), 0
     assert read(release / "drone-side/scene_infos.json")[0] == one
     assert [int(frame) % 5 for frame in one["info"]["frames"]] == [0] * len(one["info"]["frames"])
     for frame in one["info"]["frames"]:
@@ -61,6 +61,9 @@ def test_both_sides_meet_in_the_map(with_car: Path, tmp_path: Path) -> None:
             np.testing.assert_allclose(car[ident], drone[ident], atol=1e-4)
             shared += 1
     assert shared > 0
+    ids = [{i for f in info["info"]["frames"] for i in labels(release / "drone-side", f)} for info in (one, other)]
+    assert min(map(len, ids)) > 0
+    assert not ids[0] & ids[1]
 
 
 def test_a_box_lies_on_its_pixels(with_car: Path, tmp_path: Path) -> None:
@@ -75,7 +78,7 @@ def test_a_box_lies_on_its_pixels(with_car: Path, tmp_path: Path) -> None:
             u, v, w = np.array(calibration["intrinsic"]) @ (optical_T_flu @ pose @ place)[:3, 3]
             column, line = int(u // w), int(v // w)
             if 0 <= line < ids.shape[0] and 0 <= column < ids.shape[1]:
-                hits.append(ids[line, column] == int(ident))
+                hits.append(ids[line, column] == int(ident) % 65536)
     assert len(hits) > 3
     assert np.mean(hits) > 0.9
 

@@ -87,6 +87,6 @@ def test_pixels_inside_and_outside_of_their_box():
         np.array([[100.0, 0, 50], [0, 100.0, 30], [0, 0, 1]]),
         np.zeros((0, 0, 2)),
     )
-    assert boxes[0].tolist() == [0] * 7
-    assert boxes[1].tolist() == [401, 400, 3, 0, 59, 39, 3]
+    assert boxes[0].tolist() == [0] * 11
+    assert boxes[1].tolist() == [401, 400, 3, 0, 3, 1, 59, 39, 98, 39, 3]
     assert np.flatnonzero(strays).tolist() == [8]

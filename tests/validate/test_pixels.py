@@ -3,13 +3,18 @@
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+import numpy as np
 import pytest
 
 from tests.validate.planted import assert_named, planted
 from tests.validate.small import VERSION
 from uavsim.access import open_folder
 from uavsim.dataset.tables import read_rows, write_rows
+from uavsim.validate.evidence import Evidence, Pairs
+from uavsim.validate.pixels import boxes_fill_silhouettes
 from uavsim.validate.validator import validate_version
 
 
@@ -45,3 +50,21 @@ def test_only_an_agents_own_pixels_of_itself_may_be_left_out(clean: Path, tmp_pa
     write_rows(tables / "sample_annotation.json", rows)
     found = [f.code for f in validate_version(root, VERSION, workers=1).findings]
     assert ("pixels.count" in found) is not is_agent
+
+
+@pytest.mark.parametrize(
+    ("visible", "is_too_large"), [([30, 30, 60, -10, 70, 70, 140, 10], False), ([20, 20, 40, -6, 80, 80, 160, 6], True)]
+)
+def test_a_thing_across_the_image_whose_ends_are_hidden_is_not_too_large(
+    visible: list[int], is_too_large: bool
+) -> None:
+    """Its outline is 100 px wide and high, 200 and 20 along the diagonals: its ends are hidden, or all is smaller."""
+    outline = np.tile([0.0, 0, 0, -10, 100, 100, 200, 10], (3, 1))
+    rows, seen = np.arange(3), np.full(3, 900)
+    pairs = Pairs(rows, rows, seen, seen, np.tile(visible, (3, 1)), outline, np.zeros(3, bool), rows)
+    three = type("Three", (dict,), {"__len__": lambda _self: 3})
+    table = type("Data", (dict,), {"annotation_place": lambda _self, _row: {}})(
+        sample_annotation=three(instance_token=np.zeros(3, np.int64)), instance=SimpleNamespace(tokens=["car"])
+    )
+    evidence = cast("Evidence", SimpleNamespace(pairs=pairs, data=table, looks=(None,) * 3))
+    assert [found.code for found in boxes_fill_silhouettes(evidence)] == ["pixels.outline"] * is_too_large

@@ -3,10 +3,10 @@
 ``<split>/griffin-release/{vehicle-side,drone-side}`` hold ``calib/<sensor>.json`` (4x4 to the agent, 3x3 to pixels),
 ``camera/<sensor>/<frame>.png``, ``lidar/lidar_top/<frame>.ply`` of the car in its own frame, ``label/<frame>.txt`` (type,
 centre, length, width, height, roll, pitch, yaw in degrees, id, visible share; the agent's flu frame), ``pose/<frame>.json``
-in the map frame, and ``scene_infos.json``. A frame's number is its time in tenths of a second; scenes follow each other. A
-side labels what it sees. As received, ``drone-side`` has the images that the car has then, and the drone's pose of when they
-were taken; its labels are of the frame's own instant, in that pose's frame, as Griffin's delayed infos have them. Frames
-without are left out.
+in the map frame, and ``scene_infos.json``. A frame's number is its time in tenths of a second; scenes follow each other, and
+so do ids: an object's number in the instance masks is its id modulo 65536. A side labels what it sees. As received,
+``drone-side`` has the images that the car has then, and the drone's pose of when they were taken; its labels are of the
+frame's own instant, in that pose's frame, as Griffin's delayed infos have them. Frames without are left out.
 Source: Griffin, Dataset_Preparation.md and griffin_data_converter/data_utils.py; py123d, parser/griffin.
 """
 
@@ -33,6 +33,9 @@ __all__ = ["export_griffin"]
 
 _PERIOD_US: Final = 100_000
 _BETWEEN_SCENES: Final = 10  # frames
+_IDS_OF_SCENE: Final = (
+    1 << 16
+)  # as many as masks can hold: Griffin's converter takes one id in two scenes for one object
 _DRONE: Final = 0
 _CAR: Final = 1000
 """The agents' numbers as ``records.channels`` gives them: drone 0 and vehicle v0."""
@@ -80,7 +83,8 @@ def _export_griffin(request: ExportRequest) -> list[Path]:
             frames.append(frame)
             for agent, side in _SIDES.items():
                 scan = None if request.received and agent != _CAR else lidar_of(sample, agent)  # no clock fires a lidar
-                lines = _labels(sample, seen[agent], shown[agent][0].map_SE3_flu)
+                map_SE3_flu = shown[agent][0].map_SE3_flu
+                lines = _labels(sample, seen[agent], map_SE3_flu, first_id=number * _IDS_OF_SCENE)
                 _write_frame(folder / side, frame, shown[agent], lines, scan)
         first += _tenths(scene.samples[-1], scene.samples[0]) + _BETWEEN_SCENES
         info = {"frames": frames, "weather": scene.description}
@@ -150,7 +154,7 @@ def _pose(map_SE3_flu: SE3) -> JsonDict:
     return dict(zip(("x", "y", "z", "roll", "pitch", "yaw"), values, strict=True))
 
 
-def _labels(sample: Sample, images: list[Image], map_SE3_flu: SE3) -> list[str]:
+def _labels(sample: Sample, images: list[Image], map_SE3_flu: SE3, *, first_id: int) -> list[str]:
     """Return what some images of a sample show, from a pose."""
     boxes, own = sample.boxes, {image.token for image in images}
     flu_SE3_box = map_SE3_flu.inverse() @ boxes.map_SE3_box
@@ -166,7 +170,7 @@ def _labels(sample: Sample, images: list[Image], map_SE3_flu: SE3) -> list[str]:
         visible_px, amodal_px = (sum(view[key] for view in seen) for key in ("visible_px", "amodal_px"))
         if name is not None and visible_px:
             share = visible_px / max(amodal_px, 1)
-            lines.append(f"{name} {' '.join(f'{v:.6f}' for v in row)} {instance_id} {share:.4f}")
+            lines.append(f"{name} {' '.join(f'{v:.6f}' for v in row)} {first_id + instance_id} {share:.4f}")
     return lines
 
 

@@ -180,8 +180,8 @@ def _pairs(looks: tuple[FrameLook, ...]) -> Pairs:
         box=np.concatenate([np.zeros(0, np.int64), *(look.box_row for look in looks)]),
         visible_px=np.concatenate([np.zeros(0, np.int64), *(look.visible_px for look in looks)]),
         inside_px=np.concatenate([np.zeros(0, np.int64), *(look.inside_px for look in looks)]),
-        mask_box_px=np.concatenate([np.zeros((0, 4), np.int64), *(look.mask_box_px for look in looks)]),
-        box_px=np.concatenate([np.zeros((0, 4)), *(look.box_px for look in looks)]),
+        mask_box_px=np.concatenate([np.zeros((0, 8), np.int64), *(look.mask_box_px for look in looks)]),
+        box_px=np.concatenate([np.zeros((0, 8)), *(look.box_px for look in looks)]),
         cut=np.concatenate([np.zeros(0, bool), *(look.cut for look in looks)]),
         tag=np.concatenate([np.zeros(0, np.int64), *(look.tag for look in looks)]),
     )

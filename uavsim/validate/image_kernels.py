@@ -98,11 +98,11 @@ def count_instances(
         rays: (H, W, 2) x / z and y / z behind a lens; (0, 0, 2) of a pinhole.
 
     Returns:
-        (B, 7) pixels, pixels inside, x0, y0, x1, y1 (last pixel inclusive), flat index of the first pixel;
+        (B, 11) pixels, pixels inside, least x, y, x + y, x - y, largest x, y, x + y, x - y, flat index of the first pixel;
         (65536,) pixels of ids that no box has.
     """
     height, width = ids.shape
-    boxes = np.zeros((len(half), 7), np.int64)
+    boxes = np.zeros((len(half), 11), np.int64)
     strays = np.zeros(65536, np.int64)
     ray = np.ones(3)
     for y in range(height):
@@ -117,9 +117,11 @@ def count_instances(
                 continue
             row = boxes[box]
             if row[0] == 0:
-                row[2], row[3], row[4], row[6] = x, y, x, y * width + x
+                row[2], row[3], row[4], row[5] = x, y, x + y, x - y
+                row[6], row[8], row[9], row[10] = x, x + y, x - y, y * width + x
             row[0] += 1
-            row[2], row[4], row[5] = min(row[2], x), max(row[4], x), y
+            row[2], row[4], row[5] = min(row[2], x), min(row[4], x + y), min(row[5], x - y)
+            row[6], row[7], row[8], row[9] = max(row[6], x), y, max(row[8], x + y), max(row[9], x - y)
             ray[0] = (x + 0.5 - intrinsic[0, 2]) / intrinsic[0, 0]
             if len(rays):
                 ray[0], ray[1] = rays[y, x, 0], rays[y, x, 1]

@@ -179,8 +179,8 @@ def _measure_instances(look: FrameLook, frame: FrameTask, ids: UInt16Array, tags
         return
     look.box_row = frame.box_row[seen]
     look.visible_px, look.inside_px = boxes[seen, 0], boxes[seen, 1]
-    look.mask_box_px = boxes[seen, 2:6]
-    look.tag = tags[np.divmod(boxes[seen, 6], ids.shape[1])].astype(np.int64)
+    look.mask_box_px = boxes[seen, 2:10]
+    look.tag = tags[np.divmod(boxes[seen, 10], ids.shape[1])].astype(np.int64)
     look.box_px, look.cut = _projected(frame, seen, width=ids.shape[1], height=ids.shape[0])
 
 
@@ -193,7 +193,7 @@ def _boxes_of(frame: FrameTask) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _projected(frame: FrameTask, boxes: IntArray, *, width: int, height: int) -> tuple[FloatArray, BoolArray]:
-    """Return (P, 4) tight pixel boxes of the projected corners, clipped to the image, and (P,) whether that cut them."""
+    """Return (P, 8) tight outlines of the projected corners, clipped to the image, and (P,) whether that cut them."""
     corners = frame.half_lwh_m[boxes, None, :] * _SIGNS
     points = frame.centre_m[boxes, None, :] + np.einsum("bij,bcj->bci", frame.rotation[boxes], corners)
     optical = (points - frame.position_m) @ frame.camera_rotation
@@ -206,9 +206,10 @@ def _projected(frame: FrameTask, boxes: IntArray, *, width: int, height: int) ->
         optical[..., 2] = depth
         along = optical[:, _EDGES[:, :1]] * (1.0 - _ALONG[:, None]) + optical[:, _EDGES[:, 1:]] * _ALONG[:, None]
         u, v = np.moveaxis(frame.lens.pixels(along.reshape(len(boxes), -1, 3)) - 0.5, -1, 0)
-    whole = np.stack([u.min(axis=1), v.min(axis=1), u.max(axis=1), v.max(axis=1)], axis=1)
-    clipped = np.clip(whole, 0.0, [width - 1, height - 1, width - 1, height - 1])
-    return clipped, ~ahead | (np.abs(whole - clipped) > _CUT_PX).any(axis=1)
+    clipped_u, clipped_v = np.clip(u, 0.0, width - 1), np.clip(v, 0.0, height - 1)
+    along_axes = np.stack([clipped_u, clipped_v, clipped_u + clipped_v, clipped_u - clipped_v], axis=-1)
+    cut = np.maximum(np.abs(u - clipped_u), np.abs(v - clipped_v)).max(axis=1) > _CUT_PX
+    return np.concatenate([along_axes.min(axis=1), along_axes.max(axis=1)], axis=1), ~ahead | cut
 
 
 def _edges(ids: UInt16Array) -> _Edges:

@@ -72,8 +72,8 @@ class FrameLook:
         box_row: (P,) rows of sample_annotation that have pixels in the mask.
         visible_px: (P,) how many.
         inside_px: (P,) those of them whose ray meets the box.
-        mask_box_px: (P, 4) x0, y0, x1, y1 of the visible pixels, last pixel inclusive.
-        box_px: (P, 4) the same of the projected box, clipped to the image; nan where a corner is behind the camera.
+        mask_box_px: (P, 8) least x, y, x + y, x - y of the visible pixels, and the largest.
+        box_px: (P, 8) the same of the projected box, clipped to the image; nan where a corner is behind the camera.
         cut: (P,) the projected box reaches out of the image.
         tag: (P,) semantic tag at the instance's first pixel.
         unlabelled_px: pixels of road users that are of no box and in no region to ignore.
@@ -95,8 +95,8 @@ class FrameLook:
     box_row: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     visible_px: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     inside_px: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
-    mask_box_px: IntArray = field(default_factory=lambda: np.zeros((0, 4), np.int64))
-    box_px: FloatArray = field(default_factory=lambda: np.zeros((0, 4)))
+    mask_box_px: IntArray = field(default_factory=lambda: np.zeros((0, 8), np.int64))
+    box_px: FloatArray = field(default_factory=lambda: np.zeros((0, 8)))
     cut: BoolArray = field(default_factory=lambda: np.zeros(0, bool))
     tag: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     unlabelled_px: int = 0

@@ -115,7 +115,8 @@ def boxes_cover_masks(evidence: Evidence) -> Iterator[Finding]:
 def boxes_fill_silhouettes(evidence: Evidence) -> Iterator[Finding]:
     """Over its track, a box is no larger than what is seen: its outline does not stand off the pixels on every side.
 
-    What hides a part of a thing leaves a gap at one side or at two that are neighbours; a box too large leaves it all around.
+    What hides a part of a thing leaves a gap at some of its sides, a box too large leaves it all around. Sides are looked for
+    along both diagonals, too: where both ends of a car across the image are hidden, all four upright sides have a gap.
     """
     pairs, data = evidence.pairs, evidence.data
     full = (pairs.visible_px >= FULL_PX) & ~pairs.cut & ~_misses(evidence).view_bad[pairs.view]
@@ -138,10 +139,10 @@ def boxes_fill_silhouettes(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _gap_all_around(mask_box: IntArray, box: FloatArray) -> FloatArray:
-    """Return (P,) the smallest gap between the outline and the visible pixels, as a share of the outline's side."""
-    size = np.maximum(box[:, 2:] - box[:, :2] + 1, 1.0)
-    low = (mask_box[:, :2] - box[:, :2] - 1) / size  # a pixel of rounding on each side
-    high = (box[:, 2:] - mask_box[:, 2:] - 1) / size
+    """Return (P,) the smallest gap between the outline and the visible pixels, as a share of the outline's extent there."""
+    size = np.maximum(box[:, 4:] - box[:, :4] + 1, 1.0)
+    low = (mask_box[:, :4] - box[:, :4] - 1) / size  # a pixel of rounding on each side
+    high = (box[:, 4:] - mask_box[:, 4:] - 1) / size
     gap: FloatArray = np.minimum(low, high).min(axis=1)
     return np.nan_to_num(gap, nan=0.0)
 
