@@ -192,7 +192,10 @@ def row(there: Cluster, dataset: str, how: str, *, wanted: dict[str, str], scene
         flush=True,
     )
     good = not differ and not stray and all(s["JobState"] == "COMPLETED" for s in states)
-    return good and (again > 0) == (how != "undisturbed")
+    good = good and (again > 0) == (how != "undisturbed")
+    for log in () if good else sorted(there.work.glob(f"{out.name}-*.log")):
+        print(log.name, *log.read_text(errors="replace").splitlines()[-12:], sep="\n  ")
+    return good
 
 
 def main() -> int:

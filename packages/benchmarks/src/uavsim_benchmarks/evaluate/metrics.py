@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from uavsim.dataset.collector import collector_paused
 from uavsim.errors import InputError
 from uavsim.registry import Registry, pick
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest, Outcome
@@ -96,4 +97,5 @@ def evaluate(name: str, request: EvaluationRequest) -> Outcome:
     for path in (request.truth, request.results):
         if not path.exists():
             raise InputError(f"{path}: no such file or folder")
-    return metric.run(request)
+    with collector_paused():
+        return metric.run(request)

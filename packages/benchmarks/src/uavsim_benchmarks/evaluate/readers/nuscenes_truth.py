@@ -16,13 +16,16 @@ from uavsim.registry import pick
 from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray, JsonDict
 from uavsim_benchmarks.evaluate.boxes import ATTRIBUTES, NOTHING, Boxes, yaw_of_quat
 from uavsim_benchmarks.evaluate.readers.json_stream import read_json
+from uavsim_benchmarks.evaluate.readers.nuscenes_results import numbers_of
 
 __all__ = ["Truth", "read_truth"]
 
 _RACK: Final = "static_object.bicycle_rack"
 _RACK_LABEL: Final = -2
-_ROWS_PER_BLOCK: Final = 65536
-_SMALL: Final = [0, 1, 2, 3, 4, 8, 9]  # columns of ``_Rows._integers`` that 32 bits hold; 5 to 7 are hashes
+_ROWS_PER_BLOCK: Final = 4096
+_FLOATS: Final = {"translation": slice(0, 3), "size": slice(3, 6), "rotation": slice(6, 10)}
+_KEYS: Final = ("token", "prev", "next")
+_SMALL: Final = ("sample", "label", "track", "attribute", "has points", "drones", "visibility")  # 32 bits hold them
 _Block: TypeAlias = tuple[FloatArray, IntArray, AnyArray]
 _LONGEST_STEP_S: Final = 1.5  # the devkit's box_velocity gives NaN past it
 
@@ -187,8 +190,8 @@ class _Rows:
         self._path = tables / "sample_annotation.json"
 
     def read(self, samples: dict[str, int], time_us: IntArray) -> tuple[Boxes, Boxes, IntArray, IntArray, IntArray]:
-        integers: list[tuple[int, ...]] = []
-        floats: list[list[float]] = []
+        rows: list[JsonDict] = []
+        numbers: list[tuple[int, int, int]] = []
         blocks: list[_Block] = []
         for row in iter_rows(self._path):
             number = samples.get(row["sample_token"])
@@ -197,29 +200,24 @@ class _Rows:
             label, track = self._label[row["instance_token"]]
             if label == NOTHING:
                 continue
-            integers.append(self._integers(row, number, label, track))
-            floats.append([*row["translation"], *row["size"], *row["rotation"]])
-            if len(integers) == _ROWS_PER_BLOCK:
-                blocks.append(_block(integers, floats))
-                integers, floats = [], []
-        blocks.append(_block(integers, floats))
+            rows.append(row)
+            numbers.append((number, label, track))
+            if len(rows) == _ROWS_PER_BLOCK:
+                blocks.append(self._block(rows, numbers))
+                rows, numbers = [], []
+        blocks.append(self._block(rows, numbers))
         return _boxes(*_joined(blocks), time_us)
 
-    def _integers(self, row: JsonDict, number: int, label: int, track: int) -> tuple[int, ...]:
-        points = row["num_lidar_pts"] + row["num_radar_pts"] != 0
-        seen_by, level = row.get("uav_seen_by"), row.get("visibility_token") or "0"
-        return (
-            number,
-            label,
-            track,
-            self._attribute(row),
-            points,
-            hash(row["token"]),
-            hash(row["prev"]) if row["prev"] else 0,
-            hash(row["next"]) if row["next"] else 0,
-            -1 if seen_by is None else len(seen_by),
-            int(level) if str(level).isdigit() else 0,
-        )
+    def _block(self, rows: list[JsonDict], numbers: list[tuple[int, int, int]]) -> _Block:
+        floats = np.empty((len(rows), 10))
+        for key, columns in _FLOATS.items():
+            floats[:, columns] = numbers_of([row[key] for row in rows], columns.stop - columns.start)
+        keys = np.array([[hash(row[key]) if row[key] else 0 for row in rows] for key in _KEYS], np.int64)
+        small = np.empty((len(rows), len(_SMALL)), np.int32)
+        small[:, :3] = np.array(numbers, np.int32).reshape(-1, 3)
+        for column, of_row in enumerate((self._attribute, _has_points, _drones, _visibility), start=3):
+            small[:, column] = np.fromiter(map(of_row, rows), np.int32, len(rows))
+        return floats, keys.T.copy(), small
 
     def _attribute(self, row: JsonDict) -> int:
         tokens = row["attribute_tokens"]
@@ -235,13 +233,18 @@ class _Rows:
         return ATTRIBUTES.index(name)
 
 
-def _block(integers: list[tuple[int, ...]], floats: list[list[float]]) -> _Block:
-    numbers = np.array(integers, dtype=np.int64).reshape(-1, 10)
-    return (
-        np.array(floats, dtype=np.float64).reshape(-1, 10),
-        numbers[:, 5:8].copy(),
-        numbers[:, _SMALL].astype(np.int32),
-    )
+def _has_points(row: JsonDict) -> int:
+    return int(row["num_lidar_pts"] + row["num_radar_pts"] != 0)
+
+
+def _drones(row: JsonDict) -> int:
+    seen_by = row.get("uav_seen_by")
+    return -1 if seen_by is None else len(seen_by)
+
+
+def _visibility(row: JsonDict) -> int:
+    level = row.get("visibility_token") or "0"
+    return int(level) if str(level).isdigit() else 0
 
 
 def _joined(blocks: list[_Block]) -> _Block:
@@ -317,6 +320,8 @@ def _velocities(sample: AnyArray, keys: IntArray, centre_m: FloatArray, time_us:
 def _lookup(key: IntArray, order: IntArray, wanted: IntArray, fallback: IntArray) -> IntArray:
     if not len(key):
         return fallback
-    at = np.minimum(np.searchsorted(key, wanted, sorter=order), len(key) - 1)
-    found: IntArray = order[at]
-    return np.where(key[found] == wanted, found, fallback)
+    ascending, by_size = key[order], np.argsort(wanted)  # neighbours look up neighbours, in the cache
+    at = np.empty(len(wanted), np.int64)
+    at[by_size] = np.searchsorted(ascending, wanted[by_size])
+    at = np.minimum(at, len(key) - 1)
+    return np.where(ascending[at] == wanted, order[at], fallback)
