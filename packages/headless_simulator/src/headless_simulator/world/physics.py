@@ -307,11 +307,12 @@ def carry(rows: Rows, c: Columns) -> None:
 
 @kernel(error_model="python")
 def _carry_one(row: Number, c: Columns) -> None:
-    above = c.pose[c.parent[row]].copy()
+    parent, above = c.parent[row], np.empty(6)
+    for k in range(6):
+        above[k] = np.float32(c.pose[parent, k])  # as it is drawn and reported (``shown``)
     if c.level[row]:
         above[3], above[5] = 0.0, 0.0
     compose_into(above, c.relative[row], c.pose[row])
-    parent = c.parent[row]
     for axis in range(3):  # numbers one by one: an array into a part of another takes numba seconds to compile
         c.velocity[row, axis] = c.velocity[parent, axis]
         c.angular[row, axis] = c.angular[parent, axis]
