@@ -112,4 +112,5 @@ def flat_pass(width: int, height: int, *, camera_id: int, frame: int) -> Rendere
         tag=np.full((height, width), TAG["sky"], np.uint8),
         normal=np.zeros((height, width, 3), np.float32),
         bgra=flat_rgb(width, height, camera_id=camera_id, frame=frame),
+        base_rgb=np.zeros((height, width, 3), np.uint8),
     )

@@ -232,6 +232,7 @@ class RenderedImage:
         tag: (H, W) uint8.
         normal: (H, W, 3) float32 world normal, or None when not asked for.
         bgra: (H, W, 4) uint8, or None when not asked for.
+        base_rgb: (H, W, 3) uint8 sRGB colour of the surface itself, black where sky, or None when not asked for.
     """
 
     depth_m: Float32
@@ -239,6 +240,7 @@ class RenderedImage:
     tag: UInt8
     normal: Float32 | None = None
     bgra: UInt8 | None = None
+    base_rgb: UInt8 | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
 

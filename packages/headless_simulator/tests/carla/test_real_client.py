@@ -309,16 +309,64 @@ def test_refusals_reach_the_clients_exceptions_with_their_reasons(client):
         def attempt(name, act):
             try: act()
             except RuntimeError as refusal: said[name] = str(refusal)
-        attempt('enable', lambda: eye.enable_gbuffers(True))
-        attempt('listen', lambda: eye.listen_to_gbuffer(carla.GBufferTextureID.SceneColor, print))
+        attempt('listen', lambda: eye.listen_to_gbuffer(carla.GBufferTextureID.Velocity, print))
+        attempt('enable', lambda: camera(world, 'other.imu', carla.Transform()).enable_gbuffers(True))
         car = world.spawn_actor(library.find('vehicle.tesla.model3'), world.get_map().get_spawn_points()[0])
         attempt('component', lambda: car.get_component_world_transform('Nothing'))
         done(said=said)
     """)
 
-    assert "no G-buffers" in seen["said"]["enable"]
-    assert "no G-buffers" in seen["said"]["listen"]
+    assert "no G-buffer Velocity; it has SceneColor, SceneDepth" in seen["said"]["listen"]
+    assert "(sensor.other.imu) has no G-buffers" in seen["said"]["enable"]
     assert "Component Not Found. Component Name: Nothing" in seen["said"]["component"]
+
+
+def test_g_buffers_are_those_of_the_cameras_image(client):
+    seen = client("""
+        world = client.load_world('Town10HD'); synchronous(world); T = carla.GBufferTextureID
+        place = world.get_map().get_spawn_points()[40]
+        red = world.get_blueprint_library().find('vehicle.tesla.model3'); red.set_attribute('color', '200,20,20')
+        world.spawn_actor(red, place)
+        for _ in range(30): world.tick()  # the car comes to rest
+        at = carla.Transform(place.transform(carla.Location(-8, 0, 3)), carla.Rotation(-8, place.rotation.yaw, 0))
+        eye, depth, tags, normals = (camera(world, 'camera.' + kind, at)
+                                     for kind in ('rgb', 'depth', 'semantic_segmentation', 'normals'))
+        kinds = (T.SceneColor, T.SceneDepth, T.GBufferA, T.GBufferC, T.CustomStencil)
+        boxes = {kind: queue.Queue() for kind in kinds}
+        for kind in kinds: eye.listen_to_gbuffer(kind, boxes[kind].put)
+        get(eye, world.tick())
+        early = [sum(box.qsize() for box in boxes.values()), eye.is_listening_gbuffer(T.GBufferA)]
+        eye.enable_gbuffers(True); frame = world.tick()
+        image, far, tag, normal = (bgra(get(sensor, frame)).astype(int) for sensor in (eye, depth, tags, normals))
+        got = {kind: boxes[kind].get(timeout=60) for kind in kinds}
+        pixels = {kind: bgra(data).astype(int) for kind, data in got.items()}
+        heads = {(v.frame, v.width, v.height, v.fov, v.transform == eye.get_transform()) for v in got.values()}
+        cm = np.minimum((far[..., 2] + 256 * far[..., 1] + 65536 * far[..., 0]) / 167.77215, 65504)
+        sky = tag[..., 2] == 11
+        off = lambda kind, expected: int(abs(pixels[kind][..., :3] - expected).max())
+        worst = [off(T.SceneColor, image[..., :3]), off(T.SceneDepth, cm[..., None] / cm.max() * 255),
+                 off(T.GBufferA, np.where(sky[..., None], 0, normal[..., :3])), off(T.CustomStencil, tag[..., 2:3])]
+        paint = (pixels[T.GBufferC][tag[..., 2] == 14][:, 2::-1] == (200, 20, 20)).all(axis=1).mean()
+        eye.stop_gbuffer(T.GBufferA); stopped = not eye.is_listening_gbuffer(T.GBufferA)
+        world.set_weather(carla.WeatherParameters.HardRainNight)
+        for _ in range(2):  # the client may leave a tick late
+            seen = boxes[T.GBufferA].qsize(); later_frame = world.tick()
+            later = {kind: boxes[kind].get(timeout=60) for kind in kinds if kind != T.GBufferA}
+        same = [k for k, v in later.items() if (bgra(v) == pixels[k]).all()]
+        done(early=early, heads=list(heads), frame=frame, worst=worst, paint=paint, same=same, stopped=stopped,
+             black=int(pixels[T.GBufferC][sky][:, :3].max()), sky=float(sky.mean()),
+             later=[v.frame - later_frame for v in later.values()], left=boxes[T.GBufferA].qsize() - seen)
+    """)
+
+    assert seen["early"] == [0, True], "CARLA sends them once they are enabled"
+    assert seen["heads"] == [[seen["frame"], 160, 90, 90, True]]
+    assert 0.05 < seen["sky"] < 0.9
+    assert seen["worst"][0] == seen["worst"][3] == 0
+    assert max(seen["worst"]) <= 1
+    assert seen["paint"] > 0.5
+    assert seen["same"] == [1, 5, 12], "all but the colour, whatever the weather"
+    assert seen["black"] == 0
+    assert (seen["stopped"], seen["left"], seen["later"]) == (True, 0, [0] * 4)
 
 
 def test_components_and_bones_have_poses_of_their_own(client):

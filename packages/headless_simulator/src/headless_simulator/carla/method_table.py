@@ -10,6 +10,7 @@ from headless_simulator.carla.methods import (
     bones,
     environment,
     episode,
+    gbuffers,
     lights,
     maps,
     motion,
@@ -45,6 +46,7 @@ def method_table(context: CarlaContext) -> dict[str, Bound[Traits]]:
                 faults=context.faults,
             ),
         ),
+        bind(gbuffers.METHODS, context.lifecycle),
         bind(lights.METHODS, world),
         bind(
             maps.METHODS,

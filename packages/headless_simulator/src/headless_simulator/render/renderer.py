@@ -23,7 +23,7 @@ from headless_simulator.render.pixel_events import EventPixels, Tuning
 from headless_simulator.render.rain import draw_rain
 from headless_simulator.render.raster import SLACK, SMALL, Int64, draw_movers, draw_static, model_frames
 from headless_simulator.render.raycast import Bounds, RayGrid, build_grid, cast_rays
-from headless_simulator.render.resolve import mover_tables, resolve, resolve_normals
+from headless_simulator.render.resolve import base_colours, mover_tables, resolve, resolve_normals
 from headless_simulator.render.shade import shade
 from headless_simulator.render.shadow import NO_FRAME, NO_HEIGHTS, ShadowMaps
 from headless_simulator.render.tiles import linear, sort_into_tiles
@@ -141,6 +141,7 @@ class Renderer:
         time_s: float,
         want_bgra: bool,
         want_normal: bool = False,
+        want_base: bool = False,
         into: RenderedImage | None = None,
     ) -> RenderedImage:
         """Draw one view.
@@ -153,6 +154,7 @@ class Renderer:
             time_s: simulation time; moves rain.
             want_bgra: shade a colour image too.
             want_normal: give world normals too.
+            want_base: give the surfaces' own colours too.
             into: an image of the same size whose buffers are used again.
 
         Raises:
@@ -161,7 +163,10 @@ class Renderer:
         camera = pack(view)
         image = _image(view, want_bgra=want_bgra, want_normal=want_normal, into=into)
         light = light_of(weather)
-        self._draw(image, view, movers, light=light, signals=signals, want_bgra=want_bgra, want_normal=want_normal)
+        self._draw(
+            image, view, movers, light=light, signals=signals, want_bgra=want_bgra, want_normal=want_normal,
+            want_base=want_base,
+        )  # fmt: skip
         if image.bgra is None or not want_bgra:
             return image
         radius_m = self._models.flying_radius_m[movers.model]
@@ -172,15 +177,9 @@ class Renderer:
         if light.rain > 0:
             words = image.bgra.reshape(-1).view(np.uint32)
             draw_rain(
-                words,
-                view.width,
-                view.height,
-                camera,
-                light.rain,
-                light.wind,
-                light.rain_level,
+                words, view.width, view.height, camera, light.rain, light.wind, light.rain_level,
                 round(time_s * 1000),
-            )
+            )  # fmt: skip
         return image
 
     def _draw(
@@ -193,6 +192,7 @@ class Renderer:
         signals: UInt8,
         want_bgra: bool,
         want_normal: bool,
+        want_base: bool = False,
     ) -> None:
         """Draw everything but rain into an image."""
         camera = pack(view)
@@ -238,6 +238,8 @@ class Renderer:
             )  # fmt: skip
         if image.normal is not None and want_normal:
             resolve_normals(seen, len(scene.corners), scene.surface, surface, image.normal.reshape(-1, 3))
+        if want_base:
+            image.base_rgb = base_colours(seen, scene.surface, surface).reshape(*image.tag.shape, 3)
         if image.bgra is not None and want_bgra:
             drawn_movers = _DrawnMovers(movers, models, model, world, surface, material, owner)
             self._shade(image, image.bgra, view, drawn_movers, light=light, signals=signals, seen=seen)

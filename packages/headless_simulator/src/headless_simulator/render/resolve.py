@@ -7,6 +7,7 @@ import numpy as np
 
 from headless_simulator.compiled import kernel
 from headless_simulator.render.raster import Int64
+from headless_simulator.render.tiles import srgb
 from headless_simulator.scene import Float32, Float64, Int32, UInt8, UInt32
 
 SKY_TAG = 11
@@ -112,3 +113,14 @@ def resolve_normals(
                 out[i, axis] = facing * static_surface[number, 3 + axis]
             else:
                 out[i, axis] = facing * mover_surface[number - static_count, 3 + axis]
+
+
+def base_colours(seen: Int32, static_surface: Float32, mover_surface: Float32) -> UInt8:
+    """Give (P, 3) sRGB colours of the triangles that ``seen`` shows; black where sky."""
+    shown, place = np.unique(seen >> 1, return_inverse=True)
+    static = shown < len(static_surface)
+    albedo = np.zeros((len(shown), 3), np.float32)
+    albedo[static] = static_surface[shown[static], :3]
+    albedo[~static] = mover_surface[shown[~static] - len(static_surface), :3]
+    albedo[shown < 0] = 0.0
+    return srgb(albedo)[place]

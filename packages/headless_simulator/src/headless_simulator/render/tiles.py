@@ -96,6 +96,11 @@ def linear(srgb: UInt8) -> Float32:
     return _LINEAR[srgb]
 
 
+def srgb(linear_rgb: Float32) -> UInt8:
+    """Apply sRGB's transfer curve: linear 0..1 to the nearest byte."""
+    return np.searchsorted((_LINEAR[1:] + _LINEAR[:-1]) / 2, linear_rgb).astype(np.uint8)
+
+
 def unit_normals(mesh: Mesh) -> Float32:
     """(T, 3) unit normals (b - a) x (c - a); zero for triangles without area."""
     a, b, c = (mesh.vertices_m[mesh.triangles[:, i]].astype(np.float64) for i in range(3))

@@ -10,7 +10,7 @@ from typing import Final
 
 from headless_simulator.carla.method import CarlaMethod, Handler, value, void
 from headless_simulator.errors import CallRefused
-from headless_simulator.rpc.arguments import Anything, Flag, Integer
+from headless_simulator.rpc.arguments import Anything
 from headless_simulator.rpc.call_counts import CallCounts
 
 _ACCEPTED: Final = (  # nothing happens
@@ -22,7 +22,6 @@ _ACCEPTED: Final = (  # nothing happens
     "use_carsim_road",
 )  # fmt: skip
 _REFUSED: Final = {
-    "get_gbuffer_token": "the headless simulator has no G-buffers",
     "enable_carsim": "the headless simulator has no CarSim",
     "enable_chrono_physics": "the headless simulator has no Chrono",
 }
@@ -49,25 +48,12 @@ def is_sensor_enabled_for_ros(_counts: CallCounts, *_token: Anything) -> bool:
     return False
 
 
-def enable_gbuffers(_counts: CallCounts, _actor: Integer, on: Flag) -> None:
-    """Switch off what is off; there is nothing to switch on."""
-    if on:
-        raise CallRefused(_REFUSED["get_gbuffer_token"])
-
-
-def are_gbuffers_enabled(_counts: CallCounts, *_actor: Anything) -> bool:
-    """No G-buffers here."""
-    return False
-
-
 def _methods() -> Iterator[CarlaMethod[CallCounts]]:
     for name in _ACCEPTED:
         yield void(_accepted(name), name=name)
     for name, reason in _REFUSED.items():
         yield value(_refused(reason), name=name)
     yield value(is_sensor_enabled_for_ros)
-    yield value(are_gbuffers_enabled)
-    yield void(enable_gbuffers)
 
 
 METHODS: Final[tuple[CarlaMethod[CallCounts], ...]] = tuple(_methods())

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from headless_simulator.carla import wire
+from headless_simulator.carla.sensors import gbuffers
 from headless_simulator.carla.sensors.moment import Measured, Moment, Reading
 from headless_simulator.carla.sensors.palette import CLASS_BGRA
 from headless_simulator.carla.sensors.successive import DVS, FLOW, SUCCESSIVE, event_bytes, flow_bytes
 from headless_simulator.render import encode_depth, encode_instance, encode_normal, encode_semantic
-from headless_simulator.rendering import flat_other, flat_rgb
+from headless_simulator.rendering import flat_other, flat_pass, flat_rgb
 from headless_simulator.scene import RenderedImage, UInt8, View
 from headless_simulator.stages import stage
 
@@ -40,6 +41,7 @@ def view_of(reading: Reading) -> View:
 def take(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measured]:
     """Draw one view and encode it for its cameras."""
     kinds = {reading.actor.blueprint for reading in readings}
+    buffers = {number for reading in readings for number, _ in reading.textures}
     with stage("view"):
         image = moment.renderer.render(
             view,
@@ -47,13 +49,15 @@ def take(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measur
             weather=moment.weather,
             signals=moment.signals,
             time_s=moment.scene_s,
-            want_bgra=not kinds.isdisjoint({RGB, DVS}),
-            want_normal=NORMALS in kinds,
+            want_bgra=not kinds.isdisjoint({RGB, DVS}) or gbuffers.COLOUR in buffers,
+            want_normal=NORMALS in kinds or gbuffers.NORMAL in buffers,
+            want_base=gbuffers.BASE in buffers,
             into=_reused(view),
         )
     _keep(view, image)
     with stage("encode"):
         encoded = {kind: _encode(kind, image) for kind in kinds - SUCCESSIVE}
+        textures = gbuffers.textures(buffers, image)
     out = []
     for reading in readings:
         kind = reading.actor.blueprint
@@ -65,6 +69,7 @@ def take(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measur
         else:
             pixels = encoded[kind]
         out += _measured(view, reading, pixels)
+        out += _buffers(view, reading, textures)
     return out
 
 
@@ -82,6 +87,9 @@ def take_flat(view: View, readings: Sequence[Reading], moment: Moment) -> list[M
         else:
             pixels = flat_other(kind, view.width, view.height)
         out += _measured(view, reading, pixels)
+        if reading.textures:
+            image = flat_pass(view.width, view.height, camera_id=reading.actor.actor_id, frame=moment.frame)
+            out += _buffers(view, reading, gbuffers.textures((number for number, _ in reading.textures), image))
     return out
 
 
@@ -91,6 +99,15 @@ def _measured(view: View, reading: Reading, pixels: UInt8) -> list[Measured]:
         return []
     head = wire.IMAGE_HEADER.pack(view.width, view.height, view.fov_deg)
     return [Measured(reading, (head, pixels.reshape(-1).data))]
+
+
+def _buffers(view: View, reading: Reading, textures: Mapping[int, UInt8]) -> list[Measured]:
+    """Address each G-buffer of one camera to those who read it."""
+    return [
+        measured
+        for number, readers in reading.textures
+        for measured in _measured(view, replace(reading, readers=readers), textures[number])
+    ]
 
 
 def _encode(kind: str, image: RenderedImage) -> UInt8:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from headless_simulator.carla.episode import Episode
-from headless_simulator.carla.sensors import cameras, events, inertial, radio, rays, successive
+from headless_simulator.carla.sensors import cameras, events, gbuffers, inertial, radio, rays, successive
 from headless_simulator.carla.sensors.moment import Body, Measured, Moment, Reading, Stamp
 from headless_simulator.carla.streams import Streams
 from headless_simulator.faults import Delivery, Faults
@@ -162,7 +162,8 @@ class Sensors:
             if state == []:  # nothing happened
                 continue
             parent = world.actors.get(actor.parent_id)
-            reading = Reading(actor, pose, parent, self._deliveries(actor, moment, pose), readers, state)
+            deliveries, textures = self._deliveries(actor, moment, pose), gbuffers.listened(actor, self._streams)
+            reading = Reading(actor, pose, parent, deliveries, readers, state, textures)
             if is_image:
                 work.views.setdefault(cameras.view_of(reading), []).append(reading)
             else:

@@ -42,6 +42,7 @@ class Reading:
         deliveries: how its frame leaves; one unless a fault is at work.
         readers: who listened at the tick; who comes while it is measured gets nothing of it.
         state: what its family took from the world under the lock.
+        textures: an RGB camera's G-buffers that are read, and by whom.
     """
 
     actor: Actor
@@ -50,6 +51,7 @@ class Reading:
     deliveries: tuple[Delivery, ...]
     readers: tuple[Subscriber, ...]
     state: Any = None
+    textures: tuple[tuple[int, tuple[Subscriber, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
