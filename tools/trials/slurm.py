@@ -1,6 +1,6 @@
 """Make one dataset by SLURM: an array, a requeue and a SIGTERM in flight, and a time limit; compare with one machine.
 
-    scripts/trial slurm [--scenes 10] [--port 22100] [--work FOLDER]
+    scripts/trial slurm [--scenes 30] [--port 22100] [--work FOLDER]
 
 Starts munge, slurmctld and two nodes on this machine (Debian: apt-get install slurm-wlm munge), as root, submits
 ``scripts/slurm`` as an array of two jobs for each row, and compares every file of the dataset with that of one ``uavsim
@@ -207,7 +207,7 @@ def row(there: Cluster, dataset: str, how: str, *, wanted: dict[str, str], scene
 def main() -> int:
     """Run the trial."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scenes", type=int, default=10)
+    parser.add_argument("--scenes", type=int, default=30)  # two jobs fly longer than the time limit
     parser.add_argument("--port", type=int, default=22100)
     parser.add_argument("--work", type=Path)
     given = parser.parse_args()
