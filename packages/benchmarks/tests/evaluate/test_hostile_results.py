@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from evaluate import aot_cases
-from evaluate.synthetic import results_for, truth_of, write_dataset
-from uavsim.errors import UavsimError
+from evaluate.synthetic import VERSION, results_for, truth_of, write_dataset
+from uavsim.errors import DatasetError, UavsimError
 from uavsim_benchmarks.evaluate.metrics import evaluate
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 
@@ -113,6 +113,16 @@ def test_a_benchmarks_own_files_with_an_odd_value(benchmark: str, mode: str, tmp
             file.write_bytes(pickle.dumps(content) if suffix == "pkl" else json.dumps(content).encode())
         refused += not scored_or_refused(benchmark, *files, mode=mode)
     assert 0 < refused < CHANGES
+
+
+@pytest.mark.parametrize("value", [[5.0], [5.0, "x", 1.0], "abc", [1.0, 2.0]])
+def test_a_truth_whose_places_are_none_is_refused(value: object, tmp_path: Path) -> None:
+    root, file = write_dataset(tmp_path / "data", scenes=1, samples=3, boxes=8), tmp_path / "results.json"
+    file.write_text(json.dumps(results_for(truth_of(root, 0), "detection", 0, "random")))
+    table = root / VERSION / "sample_annotation.json"
+    table.write_text(json.dumps([row | {"translation": value} for row in json.loads(table.read_text())]))
+    with pytest.raises(DatasetError, match="a box's translation is not 3 numbers"):
+        evaluate("nuscenes-detection", EvaluationRequest(root, file, split="case_0"))
 
 
 @pytest.mark.parametrize("task", ["detection", "tracking"])

@@ -66,8 +66,12 @@ def test_the_truth_scores_one_hundred(written: Path) -> None:
 def test_a_missing_or_wrong_prediction_is_refused(written: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no prediction of sample"):
         evaluate_occupancy(EvaluationRequest(written, tmp_path))
-    for path in [*written.rglob("*.parquet"), *written.rglob("labels.npz")]:
-        token = path.stem if path.suffix == ".parquet" else path.parent.name
+    tokens = {path.parent.name for path in written.rglob("labels.npz")} | {p.stem for p in written.rglob("*.parquet")}
+    for token in tokens:
+        (tmp_path / f"{token}.npz").write_bytes(b"no zip")
+    with pytest.raises(InputError, match="no prediction with the key semantics"):
+        evaluate_occupancy(EvaluationRequest(written, tmp_path))
+    for token in tokens:
         np.savez(tmp_path / f"{token}.npz", semantics=np.zeros((2, 2, 2), np.uint8))
     with pytest.raises(InputError, match=r"semantics are uint8 \(2, 2, 2\), not whole numbers"):
         evaluate_occupancy(EvaluationRequest(written, tmp_path))

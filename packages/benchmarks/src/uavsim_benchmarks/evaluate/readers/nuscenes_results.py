@@ -224,8 +224,6 @@ def _vectors(rows: list[JsonDict], key: str, length: int) -> FloatArray:
         found = numbers_of(values, length)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"a box's {key} is not {length} numbers") from error
-    if found.shape != (len(rows), length):
-        raise InputError(f"a box's {key} is not {length} numbers")
     fit = np.abs(found) <= _LARGEST
     bad = ~(fit | (np.isnan(found) & (key == "velocity"))).all(axis=1)
     if bad.any():
@@ -237,17 +235,20 @@ def _vectors(rows: list[JsonDict], key: str, length: int) -> FloatArray:
 
 
 def numbers_of(values: list[Any], length: int) -> FloatArray:
-    """Return (N, K) numbers of N lists; K is ``length``, or what all have.
+    """Return (N, length) numbers of N lists.
 
     Raises:
         TypeError: they hold no numbers.
-        ValueError: they are not as long as each other.
-        OverflowError: a number is beyond 64 bits.
+        ValueError: they hold no numbers, or not so many.
+        OverflowError: a number is beyond what a float holds.
     """
     if all(type(value) is list and len(value) == length for value in values):
         with suppress(TypeError):  # numpy takes texts of numbers, too, and needs thrice the time
             return np.array(array("d", list(chain.from_iterable(values)))).reshape(-1, length)
-    return np.array(values, dtype=np.float64).reshape(len(values), -1)
+    found = np.array(values, dtype=np.float64)
+    if found.shape != (len(values), length):
+        raise ValueError(f"{found.shape} instead of {length} numbers each")
+    return found
 
 
 def _numbers(rows: list[JsonDict], key: str) -> FloatArray:

@@ -211,7 +211,11 @@ class _Rows:
     def _block(self, rows: list[JsonDict], numbers: list[tuple[int, int, int]]) -> _Block:
         floats = np.empty((len(rows), 10))
         for key, columns in _FLOATS.items():
-            floats[:, columns] = numbers_of([row[key] for row in rows], columns.stop - columns.start)
+            length = columns.stop - columns.start
+            try:
+                floats[:, columns] = numbers_of([row[key] for row in rows], length)
+            except (TypeError, ValueError, OverflowError) as error:
+                raise DatasetError(f"{self._path}: a box's {key} is not {length} numbers") from error
         keys = np.array([[hash(row[key]) if row[key] else 0 for row in rows] for key in _KEYS], np.int64)
         small = np.empty((len(rows), len(_SMALL)), np.int32)
         small[:, :3] = np.array(numbers, np.int32).reshape(-1, 3)
