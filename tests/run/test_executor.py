@@ -10,7 +10,7 @@ import pytest
 
 from uavsim.run import executor
 from uavsim.run.executor import fly_all
-from uavsim.run.stages import SceneOutcome
+from uavsim.run.outcome import SceneOutcome
 
 
 class Run:

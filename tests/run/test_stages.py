@@ -14,8 +14,9 @@ from uavsim.config.run import SimulatorConfig
 from uavsim.errors import InputError, MapMissing, SimulatorError, StorageError, SystemFailure
 from uavsim.run.context import opened, prepared
 from uavsim.run.finish import assemble_tables, committed_scenes
+from uavsim.run.outcome import SceneOutcome
 from uavsim.run.request import Request
-from uavsim.run.stages import SceneOutcome, SceneQuarantined, fly_scene
+from uavsim.run.stages import SceneQuarantined, fly_scene
 from uavsim.store.commit import sweep_orphans
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput

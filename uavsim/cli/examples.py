@@ -33,7 +33,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
         "uavsim twins out/demo --out out/demo-twins --without bus --dry-run --json",
     ),
     "adopt": ("uavsim adopt out/videos --as-twin-of out/clip --out out/clip-twins",),
-    "status": ("uavsim status out/demo", "uavsim status out/demo --json"),
+    "status": ("uavsim status out/demo", "uavsim status out/demo --json", "uavsim status out/demo --bill"),
     "plan": (
         "uavsim plan --dataset smoke --town Town10HD",
         "uavsim plan --dataset uav3d --town Town03 --scenes 0-9 --forecast",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections import defaultdict
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -11,8 +14,10 @@ from rich.live import Live
 from rich.table import Table
 
 from uavsim.errors import InputError
+from uavsim.run.bill import SceneBill, bill_of, total
 from uavsim.run.overview import Overview, overview
-from uavsim.terminal import Screen, count, line, write_out
+from uavsim.store.places import open_output
+from uavsim.terminal import Screen, count, duration, line, size, write_out
 
 __all__ = ["register"]
 
@@ -32,11 +37,23 @@ def status(
     watch: Annotated[
         bool, typer.Option("--watch", "-w", help="Again every 2 s, until all is there or Ctrl-C.")
     ] = False,
+    bill: Annotated[
+        bool,
+        typer.Option("--bill", help="What it took so far: simulators, processors, bytes and failures, by machine."),
+    ] = False,
 ) -> None:
     """Show what is done, flying, quarantined and missing, and how long the rest takes. Changes nothing."""
-    if watch and as_json:
-        raise InputError("--watch and --json: give one of them")
+    if watch and (as_json or bill):
+        raise InputError("--watch stands alone; give --json or --bill without it")
     found = overview(folder)
+    if bill:
+        bills = bill_of(open_output(folder))
+        if as_json:
+            by_scene = {name: asdict(row) for name, row in bills.items()}
+            write_out(json.dumps({"scenes": by_scene, "total": asdict(total(bills.values()))}))
+            return
+        Screen().print(_bill_table(bills))
+        return
     if as_json:
         write_out(found.as_json())
         return
@@ -94,3 +111,23 @@ def _table(found: Overview) -> Table:
 def _shown(names: list[str]) -> str:
     more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     return " ".join(names[:_NAMES_SHOWN]) + more
+
+
+def _bill_table(bills: dict[str, SceneBill]) -> Table:
+    """Lay out a bill, a row a machine; scenes that nobody finished yet are the row "unfinished"."""
+    machines: dict[str, list[SceneBill]] = defaultdict(list)
+    for row in bills.values():
+        machines[row.machine or "unfinished"].append(row)
+    heads = ("machine", "scenes", "images", "simulators", "lost", "failed", "processors", "files")
+    table = Table(*heads, box=None, pad_edge=False)
+    for name, rows in (*sorted(machines.items()), ("all", list(bills.values()))):
+        row = total(rows, machine=name)
+        numbers = (
+            duration(row.simulator_s),
+            duration(row.lost_s),
+            str(row.failed),
+            duration(row.core_s),
+            size(row.size_bytes),
+        )
+        table.add_row(name, str(len(rows)), str(row.images), *numbers)
+    return table

@@ -14,7 +14,7 @@ from uavsim.escape import markdown_text
 from uavsim.images.codec import decode_rgb
 from uavsim.images.overlay import small_jpeg
 from uavsim.run.finish import ValidationSummary
-from uavsim.run.stages import SceneOutcome
+from uavsim.run.outcome import SceneOutcome
 
 __all__ = ["ARTIFACTS", "report_scenes"]
 

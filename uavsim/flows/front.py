@@ -19,7 +19,8 @@ from prefect.tasks import Task
 from uavsim.flows.artifacts import ARTIFACTS, report_scenes
 from uavsim.run import stages
 from uavsim.run.executor import FlyTown, outcome_of_error, retry_delays_s, worth_another_try
-from uavsim.run.stages import RunContext, SceneOutcome
+from uavsim.run.outcome import SceneOutcome
+from uavsim.run.stages import RunContext
 
 __all__ = ["PrefectFront", "step_of"]
 

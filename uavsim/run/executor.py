@@ -11,10 +11,10 @@ from functools import partial
 from typing import Final, Protocol, TypeAlias
 
 from uavsim.config.run import RunConfig
-from uavsim.run import stages
 from uavsim.run.finish import Step, finish_dataset
+from uavsim.run.outcome import SceneOutcome, outcome_of
 from uavsim.run.result import Summary
-from uavsim.run.stages import RUN_ENDS, RunContext, SceneOutcome, SceneQuarantined
+from uavsim.run.stages import RUN_ENDS, RunContext, SceneQuarantined
 
 __all__ = [
     "FlyTown",
@@ -78,7 +78,7 @@ def execute(context: RunContext, front: Front) -> Summary:
 
 def _fly_town(context: RunContext, town: str, submit: Submit, note: Callable[[float], None]) -> list[SceneOutcome]:
     names = [scene.name for scene in context.job.scenes_of(town)]
-    outcomes = {name: stages.outcome_of(context.there[name]) for name in names if name in context.there}
+    outcomes = {name: outcome_of(context.there[name]) for name in names if name in context.there}
     flown = fly_all(context, [name for name in names if name not in outcomes], submit=submit, note=note)
     outcomes |= {outcome.scene: outcome for outcome in flown}
     return [outcomes[name] for name in names]

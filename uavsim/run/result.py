@@ -8,7 +8,7 @@ from pathlib import Path
 
 from uavsim.errors import DatasetError, SystemFailure, UavsimError
 from uavsim.run.finish import Finished
-from uavsim.run.stages import SceneOutcome
+from uavsim.run.outcome import SceneOutcome
 
 __all__ = ["Result", "Summary"]
 

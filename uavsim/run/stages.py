@@ -7,6 +7,7 @@ is the simulator slot's failure, not the scene's; storage that cannot be written
 from __future__ import annotations
 
 import hashlib
+import socket
 import threading
 import time
 import traceback
@@ -15,8 +16,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Final
-
-from rich.text import Text
 
 from uavsim.annotate.scene import annotate, write_label_files
 from uavsim.capture.client_events import ClientEvent, Progress, SceneFlown, UnknownEvent, fields_of
@@ -34,6 +33,7 @@ from uavsim.records.plan import ScenePlan
 from uavsim.run.blank_images import refuse_blank_images
 from uavsim.run.finish import keep_map_mask
 from uavsim.run.job import Job
+from uavsim.run.outcome import SceneOutcome, done_line, outcome_of
 from uavsim.run.progress import RunProgress
 from uavsim.run.request import Request
 from uavsim.run.town_files import keep_town_files
@@ -45,16 +45,14 @@ from uavsim.store.layout import OutLayout
 from uavsim.store.ledger import LedgerEntry, Replacement, SceneFacts, read_entry, write_entry
 from uavsim.store.output import Output
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
-from uavsim.terminal import counts, line
+from uavsim.terminal import line
 
 __all__ = [
     "RUN_ENDS",
     "Gate",
     "RunContext",
-    "SceneOutcome",
     "SceneQuarantined",
     "fly_scene",
-    "outcome_of",
 ]
 
 RUN_ENDS: Final = (StorageError, InputError, MapMissing, NoSlotLeft)
@@ -65,27 +63,16 @@ class SceneQuarantined(SystemFailure):
     """A scene failed as often as it may; the message is its last reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class SceneOutcome:
-    """The state of a scene when its task ends.
-
-    Attributes:
-        scene: its name.
-        state: committed now or before; quarantined; elsewhere: another process has it; skipped: the run is ending.
-        attempts: failed ones, in all runs.
-        facts: how it was flown; None when it is not committed.
-        reason: the last failure, if any.
-    """
-
-    scene: str
-    state: str
-    town: str = ""
-    attempts: int = 0
-    facts: SceneFacts | None = None
-    reason: str = ""
-
-
 Gate = Callable[[SimulatorSlot], AbstractContextManager[None]]
+
+
+@dataclass(slots=True)
+class _Spent:
+    """The part of a simulator that an attempt has had so far: seconds, processor seconds, and which simulator's."""
+
+    fly_s: float = 0.0
+    core_s: float = 0.0
+    slot: str = ""
 
 
 def _no_gate(slot: SimulatorSlot) -> AbstractContextManager[None]:
@@ -255,12 +242,13 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
         town=plan.town.name,
         plan_sha256=hashlib.sha256(packed).hexdigest(),
     )
-    folder = context.output.stage(entry.scene)
+    folder, spent = context.output.stage(entry.scene), _Spent()
     try:
         with storage_errors(f"stage scene {entry.scene}"):
             (folder / "plan.msgpack").write_bytes(packed)
-        committed = _fly_label_commit(context, entry, plan=plan, folder=folder, journal=journal)
+        committed = _fly_label_commit(context, entry, plan=plan, folder=folder, journal=journal, spent=spent)
     except UavsimError as error:
+        entry = replace(entry, lost_s=round(entry.lost_s + spent.fly_s, 2))
         if (theirs := _committed_meanwhile(context, entry)) is not None:
             journal.add("committed elsewhere", kind=type(error).__name__, reason=str(error))
             context.settle(entry.scene)
@@ -282,7 +270,7 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
         context.output.drop_staged(folder)
     context.settle(entry.scene)
     drop_evidence(context.output.root, entry.scene)  # of an earlier run that gave it up
-    context.progress.finished(entry.scene, line=_done_line(committed))
+    context.progress.finished(entry.scene, line=done_line(committed))
     return outcome_of(committed)
 
 
@@ -297,10 +285,10 @@ def _committed_meanwhile(context: RunContext, entry: LedgerEntry) -> LedgerEntry
 
 
 def _fly_label_commit(
-    context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, folder: Path, journal: Journal
+    context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, folder: Path, journal: Journal, spent: _Spent
 ) -> LedgerEntry:
-    flown, slot, fly_s = _fly(context, entry.scene, plan=plan, folder=folder, journal=journal)
-    began = time.monotonic()
+    flown = _fly(context, entry.scene, plan=plan, folder=folder, journal=journal, spent=spent)
+    began, own_s = time.monotonic(), time.thread_time()
     recording = read_recording(Path(flown.recording))
     refuse_blank_images(recording)
     keep_map_mask(context.output, recording)
@@ -317,10 +305,12 @@ def _fly_label_commit(
         walkers=recording.facts.walkers_spawned,
         samples=plan.samples,
         images=flown.images,
-        images_per_s=round(flown.images / max(fly_s, 1e-9), 2),
-        fly_s=round(fly_s, 2),
+        images_per_s=round(flown.images / max(spent.fly_s, 1e-9), 2),
+        fly_s=round(spent.fly_s, 2),
         label_s=round(label_s, 2),
-        slot=slot,
+        core_s=round(spent.core_s + time.thread_time() - own_s, 2),
+        slot=spent.slot,
+        machine=socket.gethostname(),
     )
     done = LedgerEntry(
         entry.scene,
@@ -329,6 +319,7 @@ def _fly_label_commit(
         town=plan.town.name,
         plan_sha256=entry.replacing.plan_sha256 if entry.replacing is not None else entry.plan_sha256,
         attempts=len(entry.failures),
+        lost_s=entry.lost_s,
         reasons=entry.failures,
         facts=facts,
         generation=generation,
@@ -341,9 +332,9 @@ def _fly_label_commit(
 
 
 def _fly(
-    context: RunContext, scene: str, *, plan: ScenePlan, folder: Path, journal: Journal
-) -> tuple[SceneFlown, str, float]:
-    """Fly on the next free simulator slot; returns what was flown, the slot's name, and the seconds without the waiting."""
+    context: RunContext, scene: str, *, plan: ScenePlan, folder: Path, journal: Journal, spent: _Spent
+) -> SceneFlown:
+    """Fly on the next free simulator slot; ``spent`` gets the slot's name and what it took, without the waiting."""
 
     def on_event(event: ClientEvent) -> None:
         context.progress.on_event(scene, event)
@@ -353,12 +344,15 @@ def _fly(
             journal.add(event.event, **fields_of(event))
 
     with context.pool.borrow_ready(town=plan.town.name, journal=journal.add) as slot, context.gate(slot):
-        began = time.monotonic()
+        began, core_s, spent.slot = time.monotonic(), slot.core_s, slot.name
         journal.add("flying", slot=slot.name, **(fields_of(slot.client_facts) if slot.client_facts else {}))
-        flown = slot.fly(folder / "plan.msgpack", out=folder / "recording", town=plan.town.name, on_event=on_event)
-        fly_s = time.monotonic() - began
-        slot.pace.note(flown.images / max(fly_s, 1e-9))
-    return flown, slot.name, fly_s
+        try:
+            flown = slot.fly(folder / "plan.msgpack", out=folder / "recording", town=plan.town.name, on_event=on_event)
+        finally:
+            spent.fly_s = time.monotonic() - began
+        spent.core_s = max(slot.core_s - core_s, 0.0)
+        slot.pace.note(flown.images / max(spent.fly_s, 1e-9))
+    return flown
 
 
 def _failed(
@@ -382,19 +376,3 @@ def _failed(
     what = "quarantined" if final else f"attempt {failures} of {context.run.attempts} failed"
     context.progress.failed(entry.scene, line=line(("yellow", entry.scene), f" {what}: {error}"))
     return SceneQuarantined(f"{entry.scene}: {reason}") if final else error
-
-
-def _done_line(entry: LedgerEntry) -> Text:
-    facts = entry.facts or SceneFacts()
-    retries = f", {entry.attempts} failed before" if entry.attempts else ""
-    return line(
-        ("green", entry.scene),
-        f" {counts(sample=facts.samples, image=facts.images)}, {facts.vehicles} of {facts.vehicles_asked} vehicles, "
-        f"{facts.images_per_s} images/s{retries}",
-    )
-
-
-def outcome_of(entry: LedgerEntry) -> SceneOutcome:
-    """Return how a scene stands by its entry."""
-    reason = entry.failures[-1] if entry.failures else ""
-    return SceneOutcome(entry.scene, entry.state, entry.town, len(entry.failures), entry.facts, reason)

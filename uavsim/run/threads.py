@@ -12,7 +12,8 @@ from typing import Final, TypeVar
 
 from uavsim.run import stages
 from uavsim.run.executor import FlyTown, outcome_of_error, retry_delays_s, worth_another_try
-from uavsim.run.stages import RunContext, SceneOutcome
+from uavsim.run.outcome import SceneOutcome
+from uavsim.run.stages import RunContext
 
 __all__ = ["Threads"]
 

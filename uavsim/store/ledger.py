@@ -46,7 +46,9 @@ class SceneFacts:
         images_per_s: while it flew.
         fly_s: seconds in the simulator, without the waiting for one.
         label_s: seconds of labelling.
+        core_s: processor seconds of client, labels, and of a simulator that the run started as a process.
         slot: the simulator slot that flew it.
+        machine: its host's name.
     """
 
     vehicles: int = 0
@@ -57,7 +59,9 @@ class SceneFacts:
     images_per_s: float = 0.0
     fly_s: float = 0.0
     label_s: float = 0.0
+    core_s: float = 0.0
     slot: str = ""
+    machine: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,7 @@ class LedgerEntry:
         town: for grouping in tables.
         plan_sha256: of the packed plan that was flown; another plan under the same name is another scene.
         attempts: failed attempts since the scene was last committed or forced.
+        lost_s: seconds in simulators of all attempts that failed and lived to say so.
         reasons: one line per failed attempt, oldest first.
         facts: how it was flown; None until it is committed.
         generation: of the committed files; a scene that was replaced by other files has another.
@@ -101,6 +106,7 @@ class LedgerEntry:
     town: str = ""
     plan_sha256: str = ""
     attempts: int = 0
+    lost_s: float = 0.0
     reasons: tuple[str, ...] = ()
     facts: SceneFacts | None = None
     generation: int = 0

@@ -34,7 +34,7 @@ from uavsim.capture.client_events import (
 )
 from uavsim.environment import cache_home, python_command
 from uavsim.errors import InputError, SimulatorError, SimulatorLost, SystemFailure, UavsimError
-from uavsim.supervise.process import FEW_ARENAS, GuardedProcess, exit_text, rss_bytes
+from uavsim.supervise.process import FEW_ARENAS, GuardedProcess, core_s, exit_text, rss_bytes
 
 __all__ = ["ClientProcess", "Deadlines", "client_command"]
 
@@ -113,6 +113,11 @@ class ClientProcess:
     def rss_bytes(self) -> int:
         """Resident memory of the client."""
         return rss_bytes(self._process.child_pid)
+
+    @property
+    def core_s(self) -> float:
+        """Processor seconds of the client so far."""
+        return core_s(self._process.child_pid)
 
     def wait_ready(self) -> ClientReady:
         """Wait until the client process is connected.

@@ -16,7 +16,7 @@ from typing import Final
 
 from uavsim.files.logs import open_appending, tail_of
 
-__all__ = ["FEW_ARENAS", "GuardedProcess", "exit_text", "forget_lifeline", "own_lifeline_fd", "rss_bytes"]
+__all__ = ["FEW_ARENAS", "GuardedProcess", "core_s", "exit_text", "forget_lifeline", "own_lifeline_fd", "rss_bytes"]
 
 _GUARD = Path(__file__).with_name("guard.py")
 _GUARD_GRACE_S = 40.0  # the guard may be running a stop command
@@ -195,3 +195,17 @@ def rss_bytes(pid: int | None) -> int:
     except (OSError, IndexError):
         return 0
     return pages * os.sysconf("SC_PAGESIZE")
+
+
+def core_s(pid: int | None) -> float:
+    """Return the processor seconds of a process and of all that it started so far; 0 when it is gone."""
+    if pid is None:
+        return 0.0
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        children = [
+            int(child) for path in Path(f"/proc/{pid}/task").glob("*/children") for child in path.read_text().split()
+        ]
+    except (OSError, ValueError):
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") + sum(map(core_s, children))

@@ -16,6 +16,7 @@ from uavsim.errors import SimulatorLost, SystemFailure, UavsimError
 from uavsim.files.logs import tail_of
 from uavsim.supervise.client_process import ClientProcess, Deadlines, client_command
 from uavsim.supervise.health import MIN_FREE_GPU_MB, Pace, free_gpu_mb
+from uavsim.supervise.process import core_s
 from uavsim.supervise.simulator import Simulator
 
 __all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool"]
@@ -112,6 +113,11 @@ class SimulatorSlot:
         self.scenes_flown += 1
         self.simulator.scenes_flown += 1
         return flown
+
+    @property
+    def core_s(self) -> float:
+        """Processor seconds so far of the client and of a simulator that is ours and no container."""
+        return (self._client.core_s if self._client is not None else 0.0) + core_s(self.simulator.pid)
 
     def client_log_tail(self) -> str:
         """Return the last lines that the client process printed."""
