@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -30,10 +30,9 @@ import yaml
 
 from tools.common import ROOT
 from tools.common.leftovers import dataset_files, differing
+from tools.common.postgres import PASSWORD, PostgreSQL
 
 NEEDED: Final = ("buildah", "crun", "debootstrap", "ip", "unshare", "chroot")
-POSTGRES: Final = Path("/usr/lib/postgresql")
-PASSWORD: Final = "trial"  # of a database that ends with the trial
 CERTIFICATES: Final = "/etc/ssl/certs/ca-certificates.crt"
 NO_CONFIGS: Final[Mapping[str, Path]] = MappingProxyType({})
 USER: Final = 10001
@@ -232,46 +231,6 @@ def filled_in(text: str) -> str:
     return text.replace("${POSTGRES_PASSWORD:?}", PASSWORD)
 
 
-@contextlib.contextmanager
-def postgres(work: Path) -> Iterator[float]:
-    """Run this machine's PostgreSQL with docker-compose.yml's user and database; yields seconds until it takes connections."""
-    binaries = max(POSTGRES.glob("*/bin"))
-    folder = work / "postgres"
-    folder.mkdir()
-    shutil.chown(folder, "postgres", "postgres")
-    (folder / "password").write_text(PASSWORD)
-    (folder / "password").chmod(0o644)
-    own = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-    begun = time.monotonic()
-    made = ["-D", str(folder / "data"), "-U", "prefect", f"--pwfile={folder}/password", "--auth=scram-sha-256"]
-    subprocess.run([*own, str(binaries / "initdb"), *made], check=True, stdout=subprocess.DEVNULL)
-    words = [*own, str(binaries / "postgres"), "-D", str(folder / "data"), "-k", str(folder), "-h", "127.0.0.1"]
-    with (work / "postgres.log").open("wb") as log:
-        process = subprocess.Popen(words, stdout=log, stderr=log)
-    try:
-        asked = [str(binaries / "pg_isready"), "--username", "prefect", "--host", "127.0.0.1"]
-        while subprocess.run(asked, check=False, capture_output=True).returncode:
-            if process.poll() is not None or time.monotonic() - begun > 100:
-                raise RuntimeError("PostgreSQL does not come up: see postgres.log")
-            time.sleep(0.2)
-        create = [
-            "psql",
-            "--host",
-            "127.0.0.1",
-            "--username",
-            "prefect",
-            "--dbname",
-            "postgres",
-            "-c",
-            "CREATE DATABASE prefect",
-        ]
-        subprocess.run(create, check=True, env={**os.environ, "PGPASSWORD": PASSWORD}, stdout=subprocess.DEVNULL)
-        yield time.monotonic() - begun
-    finally:
-        process.terminate()
-        process.wait(60)
-
-
 def services(image: Image) -> bool:
     """Start every service of the headless profile in its order, give the worker a run; returns whether it is the same."""
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -328,8 +287,9 @@ def trial(work: Path, base: Path | None) -> int:
     once(image, "generate", "uavsim", "generate", *SCENE, "--out", "/data/one", "--quiet")
     once(image, "again", "uavsim", "generate", *SCENE, "--out", "/data/two", "--quiet")
     once(image, "validate", "uavsim", "validate", "/data/one")
-    with postgres(work) as seconds:
-        print(f"{'postgres':12s} healthy after {seconds:.1f} s (of this machine)", flush=True)
+    begun = time.monotonic()
+    with PostgreSQL(work):
+        print(f"{'postgres':12s} healthy after {time.monotonic() - begun:.1f} s (of this machine)", flush=True)
         return 0 if services(image) else 1
 
 

@@ -2,8 +2,9 @@
 
     scripts/trial forecasts [--only NAME] [--work FOLDER]
 
-The runs differ in town, number of simulators, image format and shutters. Time has to be within 20 %, disk within 10 %: exit
-code 1 where one is not. Both are measured on the same machine, one after the other; what runs beside them counts.
+The runs differ in town, number of simulators, image format and shutters. Time and the time of simulators have to be within
+20 %, disk within 10 %: exit code 1 where one is not. Both are measured on the same machine, one after the other; what runs
+beside them counts.
 """
 
 from __future__ import annotations
@@ -95,11 +96,12 @@ def _compare(run: Run, work: Path) -> bool:
     took = _json("generate", *arguments)
     time_off = float(reported["seconds"]) / float(took["seconds"]) - 1
     disk_off = float(reported["size_bytes"]) / _size_of(work / run.name) - 1
-    is_good = abs(time_off) <= MOST_TIME_OFF and abs(disk_off) <= MOST_DISK_OFF
+    kept_off = float(reported["simulator_hours"]) / float(took["simulator_hours"]) - 1
+    is_good = max(abs(time_off), abs(kept_off)) <= MOST_TIME_OFF and abs(disk_off) <= MOST_DISK_OFF
     sys.stdout.write(
         f"{run.name}: {run.town}, {run.scenes} x {run.samples} samples, {run.rig}, {run.format}, "
         f"{run.simulators} simulator(s): "
-        f"forecast {reported['seconds']:.0f} s, took {took['seconds']:.0f} s ({time_off:+.0%}); "
+        f"forecast {reported['seconds']:.0f} s, took {took['seconds']:.0f} s ({time_off:+.0%}), simulators {kept_off:+.0%}; "
         f"forecast {reported['size_bytes'] / 1e6:.0f} MB, holds {_size_of(work / run.name) / 1e6:.0f} MB ({disk_off:+.0%}); "
         f"the forecast itself took {reported['probe_s']:.0f} s: {'good' if is_good else 'NOT GOOD'}\n"
     )

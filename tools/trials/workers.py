@@ -1,109 +1,179 @@
-"""Let two workers of a process work pool share a town's scenes, kill one of them, and compare with a single process.
+"""Let workers share a town's scenes on a Prefect server with PostgreSQL; kill a worker, the server, the database.
 
-    scripts/trial workers [--scenes 16] [--work FOLDER]
+    scripts/trial workers [--scenes 16] [--workers 2] [--server PYTHON] [--port 22300] [--work FOLDER]
 
-Starts a Prefect server, deploys the flows, starts two workers, runs ``generate-town`` once for each with the same output, and
-kills -9 one worker with its whole family while it has a scene in flight. The other must finish everything, to the same bytes.
+In each row the workers of a process pool run ``generate-town`` with the same output, and something ends while scenes are in
+flight: a worker (kill -9, with all its family), the server (kill -9) or PostgreSQL; the last two are back after 15 s. Every
+file must be that of one process without a server. ``--server`` names the Python of another environment, whose version of
+Prefect the server then has. Needs root and, of Debian, postgresql.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import psutil
 
 from tools.common.leftovers import contents, differing, events, orphans
+from tools.common.postgres import PostgreSQL
 from tools.common.small_dataset import write_plans
 from uavsim.config.library import PLANS
-from uavsim.flows.client import use_api
-from uavsim.flows.server import OwnServer
+from uavsim.flows.client import is_healthy, use_api
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
     from prefect.client.schemas.objects import State
 
-POOL = "uavsim-test"
-SAMPLES = 10  # long enough for a flight to be seen
+POOL: Final = "uavsim-test"
+SAMPLES: Final = 10  # long enough for a flight to be seen
+AWAY_S: Final = 15.0
+WAIT_S: Final = 900.0
+
+
+class Server:
+    """A Prefect server on PostgreSQL, as docker-compose.yml's."""
+
+    def __init__(self, python: str, *, work: Path, database: str, port: int) -> None:
+        self.api = f"http://127.0.0.1:{port}/api"
+        self._words = [python, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
+        own = {"PREFECT_HOME": str(work / "server"), "PREFECT_API_DATABASE_CONNECTION_URL": database}
+        self._env = {**os.environ, **own, "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
+        self._log = work / "server.log"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(self._words, env=self._env, stdout=log, stderr=log)
+        begun = time.monotonic()
+        while not is_healthy(self.api):
+            if self._process.poll() is not None or time.monotonic() - begun > WAIT_S:
+                raise RuntimeError("the server does not come up: see server.log")
+            time.sleep(0.2)
+
+    def kill(self) -> None:
+        """Kill it and what it started."""
+        if self._process is not None and self._process.poll() is None:
+            kill_all(self._process)
 
 
 def main() -> int:
-    """Run the test."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    """Run the rows."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scenes", type=int, default=16)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--server", default=sys.executable, metavar="PYTHON")
+    parser.add_argument("--port", type=int, default=22300, help="of the server; the database's is the next")
     parser.add_argument("--work", type=Path)
     options = parser.parse_args()
     work: Path = options.work or Path(tempfile.mkdtemp(prefix="uavsim-workers-"))
+    work.chmod(0o755)  # PostgreSQL's user goes through it
     plans = write_plans(work, scenes=options.scenes)
-    dataset, scenes = plans.stem, f"0-{options.scenes - 1}"  # a worker takes names only, of its own library
-    with OwnServer() as server:
-        env = {
-            **os.environ,
-            "PREFECT_API_URL": server.wait().api,
-            "PREFECT_API_AUTH_STRING": server.address.key,
-            PLANS: str(work),
-        }
-        command = [sys.executable, "-m", "uavsim", "generate", "--dataset", dataset, "--scenes", scenes, "--no-check"]
-        command += ["--samples", str(SAMPLES)]
-        with (work / "single.log").open("wb") as log:
-            subprocess.run(
-                [*command, "--out", str(work / "single")], env=env, cwd=work, check=True, stdout=log, stderr=log
-            )
-        subprocess.run([sys.executable, "-m", "uavsim", "deploy", "--pool", POOL], env=env, cwd=work, check=True)
-        with use_api(env["PREFECT_API_URL"], key=server.address.key):
-            return share(work, dataset=dataset, scenes=scenes, count=options.scenes, env=env)
+    run = Shared(work, plans.stem, scenes=options.scenes, workers=options.workers)
+    command = [sys.executable, "-m", "uavsim", "generate", "--dataset", plans.stem, "--out", str(work / "single")]
+    subprocess.run([*command, "--no-check", "--quiet", "--samples", str(SAMPLES)], env=run.env, cwd=work, check=True)
+    version = "import prefect; print(prefect.__version__)"
+    print("the server is of Prefect", subprocess.check_output([options.server, "-c", version], text=True).strip())
+    with PostgreSQL(work, port=options.port + 1) as database:
+        server = Server(options.server, work=work, database=database.url, port=options.port)
+        server.start()
+        try:
+            run.env["PREFECT_API_URL"] = server.api
+            deploy = [sys.executable, "-m", "uavsim", "deploy", "--pool", POOL]
+            subprocess.run(deploy, env=run.env, cwd=work, check=True, stdout=subprocess.DEVNULL)
+
+            def server_away(_: subprocess.Popen[bytes]) -> None:
+                server.kill()
+                time.sleep(AWAY_S)
+                server.start()
+
+            def database_away(_: subprocess.Popen[bytes]) -> None:
+                database.stop()
+                time.sleep(AWAY_S)
+                database.start()
+
+            with use_api(server.api):
+                good = run.row("worker", kill_all) & run.row("server", server_away) & run.row("database", database_away)
+        finally:
+            server.kill()
+    return 0 if good else 1
 
 
-def share(work: Path, *, dataset: str, scenes: str, count: int, env: dict[str, str]) -> int:
-    """Start the workers and their runs, kill one worker, wait for the other."""
-    from prefect.client.orchestration import get_client
-    from prefect.deployments import run_deployment
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A dataset that workers make together, once for each row."""
 
-    out = work / "shared"
-    workers = [start_worker(k, work, env) for k in range(2)]
-    try:
-        runs: list[UUID] = []
-        for _ in workers:
-            request = {"dataset": dataset, "towns": ["Town10HD"], "scenes": scenes, "out": str(out), "samples": SAMPLES}
-            # the call is typed as if it were awaited
-            started: Any = run_deployment("generate-town/uavsim", parameters={"request": request}, timeout=0)
-            runs.append(started.id)
-        victim, scene = wait_for_two_flights(out, workers)
-        before = committed(out)
-        for process in [*psutil.Process(victim.pid).children(recursive=True), psutil.Process(victim.pid)]:
-            process.send_signal(signal.SIGKILL)
+    work: Path
+    dataset: str
+    scenes: int
+    workers: int
+    env: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.env.update(os.environ | {PLANS: str(self.work)})  # a worker takes names only, of its own library
+
+    def row(self, name: str, end: Callable[[subprocess.Popen[bytes]], None]) -> bool:
+        """Start the workers and their runs, let something end, wait for a run's end; print a line."""
+        from prefect.client.orchestration import get_client
+        from prefect.deployments import run_deployment
+
+        out = self.work / name
+        request = {"dataset": self.dataset, "towns": ["Town10HD"], "scenes": f"0-{self.scenes - 1}", "samples": SAMPLES}
+        workers = [start_worker(f"{name}-{k}", self.work, self.env) for k in range(self.workers)]
+        try:
+            runs: list[UUID] = []
+            for _ in workers:
+                # the call is typed as if it were awaited
+                given: Any = {"request": {**request, "out": str(out)}}
+                started: Any = run_deployment("generate-town/uavsim", parameters=given, timeout=0)
+                runs.append(started.id)
+            victim, scene = wait_for_two_flights(out, workers)
+            before, began = len(committed(out)), time.monotonic()
+            end(victim)
+            with get_client(sync_client=True) as client:
+                while not any(state.is_completed() for state in states_of(client, runs)):
+                    states = states_of(client, runs)
+                    if all(state.is_final() for state in states) or time.monotonic() - began > WAIT_S:
+                        print(f"{name:9s} no run was completed: {[state.name for state in states]}", flush=True)
+                        return False
+                    time.sleep(1)
+                ends, took_s = [state.name for state in states_of(client, runs)], time.monotonic() - began
+        finally:
+            for worker in workers:
+                kill_all(worker)
+        differ = differing(contents(self.work / "single"), contents(out))
+        slots = {json.loads(p.read_text())["facts"]["slot"] for p in (out / ".uavsim/ledger").glob("*.json")}
+        stray = orphans(out, self.scenes)
         print(
-            f"killed worker {workers.index(victim)} at {scene}, with {len(before)} of {count} scenes committed",
-            flush=True,
+            f"{name:9s} ended at {scene} with {before} of {self.scenes} scenes committed, complete after {took_s:.0f} s: ",
+            end="",
         )
-        began = time.monotonic()
-        with get_client(sync_client=True) as client:
-            while not any(state.is_completed() for state in states_of(client, runs)):
-                if time.monotonic() - began > 900:
-                    print("no run ended", states_of(client, runs))
-                    return 1
-                time.sleep(1)
-    finally:
-        for worker in workers:
-            family = psutil.Process(worker.pid).children(recursive=True) if worker.poll() is None else []
-            for process in family:
-                process.kill()
-            worker.kill()
-            worker.wait()
-    differ = differing(contents(work / "single"), contents(out))
-    slots = {json.loads(p.read_text())["facts"]["slot"] for p in (out / ".uavsim/ledger").glob("*.json")}
-    stray = orphans(out, count)
-    print(f"scenes by simulator: {len(slots)} simulators; {len(differ)} files differ; orphans: {stray or 'none'}")
-    return 1 if differ or stray or len(slots) < 2 else 0
+        print(
+            f"runs {ends}, {len(slots)} simulators, {len(differ)} files differ, orphans: {stray or 'none'}", flush=True
+        )
+        return not differ and not stray and len(slots) > 1
+
+
+def kill_all(process: subprocess.Popen[bytes]) -> None:
+    """Kill -9 a process and everything that it started."""
+    family = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
+    for member in family:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            member.kill()
+    process.kill()
+    process.wait()
 
 
 def states_of(client: SyncPrefectClient, runs: list[UUID]) -> list[State]:
@@ -111,22 +181,10 @@ def states_of(client: SyncPrefectClient, runs: list[UUID]) -> list[State]:
     return [state for run in runs if (state := client.read_flow_run(run).state) is not None]
 
 
-def start_worker(number: int, work: Path, env: dict[str, str]) -> subprocess.Popen[bytes]:
+def start_worker(name: str, work: Path, env: dict[str, str]) -> subprocess.Popen[bytes]:
     """Start one worker that takes one run at a time."""
-    command = [
-        sys.executable,
-        "-m",
-        "prefect",
-        "worker",
-        "start",
-        "--pool",
-        POOL,
-        "--name",
-        f"worker-{number}",
-        "--limit",
-        "1",
-    ]
-    with (work / f"worker-{number}.log").open("wb") as log:
+    command = [sys.executable, "-m", "prefect", "worker", "start", "--pool", POOL, "--name", name, "--limit", "1"]
+    with (work / f"{name}.log").open("wb") as log:
         return subprocess.Popen(command, env={**env, "PREFECT_WORKER_QUERY_SECONDS": "1"}, stdout=log, stderr=log)
 
 
@@ -149,7 +207,7 @@ def wait_for_two_flights(out: Path, workers: list[subprocess.Popen[bytes]]) -> t
                 done.add(flights[-1])
             if flights and reported[-1]["event"] in {"flying", "sample"}:
                 flying[int(flights[-1].rpartition("-")[2])] = scene  # the name ends with its process's number
-        for worker in reversed(workers) if len(done) == 2 and flying else ():
+        for worker in reversed(workers) if len(done) > 1 and flying else ():
             family = {p.pid for p in psutil.Process(worker.pid).children(recursive=True)}
             if mine := family & flying.keys():
                 return worker, flying[mine.pop()]

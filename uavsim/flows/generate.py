@@ -75,7 +75,7 @@ def generate(request: Request, *, console: Screen) -> Result:
             summary = _through_prefect(context)
         if context.failure is not None:
             raise context.failure
-        simulator_s = (time.monotonic() - opening) * len(context.pool.slots)
+        simulator_s = ((context.pool.closed_s or time.monotonic()) - opening) * len(context.pool.slots)
     return Result.of(
         summary,
         there=context.there,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -185,6 +186,7 @@ class SlotPool:
         self._changed = threading.Condition()
         self._last_failure: UavsimError | None = None
         self._ending = False
+        self.closed_s: float | None = None  # when simulators were given back, by the monotonic clock
 
     def __enter__(self) -> SlotPool:
         return self
@@ -305,5 +307,6 @@ class SlotPool:
 
     def close(self) -> None:
         """End every client process and every simulator that is ours."""
+        self.closed_s = self.closed_s or time.monotonic()
         for slot in self.slots:
             slot.close()

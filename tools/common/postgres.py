@@ -1,0 +1,80 @@
+"""This machine's PostgreSQL (of Debian) with docker-compose.yml's user and database, to be stopped and started in a trial."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+__all__ = ["PASSWORD", "PostgreSQL"]
+
+PASSWORD: Final = "trial"  # of a database that ends with the trial
+_WHERE: Final = Path("/usr/lib/postgresql")
+_USER: Final = ("--username", "prefect", "--host", "127.0.0.1")
+_START_S: Final = 100.0
+
+
+class PostgreSQL:
+    """A database server that is up inside a ``with`` block.
+
+    Args:
+        work: folder for its files and its log.
+        port: of 127.0.0.1.
+
+    Raises:
+        RuntimeError: it does not come up.
+    """
+
+    def __init__(self, work: Path, *, port: int = 5432) -> None:
+        self._binaries, self._folder, self._port = max(_WHERE.glob("*/bin")), work / "postgres", port
+        self._own = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """The address of the database, as Prefect's server takes it."""
+        return f"postgresql+asyncpg://prefect:{PASSWORD}@127.0.0.1:{self._port}/prefect"
+
+    def __enter__(self) -> PostgreSQL:
+        self._folder.mkdir()
+        shutil.chown(self._folder, "postgres", "postgres")
+        password = self._folder / "password"
+        password.write_text(PASSWORD)
+        password.chmod(0o644)
+        made = ["-D", str(self._folder / "data"), "-U", "prefect", f"--pwfile={password}", "--auth=scram-sha-256"]
+        subprocess.run([*self._own, str(self._binaries / "initdb"), *made], check=True, stdout=subprocess.DEVNULL)
+        self.start()
+        create = ["psql", *_USER, "--port", str(self._port), "--dbname", "postgres", "-c", "CREATE DATABASE prefect"]
+        subprocess.run(create, check=True, env={**os.environ, "PGPASSWORD": PASSWORD}, stdout=subprocess.DEVNULL)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self) -> float:
+        """Start it, and return the seconds until it takes connections."""
+        begun = time.monotonic()
+        words = [*self._own, str(self._binaries / "postgres"), "-D", str(self._folder / "data")]
+        words += ["-k", str(self._folder), "-h", "127.0.0.1", "-p", str(self._port)]
+        with self._folder.with_suffix(".log").open("ab") as log:
+            self._process = subprocess.Popen(words, stdout=log, stderr=log)
+        asked = [str(self._binaries / "pg_isready"), *_USER, "--port", str(self._port)]
+        while subprocess.run(asked, check=False, capture_output=True).returncode:
+            if self._process.poll() is not None or time.monotonic() - begun > _START_S:
+                raise RuntimeError("PostgreSQL does not come up: see postgres.log")
+            time.sleep(0.2)
+        return time.monotonic() - begun
+
+    def stop(self) -> None:
+        """End it at once, under whoever is connected."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait(60)
+        self._process = None
