@@ -7,8 +7,6 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["install_plugin", "uavsim_with"]
-
 
 def install_plugin(folder: Path, name: str, *, group: str, adds: Mapping[str, str], source: str) -> str:
     """Install the package ``name`` 1.2 into a folder of its own; returns what goes onto ``sys.path``.

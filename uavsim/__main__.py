@@ -9,8 +9,6 @@ from pathlib import Path
 
 import uavsim
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Import the command line and run it; until it takes the signals itself, nothing is made that could be left behind."""

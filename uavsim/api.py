@@ -11,8 +11,6 @@ from uavsim.terminal import Screen
 if TYPE_CHECKING:
     from uavsim.run.result import Result
 
-__all__ = ["generate"]
-
 
 def generate(
     *,

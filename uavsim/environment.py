@@ -16,20 +16,6 @@ from typing import Final
 
 from uavsim.errors import SystemFailure
 
-__all__ = [
-    "DISTRIBUTION",
-    "cache_folder",
-    "cache_home",
-    "data_folder",
-    "install_line",
-    "keep_local_direct",
-    "name_the_user",
-    "open_file_limit",
-    "own_command",
-    "python_command",
-    "without_prefect",
-]
-
 DISTRIBUTION: Final = "uavsim-datagen"  # as uavsim.__distribution__
 
 _LOCAL: Final = ("127.0.0.1", "localhost", "::1")

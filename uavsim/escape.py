@@ -9,8 +9,6 @@ import html
 import re
 from typing import Final
 
-__all__ = ["csv_cell", "html_text", "latex_text", "markdown_text", "visible", "word"]
-
 _LONGEST: Final = 4000
 _MARKDOWN: Final = re.compile(
     r"[\\`*\[\]|~#$]|(?<![^\W_])_|_(?![^\W_])|^[-+=]|^\d+(?=[.)])|(?<=\w):(?=//)|(?<=\bwww)\."

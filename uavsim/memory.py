@@ -5,8 +5,6 @@ from __future__ import annotations
 import gc
 from typing import Final
 
-__all__ = ["collect_seldom", "keep_few_pools", "keep_freed_memory"]
-
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # glibc's malloc.h
 _KEPT_BYTES: Final = 256 << 20
 _FROM_THE_SYSTEM_BYTES: Final = 32 << 20  # the most that glibc takes

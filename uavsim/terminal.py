@@ -18,8 +18,6 @@ from rich.text import Text
 
 from uavsim.escape import visible
 
-__all__ = ["Screen", "be_quiet", "count", "counts", "duration", "line", "open_standard_streams", "size", "write_out"]
-
 _quiet: Final = threading.Event()
 
 

@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["uavsim"]
-
 
 def uavsim(
     *arguments: str | Path, timeout: float = 600, env: dict[str, str] | None = None

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from tests.e2e.command import uavsim
 
-__all__ = ["Flights"]
-
 _ALL_SENSORS = """\
 width_px: 320
 height_px: 180

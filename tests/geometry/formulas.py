@@ -11,8 +11,6 @@ import numpy as np
 
 from uavsim.typing import FloatArray
 
-__all__ = ["Formula", "kalibr_project", "opencv_project"]
-
 Formula: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 """(N, 3) points, (3, 3) matrix, coefficients -> (N, 2) pixels."""
 

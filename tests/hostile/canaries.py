@@ -7,8 +7,6 @@ import os
 import stat
 from pathlib import Path
 
-__all__ = ["changed", "fingerprints", "plant"]
-
 _INSIDE = (
     "thesis.tex",
     "samples/CAMERA_FRONT_id_0/n015-2018__CAM_FRONT__1533151603512404.jpg",

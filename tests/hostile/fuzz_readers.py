@@ -15,8 +15,6 @@ import numpy as np
 from tests.hostile.fuzzing import Target, turn_bytes, turn_json, turn_msgpack
 from uavsim.errors import InputError
 
-__all__ = ["certificate_of_smoke", "changed_table", "opened_wholly", "reader_targets", "result_targets"]
-
 _BENCHMARKS = ("nuscenes-detection", "nuscenes-tracking", "uav3d", "coperception-uav", "swarm")
 
 

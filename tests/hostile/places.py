@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["NAMES", "OUTS", "Out"]
-
 NAMES: dict[str, str] = {  # kind -> name of the dataset's folder
     "blanks and quotes": "my 'data' \"set\" $HOME `id` ;&",
     "line feed": "two\nlines",

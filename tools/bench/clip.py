@@ -12,8 +12,6 @@ from tools.bench.busy import write_clip
 from tools.bench.cost import watched
 from tools.bench.rows import Row
 
-__all__ = ["rows"]
-
 _TURNS: Final = 3
 _CAMERAS: Final = 25
 _FRAMES_PER_KEYFRAME: Final = {"clip": 4, "keyframes": 1}

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["compared"]
-
 
 def compared(old: Iterable[Mapping[str, Any]], new: Iterable[Mapping[str, Any]]) -> str:
     """Return a table of the rows that both have: name, old value, new value, new / old, unit."""

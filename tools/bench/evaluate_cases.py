@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["BOXES", "PREDICTIONS", "SAMPLES_PER_SCENE", "SPLIT", "VERSION", "write_case"]
-
 VERSION, SPLIT = "v1.0-trainval", "bench_split"
 SAMPLES_PER_SCENE, BOXES, PREDICTIONS = 20, 165, 300
 _CHANNELS = {"s": "LIDAR_TOP", "b": "CAMERA_BOTTOM_id_0"}

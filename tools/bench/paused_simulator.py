@@ -12,8 +12,6 @@ import sys
 from headless_simulator.cli import main
 from headless_simulator.rendering import GraphicsCard
 
-__all__ = ["noting"]
-
 
 def noting(file: str) -> None:
     """Let the work of every card be noted in a file."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["table"]
-
 
 def table(rows: Iterable[Mapping[str, Any]]) -> str:
     """Return a Markdown table: name, value, unit, how."""

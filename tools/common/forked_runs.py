@@ -9,8 +9,6 @@ import time
 import traceback
 from pathlib import Path
 
-__all__ = ["ForkedRun", "RunForker"]
-
 
 class ForkedRun:
     """One run of the command line; the interface is that of Popen."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["COMMANDS", "KilledCommand"]
-
 
 @dataclass(frozen=True, slots=True)
 class KilledCommand:

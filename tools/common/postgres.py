@@ -11,8 +11,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-__all__ = ["PASSWORD", "PostgreSQL"]
-
 PASSWORD: Final = "trial"  # of a database that ends with the trial
 _WHERE: Final = Path("/usr/lib/postgresql")
 _USER: Final = ("--username", "prefect", "--host", "127.0.0.1")

@@ -8,8 +8,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Done", "run_uavsim"]
-
 
 @dataclass(frozen=True, slots=True)
 class Done:

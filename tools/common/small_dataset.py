@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-__all__ = ["DATASET", "RIG", "one_scene", "write_plans"]
-
 RIG: Final = """
 width_px: 160
 height_px: 90

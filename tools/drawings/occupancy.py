@@ -18,8 +18,6 @@ from uavsim.images.codec import encode_png
 from uavsim_occupancy.classes import FREE
 from uavsim_occupancy.files import read_voxels
 
-__all__ = ["draw_street"]
-
 _SKY: Final = (224, 233, 245)
 _COLOURS: Final = np.array([
     (214, 178, 140), (112, 128, 144), (220, 20, 60), (255, 127, 80), (255, 140, 0), (233, 150, 70),

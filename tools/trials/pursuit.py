@@ -13,8 +13,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ideal_offsets"]
-
 _APART_M: Final = 5.0
 _NEAREST_M: Final = 3.0
 _HORIZON_S: Final = 0.5

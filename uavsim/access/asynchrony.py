@@ -10,8 +10,6 @@ from uavsim.access.images import Image
 from uavsim.errors import InputError
 from uavsim.records.channels import agent_id
 
-__all__ = ["KnownImages", "newest_known"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownImages:

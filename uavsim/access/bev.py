@@ -13,8 +13,6 @@ from uavsim.records.road_map import LINE_LAYERS, MAP_LAYERS, RoadMap
 from uavsim.registry import pick
 from uavsim.typing import BoolArray, FloatArray, UInt8Array
 
-__all__ = ["bev_of_boxes", "bev_of_map"]
-
 _INK = (255, 255, 255)
 _SHARE = 64  # of 255 that a line covers of a pixel that is its own
 

@@ -12,8 +12,6 @@ from uavsim.geometry import cuboid
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import AnyArray, FloatArray, IntArray, JsonDict
 
-__all__ = ["UNKNOWN", "Boxes", "Track", "boxes_of"]
-
 UNKNOWN: Final = (float("nan"),) * 3
 """A vector that the dataset does not say."""
 

@@ -24,8 +24,6 @@ from uavsim.files.unfinished import refuse_unfinished, refuse_without_tables
 from uavsim.records.road_map import RoadMap
 from uavsim.registry import pick
 
-__all__ = ["Dataset", "open_folder"]
-
 _KEPT_SCENES: Final = 16
 _NEEDED: Final = ("scene", "sample", "sample_data", "ego_pose", "calibrated_sensor", "sensor")
 _LOST_WITHOUT: Final = {"sample_annotation": "boxes", "instance": "boxes", "category": "boxes", "map": "maps"}

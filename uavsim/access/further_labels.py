@@ -10,8 +10,6 @@ from typing import Final
 from uavsim.registry import Registry
 from uavsim.typing import JsonDict
 
-__all__ = ["FURTHER_LABELS", "FurtherLabels"]
-
 
 @dataclass(frozen=True, slots=True)
 class FurtherLabels:

@@ -7,8 +7,6 @@ from typing import Final
 
 from uavsim.typing import JsonDict
 
-__all__ = ["HEADLESS", "HEADLESS_LIMIT", "origin_of_scenes", "simulator_of"]
-
 HEADLESS: Final = "headless simulator"
 HEADLESS_LIMIT: Final = (
     "The headless simulator draws boxes, prisms and simple meshes in procedural towns. Its images teach a detector nothing "

@@ -11,8 +11,6 @@ from uavsim.access.images import Image
 from uavsim.geometry import cuboid
 from uavsim.typing import IntArray
 
-__all__ = ["boxes_in_mask", "boxes_shown"]
-
 _LEAST_PX: Final = 12  # of an object in its image's mask: of smaller ones the lines of the box are all there is
 
 

@@ -9,8 +9,6 @@ from uavsim.files.names import DataFolder
 from uavsim.files.parquet import Records, from_parquet
 from uavsim.typing import JsonDict
 
-__all__ = ["SensorStream"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SensorStream:

@@ -15,8 +15,6 @@ from uavsim.geometry import quaternion
 from uavsim.registry import pick
 from uavsim.typing import AnyArray
 
-__all__ = ["sample_arrays", "torch_dataset"]
-
 
 def torch_dataset(
     data: Dataset,

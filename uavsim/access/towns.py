@@ -12,8 +12,6 @@ from uavsim.images import codec
 from uavsim.records.road_map import RoadMap, reader_of
 from uavsim.typing import BoolArray, FloatArray
 
-__all__ = ["LARGEST_MAP_BYTES", "TownMap", "expansion_path", "read_road_map"]
-
 LARGEST_MAP_BYTES: Final = 1 << 31
 """Of a city's vector map; tables and images are smaller."""
 

@@ -11,8 +11,6 @@ from uavsim.access.scenes import Sample
 from uavsim.registry import Registry
 from uavsim.typing import FloatArray, UInt8Array
 
-__all__ = ["VOXELS", "Voxels"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Voxels:

@@ -13,8 +13,6 @@ from uavsim.records.ingredients import actor_kind
 from uavsim.records.labels import LabelledActor
 from uavsim.records.recording import ActorInfo, Recording
 
-__all__ = ["chosen_actors", "labelled_actors"]
-
 
 def labelled_actors(recording: Recording, options: AnnotateOptions) -> tuple[LabelledActor, ...]:
     """Return every actor of a chosen class that was alive at a keyframe, by instance id."""

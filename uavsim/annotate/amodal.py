@@ -8,8 +8,6 @@ import numpy as np
 
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["amodal_pixels"]
-
 _TRUST_FILL_BELOW: Final = 0.7  # less visible than this and nothing seen in front: hidden by what looks like ground
 
 

@@ -13,8 +13,6 @@ from uavsim.records.ingredients import actor_kind
 from uavsim.records.recording import ActorInfo
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["attributes_of_track"]
-
 _NUMBER: Final = {name: row for row, (name, _) in enumerate(ATTRIBUTES)}
 
 

@@ -13,8 +13,6 @@ from uavsim.records.labels import BoxLabels, LabelledActor
 from uavsim.records.recording import ActorStates, DroneState, RecordedFrame, Recording
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["boxes_of_scene", "rows_in_range"]
-
 
 def boxes_of_scene(recording: Recording, actors: Sequence[LabelledActor], options: AnnotateOptions) -> BoxLabels:
     """Return the boxes of all keyframes, visibility still empty.

@@ -23,8 +23,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.images.start import do_without_blas
 from uavsim.simulate.ports import Heartbeat
 
-__all__ = ["CompileAhead", "compile_now"]
-
 _PHASE: Final = "compile"
 _LONGEST_S: Final = 300.0  # then the client compiles it itself
 _REPORT_EVERY_S: Final = 0.5

@@ -20,8 +20,6 @@ from uavsim.records.classes import class_of_label
 from uavsim.records.labels import BoxLabels, LabelledActor
 from uavsim.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["Intervals", "fill_of_views", "fitted", "nearness"]
-
 _SMALLEST_PX: Final = 40  # of a silhouette that teaches: fewer pixels say too little
 _SPREAD_RAD: Final = np.radians(8.0)
 _PRIOR_PX: Final = 150.0  # weight of what is known so far, in pixels of views from nearby directions

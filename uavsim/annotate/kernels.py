@@ -16,8 +16,6 @@ import numpy.typing as npt
 from uavsim.images.compiled import kernel
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["Places", "Rays", "hidden_by_others", "most_in_front", "rays_met", "share_outside"]
-
 Places: TypeAlias = npt.NDArray[np.float32]
 
 Rays: TypeAlias = npt.NDArray[np.float32]

@@ -12,8 +12,6 @@ from uavsim.records.modalities import LIDAR_INSTANCE, modalities
 from uavsim.records.recording import Recording, SensorReading
 from uavsim.typing import AnyArray, IntArray, UInt8Array
 
-__all__ = ["PointLabels", "points_on_boxes"]
-
 _IDS = 65536
 
 

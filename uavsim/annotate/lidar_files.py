@@ -24,8 +24,6 @@ from uavsim.records.recording import DroneState, RecordedFrame, Recording, Senso
 from uavsim.records.sensors import Agent
 from uavsim.typing import FloatArray
 
-__all__ = ["lidar_top_points", "write_lidar_files"]
-
 _EVERY_PX: Final = 4
 _FARTHEST_M: Final = 250.0
 

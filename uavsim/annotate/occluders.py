@@ -18,8 +18,6 @@ from uavsim.records.modalities import INSTANCE
 from uavsim.records.recording import Recording
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt16Array
 
-__all__ = ["Occlusion", "front_of", "occlusions"]
-
 
 @dataclass(frozen=True, slots=True)
 class Occlusion:

@@ -10,8 +10,6 @@ from uavsim.records.label_columns import check_extra_columns
 from uavsim.records.plan import ScenePlan
 from uavsim.registry import nearest
 
-__all__ = ["AnnotateOptions", "options_of_plan"]
-
 
 @dataclass(frozen=True, slots=True)
 class AnnotateOptions:

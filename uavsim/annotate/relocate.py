@@ -10,8 +10,6 @@ from uavsim.files.names import generation_name
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import RecordedFrame, Recording, SensorReading
 
-__all__ = ["in_dataset"]
-
 
 def in_dataset(recording: Recording, root: Path, *, generation: int = 0) -> Recording:
     """Return the recording with its images where the dataset at ``root`` has them.

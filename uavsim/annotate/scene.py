@@ -24,8 +24,6 @@ from uavsim.records.labels import BoxLabels, SceneLabels, ViewLabels
 from uavsim.records.recording import Recording
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["annotate", "visibility_levels", "write_label_files"]
-
 
 def annotate(recording: Recording, *, options: AnnotateOptions | None = None) -> SceneLabels:
     """Label every keyframe of a recording.

@@ -16,9 +16,6 @@ from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["map_rays_of_pixels", "outline_px", "outline_through", "rays_in_boxes", "rays_of_cameras", "rays_of_pairs"]
-
-
 _NEAR_M: Final = 0.05
 _ALONG: Final = 33  # points of an edge seen through a lens
 _EDGES: Final = np.array(

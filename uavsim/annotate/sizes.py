@@ -18,8 +18,6 @@ from uavsim.records.labels import SizeSource
 from uavsim.records.recording import ActorInfo
 from uavsim.typing import FloatArray
 
-__all__ = ["believable", "size_of"]
-
 _SMALLEST_M: Final = 0.08  # half of the narrowest side that a real actor has
 _THINNEST_PROP_M: Final = 0.005  # half of a plate's
 _LARGEST_M: Final = 12.0

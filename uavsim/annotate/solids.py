@@ -14,8 +14,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.sensors import CameraParams
 from uavsim.typing import FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["STRAIGHT", "Camera", "Float32Array", "Images", "SeenInView", "Solids"]
-
 Float32Array: TypeAlias = npt.NDArray[np.float32]
 STRAIGHT: Final = np.zeros((0, 0, 2), np.float32)
 """``Camera.place_px`` of a pinhole."""

@@ -19,8 +19,6 @@ from uavsim.records.recording import MeasuredBoxes, RecordedFrame, Recording, Se
 from uavsim.records.sensors import Agent
 from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["views_of_scene"]
-
 
 def views_of_scene(
     recording: Recording, actors: Sequence[LabelledActor], boxes: BoxLabels

@@ -19,8 +19,6 @@ from uavsim.records.sensors import CameraParams
 from uavsim.simulate.ports import Reading, SensorPose
 from uavsim.typing import FloatArray
 
-__all__ = ["Assembler", "Capture"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Capture:

@@ -24,27 +24,6 @@ from pydantic import Field, TypeAdapter, ValidationError
 from uavsim.errors import InputError, SimulatorError
 from uavsim.files.parse import parse_json
 
-__all__ = [
-    "PROTOCOL",
-    "ClientEvent",
-    "ClientReady",
-    "Command",
-    "Failure",
-    "FlyCommand",
-    "KnownEvent",
-    "ProbeCommand",
-    "Progress",
-    "QuitCommand",
-    "SampleTaken",
-    "SceneFlown",
-    "UnknownEvent",
-    "Woken",
-    "fields_of",
-    "parse_command",
-    "parse_event",
-    "to_line",
-]
-
 PROTOCOL: Final = 1
 """Rises when a field that this side needs is added, or one changes its meaning."""
 

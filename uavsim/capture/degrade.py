@@ -20,7 +20,6 @@ from uavsim.typing import UInt8Array
 
 _FIRST: Final = {"drone": 0, "vehicle": 1000, "roadside": 2000}
 """First number of each kind of agent in what seeds are made of."""
-__all__ = ["agent_view", "degraded_image", "image_changes"]
 
 
 def _generator(plan: ScenePlan, wanted: DegradationPlan, *what: int) -> np.random.Generator:

@@ -14,8 +14,6 @@ import numpy as np
 from uavsim.geometry import pinhole
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Elimination", "seen_bounds"]
-
 _NEAR_M: Final = 0.1
 _EDGES: Final = np.array([(n, 4 * (n // 4) + (n + 1) % 4) for n in range(8)] + [(n, n + 4) for n in range(4)])
 """Of a box, by the order of ``cuboid.corners``."""

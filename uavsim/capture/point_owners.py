@@ -14,8 +14,6 @@ from uavsim.records.ingredients import actor_kind
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["PointOwners"]
-
 _SLACK_M: Final = 0.5  # mirrors, antennas and arms reach out of CARLA's boxes
 _BOX_SLACK_M: Final = 0.1
 _PROVEN_SHARE: Final = 0.9

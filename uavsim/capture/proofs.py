@@ -20,8 +20,6 @@ from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.registry import Named
 from uavsim.simulate.ports import Reading, SensorPose
 
-__all__ = ["BoundMasks", "DifferentImages", "OwnedPoints", "Proof", "Taken", "proof_of"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Taken:

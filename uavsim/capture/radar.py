@@ -22,8 +22,6 @@ from uavsim.records.modalities import RADAR, RADAR_INSTANCE
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.typing import FloatArray
 
-__all__ = ["OwnedDetections"]
-
 _GAIN_DB: Final = {"drives": 3.0, "is_ridden": -4.0, "walks": -9.0, "stands": 0.0, "flies": -20.0}
 """Reflection of a square metre of a class's box by ``ObjectClass.behaviour``: cars 10 dBsm from the side, people -9."""
 _TOWN_DBSM: Final = 0.0

@@ -27,8 +27,6 @@ from uavsim.records.recording import AgentState, DroneState, RecordedFrame, Sess
 from uavsim.simulate.ports import Heartbeat, PendingReadings, SceneTraffic, SensorPose, TickState, WorldPort
 from uavsim.simulate.session import Session
 
-__all__ = ["BUILDINGS_NAME", "ROADS_NAME", "SampleTaken", "record_scene"]
-
 ROADS_NAME = "town.xodr"
 """The town's OpenDRIVE text, in a recording's folder until the scene is committed; where an ingredient makes files of it."""
 BUILDINGS_NAME = "town_buildings.json"

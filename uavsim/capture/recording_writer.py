@@ -38,8 +38,6 @@ from uavsim.records.recording import (
 )
 from uavsim.typing import FloatArray
 
-__all__ = ["RecordingWriter", "yield_to_client"]
-
 _NICER: Final = 4  # the simulator's client waits for nobody; what encodes takes the time that is left
 
 

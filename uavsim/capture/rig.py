@@ -19,8 +19,6 @@ from uavsim.records.sensors import Sensor
 from uavsim.simulate.ports import SensorPose
 from uavsim.typing import FloatArray
 
-__all__ = ["sensor_poses"]
-
 _GRID = 1024.0
 _NEAR_GRID_DEG = 1e-5  # decoding Euler angles costs about 1e-6 degree near pitch -90; planned angles are on the grid
 

@@ -20,8 +20,6 @@ from uavsim.records.recording import ShutterTick
 from uavsim.records.sensors import shutter_of
 from uavsim.typing import AnyArray
 
-__all__ = ["ThroughShutter", "ThroughShutters"]
-
 
 class ThroughShutter:
     """One image through a shutter, while its ticks come."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["EXAMPLES", "epilog_of"]
-
 EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "": (
         "uavsim generate --dataset smoke --town Town10HD --samples 2 --out out/first",

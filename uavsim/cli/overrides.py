@@ -11,8 +11,6 @@ import typer
 
 from uavsim.config.overrides import Overrides
 
-__all__ = ["takes_overrides"]
-
 
 def takes_overrides(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command an option for each field of ``Overrides``, in place of its parameter ``overrides``."""

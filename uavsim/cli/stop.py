@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-__all__ = ["INTERRUPTED", "StopSignals"]
-
 INTERRUPTED: Final = 130
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S: Final = 10.0  # who asks again later than this does not want to wait for order

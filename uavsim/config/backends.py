@@ -18,19 +18,6 @@ from pydantic import AfterValidator, Field
 from uavsim.errors import InputError
 from uavsim.registry import Registry
 
-__all__ = [
-    "AIRSIM",
-    "BACKENDS",
-    "CARLA",
-    "COSYS",
-    "HEADLESS",
-    "Backend",
-    "Server",
-    "Topology",
-    "backend_of",
-    "topologies",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Server:

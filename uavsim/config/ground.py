@@ -7,8 +7,6 @@ from typing import ClassVar
 from uavsim.config.base import Model, Reference
 from uavsim.config.rig import Pixels
 
-__all__ = ["OnGround"]
-
 
 class OnGround(Model):
     """Agents that carry a rig."""

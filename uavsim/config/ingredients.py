@@ -11,8 +11,6 @@ from pydantic_core import CoreSchema
 from uavsim.config.base import Model
 from uavsim.records.ingredients import INGREDIENTS
 
-__all__ = ["IngredientBlocks", "all_blocks"]
-
 
 def _is_none(value: object) -> bool:
     """Leave a key out of what names a dataset, so that datasets without it keep their name."""

@@ -16,8 +16,6 @@ from uavsim.errors import ConfigError, DatasetError
 from uavsim.files.parse import parse_json, read_regular
 from uavsim.typing import JsonDict
 
-__all__ = ["KEPT", "Kept", "first_difference", "first_edit", "key_of", "pack", "read_kept"]
-
 KEPT: Final = "configuration.json"
 _FORMAT: Final = "uavsim-configuration-1"
 _MOST_BYTES: Final = 64 << 20

@@ -13,8 +13,6 @@ from uavsim.config.base import Model
 from uavsim.errors import FrameError
 from uavsim.geometry.lens import LENS_MODELS, Lens
 
-__all__ = ["CameraLens"]
-
 _Focal = Annotated[float, Field(gt=0, le=100_000)]
 _SMALLEST_FOV_DEG: Final = 5.0
 _NARROWER: Final = 64.0  # times the focal length, beyond which no nearest one is looked for

@@ -6,8 +6,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["AS_CONFIGURED", "Overrides"]
-
 
 class Overrides(BaseModel):
     """The requested overrides; None is what the dataset says. Names are of its library, or paths of YAML files."""

@@ -9,8 +9,6 @@ from pydantic import Field
 from uavsim.config.rig import Block
 from uavsim.records.radar import RadarParams
 
-__all__ = ["Radar"]
-
 _ConeDeg = Annotated[float, Field(ge=1, le=160)]
 
 

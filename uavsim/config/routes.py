@@ -12,8 +12,6 @@ from uavsim.config.base import Metres2, Model, Name, Seconds, Speed, Text
 
 _APART_M = 0.1
 
-__all__ = ["Altitude", "Orbit", "PathItem", "Route", "RoutesConfig"]
-
 Altitude = Annotated[float, Field(gt=0, le=1000, description="metres above the town's ground")]
 
 

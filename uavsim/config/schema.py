@@ -11,8 +11,6 @@ from uavsim.config.backends import topologies
 from uavsim.config.library import kinds
 from uavsim.typing import JsonDict
 
-__all__ = ["SCHEMA_COMMENT", "schema_texts", "schemas"]
-
 _DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 SCHEMA_COMMENT: Final = re.compile(r"#\s*yaml-language-server:\s*\$schema=\S*?([a-z_]+)\.json\s*")
 """The first line of a YAML file that names its kind to editors, and to ``uavsim check``."""

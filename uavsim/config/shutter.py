@@ -10,8 +10,6 @@ from pydantic import Field, model_validator
 from uavsim.config.base import Model
 from uavsim.geometry.shutter import Shutter
 
-__all__ = ["CameraShutter"]
-
 _SHORTEST_US: Final = 1000  # of a dataset's ``step_s``
 
 

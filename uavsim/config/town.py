@@ -8,8 +8,6 @@ from pydantic import Field, model_validator
 
 from uavsim.config.base import Metres2, Metres3, Model, Name, Text
 
-__all__ = ["Obstacle", "TownConfig"]
-
 
 class Obstacle(Model):
     """An upright box that no drone may touch: a tower, a crane, a row of houses."""

@@ -9,8 +9,6 @@ from typing import Final, Literal
 
 from uavsim.conform.answers import Answer, AnswerFile, Value
 
-__all__ = ["Compared", "Result", "by_capability", "compare", "result_of"]
-
 Result = Literal["as here", "other", "not there", "shown"]
 _WORST_FIRST: Final[tuple[Result, ...]] = ("other", "not there", "as here", "shown")
 

@@ -9,8 +9,6 @@ from uavsim.conform.answers import Answer, AnswerFile
 from uavsim.conform.comparison import Compared, Result, by_capability
 from uavsim.escape import html_text
 
-__all__ = ["page_of"]
-
 _STYLE: Final = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:76em;padding:0 1em;color:#1b1f24;background:#fff}"
     "table{border-collapse:collapse;margin:.5em 0 2em;width:100%}td,th{padding:.25em .7em;border-bottom:1px solid #ddd;"

@@ -19,8 +19,6 @@ from uavsim.simulate.ports import Endpoint
 from uavsim.simulate.recognise import require
 from uavsim.typing import JsonDict
 
-__all__ = ["answers_of", "ask_everything"]
-
 _LIMIT_S: Final = 150.0  # of silence: a machine that is busy takes longer for a probe, and is no server that hangs
 _WHO_S: Final = 60.0
 

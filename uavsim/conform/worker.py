@@ -21,8 +21,6 @@ from uavsim.simulate.one_line import answer_in_one_line
 from uavsim.simulate.ports import Endpoint
 from uavsim.typing import JsonDict
 
-__all__ = ["AIRSIM", "CARLA", "gathered", "main"]
-
 CARLA: Final = {  # probe -> module of it; the order in which they are asked
     "server": "town", "town": "town", "signs": "town", "weather": "town", "lockstep": "clock", "placements": "clock",
     "stamps": "clock", "determinism": "clock", "rates": "clock", "masks": "bodies", "blueprints": "bodies",

@@ -20,8 +20,6 @@ from uavsim.files.results import ResultPath
 from uavsim.files.unfinished import refuse_without_tables
 from uavsim.files.whole import write_whole
 
-__all__ = ["conversion_job", "convert", "convert_version"]
-
 
 def convert(root: Path, out: Path | ResultPath, *, dialect: str, options: Any = None) -> list[AssembledVersion]:
     """Write ``root`` in another dialect to ``out``, all versions that it has.

@@ -16,8 +16,6 @@ import numpy as np
 from uavsim.geometry import frames, quaternion, unreal
 from uavsim.typing import FloatArray
 
-__all__ = ["as_their_code_reads", "ned_quaternions"]
-
 _POLE: Final = 4 * np.finfo(np.float64).eps  # transforms3d's _EPS4
 _GOOD_RAD: Final = 1e-6
 _OFF_POLE_DEG: Final = 1e-4

@@ -20,16 +20,6 @@ from uavsim.errors import DatasetError
 from uavsim.files.names import check_part
 from uavsim.typing import JsonDict
 
-__all__ = [
-    "Fragment",
-    "FragmentHead",
-    "PackedFragment",
-    "json_row",
-    "open_fragment",
-    "pack_fragment",
-    "unpack_fragment",
-]
-
 _FORMAT: Final = "uavsim-fragment-2"
 _MOST_TEXT_BYTES: Final = 1 << 31  # of one table of one scene
 _LEVEL: Final = 1  # rows are mostly digits: higher levels cost much and gain little

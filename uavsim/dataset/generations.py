@@ -7,8 +7,6 @@ from dataclasses import replace
 from uavsim.dataset.fragment import Fragment
 from uavsim.files.names import generation_name
 
-__all__ = ["in_generation"]
-
 
 def in_generation(fragment: Fragment, generation: int) -> Fragment:
     """Return the rows with the file names of a generation; those of 0 are as they are."""

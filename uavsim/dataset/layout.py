@@ -11,19 +11,6 @@ from uavsim.records.modalities import modalities, modality
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import RecordedFrame, Recording, SensorReading
 
-__all__ = [
-    "BEV_CHANNEL",
-    "LIDARSEG",
-    "degraded_path",
-    "file_path",
-    "final_paths",
-    "layers",
-    "lidar_path",
-    "lidarseg_path",
-    "map_path",
-    "own_path",
-]
-
 BEV_CHANNEL: Final = "LIDAR_TOP"
 LIDARSEG: Final = "lidarseg"  # folder and table of point labels, nuScenes' name
 _DEGRADED: Final = "degraded"

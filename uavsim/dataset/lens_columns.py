@@ -14,8 +14,6 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import RecordedFrame
 from uavsim.records.sensors import CameraParams
 
-__all__ = ["columns_of", "kept_columns", "lens_of", "shutter_of", "shutter_ticks"]
-
 
 def columns_of(camera: CameraParams | None) -> LensColumns:
     """Return the columns; none of a pinhole without a shutter, and of what is no camera."""

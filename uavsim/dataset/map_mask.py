@@ -16,8 +16,6 @@ from uavsim.images import codec, draw
 from uavsim.records.plan import TownSite
 from uavsim.typing import FloatArray, UInt8Array
 
-__all__ = ["draw_map_mask"]
-
 _MOST_PIXELS = 400_000_000
 
 

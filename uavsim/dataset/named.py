@@ -9,8 +9,6 @@ from uavsim.errors import DatasetError
 from uavsim.files.names import MISSING, DataFolder, check_part, name_fault
 from uavsim.typing import JsonDict
 
-__all__ = ["check_scene_names", "check_shared_names", "check_splits"]
-
 _NAMING: Final = ("sample_data", "strict_sample_data", "layer", "lidarseg")
 _COLUMNS: Final = ("filename", "uav_filename")
 

@@ -48,8 +48,6 @@ from uavsim.records.recording import AgentState, DroneState, RecordedFrame, Sens
 from uavsim.records.sensors import Agent, CameraParams
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
 
-__all__ = ["map_SE3_bev", "scene_fragment"]
-
 
 def scene_fragment(labels: SceneLabels) -> Fragment:
     """Return the scene's rows of every table, strict dialect.

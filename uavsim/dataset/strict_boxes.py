@@ -26,8 +26,6 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.sensors import shutter_of
 from uavsim.typing import IntArray, JsonDict
 
-__all__ = ["box_rows", "detail_rows", "has_agent_table", "ignore_rows", "instance_rows", "size_wlh", "sweep_rows"]
-
 
 def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnotationRow]:
     """Return the table ``sample_annotation``: true box centre, size as width, length, height."""

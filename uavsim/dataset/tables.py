@@ -30,8 +30,6 @@ from uavsim.files.whole import (
 )
 from uavsim.typing import JsonDict
 
-__all__ = ["TableWriter", "iter_rows", "read_rows", "write_json", "write_rows"]
-
 _OPEN, _BETWEEN, _CLOSE = b"[\n", b",\n", b"\n]\n"
 _READ_BYTES: Final = 1 << 16
 _HANDED_OVER_BYTES: Final = 16 << 20  # the steps in which a table's text goes to the disk while the rest is made

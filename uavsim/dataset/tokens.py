@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 
-__all__ = ["token"]
-
 
 def token(*parts: object) -> str:
     """Return 32 hex digits for what ``parts`` name: ``token(dataset, scene, "sample", 3)``.

@@ -13,18 +13,6 @@ from uavsim.dataset.tokens import token
 from uavsim.records.classes import CATEGORIES, DRONE_CATEGORIES, PROP_CATEGORIES
 from uavsim.records.lidarseg import ALL_CATEGORIES
 
-__all__ = [
-    "ATTRIBUTES",
-    "SEMANTIC_TAGS",
-    "VISIBILITY_EDGES",
-    "attribute_rows",
-    "attribute_token",
-    "category_rows",
-    "category_token",
-    "semantic_tag_rows",
-    "visibility_rows",
-]
-
 ATTRIBUTES: Final = (
     ("vehicle.moving", "Vehicle is moving."),
     ("vehicle.stopped", "Vehicle with a driver is at a stop."),

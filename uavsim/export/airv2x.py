@@ -34,8 +34,6 @@ from uavsim.images import codec
 from uavsim.records.channels import agent_of, split_channel
 from uavsim.typing import UInt8Array
 
-__all__ = ["export_airv2x"]
-
 _FURTHER_UNITS: Final = 2000
 _FULL_DEPTH: Final = (1 << 24) - 1
 _FULL_DEPTH_M: Final = 1000.0

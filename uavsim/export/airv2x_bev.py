@@ -20,8 +20,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.images.draw import draw_polygons, draw_polyline
 from uavsim.typing import BoolArray, FloatArray, UInt8Array
 
-__all__ = ["LAYERS", "BirdsEye", "Ground"]
-
 LAYERS: Final = 7
 """Classes that have a layer."""
 _SIDE_PX: Final = 512

@@ -30,8 +30,6 @@ from uavsim.images import codec
 from uavsim.ingredients.intruders.tables import ENCOUNTER, INTRUDER_VIEW, EncounterRow, IntruderViewRow
 from uavsim.typing import JsonDict
 
-__all__ = ["export_aot"]
-
 _PART: Final = "part1"
 _VALID: Final = "valid_encounters_maxRange700_maxGap3_minEncLen30"
 _BETWEEN: Final = "\n\n    "  # records of the encounters: the starter kit's loader parts them here

@@ -14,8 +14,6 @@ from typing import Final
 
 from uavsim.typing import JsonDict
 
-__all__ = ["ENCOUNTER_COLUMNS", "FoundEncounter", "Row", "valid_encounters"]
-
 _MOST_M, _NEAR_M, _MOST_GAP, _LEAST_ROWS = 700.0, 330.0, 3, 30
 ENCOUNTER_COLUMNS: Final = (
     "encounter_id", "flight_id", "framemin", "framemax", "framecount", "enc_len_with_gaps", "is_above_horizon",

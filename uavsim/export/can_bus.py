@@ -19,8 +19,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.flight_sensors.motion import GRAVITY_MPS2, Motion, Track
 from uavsim.typing import AnyArray, FloatArray, IntArray, JsonDict
 
-__all__ = ["meta", "pose_messages", "vehicle_messages"]
-
 _RATES_HZ: Final = {
     "ms_imu": 100.0,
     "pose": 50.0,

@@ -15,8 +15,6 @@ from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray
 
-__all__ = ["pcd", "points_of_depth", "points_of_lidar", "pose", "pose_of_camera", "ue_transform"]
-
 _EVERY_PX: Final = 4
 _FULL_INTENSITY: Final = 0xFFFFFF  # red, green and blue of 255: intensity 1
 

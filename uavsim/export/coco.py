@@ -24,8 +24,6 @@ from uavsim.images.regions import ROAD_USER_TAGS
 from uavsim.images.rle import encode_rle
 from uavsim.typing import JsonDict
 
-__all__ = ["export_coco"]
-
 
 def export_coco(request: ExportRequest) -> list[Path]:
     """Write the detection annotations of all keyframes.

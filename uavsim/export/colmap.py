@@ -26,8 +26,6 @@ from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.typing import AnyArray, BoolArray, FloatArray, UInt8Array
 
-__all__ = ["export_colmap"]
-
 _MODELS: Final = {
     None: (1, "PINHOLE", 0),
     "brown_conrady": (6, "FULL_OPENCV", 8),

@@ -21,8 +21,6 @@ from uavsim.geometry import pinhole
 from uavsim.images import codec, draw, overlay
 from uavsim.typing import UInt8Array
 
-__all__ = ["draw_contact_sheet", "richest_image", "with_boxes", "write_contact_sheet"]
-
 _TILE_WIDTH_PX: Final = 480
 _GAP_PX: Final = 4
 _GROUND: Final = (24, 24, 24)

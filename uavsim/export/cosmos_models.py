@@ -11,8 +11,6 @@ from typing import Final
 from uavsim.errors import InputError
 from uavsim.registry import pick
 
-__all__ = ["AV_VIEWS", "MODELS", "VideoModel", "chosen_model", "view_name"]
-
 AV_VIEWS: Final = (
     "camera:front:wide:120fov", "camera:cross:left:120fov", "camera:cross:right:120fov", "camera:rear:left:70fov",
     "camera:rear:right:70fov", "camera:rear:tele:30fov", "camera:front:tele:30fov",

@@ -11,8 +11,6 @@ from uavsim.environment import install_line
 from uavsim.errors import InputError
 from uavsim.typing import UInt8Array
 
-__all__ = ["decode_mp4", "encode_gif", "encode_mp4", "facts_of_mp4"]
-
 _THREADS: Final = "1"  # of x264: with four, one encoding in ten came out otherwise on a busy machine
 _NO_TREE: Final = {"mbtree": "0"}  # of x264: on processors with AVX-512 its macroblock tree gave other bytes each time
 _COLOURS: Final = 128

@@ -25,8 +25,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.records.channels import agent_of
 
-__all__ = ["export_euroc"]
-
 _XYZ: Final = "xyz"
 _IMU: Final = [
     *(f"w_RS_S_{axis} [rad s^-1]" for axis in _XYZ),

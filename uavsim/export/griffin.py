@@ -29,8 +29,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.typing import FloatArray, JsonDict
 
-__all__ = ["export_griffin"]
-
 _PERIOD_US: Final = 100_000
 _BETWEEN_SCENES: Final = 10  # frames
 _IDS_OF_SCENE: Final = (

@@ -27,8 +27,6 @@ from uavsim.files.results import ResultPath
 from uavsim.geometry import quaternion
 from uavsim.typing import FloatArray, JsonDict
 
-__all__ = ["export_kitti", "flu_euler_deg"]
-
 
 def export_kitti(request: ExportRequest) -> list[Path]:
     """Write one folder a drone; images are hard-linked.

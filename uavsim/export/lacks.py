@@ -8,8 +8,6 @@ from typing import Final
 from uavsim.access import Dataset, Sample
 from uavsim.dataset.layout import BEV_CHANNEL
 
-__all__ = ["lacks"]
-
 
 def lacks(data: Dataset, kind: str) -> str | None:
     """Say what the files of a format will lack, by the first sample; None where nothing is missing."""

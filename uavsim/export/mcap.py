@@ -24,8 +24,6 @@ from uavsim.geometry.pinhole import intrinsic_of_opencv
 from uavsim.geometry.se3 import SE3
 from uavsim.images import draw
 
-__all__ = ["export_mcap"]
-
 _COLOURS: Final = 251
 _POINT_BYTES: Final = 20  # x, y, z, intensity, ring
 

@@ -23,8 +23,6 @@ from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.records.classes import DETECTION_CLASSES, detection_class
 
-__all__ = ["export_mmdet3d"]
-
 
 def export_mmdet3d(request: ExportRequest) -> list[Path]:
     """Write one info file."""

@@ -12,8 +12,6 @@ from uavsim.files.results import ResultPath
 from uavsim.images import codec
 from uavsim.typing import BoolArray, IntArray
 
-__all__ = ["all_images", "moving_pixels", "still_ids", "write_mask"]
-
 _STILL_M: Final = 0.2
 
 

@@ -25,8 +25,6 @@ from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.typing import FloatArray, IntArray, JsonDict, UInt8Array
 
-__all__ = ["export_nerfstudio"]
-
 _OPTICAL_T_OPENGL: Final = np.diag([1.0, -1.0, -1.0, 1.0])
 _MOST_POINTS: Final = 200_000
 _CLOUD: Final = "sparse.ply"

@@ -31,8 +31,6 @@ from uavsim.images import codec
 from uavsim.ingredients.corner_cases.tables import CORNER_CASE, OBJECT_TAG, CornerCaseRow, ObjectTagRow
 from uavsim.typing import FloatArray, JsonDict
 
-__all__ = ["SOURCES", "export_openad"]
-
 SOURCES: Final = {"av2": 250, "kitti": 309, "nuscenes": 134, "once": 1057, "waymo": 250}
 """OpenAD's datasets with the number of its scenes, in the order of its 2,000 numbers."""
 _OF_NO_DOMAIN: Final = "once"

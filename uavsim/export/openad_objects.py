@@ -17,8 +17,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.corner_cases.tables import CornerCaseRow, ObjectTagRow
 from uavsim.typing import FloatArray, IntArray, JsonDict
 
-__all__ = ["SceneTags", "SeenObject", "objects_in_view"]
-
 
 @dataclass(frozen=True, slots=True)
 class SceneTags:

@@ -30,8 +30,6 @@ from uavsim.files.results import ResultPath
 from uavsim.geometry import unreal
 from uavsim.records.channels import split_channel
 
-__all__ = ["export_opv2v"]
-
 _KMH_PER_MPS = 3.6
 _EGO: Final = 0
 _FURTHER_UNITS: Final = 2000

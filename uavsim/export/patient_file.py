@@ -10,8 +10,6 @@ from typing import BinaryIO
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import whole_file
 
-__all__ = ["PatientFile", "patient_file"]
-
 
 class PatientFile:
     """Takes everything, and says where it stands; the first error of the disk is kept, and nothing is written after it."""

@@ -13,8 +13,6 @@ import numpy as np
 
 from uavsim.typing import JsonDict
 
-__all__ = ["SCENES_FILE", "prediction_tokens"]
-
 SCENES_FILE: Final = "maps/prediction/prediction_scenes.json"
 _PAST_S: Final = 1.0
 _FUTURE_S: Final = 6.0

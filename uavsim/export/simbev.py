@@ -21,8 +21,6 @@ from uavsim.files.results import ResultPath
 from uavsim.records.channels import agent_id
 from uavsim.typing import BoolArray
 
-__all__ = ["LAYERS", "export_simbev", "simbev_layers"]
-
 LAYERS: Final[dict[str, tuple[str, ...]]] = {
     "road": ("drivable_area",),
     "hazard": (),

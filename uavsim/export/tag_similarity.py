@@ -16,8 +16,6 @@ import numpy as np
 
 from uavsim.typing import FloatArray
 
-__all__ = ["Words", "similarity_table", "tag_vectors"]
-
 _SYNONYM: Final = 0.95
 _HYPERNYMS: Final = (0.72, 0.35)
 _LEAST: Final = 0.3  # in the table

@@ -7,8 +7,6 @@ from typing import Any
 
 from uavsim.files.whole import AnyPlace, write_whole
 
-__all__ = ["to_yaml", "write_bytes", "write_json", "write_text"]
-
 
 def write_text(path: AnyPlace, text: str) -> AnyPlace:
     """Write a text file and its folders.

@@ -38,8 +38,6 @@ from uavsim.geometry import unreal
 from uavsim.records.channels import split_channel
 from uavsim.typing import BoolArray, FloatArray, JsonDict
 
-__all__ = ["InfoOptions", "check_centre_camera", "write_uav3d_infos"]
-
 _CAMERA_ORDER: Final = ("FRONT", "BACK", "LEFT", "RIGHT", "BOTTOM")
 _CENTRE: Final = "CAMERA_BOTTOM_id_0"
 _MAX_TIME_DIFF_S: Final = 1.5

@@ -23,8 +23,6 @@ from uavsim.files.results import ResultPath
 from uavsim.records.channels import split_channel
 from uavsim.typing import JsonDict
 
-__all__ = ["export_v2xsim"]
-
 
 def export_v2xsim(request: ExportRequest) -> list[Path]:
     """Write one dataset; files are hard-linked.

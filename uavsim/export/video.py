@@ -21,8 +21,6 @@ from uavsim.images import draw
 from uavsim.registry import pick
 from uavsim.typing import UInt8Array
 
-__all__ = ["VideoRequest", "write_video"]
-
 _SUFFIXES: Final = (".mp4", ".gif")
 _MOST_CAMERAS: Final = 6
 

@@ -11,8 +11,6 @@ from typing import BinaryIO, Final
 from uavsim.errors import StorageError
 from uavsim.files.whole import storage_errors
 
-__all__ = ["open_appending", "tail_of"]
-
 _MOST_READ: Final = 16_384
 
 

@@ -16,17 +16,6 @@ from typing import Final
 from uavsim.errors import DatasetError
 from uavsim.files.parse import open_regular
 
-__all__ = [
-    "GENERATION_MARK",
-    "MISSING",
-    "MOST_FILE_BYTES",
-    "DataFolder",
-    "check_part",
-    "generation_name",
-    "name_fault",
-    "part_fault",
-]
-
 MISSING: Final = "is missing"
 MOST_FILE_BYTES: Final = 1 << 29
 """Of an image, a point cloud or another file that a table names."""

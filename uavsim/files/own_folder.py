@@ -20,8 +20,6 @@ from typing import Final
 from uavsim.errors import StorageError
 from uavsim.files.whole import create_in, is_temp, refuse_special, replace_in, sweep_temp
 
-__all__ = ["FileMark", "OwnFolder", "mark_in", "mark_of"]
-
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_READ: Final = 1 << 32
 _EXCHANGE: Final = 2  # RENAME_EXCHANGE of linux/fs.h

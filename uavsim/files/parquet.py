@@ -15,8 +15,6 @@ from uavsim.errors import DatasetError, InputError
 from uavsim.files.parse import parse_json
 from uavsim.typing import JsonDict
 
-__all__ = ["Records", "columns_to_parquet", "from_parquet", "to_parquet"]
-
 Records = npt.NDArray[Any]
 """(N,) rows with named fields of numbers, each a scalar or a vector."""
 _MOST_ROWS: Final = 10_000_000

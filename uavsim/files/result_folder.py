@@ -9,8 +9,6 @@ from typing import Final
 
 from uavsim.errors import InputError
 
-__all__ = ["check_result_folder", "refuse_no_folder"]
-
 _DEEPEST: Final = 4  # no result has folders below
 
 

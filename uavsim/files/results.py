@@ -21,8 +21,6 @@ from uavsim.files.own_folder import OwnFolder
 from uavsim.files.result_folder import check_result_folder
 from uavsim.files.whole import AGAIN, storage_errors, sweep_folder, write_whole
 
-__all__ = ["UNFINISHED", "ResultPath"]
-
 UNFINISHED: Final = ".uavsim-unfinished"
 """Name of the file that says what is being written into a folder."""
 _MOST_MARK_BYTES: Final = 1 << 16

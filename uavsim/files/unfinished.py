@@ -10,8 +10,6 @@ from uavsim.files.names import DataFolder
 from uavsim.files.parse import open_regular, parse_json
 from uavsim.files.results import UNFINISHED
 
-__all__ = ["refuse_unfinished", "refuse_without_tables"]
-
 _LEDGER: Final = ".uavsim/ledger"
 _MOST_ENTRY_BYTES: Final = 1 << 24
 

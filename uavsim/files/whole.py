@@ -21,31 +21,6 @@ from typing import BinaryIO, Final, Protocol, TypeVar
 from uavsim.errors import InputError, StorageError, UavsimError
 from uavsim.files.result_folder import refuse_no_folder
 
-__all__ = [
-    "AGAIN",
-    "TEMP_SUFFIX",
-    "AnyPlace",
-    "Place",
-    "begin_temp",
-    "create_in",
-    "fsync_folder",
-    "is_temp",
-    "make_folders",
-    "open_folder",
-    "parent_of",
-    "refuse_special",
-    "remedy_of",
-    "replace_bytes",
-    "replace_in",
-    "storage_error",
-    "storage_errors",
-    "sweep_folder",
-    "sweep_temp",
-    "to_json_bytes",
-    "whole_file",
-    "write_whole",
-]
-
 TEMP_SUFFIX = ".uavsim-tmp"
 AGAIN: Final = "run the same command again"
 _GOES_ON: Final = ", it continues where it stopped"  # a run does; whatever makes one result begins it anew

@@ -19,8 +19,6 @@ from uavsim.files.whole import make_folders, storage_errors, write_whole
 from uavsim.flows.client import is_healthy
 from uavsim.flows.server import Address, OwnServer
 
-__all__ = ["account_address", "account_server", "home_folder"]
-
 _POLL_S: Final = 0.1
 _START_S: Final = 180.0
 

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-__all__ = ["create_app_of_account", "create_app_of_run"]
-
 _LOOK_EVERY: Final = timedelta(seconds=5)
 
 

@@ -15,8 +15,6 @@ from uavsim.environment import without_prefect
 from uavsim.errors import InputError, SystemFailure
 from uavsim.store.journal import redact
 
-__all__ = ["check_api", "configured_api_url", "is_healthy", "use_api"]
-
 _DIRECT: Final = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy reaches this machine's own
 _OURS: Final = (
     "PREFECT_SERVER_ANALYTICS_ENABLED",

@@ -15,8 +15,6 @@ from prefect.flows import Flow
 
 from uavsim.supervise.simulator_slot import SimulatorSlot
 
-__all__ = ["DEPLOYMENTS", "deploy", "one_at_a_time"]
-
 DEPLOYMENTS: Final = {
     "generate-dataset": "uavsim/flows/dataset.py:generate_dataset",
     "generate-town": "uavsim/flows/dataset.py:generate_town",

@@ -28,8 +28,6 @@ from uavsim.files.whole import replace_bytes
 from uavsim.flows.client import is_healthy
 from uavsim.supervise.process import GuardedProcess, exit_text
 
-__all__ = ["Address", "OwnServer"]
-
 _START_S: Final = 180.0
 _POLL_S: Final = 0.1
 _PORT_TAKEN: Final = "address already in use"

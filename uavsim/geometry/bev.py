@@ -9,8 +9,6 @@ import numpy as np
 from uavsim.errors import InputError
 from uavsim.typing import FloatArray
 
-__all__ = ["BevFrame"]
-
 _MOST_PIXELS = 100_000_000
 
 

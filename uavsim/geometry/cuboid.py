@@ -14,16 +14,6 @@ from uavsim.geometry.pinhole import pixel_in_image
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray
 
-__all__ = [
-    "boxes_in_image",
-    "convex_hulls",
-    "corners",
-    "footprints",
-    "lwh_from_wlh",
-    "overlap_m",
-    "polygon_area",
-]
-
 _SIGNS: Final[FloatArray] = np.array(
     [[1, 1, 1], [1, -1, 1], [1, -1, -1], [1, 1, -1], [-1, 1, 1], [-1, -1, 1], [-1, -1, -1], [-1, 1, -1]],
     dtype=np.float64,

@@ -11,8 +11,6 @@ import numpy as np
 
 from uavsim.typing import FloatArray
 
-__all__ = ["Approach", "bearing_deg", "closest_approach", "closing_mps", "direction_flu", "range_m"]
-
 
 @dataclass(frozen=True, slots=True)
 class Approach:

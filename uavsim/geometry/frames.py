@@ -21,19 +21,6 @@ import numpy as np
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray
 
-__all__ = [
-    "FLU_SE3_FRD",
-    "FLU_SE3_OPTICAL",
-    "FRD_SE3_FLU",
-    "MAP_SE3_NED",
-    "NED_SE3_MAP",
-    "map_SE3_flu_from_airsim",
-    "map_SE3_ned",
-    "ned_from_home",
-    "quat_map_from_ned",
-    "quat_ned_from_map",
-]
-
 _HALF_TURN_ABOUT_X: Final[FloatArray] = np.diag([1.0, -1.0, -1.0])
 _SIGNS: Final[FloatArray] = np.array([1.0, 1.0, -1.0, -1.0])
 

@@ -22,8 +22,6 @@ from uavsim.errors import FrameError
 from uavsim.geometry.pinhole import intrinsic
 from uavsim.typing import FloatArray
 
-__all__ = ["LENS_MODELS", "Lens", "LensModel", "Wide"]
-
 _STEEPEST_DEG: Final = 85.0  # off the axis: a pinhole image twice as wide shows but 2.5 degrees more
 _MOST_SIDE_PX, _MOST_AREA = (
     8192,

@@ -8,8 +8,6 @@ from uavsim.errors import FrameError
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray
 
-__all__ = ["ground_footprint", "intrinsic", "intrinsic_of_opencv", "pixel_in_image", "project", "rays"]
-
 
 def intrinsic(*, width_px: int, height_px: int, fov_deg: float) -> FloatArray:
     """Return the (3, 3) matrix of a camera with square pixels; the field of view is horizontal.

@@ -13,21 +13,6 @@ import numpy as np
 from uavsim.errors import FrameError
 from uavsim.typing import FloatArray
 
-__all__ = [
-    "IDENTITY",
-    "angle_between",
-    "conjugate",
-    "from_axis_angle",
-    "from_matrix",
-    "from_yaw",
-    "multiply",
-    "normalise",
-    "rotate",
-    "slerp",
-    "to_matrix",
-    "yaw",
-]
-
 IDENTITY: Final[FloatArray] = np.array([1.0, 0.0, 0.0, 0.0])
 IDENTITY.setflags(write=False)
 _NEARLY_PARALLEL: Final = 1.0 - 1e-10  # here slerp's sine is lost in rounding and a straight line is as good

@@ -17,8 +17,6 @@ from uavsim.errors import FrameError
 from uavsim.geometry import quaternion
 from uavsim.typing import FloatArray
 
-__all__ = ["SE3"]
-
 _UNIT_WITHIN: Final = 1e-6
 
 

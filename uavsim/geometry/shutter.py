@@ -13,8 +13,6 @@ import numpy as np
 
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["Shutter"]
-
 
 @dataclass(frozen=True)
 class Shutter:

@@ -18,20 +18,6 @@ from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray
 
-__all__ = [
-    "map_SE3_flu_from_ue",
-    "map_SE3_optical_from_ue",
-    "map_axial_from_ue",
-    "map_q_flu_from_ue_euler",
-    "map_q_optical_from_ue_euler",
-    "map_vector_from_ue",
-    "optical_from_flu",
-    "ue_euler_from_map_q_flu",
-    "ue_euler_from_map_q_optical",
-    "ue_matrix",
-    "ue_vector_from_map",
-]
-
 _FLIP_Y: Final[FloatArray] = np.array([1.0, -1.0, 1.0])
 _FLU_Q_OPTICAL: Final[FloatArray] = np.array([0.5, -0.5, 0.5, -0.5])  # of [[0, 0, 1], [-1, 0, 0], [0, -1, 0]]
 _POLE: Final = 1e-8  # radians from pitch +-90 where yaw and roll turn about the same axis: roll is then reported as 0

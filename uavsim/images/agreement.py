@@ -15,8 +15,6 @@ import numpy as np
 
 from uavsim.typing import BoolArray, FloatArray, UInt8Array
 
-__all__ = ["Agreement", "agreement", "label_state"]
-
 _REACH_PX: Final = 8
 _RING_PX: Final = 6
 _NEAR_PX: Final = 2.0

@@ -10,8 +10,6 @@ import numpy as np
 from uavsim.images.light import GAMMA
 from uavsim.typing import UInt8Array
 
-__all__ = ["degrade_image"]
-
 
 def degrade_image(
     pixels: UInt8Array,

@@ -9,8 +9,6 @@ import numpy as np
 
 from uavsim.typing import BoolArray, UInt8Array
 
-__all__ = ["grown", "thin_edges"]
-
 _LOW: Final = 100
 _HIGH: Final = 200
 

@@ -15,8 +15,6 @@ import numpy.typing as npt
 from uavsim.errors import DatasetError
 from uavsim.images.codec import ImageSource, bytes_of, name_of
 
-__all__ = ["EVENT", "Events", "decode_events", "encode_events"]
-
 EVENT: Final = np.dtype([("x", "<u2"), ("y", "<u2"), ("t_ns", "<i8"), ("p", "u1")])
 """One event; the names are those that event camera datasets use."""
 Events: TypeAlias = npt.NDArray[Any]

@@ -15,8 +15,6 @@ import numpy.typing as npt
 from uavsim.errors import DatasetError
 from uavsim.images.codec import Float32Image, ImageSource, bytes_of, name_of
 
-__all__ = ["decode_flow", "encode_flow"]
-
 _HEAD: Final = struct.Struct("<fii")
 _MAGIC: Final = 202021.25
 _UNKNOWN: Final = np.float32(1e10)

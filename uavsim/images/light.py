@@ -8,8 +8,6 @@ import numpy as np
 
 from uavsim.typing import AnyArray, FloatArray, UInt8Array
 
-__all__ = ["GAMMA", "dimmed", "light_of", "stored"]
-
 GAMMA: Final = 2.2
 _LIGHT: Final = ((np.arange(256) / 255.0) ** GAMMA).astype(np.float32)
 

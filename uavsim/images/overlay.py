@@ -11,8 +11,6 @@ from uavsim.errors import InputError
 from uavsim.images import codec, draw
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["coloured_mask", "object_colours", "outlines", "painted_mask", "small_jpeg"]
-
 _COLOURS: Final = 251  # a prime: neighbouring instance ids differ
 
 

@@ -16,18 +16,6 @@ from uavsim.errors import DatasetError
 from uavsim.images.codec import ImageSource, bytes_of, name_of
 from uavsim.typing import IntArray
 
-__all__ = [
-    "RETURN",
-    "PointArray",
-    "Returns",
-    "cloud_of",
-    "decode_owners",
-    "decode_points",
-    "encode_owners",
-    "encode_points",
-    "rings",
-]
-
 RETURN: Final = np.dtype([("flu_m", "<f4", 3), ("intensity", "<f4"), ("ring", "<u2"), ("actor", "<u4"), ("tag", "<u2")])
 """One return: place in the sensor's flu frame, beam, the simulator's actor id (0: none), CARLA's semantic tag."""
 

@@ -16,8 +16,6 @@ from uavsim.images.compiled import kernel
 from uavsim.images.png import FILTER_TYPE, filtered_rows
 from uavsim.typing import FloatArray, IntArray, UInt8Array
 
-__all__ = ["PixelMeasures", "decode_grey", "grey", "histogram", "measure_pixels", "psnr_db"]
-
 # Immerkaer, "Fast noise variance estimation", CVIU 64 (1996): the mask 1 -2 1, -2 4 -2, 1 -2 1 answers to no plane or line.
 _MEDIAN_OF_NOISE: Final = 6.0 * 0.6745  # of the mask's absolute answer to noise with standard deviation 1
 _EDGES: Final = 0.995  # of the pixels answer less than the sharpest edges

@@ -14,8 +14,6 @@ import numpy.typing as npt
 from uavsim.errors import DatasetError
 from uavsim.images.codec import ImageSource, bytes_of, name_of
 
-__all__ = ["APPROACHING", "DETECTION", "MOVING", "STANDING", "Detections", "decode_radar", "encode_radar"]
-
 _FLOATS: Final = {"x", "y", "z", "rcs", "vx", "vy", "vx_comp", "vy_comp"}
 _NAMES: Final = [
     "x",

@@ -11,8 +11,6 @@ from uavsim.images import mask_pixels
 from uavsim.images.mask_pixels import Int32Array
 from uavsim.typing import IntArray, UInt8Array, UInt16Array
 
-__all__ = ["ROAD_USER_TAGS", "unlabelled_regions"]
-
 ROAD_USER_TAGS: Final = (12, 13, 14, 15, 16, 18, 19)  # pedestrian, rider, car, truck, bus, motorcycle, bicycle
 _IS_ROAD_USER: Final = np.isin(np.arange(256), ROAD_USER_TAGS)
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from uavsim.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["Smooth", "colours_at", "nearest_of"]
-
 _MOST_SAMPLES: Final = 3  # a pixel and side
 
 

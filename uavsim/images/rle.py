@@ -11,8 +11,6 @@ import numpy as np
 from uavsim.errors import DatasetError
 from uavsim.typing import BoolArray, IntArray, JsonDict
 
-__all__ = ["decode_rle", "encode_rle"]
-
 _CHARACTERS = 7  # five bits each: more than any difference of two 32-bit numbers needs
 
 

@@ -7,8 +7,6 @@ import sys
 from types import ModuleType
 from typing import cast
 
-__all__ = ["do_without_blas"]
-
 
 def do_without_blas() -> None:
     """Keep numba from importing ``scipy.linalg``, a quarter of a second, for products of matrices that no kernel has.

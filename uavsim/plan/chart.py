@@ -18,8 +18,6 @@ from uavsim.records.road_map import BUILDINGS, LINE_LAYERS, RoadMap
 from uavsim.terminal import count
 from uavsim.typing import FloatArray, UInt8Array
 
-__all__ = ["draw_plan"]
-
 _FEW: Final = 3  # scenes: more outlines than theirs hide each other
 _BORDER_PX: Final = 60
 _FOOTER_PX: Final = 124

@@ -26,8 +26,6 @@ from uavsim.records.ingredients import file_kinds
 from uavsim.records.plan import SwarmTrajectory
 from uavsim.registry import nearest, pick
 
-__all__ = ["Finding", "check_paths"]
-
 _SUFFIXES: Final = (".yaml", ".yml")
 _MOST_PLANNED: Final = 1000
 _LONGEST_CHECKED_S: Final = 60.0

@@ -8,8 +8,6 @@ from uavsim.config.town import TownConfig
 from uavsim.records.plan import SwarmTrajectory
 from uavsim.typing import FloatArray
 
-__all__ = ["box_distance", "collision", "nearest_pair", "outside"]
-
 
 def outside(swarm: SwarmTrajectory, town: TownConfig) -> str | None:
     """Return which drone first leaves the town less its margin, or None."""

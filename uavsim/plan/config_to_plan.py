@@ -21,18 +21,6 @@ from uavsim.records.plan import (
 )
 from uavsim.records.sensors import CameraParams, SensorSpec
 
-__all__ = [
-    "block_sensor",
-    "cameras",
-    "degradation_plan",
-    "describe",
-    "given_by",
-    "image_format",
-    "label_plan",
-    "sensors",
-    "town_site",
-]
-
 _MAP_BORDER_M = 20.0
 
 

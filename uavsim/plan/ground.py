@@ -10,8 +10,6 @@ from uavsim.plan.config_to_plan import given_by
 from uavsim.plan.ingredients import TownPlan
 from uavsim.records.sensors import CameraParams, SensorSpec
 
-__all__ = ["check_in_town", "check_outside", "rig_on_ground"]
-
 _TOPOLOGY = "carla"
 
 

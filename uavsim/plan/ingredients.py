@@ -17,8 +17,6 @@ from uavsim.records.ingredients import INGREDIENTS
 from uavsim.records.plan import SwarmTrajectory
 from uavsim.records.sensors import SensorSpec
 
-__all__ = ["ScenePlanner", "SceneToFill", "TownPlan", "planners"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TownPlan:

@@ -15,8 +15,6 @@ import numpy as np
 from uavsim.config.routes import Orbit, PathItem, Route
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["FlightPath", "fly_route"]
-
 _ACCELERATION: Final = 2.0  # m/s^2: what a camera drone does without visible tilt
 _STEP_M: Final = 0.1
 _MOST_SAMPLES: Final = 100_000

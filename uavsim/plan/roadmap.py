@@ -18,8 +18,6 @@ from uavsim.config.load import shown
 from uavsim.errors import InputError
 from uavsim.typing import FloatArray
 
-__all__ = ["Road", "read_roads"]
-
 _STEP_M: Final = 2.0
 _LARGEST_BYTES: Final = 200_000_000
 

@@ -10,8 +10,6 @@ from uavsim.config.town import TownConfig
 from uavsim.errors import InputError
 from uavsim.typing import FloatArray
 
-__all__ = ["make_routes"]
-
 _LEAST_M: Final = 60.0  # a round trip is at least so wide, also where cells are smaller
 _MOST_M: Final = 240.0
 _CORNER: Final = 0.8  # of half the width: rounds the corners, so that the swarm never turns on the spot

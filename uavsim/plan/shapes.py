@@ -15,8 +15,6 @@ from uavsim.config.formation import Shape
 from uavsim.registry import pick
 from uavsim.typing import FloatArray
 
-__all__ = ["SHAPES", "offsets"]
-
 
 def offsets(shape: Shape, *, drones: int) -> FloatArray:
     """Return (drones, 3) offsets of a shape, metres."""

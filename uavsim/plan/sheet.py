@@ -10,8 +10,6 @@ import numpy as np
 from uavsim.images import draw
 from uavsim.typing import FloatArray, UInt8Array
 
-__all__ = ["FAINT", "INK", "Sheet", "blank"]
-
 INK: Final[draw.Colour] = (40, 44, 52)
 FAINT: Final[draw.Colour] = (178, 176, 170)
 

@@ -12,8 +12,6 @@ from uavsim.plan.path import FlightPath
 from uavsim.records.plan import SwarmTrajectory
 from uavsim.typing import FloatArray
 
-__all__ = ["fly_swarm", "formation_altitude", "formation_offsets"]
-
 
 def formation_offsets(formation: Formation, time_s: FloatArray) -> FloatArray:
     """Return (K, drones, 3) offsets over the scene; between keyframes they glide, before and after they stay."""

@@ -13,8 +13,6 @@ from uavsim.records.vocabulary import WEATHER_PARAMETERS
 from uavsim.registry import nearest
 from uavsim.typing import FloatArray
 
-__all__ = ["PARAMETERS", "PRESETS", "preset_track", "weather_track"]
-
 PARAMETERS: Final = WEATHER_PARAMETERS
 
 _AIR: Final = (1.0, 0.03, 0.0331)  # scattering of clear air: the same in every preset

@@ -14,8 +14,6 @@ from uavsim.publish.statements import Facts, Statements
 from uavsim.publish.verify import vouch
 from uavsim.typing import JsonDict
 
-__all__ = ["card"]
-
 
 def card(
     facts: Facts,

@@ -14,8 +14,6 @@ from uavsim.publish.parquet import BOX_FIELDS, FIELDS, element_of
 from uavsim.publish.statements import Statements
 from uavsim.typing import JsonDict
 
-__all__ = ["PackedFile", "croissant"]
-
 _OURS: Final = ("multi-drone perception", "synthetic")
 _CONTEXT: Final[JsonDict] = {
     "@language": "en",

@@ -7,8 +7,6 @@ from typing import Final
 
 from uavsim.registry import pick
 
-__all__ = ["LICENCES", "Licence", "licence_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Licence:

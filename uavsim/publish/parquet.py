@@ -23,8 +23,6 @@ from uavsim.files.whole import AGAIN, storage_errors, whole_file
 from uavsim.images import codec
 from uavsim.typing import JsonDict
 
-__all__ = ["BOX_FIELDS", "FIELDS", "ParquetShards", "element_of", "rows_of"]
-
 _ROWS_PER_GROUP: Final = 100  # of one read by the Hub's viewer
 _SHARD_BYTES: Final = 400 << 20
 

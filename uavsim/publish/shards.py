@@ -15,8 +15,6 @@ from uavsim.files.names import DataFolder
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import AGAIN, whole_file, write_whole
 
-__all__ = ["INDEX", "files_of_dataset", "write_shards"]
-
 INDEX: Final = "index.csv"
 _SHARD_BYTES: Final = 1 << 30
 _MOST_TABLE_BYTES: Final = 1 << 34

@@ -11,8 +11,6 @@ from uavsim.access import HEADLESS, origin_of_scenes
 from uavsim.terminal import count, counts
 from uavsim.typing import JsonDict
 
-__all__ = ["Facts", "Statements", "statements"]
-
 _NOT_SAID: Final = "not said"
 _USES: Final = (
     "Meant for: detection, tracking, segmentation and prediction of road users from several drones, collaborative "

@@ -15,8 +15,6 @@ from typing import Final
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.names import DataFolder
 
-__all__ = ["CARD", "SUMS", "list_hash", "verify", "vouch"]
-
 SUMS: Final = "SHA256SUMS"
 CARD: Final = "README.md"
 _MOST_BYTES: Final = 1 << 40  # of a tar file or a Parquet file

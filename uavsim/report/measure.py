@@ -11,8 +11,6 @@ import numpy as np
 from uavsim.access import Boxes, Dataset, Sample, Scene, simulator_of
 from uavsim.typing import AnyArray, FloatArray
 
-__all__ = ["Histogram", "Measures", "SceneFigures", "TownFigures", "measure"]
-
 _CELL_M: Final = 5.0
 _WEATHER_TITLE: Final = "weather of a scene"
 

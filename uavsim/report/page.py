@@ -6,8 +6,6 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-__all__ = ["render"]
-
 
 def render(**content: Any) -> str:
     """Return the page as HTML."""

@@ -18,8 +18,6 @@ from uavsim.records.road_map import BUILDINGS, POLYGON_LAYERS
 from uavsim.report.measure import Histogram, TownFigures
 from uavsim.typing import FloatArray
 
-__all__ = ["bars", "histogram", "town_map"]
-
 _BAR: Final = "#3b82c4"
 _ROUTE: Final = "#e08a1e"
 _HEAT: Final = ("#7fb2e6", "#5f95cb", "#3f79b1", "#23609f", "#354f9c", "#473598", "#5b1a8b")  # few boxes to many

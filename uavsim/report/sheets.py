@@ -16,8 +16,6 @@ from uavsim.records.channels import channel_without_kind
 from uavsim.typing import UInt8Array
 from uavsim.validate import Report
 
-__all__ = ["Sheet", "Thumbnail", "contact_sheets", "large_views", "thumbnails"]
-
 _TILE_PX: Final = 256
 _THUMBNAIL_PX: Final = 320
 _QUALITY: Final = 72

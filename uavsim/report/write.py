@@ -20,8 +20,6 @@ from uavsim.terminal import count
 from uavsim.validate import Report, validate_version
 from uavsim.validate.findings import Finding
 
-__all__ = ["ReportRequest", "write_report"]
-
 _MOST_SHEETS: Final = 6
 _MOST_THUMBNAILS: Final = 12
 _VISIBILITY: Final = {1: "0-40 %", 2: "40-60 %", 3: "60-80 %", 4: "80-100 %", 0: "not said"}

@@ -35,8 +35,6 @@ from uavsim.images.agreement import agreement, label_state
 from uavsim.run.twins import Twin, links_of
 from uavsim.typing import JsonDict, UInt8Array
 
-__all__ = ["Adopted", "adopt"]
-
 _LEAST_PX: Final = 60  # of an object in its image's mask, for its outline to be one
 _ASPECT: Final = 0.03  # models cut sizes to multiples of 8 or 16 pixels
 _UNEVEN: Final = 0.01

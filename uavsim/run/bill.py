@@ -12,8 +12,6 @@ from uavsim.store.commit import committed_bytes
 from uavsim.store.ledger import LedgerEntry, SceneFacts, read_ledger
 from uavsim.store.output import Output
 
-__all__ = ["SceneBill", "bill_of", "total"]
-
 
 @dataclass(frozen=True, slots=True)
 class SceneBill:

@@ -7,8 +7,6 @@ from uavsim.images.codec import decode_rgb
 from uavsim.records.modalities import RGB
 from uavsim.records.recording import Recording
 
-__all__ = ["refuse_blank_images"]
-
 
 def refuse_blank_images(recording: Recording) -> None:
     """Refuse a scene whose first images show nothing at all: an overfull graphics memory paints one colour.

@@ -37,8 +37,6 @@ from uavsim.supervise.simulator import Simulator
 from uavsim.supervise.simulator_slot import SimulatorSlot, SlotPool
 from uavsim.terminal import Screen
 
-__all__ = ["Prepared", "opened", "prepared", "refuse_foreign_servers", "with_swarm"]
-
 
 @dataclass(frozen=True, slots=True)
 class Prepared:

@@ -16,8 +16,6 @@ from uavsim.store.identity import kept_dataset
 from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.output import Output
 
-__all__ = ["refuse_mixture"]
-
 
 def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Callable[[Request], Job]) -> None:
     """Refuse to fly scenes beside committed ones that the same YAML would not give any more.

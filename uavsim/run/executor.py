@@ -16,19 +16,6 @@ from uavsim.run.outcome import SceneOutcome, outcome_of
 from uavsim.run.result import Summary
 from uavsim.run.stages import RUN_ENDS, RunContext, SceneQuarantined
 
-__all__ = [
-    "FlyTown",
-    "Front",
-    "Submit",
-    "execute",
-    "fly_all",
-    "is_held",
-    "is_short",
-    "outcome_of_error",
-    "retry_delays_s",
-    "worth_another_try",
-]
-
 Submit: TypeAlias = Callable[[str], Callable[[], SceneOutcome]]
 """Begins a scene; what it returns waits for the outcome."""
 FlyTown: TypeAlias = Callable[[Submit, Callable[[float], None]], list[SceneOutcome]]

@@ -9,8 +9,6 @@ from uavsim.run.request import Request
 from uavsim.store.ledger import read_ledger
 from uavsim.typing import JsonDict
 
-__all__ = ["Intent", "intent_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Intent:

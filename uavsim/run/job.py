@@ -10,8 +10,6 @@ from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import JsonDict
 
-__all__ = ["Job", "SceneRef", "plan_digest"]
-
 
 def plan_digest(plan: ScenePlan) -> str:
     """Return the hash by which the ledger knows a plan."""

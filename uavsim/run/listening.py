@@ -9,8 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-__all__ = ["open_to_others"]
-
 _LISTEN: Final = "0A"
 
 

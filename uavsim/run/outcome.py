@@ -9,8 +9,6 @@ from rich.text import Text
 from uavsim.store.ledger import LedgerEntry, SceneFacts
 from uavsim.terminal import counts, line
 
-__all__ = ["SceneOutcome", "done_line", "outcome_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class SceneOutcome:

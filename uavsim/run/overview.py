@@ -15,8 +15,6 @@ from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.output import Output
 from uavsim.store.places import open_output
 
-__all__ = ["Overview", "overview"]
-
 _PACE_FROM = 10  # scenes
 
 

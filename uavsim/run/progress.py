@@ -16,8 +16,6 @@ from rich.text import Text
 from uavsim.capture.client_events import ClientEvent, SampleTaken
 from uavsim.terminal import Screen, line
 
-__all__ = ["RunProgress", "start_up"]
-
 _LAST_SCENES = 10
 
 

@@ -12,8 +12,6 @@ from uavsim.store.identity import IDENTITY, kept_dataset, read_identity
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
 
-__all__ = ["request_of_folder"]
-
 
 def request_of_folder(
     folder: Path, *, scenes: str | None, simulators: tuple[str, ...], run: RunConfig | None

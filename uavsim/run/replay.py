@@ -32,8 +32,6 @@ from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.local import LocalOutput
 from uavsim.typing import JsonDict
 
-__all__ = ["kept_again", "replayed", "request_of_recordings", "source_fingerprint"]
-
 _CHOICES: Final = ("formation", "rig", "weather", "topology")
 
 

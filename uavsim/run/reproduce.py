@@ -18,8 +18,6 @@ from uavsim.run.result import Result
 from uavsim.store.ledger import read_entry
 from uavsim.store.local import LocalOutput
 
-__all__ = ["Reproduction", "reproduce"]
-
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:

@@ -13,8 +13,6 @@ from uavsim.ingredients.skins.config import Skin
 from uavsim.store.output import Output
 from uavsim.store.places import open_output
 
-__all__ = ["OutputRequest", "ReplayRequest", "Request", "SkinRequest"]
-
 
 class SkinRequest(BaseModel):
     """A skin of which one twin is drawn."""

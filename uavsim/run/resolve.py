@@ -27,8 +27,6 @@ from uavsim.store.layout import check_name
 from uavsim.supervise.clients import check_clients
 from uavsim.typing import JsonDict
 
-__all__ = ["all_scenes", "identity_of", "installed_version", "resolve"]
-
 _ASKED = {"dataset", *Overrides.model_fields}
 _VERSIONS = ("uavsim", "carla", "airsim", "numpy", "opencv-python-headless")
 

@@ -10,8 +10,6 @@ from uavsim.errors import DatasetError, SystemFailure, UavsimError
 from uavsim.run.finish import Finished
 from uavsim.run.outcome import SceneOutcome
 
-__all__ = ["Result", "Summary"]
-
 
 @dataclass(frozen=True, slots=True)
 class Summary:

@@ -47,14 +47,6 @@ from uavsim.store.output import Output
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
 from uavsim.terminal import line
 
-__all__ = [
-    "RUN_ENDS",
-    "Gate",
-    "RunContext",
-    "SceneQuarantined",
-    "fly_scene",
-]
-
 RUN_ENDS: Final = (StorageError, InputError, MapMissing, NoSlotLeft)
 """What is not the scene's failure, and ends the run."""
 

@@ -18,8 +18,6 @@ from uavsim.records.road_map import Building, TownSource
 from uavsim.store.layout import check_name
 from uavsim.store.output import Output
 
-__all__ = ["keep_town_files"]
-
 _ONE: Final = threading.Lock()
 
 

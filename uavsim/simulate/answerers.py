@@ -10,8 +10,6 @@ from uavsim.simulate.ports import Endpoint
 from uavsim.simulate.recognise import recognise, require
 from uavsim.simulate.versions import refuse_other_server
 
-__all__ = ["refuse_foreign_server", "refuse_foreign_servers"]
-
 
 def refuse_foreign_servers(topology: str, endpoints: Mapping[str, Endpoint]) -> None:
     """Make sure that the servers of a backend are what they should be, as far as a question over the network can say.

@@ -21,8 +21,6 @@ from uavsim.simulate.carla.world import CarlaWorld
 from uavsim.simulate.ports import Endpoint, Ports
 from uavsim.simulate.swarm import PlannedSwarm
 
-__all__ = ["bridge", "carla", "cosys", "merged"]
-
 
 def carla(endpoints: Mapping[str, Endpoint]) -> Ports:
     """Fly the plan itself through CARLA's cameras."""

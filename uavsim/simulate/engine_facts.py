@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["EngineFacts", "Way"]
-
 Way = Literal["free", "ticks", "none"]
 """How images can be captured: at once, in ticks of a held world, or not at all."""
 _MOVES_M: Final = 0.05

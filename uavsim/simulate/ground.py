@@ -16,8 +16,6 @@ from uavsim.records.sensors import Agent
 from uavsim.simulate.ports import SceneTraffic, TickState
 from uavsim.typing import FloatArray
 
-__all__ = ["GroundAgents"]
-
 _UPRIGHT: Final = 0.5  # cosine of 60 degrees: no road is so steep
 _FALLING_MPS: Final = 12.0  # neither does a road go down so fast
 _BEYOND_M: Final = 20.0  # the town's file rounds its ends

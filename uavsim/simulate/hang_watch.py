@@ -15,8 +15,6 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Protocol, runtime_checkable
 
-__all__ = ["HangWatch", "ReportsFrame", "Wakes"]
-
 _LIMIT_S: Final = 30.0  # longer than any call of libcarla's may take, shorter than the silence that a supervisor bears
 _WOKEN_S: Final = 10.0  # in which a client that was woken comes back
 _LOOK_S: Final = 1.0

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import socket
 
-__all__ = ["free_port"]
-
 
 def free_port() -> int:
     """Return a port for the Traffic Manager's own server, which libcarla opens inside this process."""

@@ -25,8 +25,6 @@ from uavsim.simulate.ports import (
     WorldPort,
 )
 
-__all__ = ["Lockstep", "weather_at"]
-
 _NOTHING = SceneTraffic()
 _CLOCK_TOLERANCE_S = 1e-4  # the simulator adds float steps; a lost tick is 0.05 s
 

@@ -12,8 +12,6 @@ from uavsim.records.motion import CONTROLS, Motion, TickMotion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
 
-__all__ = ["MotionRecorder"]
-
 
 class MotionRecorder:
     """Takes every tick of a scene; a backend whose world reports no motion gives none."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from uavsim.records.sensors import SensorSpec
 
-__all__ = ["sensor_name", "vehicle_name"]
-
 
 def sensor_name(spec: SensorSpec) -> str:
     """Name what is no camera in AirSim's settings: ``LIDAR``, ``LIDAR_FRONT``."""

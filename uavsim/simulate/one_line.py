@@ -11,8 +11,6 @@ from typing import NoReturn
 from uavsim.errors import UavsimError
 from uavsim.typing import JsonDict
 
-__all__ = ["answer_in_one_line"]
-
 
 def answer_in_one_line(measure: Callable[[], JsonDict]) -> NoReturn:
     """Print what ``measure`` returns, or ``{"error": ...}`` with that error's exit code, and end the process."""

@@ -17,8 +17,6 @@ import msgpack
 from uavsim.errors import SimulatorError
 from uavsim.simulate.ports import Endpoint
 
-__all__ = ["Answerer", "Kind", "recognise", "require"]
-
 Kind = Literal["carla", "airsim", "cosys", "nng", "rpc", "http", "text", "bytes", "silent", "closed", "nobody"]
 _CONNECT_S: Final = 3.0
 _ANSWER_S: Final = 3.0

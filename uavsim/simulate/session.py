@@ -12,8 +12,6 @@ from uavsim.registry import Named
 from uavsim.simulate.lockstep import Lockstep
 from uavsim.simulate.ports import Endpoint, Heartbeat, Ports, SceneTraffic, SensorPort, SwarmPort, WorldPort
 
-__all__ = ["Session", "open_session", "ports_of"]
-
 
 @dataclass(slots=True, eq=False)
 class Session:

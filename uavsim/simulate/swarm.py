@@ -13,8 +13,6 @@ from uavsim.records.recording import DroneState
 from uavsim.simulate.ports import Heartbeat
 from uavsim.typing import FloatArray
 
-__all__ = ["PlannedSwarm", "on_grid", "planned_velocity_mps", "recorded_flight"]
-
 _GRID = (
     1024.0  # 1/1024 m and degree: exact in the float32 that CARLA's transforms carry, so that nothing is rounded twice
 )

@@ -6,8 +6,6 @@ from typing import Final
 
 from uavsim.errors import SimulatorError
 
-__all__ = ["CLIENT_VERSION", "refuse_other_client", "refuse_other_server"]
-
 CLIENT_VERSION: Final = "0.9.16"
 _MISSING: Final = {  # by the start of the version
     "0.9.15": "boxes without actor ids, instance masks with Unreal's own ids, camera poses that cannot be relied on",

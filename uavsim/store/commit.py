@@ -18,16 +18,6 @@ from uavsim.store.ledger import LedgerEntry, read_entry, read_ledger, write_entr
 from uavsim.store.manifest import Generation, drop_generation, known_generations, read_manifest, write_manifest
 from uavsim.store.output import Output
 
-__all__ = [
-    "choose_generation",
-    "commit_scene",
-    "committed_bytes",
-    "drop_retired",
-    "generation_of",
-    "read_fragment",
-    "sweep_orphans",
-]
-
 _FRAGMENT = "fragment.msgpack"
 
 

@@ -9,8 +9,6 @@ from uavsim.files.own_folder import OwnFolder
 from uavsim.files.whole import storage_errors
 from uavsim.store.layout import check_name
 
-__all__ = ["drop_evidence", "keep_evidence"]
-
 _NAMES = ("reasons.json", "plan.msgpack")
 _LOG = "-client.log"
 

@@ -12,8 +12,6 @@ from itertools import count
 
 from uavsim.files.own_folder import OwnFolder
 
-__all__ = ["give_back", "mirror"]
-
 
 def mirror(own: OwnFolder, old: str, new: str, *, names: Iterable[str]) -> None:
     """Give entries of a folder second names in another; what cannot have one is left to ``give_back``."""

@@ -13,8 +13,6 @@ from typing import Final
 from uavsim.files.logs import open_appending
 from uavsim.files.whole import storage_errors
 
-__all__ = ["Journal", "redact", "redacted"]
-
 _LONGEST: Final = 1 << 16
 _WORD: Final = re.compile(r"\S+")
 _SECRET_PAIR: Final = re.compile(  # every repetition is bounded: a text of one long word must not take its square in time

@@ -14,16 +14,6 @@ from uavsim.errors import InputError
 from uavsim.records.ingredients import folders_made
 from uavsim.records.modalities import layer_folders
 
-__all__ = [
-    "STAGED_MARK",
-    "OutLayout",
-    "check_name",
-    "file_roots",
-    "scene_of_file",
-    "scene_of_staging",
-    "staging_name",
-]
-
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _STAGED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,99})~[0-9a-f]{16}")
 STAGED_MARK = ".uavsim-staged"

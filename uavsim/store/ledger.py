@@ -16,17 +16,6 @@ from uavsim.files.whole import to_json_bytes
 from uavsim.store.layout import check_name
 from uavsim.store.output import Output
 
-__all__ = [
-    "LEDGER",
-    "LedgerEntry",
-    "Replacement",
-    "SceneFacts",
-    "SceneState",
-    "read_entry",
-    "read_ledger",
-    "write_entry",
-]
-
 SceneState = Literal["flying", "committed", "quarantined"]
 LEDGER: Final = ".uavsim/ledger"
 _VERSION: Final = 3  # of an entry's file; 1 had no number, any facts, and forced_by among them; 2 no generations

@@ -19,8 +19,6 @@ from uavsim.files.whole import storage_errors
 from uavsim.store.layout import STAGED_MARK, OutLayout, scene_of_staging, staging_name
 from uavsim.store.publish import publish_tables, return_foreign_files
 
-__all__ = ["LocalOutput"]
-
 _STAGING = ".uavsim/staging"
 
 

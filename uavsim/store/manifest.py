@@ -20,8 +20,6 @@ from uavsim.files.whole import to_json_bytes
 from uavsim.store.layout import check_name, file_roots, scene_of_file
 from uavsim.store.output import Output
 
-__all__ = ["MANIFESTS", "Generation", "drop_generation", "known_generations", "read_manifest", "write_manifest"]
-
 MANIFESTS: Final = ".uavsim/manifests"
 _NAME: Final = re.compile(rf"([A-Za-z0-9][A-Za-z0-9_.-]*){GENERATION_MARK}(\d{{1,6}})\.json")
 

@@ -9,8 +9,6 @@ from typing import Protocol
 
 from uavsim.files.own_folder import FileMark
 
-__all__ = ["Output"]
-
 
 class Output(Protocol):
     """The target of committed scenes. Keys are ``/``-separated paths relative to the dataset's root.

@@ -11,8 +11,6 @@ from uavsim.files.result_folder import refuse_no_folder
 from uavsim.store.local import LocalOutput
 from uavsim.store.output import Output
 
-__all__ = ["open_output"]
-
 _SCHEMES: Final = ("file", "s3", "gs", "gcs", "az", "abfs", "abfss")
 _HOW: Final = {
     "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, or ~/.aws/credentials",

@@ -16,8 +16,6 @@ from uavsim.files.own_folder import OwnFolder
 from uavsim.files.parse import parse_json
 from uavsim.store.foreign import give_back, mirror
 
-__all__ = ["publish_tables", "return_foreign_files"]
-
 _INFO: Final = "uav_dataset.json"  # in every version folder of ours: which tables it holds; written last, removed last
 _BESIDE_TABLES: Final = ("splits.json", _INFO)
 

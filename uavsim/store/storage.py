@@ -24,8 +24,6 @@ from uavsim.files.own_folder import FileMark
 from uavsim.store.journal import redact
 from uavsim.store.local import LocalOutput
 
-__all__ = ["ObjectOutput"]
-
 _UPLOADS = 8
 _T = TypeVar("_T")
 

@@ -10,8 +10,6 @@ import sys
 from uavsim.config.backends import Backend
 from uavsim.errors import InputError
 
-__all__ = ["check_clients"]
-
 _ASK = "import importlib.util as u, json, sys; print(json.dumps([m for m in sys.argv[1:] if u.find_spec(m) is None]))"
 _ASK_S = 60.0
 

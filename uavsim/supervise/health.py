@@ -6,8 +6,6 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
-__all__ = ["MIN_FREE_GPU_MB", "Pace", "free_gpu_mb"]
-
 MIN_FREE_GPU_MB = 300  # below, CARLA's images are spoiled without an error
 _SLOW_SCENES = 3  # one scene may be slow for good reasons: it loaded a map, or the machine was busy
 _QUERY_S = 20

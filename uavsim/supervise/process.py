@@ -16,8 +16,6 @@ from typing import Final
 
 from uavsim.files.logs import open_appending, tail_of
 
-__all__ = ["FEW_ARENAS", "GuardedProcess", "core_s", "exit_text", "forget_lifeline", "own_lifeline_fd", "rss_bytes"]
-
 _GUARD = Path(__file__).with_name("guard.py")
 _GUARD_GRACE_S = 40.0  # the guard may be running a stop command
 FEW_ARENAS: Final = {"MALLOC_ARENA_MAX": os.environ.get("MALLOC_ARENA_MAX", "2")}

@@ -17,8 +17,6 @@ from uavsim.errors import SimulatorError, SimulatorLost
 from uavsim.files.parse import parse_json
 from uavsim.supervise.process import FEW_ARENAS, GuardedProcess, exit_text, rss_bytes
 
-__all__ = ["Simulator", "announced_ports"]
-
 _POLL_S = 0.05
 _CONNECT_S = 2.0
 _PREFIX = "headless-simulator: "

@@ -11,8 +11,6 @@ from uavsim.validate.dataset import DataSet
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 
-__all__ = ["cases_large_enough", "everything_tagged", "scenes_have_cases"]
-
 
 def scenes_have_cases(data: DataSet) -> Iterator[Finding]:
     """Where a dataset has corner cases, every scene has one."""

@@ -14,8 +14,6 @@ from uavsim.typing import IntArray
 from uavsim.validate.dataset import DataSet
 from uavsim.validate.findings import Finding
 
-__all__ = ["messages_arrive_later", "readings_by_their_clock"]
-
 _NEAR_US: Final = 1.0  # stamps are whole microseconds
 
 

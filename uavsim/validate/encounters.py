@@ -18,14 +18,6 @@ from uavsim.validate.dataset import DataSet
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 
-__all__ = [
-    "boxes_are_the_masks",
-    "horizon_is_the_pixels",
-    "nothing_nearer_than_cpa",
-    "ranges_are_distances",
-    "what_is_seen_has_a_row",
-]
-
 _VIEW, _ENCOUNTER = "intruder_view", "encounter"
 _WITHIN_M: Final = 1e-3
 _CPA_SLACK_M: Final = 0.01

@@ -17,8 +17,6 @@ from uavsim.validate.frames import Boxes, Cameras, boxes_of, cameras_of
 from uavsim.validate.looks import FrameLook, FrameTask, TrackTask
 from uavsim.validate.temporal import time_unit_us
 
-__all__ = ["Evidence", "Pairs", "gather"]
-
 _NO_REGION: Final = np.zeros((0, 4), np.int64)
 _POOL_FROM_IMAGES: Final = 400  # below, starting processes costs more than it saves
 

@@ -10,8 +10,6 @@ from typing import Final, Literal
 
 from uavsim.typing import JsonDict
 
-__all__ = ["MAX_PER_CODE", "Finding", "Report", "Severity", "collect"]
-
 Severity = Literal["error", "warning"]
 MAX_PER_CODE: Final = 1000  # findings of one code that a report spells out; the counts are always complete
 

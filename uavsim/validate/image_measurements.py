@@ -28,8 +28,6 @@ from uavsim.validate.image_kernels import (
 )
 from uavsim.validate.looks import FileState, FrameLook, FrameTask, TrackTask
 
-__all__ = ["ids_and_tags", "look_at_track"]
-
 _GROWN_PX: Final = 0.5  # rays go through pixel centres: half a pixel is for poses rounded to float32
 _AHEAD_M: Final = 0.5
 _CUT_PX: Final = 0.5

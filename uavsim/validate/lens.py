@@ -14,8 +14,6 @@ import numpy as np
 
 from uavsim.typing import FloatArray
 
-__all__ = ["Lens", "lens_faults"]
-
 _COUNTS: Final = {"brown_conrady": (4, 5), "equidistant": (4,)}
 _STEPS, _REPEATS = 8, 5  # of the way from the middle of the image outward, and of Newton's method at each
 _CLOSE_PX: Final = 1e-3

@@ -11,8 +11,6 @@ from uavsim.files.names import DataFolder
 from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim.validate.lens import Lens
 
-__all__ = ["FileState", "FrameLook", "FrameTask", "TrackTask"]
-
 FileState = Literal["good", "missing", "truncated", "unreadable", "huge", "absent"]
 
 

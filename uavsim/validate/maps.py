@@ -17,8 +17,6 @@ from uavsim.validate.dataset import follow
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 
-__all__ = ["maps_whole", "vehicles_on_maps"]
-
 _FOLDER: Final = "maps/expansion"
 _LARGEST_BYTES: Final = 1 << 31
 _POLYGONS: Final = (

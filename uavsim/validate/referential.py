@@ -12,21 +12,6 @@ from uavsim.validate.dataset import BEV_CHANNEL, DataSet, Place, follow
 from uavsim.validate.findings import Finding
 from uavsim.validate.tables import DANGLING, NONE
 
-__all__ = [
-    "attributes_single",
-    "calibrations_fit_channels",
-    "chains_whole",
-    "counts_right",
-    "instances_in_one_scene",
-    "lidar_top_in_samples",
-    "logs_in_maps",
-    "names_known",
-    "one_keyframe_per_channel",
-    "references_lead_somewhere",
-    "schema_kept",
-    "tokens_unique",
-]
-
 _EVALUATED: Final = frozenset(
     {f"vehicle.{kind}" for kind in ("car", "truck", "trailer", "construction", "motorcycle", "bicycle")}
     | {"vehicle.bus.rigid", "vehicle.bus.bendy", "vehicle.emergency.ambulance", "vehicle.emergency.police"}

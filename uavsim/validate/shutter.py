@@ -17,8 +17,6 @@ from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 from uavsim.validate.image_measurements import ids_and_tags
 
-__all__ = ["shutters_kept"]
-
 _KINDS: Final = ("shutter", "shutter_instance")
 _NEAR_M: Final = 1e-3
 _COLUMNS: Final = ("uav_exposure_us", "uav_readout_us", "uav_shutter_step_us")

@@ -14,8 +14,6 @@ from uavsim.validate.dataset import DataSet
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 
-__all__ = ["readings_in_order"]
-
 _ASIDE_M: Final = 2e-3  # poses are float32 in the simulator
 _PLACE: Final = "position_map_m"
 

@@ -13,8 +13,6 @@ from uavsim.validate.dataset import open_dataset, versions_of
 from uavsim.validate.evidence import Evidence, gather
 from uavsim.validate.findings import Finding, Report, collect
 
-__all__ = ["findings_of", "validate_dataset", "validate_version"]
-
 
 def validate_dataset(
     root: Path, *, versions: list[str] | None = None, dialect: str | None = None, pixels: bool = True, workers: int = 2

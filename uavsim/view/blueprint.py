@@ -10,8 +10,6 @@ import rerun.blueprint as rrb
 
 from uavsim.typing import FloatArray
 
-__all__ = ["arrange"]
-
 _LEAST_REACH_M: Final = 20.0
 _EYE: Final = (-0.75, -1.0, 0.45)  # from the middle of the swarm, in reaches
 

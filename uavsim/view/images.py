@@ -17,8 +17,6 @@ from uavsim.images import overlay
 from uavsim.typing import FloatArray, UInt8Array, UInt16Array
 from uavsim.view.times import Times
 
-__all__ = ["ShownImages", "fitting_width_px", "log_images"]
-
 _AROUND: Final = [0, 1, 2, 3, 0, 4, 5, 1, 5, 6, 2, 6, 7, 3, 7, 4]
 """A way along all 12 edges of a box, in one stroke."""
 _WIDTHS_PX: Final = (640, 560, 480, 400, 340, 288, 240, 200, 160)

@@ -14,8 +14,6 @@ from uavsim.images import draw, overlay
 from uavsim.typing import FloatArray, UInt8Array
 from uavsim.view.times import Times
 
-__all__ = ["log_boxes", "log_depth", "log_lidars", "log_tracks", "log_ways"]
-
 _MOVED_M: Final = 1.0
 _UNSEEN_COLOUR: Final = (110, 110, 110)
 _LINE: Final = -1.5  # Rerun's way of saying points of the screen, whatever the distance

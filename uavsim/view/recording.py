@@ -34,8 +34,6 @@ from uavsim.view.times import Times
 from uavsim.view.town import log_town
 from uavsim.view.voxels import log_voxels
 
-__all__ = ["ViewRequest", "ViewSummary", "send_recording", "write_recording"]
-
 _APPLICATION = "uavsim"
 _IMAGE_BYTES = 110_000_000  # of a recording, which stays under 200 MB even where later images are half as large again
 _LIDAR_POINTS = 2_500_000  # of a recording: 30 MB

@@ -15,8 +15,6 @@ from typing import BinaryIO, Final
 
 from uavsim.files.whole import whole_file
 
-__all__ = ["whole_sink"]
-
 _STEP_BYTES: Final = 1 << 20
 
 

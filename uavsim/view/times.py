@@ -10,8 +10,6 @@ import rerun as rr
 
 from uavsim.access import Sample
 
-__all__ = ["Times"]
-
 
 @dataclass(frozen=True, slots=True)
 class Times:

@@ -13,8 +13,6 @@ from uavsim.images import draw, overlay
 from uavsim.records.road_map import BUILDINGS, RoadMap
 from uavsim.typing import BoolArray, FloatArray, UInt8Array
 
-__all__ = ["log_town"]
-
 _WIDEST_PX: Final = 1536
 _ROAD, _GROUND = (92, 96, 104), (38, 42, 48)
 _BORDER: Final = (170, 175, 185)

@@ -15,8 +15,6 @@ from typing import Final
 from uavsim.environment import install_line
 from uavsim.errors import InputError, SystemFailure
 
-__all__ = ["Viewer", "open_viewer", "viewer_command"]
-
 _LOOK_S: Final = 0.1
 _PATIENCE_S: Final = 5.0
 _GOOD_ENDS: Final = (0, 130, -2)  # also by an interrupt that the terminal sent to both

@@ -13,8 +13,6 @@ from uavsim.access.voxels import VOXELS
 from uavsim.images import draw
 from uavsim.view.times import Times
 
-__all__ = ["log_voxels"]
-
 
 def log_voxels(recording: rr.RecordingStream, samples: Sequence[Sample], times: Times, *, folder: Path) -> None:
     """Write the voxels that a folder holds of some samples.

@@ -16,8 +16,6 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Toy", "write_toy"]
-
 _VERSION: Final = "v1.0-mini"
 _DOWN: Final = np.array([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
 """Rotation flu_R_optical of a camera that looks down: the top of its image is where the drone heads."""

@@ -14,8 +14,6 @@ from uavsim.errors import SimulatorError
 from uavsim.simulate.airsim.link import AirSimLink, xyz
 from uavsim.typing import FloatArray
 
-__all__ = ["clock", "flight", "images", "objects", "placing", "resting", "server"]
-
 _PLACES: Final = 200
 _LANDINGS: Final = 4
 _IMAGES: Final = {

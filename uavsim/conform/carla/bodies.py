@@ -14,8 +14,6 @@ from uavsim.conform.carla.site import Camera, Site, absent_on_error, bgra_of, sh
 from uavsim.errors import SimulatorError
 from uavsim.typing import BoolArray, FloatArray
 
-__all__ = ["blueprints", "masks"]
-
 _BODIES: Final = (
     "vehicle.tesla.model3", "vehicle.carlamotors.firetruck", "vehicle.mitsubishi.fusorosa", "vehicle.kawasaki.ninja",
     "vehicle.diamondback.century",

@@ -14,8 +14,6 @@ from uavsim.conform.answers import Answer
 from uavsim.conform.ask import Ask
 from uavsim.conform.carla.site import STEP_S, Camera, Site, absent_on_error, bgra_of, shifted
 
-__all__ = ["determinism", "lockstep", "placements", "rates", "stamps"]
-
 _TICKS: Final = 40
 _PLACEMENTS: Final = 200
 _SENSOR_TICKS: Final = 20

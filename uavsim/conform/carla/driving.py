@@ -17,8 +17,6 @@ from uavsim.simulate.hang_watch import HangWatch
 from uavsim.simulate.local_port import free_port
 from uavsim.typing import FloatArray
 
-__all__ = ["controls", "traffic"]
-
 _CAR: Final = "vehicle.tesla.model3"
 _CARS: Final = 10
 _TICKS: Final = 200

@@ -15,8 +15,6 @@ from uavsim.errors import SimulatorError
 from uavsim.simulate.ports import Endpoint
 from uavsim.typing import FloatArray, UInt8Array
 
-__all__ = ["STEP_S", "Camera", "Site", "absent_on_error", "bgra_of", "shifted"]
-
 STEP_S: Final = 0.05
 _CALL_S: Final = 60.0
 _READING_S: Final = 10.0

@@ -13,8 +13,6 @@ from uavsim.conform.answers import Answer
 from uavsim.conform.ask import Ask
 from uavsim.conform.carla.site import Site, absent_on_error, shifted
 
-__all__ = ["server", "signs", "town", "weather"]
-
 _WEATHER: Final = (  # in the order of the constructor
     "cloudiness", "precipitation", "precipitation_deposits", "wind_intensity", "sun_azimuth_angle", "sun_altitude_angle",
     "fog_density", "fog_distance", "fog_falloff", "wetness", "scattering_intensity", "mie_scattering_scale",

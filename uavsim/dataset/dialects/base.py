@@ -11,8 +11,6 @@ from uavsim.dataset.rows import DatasetInfo
 from uavsim.dataset.schema import Table, Tables
 from uavsim.typing import FloatArray
 
-__all__ = ["Conversion", "Dialect", "FileMove", "Frames", "NoOptions"]
-
 _Turn: TypeAlias = Callable[[FloatArray], FloatArray]
 
 

@@ -8,8 +8,6 @@ from uavsim.dataset.dialects.base import Dialect, Frames
 from uavsim.dataset.reader import DatasetReader
 from uavsim.typing import FloatArray
 
-__all__ = ["STRICT"]
-
 
 def _is_what_no_other_claims(reader: DatasetReader) -> bool:
     del reader

@@ -28,8 +28,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.vehicles.can_bus import KIND
 from uavsim.registry import pick
 
-__all__ = ["export_rosbag2"]
-
 _Reading = Image | LidarScan | Sample
 _LATCHED: Final = "/tf_static"
 

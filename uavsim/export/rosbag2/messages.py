@@ -12,8 +12,6 @@ from uavsim.geometry.pinhole import intrinsic_of_opencv
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import AnyArray, FloatArray
 
-__all__ = ["VISION_MESSAGES", "Message", "Messages"]
-
 Message: TypeAlias = tuple[str, Any]
 """Type and content."""
 

@@ -9,8 +9,6 @@ from typing import Final
 from uavsim.records.channels import agent_of, split_channel
 from uavsim.registry import pick
 
-__all__ = ["STYLES", "Names", "names_of"]
-
 _AIRSIM: Final = {
     "odometry": "/airsim_node/{agent}/odom_local_enu",
     "rgb": "/airsim_node/{agent}/{sensor}/Scene/compressed",

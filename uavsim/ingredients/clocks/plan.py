@@ -18,8 +18,6 @@ from uavsim.records.plan import SwarmTrajectory
 from uavsim.records.sensors import Agent, AgentsPlan, SensorSpec, shutter_of
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 
-__all__ = ["planner", "summary"]
-
 _CUT: Final = 3.0  # standard deviations of jitter
 
 

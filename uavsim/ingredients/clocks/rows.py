@@ -10,8 +10,6 @@ from uavsim.ingredients.clocks.tables import CLOCK, CLOCK_READING, MESSAGE, Cloc
 from uavsim.records.clocks import ClocksPlan
 from uavsim.records.labels import SceneLabels
 
-__all__ = ["rows"]
-
 
 def rows(labels: SceneLabels, planned: ClocksPlan, tables: Tables) -> Tables:
     """Return one row a clock, one an image of a firing, and one a message."""

@@ -6,8 +6,6 @@ from typing import Final, TypedDict
 
 from uavsim.dataset.schema import Owner, Table
 
-__all__ = ["CLOCK", "CLOCK_READING", "MESSAGE", "TABLES", "ClockReadingRow", "ClockRow", "MessageRow"]
-
 
 class ClockRow(TypedDict):
     """One agent's clock, and the simulation's step.

@@ -21,8 +21,6 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.sensors import SensorSpec
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Eye", "Ground", "Lanes", "Place", "eyes_of_plan", "find_place"]
-
 _MARGIN_PX: Final = 6.0
 _MOST_ASKED: Final = 400  # places that the simulator is asked about, for each case
 _MOST_EYES: Final = 6  # lines of sight that are tried from one place

@@ -32,8 +32,6 @@ from uavsim.records.sensors import SensorSpec
 from uavsim.registry import pick
 from uavsim.typing import JsonDict
 
-__all__ = ["check_words", "planner", "scene_cases", "sites", "summary", "summary_json", "without"]
-
 _LOWEST_M: Final = 5.0  # no flight is suggested below
 
 

@@ -13,8 +13,6 @@ from uavsim.ingredients.corner_cases.records import CornerCasesPlan, TagWords, p
 from uavsim.ingredients.corner_cases.tables import CORNER_CASE, OBJECT_TAG, CornerCaseRow, ObjectTagRow
 from uavsim.records.labels import SceneLabels
 
-__all__ = ["case_rows", "rows", "tag_rows"]
-
 _NO_WORDS = TagWords()
 
 

@@ -6,8 +6,6 @@ from typing import Final, TypedDict
 
 from uavsim.dataset.schema import Owner, Table
 
-__all__ = ["CORNER_CASE", "OBJECT_TAG", "TABLES", "CornerCaseRow", "ObjectTagRow"]
-
 
 class CornerCaseRow(TypedDict):
     """One object that makes a scene a corner case; ``instance_tokens`` are its parts, which have boxes as all others have.

@@ -17,8 +17,6 @@ from uavsim.simulate.carla.read import Parked
 from uavsim.simulate.carla.spawning import Spawned
 from uavsim.typing import IntArray
 
-__all__ = ["AirSimDroneBodies"]
-
 _DYNAMIC: Final = 21  # CARLA's tag of what moves and has none of its own
 _LAST_MASK_ID: Final = 0xFFFF
 

@@ -20,8 +20,6 @@ from uavsim.records.recording import DroneState
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned, flying_prop
 from uavsim.typing import FloatArray
 
-__all__ = ["CarlaDroneBodies", "spawn"]
-
 _ROLE: Final = "swarm_drone"
 _SLACK_M: Final = 0.01
 _PLACE_TOLERANCE_M: Final = 2e-3

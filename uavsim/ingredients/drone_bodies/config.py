@@ -8,8 +8,6 @@ from pydantic import Field
 
 from uavsim.config.base import Metres3, Model
 
-__all__ = ["DroneBodies"]
-
 
 class DroneBodies(Model):
     """Bodies that show the swarm's drones."""

@@ -12,8 +12,6 @@ from uavsim.plan.ingredients import ScenePlanner, TownPlan
 from uavsim.records.sensors import CameraParams, LidarParams, SensorSpec
 from uavsim.typing import JsonDict
 
-__all__ = ["planner", "sees_own_body", "summary"]
-
 _TOPOLOGIES: Final = ("carla", "bridge")
 _HEIGHTS_M: Final = tuple(round(0.1 * step, 1) for step in range(3, 31))
 _POINTS: Final = 17  # along each side of the box

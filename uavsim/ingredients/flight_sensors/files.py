@@ -26,8 +26,6 @@ from uavsim.records.recording import Recording
 from uavsim.records.sensors import Agent
 from uavsim.typing import IntArray
 
-__all__ = ["rows", "write_streams"]
-
 _CARRIERS = ("drone", "vehicle")
 _MOST_ASIDE_M = 1e-3  # a pose is sent as float32, and comes back so
 

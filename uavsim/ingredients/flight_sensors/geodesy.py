@@ -8,8 +8,6 @@ import numpy as np
 
 from uavsim.typing import FloatArray
 
-__all__ = ["geodetic_from_map"]
-
 _A_M: Final = 6_378_137.0
 _E2: Final = 6.694_379_990_141_317e-3
 _B_M: Final = _A_M * np.sqrt(1.0 - _E2)

@@ -16,8 +16,6 @@ from scipy.spatial.transform import Rotation, RotationSpline
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["GRAVITY_MPS2", "Motion", "Track"]
-
 GRAVITY_MPS2: Final = 9.81
 """CARLA's and AirSim's; down the map's z."""
 

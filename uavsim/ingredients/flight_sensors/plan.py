@@ -11,8 +11,6 @@ from uavsim.ingredients.flight_sensors.records import FlightSensorsPlan
 from uavsim.plan.ingredients import ScenePlanner, SceneToFill, TownPlan
 from uavsim.typing import JsonDict
 
-__all__ = ["planner", "summary"]
-
 _AS_PLANNED: Final = ("carla", "merged")
 """Topologies whose drones are put where the plan wants them; in others only what the simulator reports of them is known."""
 

@@ -6,8 +6,6 @@ from typing import Final, TypedDict
 
 from uavsim.dataset.schema import Owner, Table
 
-__all__ = ["STREAM", "TABLES", "StreamRow"]
-
 
 class StreamRow(TypedDict):
     """One sensor's readings over a scene; ``filename`` is a Parquet file.

@@ -22,8 +22,6 @@ from uavsim.records.actors import ActorInfo
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned, flying_prop
 from uavsim.typing import FloatArray
 
-__all__ = ["CarlaIntruders", "spawn"]
-
 _SPAWN_ABOVE_M: Final = 300.0  # of the highest place of the path: nothing is there
 
 

@@ -14,8 +14,6 @@ from uavsim.plan.sheet import FAINT, INK, Sheet, blank
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import BoolArray, UInt8Array
 
-__all__ = ["draw_encounters"]
-
 _PANEL_PX: Final = 340
 _GAP_PX: Final = 46
 _TOP_PX: Final = 34

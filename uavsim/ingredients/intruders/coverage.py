@@ -16,8 +16,6 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.sensors import SensorSpec
 from uavsim.typing import BoolArray, FloatArray
 
-__all__ = ["Covered", "Sighting", "coverage", "sighting"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sighting:

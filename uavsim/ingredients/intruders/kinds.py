@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["INTRUDERS", "INTRUDER_ROLE", "IntruderKind", "IntruderName", "PathName"]
-
 INTRUDER_ROLE: Final = "intruder"
 """The ``role_name`` that an intruder's actor has: by it a recording, a replay and the next client know what it is."""
 IntruderName = Literal["aeroplane", "helicopter", "drone", "bird", "flock"]

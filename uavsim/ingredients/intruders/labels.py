@@ -19,8 +19,6 @@ from uavsim.records.modalities import INSTANCE
 from uavsim.records.recording import ActorInfo, RecordedFrame, Recording, SensorReading
 from uavsim.typing import BoolArray, FloatArray, UInt8Array, UInt16Array
 
-__all__ = ["SKY_TAG", "horizon_side", "intruder_labels"]
-
 SKY_TAG: Final = 11  # of CARLA's palette
 _SEMANTIC: Final = "semantic"
 _SKY_SHARE: Final = 0.95

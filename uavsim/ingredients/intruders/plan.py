@@ -33,8 +33,6 @@ from uavsim.records.sensors import SensorSpec
 from uavsim.registry import pick
 from uavsim.typing import FloatArray
 
-__all__ = ["Place", "horizon_deg", "planner", "scene_intruders", "without"]
-
 _MOST_DRAWS: Final = 1200
 _LAND_M: Final = (
     6000.0  # from which on the headless simulator's land ends; real terrain's horizon is a little lower or higher

@@ -11,8 +11,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.intruders.paths import Impossible, OwnPath
 from uavsim.ingredients.intruders.solve import MAGNITUDES, Clearance, EncounterSpec, solve
 
-__all__ = ["Refusal", "nearest_possible", "refuse"]
-
 _FACTORS: Final = (1.02, 1.05, 1.1, 1.2, 1.35, 1.6, 2.0, 2.8, 4.0, 8.0)
 _TURNS_DEG: Final = (1.0, 3.0, 6.0, 12.0, 25.0, 45.0)
 _REFINEMENTS: Final = 5

@@ -12,8 +12,6 @@ from uavsim.ingredients.intruders.tables import ENCOUNTER, INTRUDER_VIEW, Encoun
 from uavsim.records.labels import SceneLabels
 from uavsim.records.plan import ScenePlan
 
-__all__ = ["encounter_rows", "intruder_view_rows", "rows"]
-
 
 def rows(labels: SceneLabels, record: IntrudersPlan, tables: Tables) -> Tables:
     """Return the tables of encounters; a scene without rows keeps the bytes that it had before there were any."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from uavsim.ingredients.intruders.coverage import Covered
     from uavsim.records.plan import ScenePlan
 
-__all__ = ["encounters_as_json", "show_encounters"]
-
 _MOST_DRAWN = 12
 _FIGURES = ("range_m", "closing_mps", "azimuth_deg", "elevation_deg", "begin_s", "cpa_s", "cpa_m")
 

@@ -9,8 +9,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.sensors import SensorSpec
 from uavsim.typing import BoolArray, FloatArray
 
-__all__ = ["in_image", "is_valid", "pixels_of"]
-
 _WITHIN_M, _NEAREST_M, _LEAST_IMAGES, _MOST_STEP = 700.0, 330.0, 30, 3
 
 

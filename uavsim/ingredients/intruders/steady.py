@@ -8,8 +8,6 @@ import numpy as np
 
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["HIDDEN", "OPEN", "SEEN", "aot_boxes", "kept"]
-
 HIDDEN, OPEN, SEEN = 0, 1, 2
 _AOT_WIDTH_PX: Final = 2448.0
 _SQUARES_PX: Final = (6.0, 16.0)  # in an image of AOT's width

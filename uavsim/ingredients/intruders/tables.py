@@ -7,8 +7,6 @@ from typing import Final, NotRequired, TypedDict
 from uavsim.dataset.rows import Vector
 from uavsim.dataset.schema import Owner, Table
 
-__all__ = ["ENCOUNTER", "INTRUDER_VIEW", "TABLES", "EncounterRow", "IntruderViewRow"]
-
 
 class EncounterRow(TypedDict):
     """An intruder and how it passes: as planned, and ``cpa_m`` and ``cpa_s`` as flown; times since the scene's first image."""

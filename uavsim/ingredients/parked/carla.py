@@ -13,8 +13,6 @@ from uavsim.records.classes import VEHICLE_OF_TAG
 from uavsim.simulate.carla.read import Parked
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 
-__all__ = ["parked_objects", "spawn"]
-
 _LABELS: Final = tuple(getattr(carla.CityObjectLabel, label.capitalize()) for label in VEHICLE_OF_TAG.values())
 
 

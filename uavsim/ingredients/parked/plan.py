@@ -5,8 +5,6 @@ from __future__ import annotations
 from uavsim.ingredients.parked.records import ParkedPlan
 from uavsim.plan.ingredients import ScenePlanner, TownPlan
 
-__all__ = ["planner"]
-
 
 def planner(town: TownPlan) -> ScenePlanner | None:
     """Return the same for each scene; none where the dataset does not label them."""

@@ -13,8 +13,6 @@ from uavsim.records.classes import VEHICLE_OF_TAG
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.carla.read import NOTHING_PARKED, Parked
 
-__all__ = ["in_order", "parked_vehicles"]
-
 
 def in_order(objects: Iterable[Any]) -> list[Any]:
     """Return a town's objects in the order in which parked vehicles are numbered."""

@@ -30,8 +30,6 @@ from uavsim.typing import AnyArray, BoolArray, IntArray
 if TYPE_CHECKING:
     from carla.command import _IsCommand as CarlaCommand  # a name of CARLA's types alone
 
-__all__ = ["RecordedTraffic", "spawn"]
-
 _SPAWN_ABOVE_M: Final = 200.0  # of the first place: nothing is in the way there, and two actors are never at one place
 _PLACE_TOLERANCE_M: Final = 1e-3
 _TURN_TOLERANCE_DEG: Final = 1e-2

@@ -19,8 +19,6 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, Recording
 from uavsim.registry import pick
 
-__all__ = ["ALL", "flight", "replay_plan"]
-
 _NAME: Final = "replay"
 ALL: Final = "all"
 """The word for every actor of the traffic."""

@@ -13,8 +13,6 @@ from uavsim.ingredients.roadside.records import RoadsidePlan
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 from uavsim.typing import FloatArray
 
-__all__ = ["spawn"]
-
 _EVERY_M: Final = 4.0
 _BEFORE_M: Final = 2.0  # a junction begins
 _KERB_M: Final = 1.0

@@ -10,8 +10,6 @@ from uavsim.config.base import Metres2, Model, Reference
 from uavsim.config.ground import OnGround
 from uavsim.ingredients.roadside.records import PASSED_M
 
-__all__ = ["Place", "Roadside"]
-
 
 class Place(Model):
     """The place of a pole."""

@@ -14,8 +14,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.roadside.records import PASSED_M
 from uavsim.typing import FloatArray
 
-__all__ = ["Junction", "poles_at_junctions", "standing"]
-
 _APART_M: Final = 4.0
 
 

@@ -11,8 +11,6 @@ from uavsim.errors import SceneVoid
 from uavsim.ingredients.skins.records import SkinPlan
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 
-__all__ = ["paint", "spawn"]
-
 _TEXTURE_PX = 4  # of one colour
 
 

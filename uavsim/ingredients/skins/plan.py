@@ -17,8 +17,6 @@ from uavsim.plan.weather import PARAMETERS, PRESETS, preset_track, weather_track
 from uavsim.records.actors import ActorInfo
 from uavsim.records.plan import ScenePlan, WeatherTrack
 
-__all__ = ["check_names", "coloured", "dressed", "other_traffic"]
-
 _MOST_COLOURS = 16  # of a pattern's objects: each is one call to the simulator
 _STREAM = "skin"
 

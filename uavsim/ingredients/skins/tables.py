@@ -9,8 +9,6 @@ from uavsim.dataset.tokens import token
 from uavsim.ingredients.skins.records import SkinPlan
 from uavsim.records.labels import SceneLabels
 
-__all__ = ["SKIN", "TABLES", "SkinRow", "rows"]
-
 
 class SkinRow(TypedDict):
     """The skin of a scene; its weather and sun stand in ``log`` and ``sample``.

@@ -6,8 +6,6 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field
 
-__all__ = ["Maps"]
-
 
 def _in_files(asked: tuple[str, ...]) -> tuple[str, ...]:
     if set(asked) == {"buildings"}:

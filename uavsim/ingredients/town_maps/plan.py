@@ -8,8 +8,6 @@ from uavsim.plan.ingredients import ScenePlanner, TownPlan
 from uavsim.records.road_map import MAP_FILES, TownSource
 from uavsim.typing import JsonDict
 
-__all__ = ["planner", "summary", "town_buildings", "town_files"]
-
 
 def planner(town: TownPlan) -> ScenePlanner:
     """Return the same for each scene.

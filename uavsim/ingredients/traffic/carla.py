@@ -13,8 +13,6 @@ from uavsim.ingredients.traffic.records import TrafficPlan
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 from uavsim.typing import FloatArray
 
-__all__ = ["spawn"]
-
 _VEHICLE_GAP_M = 8.0  # between spawn places: a bus is 10 m long, and the Traffic Manager wants room to start
 
 

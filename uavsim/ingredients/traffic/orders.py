@@ -11,8 +11,6 @@ from uavsim.errors import SimulatorError
 from uavsim.registry import nearest
 from uavsim.typing import FloatArray
 
-__all__ = ["BlueprintFacts", "VehicleOrder", "choose_blueprints", "order_vehicles", "thin_out"]
-
 
 @dataclass(frozen=True, slots=True)
 class BlueprintFacts:

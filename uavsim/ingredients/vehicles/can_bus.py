@@ -21,8 +21,6 @@ from uavsim.records.recording import Recording
 from uavsim.records.sensors import Agent
 from uavsim.typing import AnyArray
 
-__all__ = ["KIND", "STATE", "rows", "write_streams"]
-
 KIND: Final = "vehicle"
 STATE: Final = np.dtype(
     [

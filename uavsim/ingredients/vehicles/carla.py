@@ -11,8 +11,6 @@ from uavsim.ingredients.vehicles.choice import Candidate, chosen
 from uavsim.ingredients.vehicles.records import VehiclesPlan
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 
-__all__ = ["spawn"]
-
 _ROLE: Final = "autopilot"  # of the traffic; what stands has others
 
 

@@ -12,8 +12,6 @@ from uavsim.errors import SceneVoid
 from uavsim.ingredients.vehicles.records import VehiclesPlan
 from uavsim.typing import FloatArray
 
-__all__ = ["Candidate", "chosen"]
-
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

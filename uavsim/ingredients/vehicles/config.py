@@ -10,8 +10,6 @@ from uavsim.config.base import Metres2, Reference
 from uavsim.config.ground import OnGround
 from uavsim.ingredients.vehicles.records import Near
 
-__all__ = ["Vehicles"]
-
 
 def _is_false(value: bool) -> bool:
     """Leave the default out of what names a dataset, so that datasets from before the key was there keep their name."""

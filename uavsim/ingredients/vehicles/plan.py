@@ -12,8 +12,6 @@ from uavsim.plan.ingredients import ScenePlanner, TownPlan
 from uavsim.records.sensors import Agent
 from uavsim.typing import JsonDict
 
-__all__ = ["planner", "summary"]
-
 
 def planner(town: TownPlan) -> ScenePlanner:
     """Return the same for each scene.

@@ -11,8 +11,6 @@ import carla
 from uavsim.ingredients.walkers.records import WalkersPlan
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 
-__all__ = ["spawn"]
-
 
 def spawn(context: SpawnContext, record: WalkersPlan) -> Spawned:
     """Spawn a scene's walkers and their controllers, let a tick pass, and let them walk."""

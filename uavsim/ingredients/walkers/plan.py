@@ -5,8 +5,6 @@ from __future__ import annotations
 from uavsim.ingredients.walkers.records import WalkersPlan
 from uavsim.plan.ingredients import ScenePlanner, TownPlan
 
-__all__ = ["planner"]
-
 
 def planner(town: TownPlan) -> ScenePlanner | None:
     """Return the same number for each scene; none where the dataset has no walkers."""

@@ -25,8 +25,6 @@ from uavsim.simulate.airsim.readers import AirSimReader
 from uavsim.simulate.names import vehicle_name
 from uavsim.typing import AnyArray, FloatArray
 
-__all__ = ["AirSimLink", "pose_close", "xyz"]
-
 _TIMEOUT_S: Final = (
     20  # simGetImages is known to hang for ever; the client's own time-out comes before the supervisor's
 )

@@ -15,8 +15,6 @@ from uavsim.simulate.airsim.readers import reader_of
 from uavsim.simulate.names import sensor_name, vehicle_name
 from uavsim.typing import JsonDict
 
-__all__ = ["Client", "airsim_settings"]
-
 Client = Literal["airsim", "cosys"]
 """Whose server reads the file."""
 

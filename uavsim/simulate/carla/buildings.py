@@ -9,8 +9,6 @@ from uavsim.geometry import cuboid, unreal
 from uavsim.records.road_map import Building
 from uavsim.simulate.carla.errors import translated
 
-__all__ = ["buildings_of"]
-
 
 def buildings_of(world: carla.World) -> list[Building]:
     """Return what stands under the boxes of a world's buildings, in the order of their names and places.

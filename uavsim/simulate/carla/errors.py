@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from uavsim.errors import SimulatorError, SimulatorLost
 from uavsim.files.whole import remedy_of
 
-__all__ = ["translated"]
-
 
 @contextlib.contextmanager
 def translated(doing: str) -> Iterator[None]:

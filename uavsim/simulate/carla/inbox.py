@@ -11,8 +11,6 @@ import carla
 from uavsim.errors import MissedTick
 from uavsim.simulate.ports import Reading
 
-__all__ = ["Inbox", "SensorsPending"]
-
 
 class Inbox:
     """Takes the measurements of one tick.

@@ -24,8 +24,6 @@ from typing import Final
 
 from uavsim.errors import SimulatorLost, SystemFailure
 
-__all__ = ["ManagerPort", "connections_at"]
-
 _HOST: Final = "127.0.0.1"
 _LISTEN: Final = "0A"
 _OVER: Final = {"06", "07"}  # TIME_WAIT, CLOSE

@@ -15,8 +15,6 @@ import numpy as np
 from uavsim.records.motion import CONTROLS, TickMotion
 from uavsim.typing import FloatArray
 
-__all__ = ["MotionReader", "signals_of"]
-
 
 def signals_of(world: carla.World) -> dict[str, carla.TrafficLight]:
     """Return a town's traffic lights by their ids in its OpenDRIVE file, in the order of these."""

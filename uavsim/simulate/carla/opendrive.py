@@ -16,8 +16,6 @@ from uavsim.simulate.ports import Endpoint
 from uavsim.simulate.recognise import require
 from uavsim.typing import JsonDict
 
-__all__ = ["main"]
-
 _TIMEOUT_S = 60.0
 
 

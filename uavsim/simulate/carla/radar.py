@@ -16,8 +16,6 @@ from uavsim.images.points import Returns
 from uavsim.records.radar import RadarParams
 from uavsim.simulate.carla.readers import CarlaReader, Memory
 
-__all__ = ["RADAR"]
-
 _RAY: Final = np.dtype([("mps", "<f4"), ("azimuth_rad", "<f4"), ("altitude_rad", "<f4"), ("depth_m", "<f4")])
 """CARLA's ``RadarData.h``; its azimuth grows to the right."""
 

@@ -17,24 +17,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.typing import FloatArray
 
-__all__ = [
-    "LAST_ID_IN_MASKS",
-    "NOTHING_PARKED",
-    "Parked",
-    "actor_info",
-    "joined",
-    "lane_quads",
-    "pose_rows",
-    "rows_of",
-    "set_up",
-    "snapshot_rows",
-    "states_from_table",
-    "states_when_asked",
-    "to_leave_behind",
-    "with_parked",
-]
-
-
 LAST_ID_IN_MASKS: Final = 0x7FFF
 """Of the headless simulator's actors; larger numbers are the town's."""
 _LOCATION, _TURN = attrgetter("x", "y", "z"), attrgetter("roll", "pitch", "yaw")

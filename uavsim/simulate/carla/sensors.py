@@ -27,8 +27,6 @@ from uavsim.simulate.carla.readers import CarlaReader, Memory
 from uavsim.simulate.carla.world import CarlaWorld
 from uavsim.simulate.ports import Reading, SceneTraffic, SensorPose, TickState
 
-__all__ = ["CarlaSensors"]
-
 _LOCATION_TOLERANCE_M = 2e-3
 _ANGLE_TOLERANCE_RAD = 1e-3
 _PARKED_UE_M = (8000.0, 8000.0, 3000.0)  # farther from any town than a lidar reaches

@@ -18,8 +18,6 @@ from uavsim.records.recording import ActorInfo, ActorStates, DroneState
 from uavsim.records.sensors import Agent
 from uavsim.simulate.carla.read import NOTHING_PARKED, Parked
 
-__all__ = ["SpawnContext", "Spawned", "flying_prop"]
-
 
 @dataclass(slots=True, eq=False)
 class SpawnContext:

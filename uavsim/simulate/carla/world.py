@@ -30,8 +30,6 @@ from uavsim.simulate.ports import Endpoint, Heartbeat, SceneTraffic, TickState
 from uavsim.simulate.recognise import require
 from uavsim.typing import FloatArray
 
-__all__ = ["CarlaWorld"]
-
 _LOAD_TIMEOUT_S = 120.0
 _CALL_TIMEOUT_S = 20.0
 _LANE_PIECE_M = 2.0

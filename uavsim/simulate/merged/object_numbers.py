@@ -30,8 +30,6 @@ from uavsim.simulate.names import vehicle_name
 from uavsim.simulate.ports import SceneTraffic, TickState
 from uavsim.typing import AnyArray, FloatArray, UInt8Array, UInt16Array
 
-__all__ = ["LAST_NUMBER", "ObjectNumbers", "colour_code"]
-
 LAST_NUMBER: Final = 254
 _MANY_CALLS_S: Final = 1800.0  # of ticks, for all of them
 _FIRST_INSTANCE: Final = 29  # after CARLA's 28 semantic tags

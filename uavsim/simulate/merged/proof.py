@@ -21,8 +21,6 @@ from uavsim.records.modalities import RGB
 from uavsim.simulate.ports import Reading, SensorPose
 from uavsim.typing import AnyArray
 
-__all__ = ["LastImages", "TimedReading", "agreed", "refuse_other_times", "same_pixels"]
-
 _MOST_TAKES: Final = 5
 _BLOCK_PX: Final = 8
 _NOISE: Final = 6.0  # grey values of a block's mean that two renderings of one moment may differ by

@@ -28,8 +28,6 @@ from uavsim.simulate.names import sensor_name, vehicle_name
 from uavsim.simulate.ports import Reading, SceneTraffic, SensorPose, TakenReadings, TickState
 from uavsim.typing import AnyArray, UInt8Array, UInt16Array
 
-__all__ = ["AirSimSensors"]
-
 
 class AirSimSensors:
     """The rig's sensors, mounted on AirSim's vehicles by its settings.json."""

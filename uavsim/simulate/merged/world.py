@@ -12,8 +12,6 @@ from uavsim.simulate.merged_engine import MergedEngine
 from uavsim.simulate.ports import Heartbeat, SceneTraffic, TickState
 from uavsim.typing import FloatArray
 
-__all__ = ["MergedWorld"]
-
 
 class MergedWorld:
     """A CARLA world whose captured states are those at which AirSim's images are taken."""

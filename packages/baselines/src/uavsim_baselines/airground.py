@@ -17,8 +17,6 @@ from uavsim_baselines.tables import interval_in_words, table_in_markdown
 from uavsim_baselines.training.predict import predict
 from uavsim_baselines.training.train import CHECKPOINT, device_of
 
-__all__ = ["HEARD", "RANGE_M", "Row", "egos_of", "markdown_of_rows", "measure_sides", "write_sides"]
-
 HEARD: Final[Mapping[str, tuple[str, ...]]] = {"air": SIDES[:1], "ground": SIDES[1:], "both": SIDES}
 """Who is heard, by the name of the column."""
 RANGE_M: Final = 50.0

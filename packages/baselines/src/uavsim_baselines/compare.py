@@ -17,8 +17,6 @@ from uavsim_baselines.tables import markdown_of, rows_of
 from uavsim_baselines.training.checkpoints import read_checkpoint, write_checkpoint
 from uavsim_baselines.training.train import CHECKPOINT, train
 
-__all__ = ["KINDS", "Progress", "compare", "config_for", "train_all"]
-
 KINDS: Final[tuple[SharingKind, ...]] = (
     "none", "late", "who2com", "when2com", "where2comm", "v2vnet", "disconet", "early",
 )  # fmt: skip

@@ -11,8 +11,6 @@ from typing import ClassVar
 
 from uavsim import UavsimError
 
-__all__ = ["BaselineError", "OutOfMemory"]
-
 
 class BaselineError(UavsimError):
     """The user's input does not fit."""

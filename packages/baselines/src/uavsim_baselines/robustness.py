@@ -17,8 +17,6 @@ from uavsim_baselines.tables import table_in_markdown
 from uavsim_baselines.training.predict import predict
 from uavsim_baselines.training.train import CHECKPOINT, device_of
 
-__all__ = ["SHARES", "Curve", "draw_curves", "known_kinds", "markdown_of_curves", "measure_curves", "write_curves"]
-
 SHARES: Final = (0.0, 0.25, 0.5, 1.0)
 _FILE: Final = "degraded_{kind}_{share:g}.json"
 

@@ -19,8 +19,6 @@ from uavsim_baselines.training.memory import with_memory_reported
 from uavsim_baselines.training.predict import predict
 from uavsim_baselines.training.train import CHECKPOINT, device_of
 
-__all__ = ["PredictionSetup", "predict_run", "prediction_setup"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PredictionSetup:

@@ -15,8 +15,6 @@ from uavsim_baselines.tracking.trackers import TRACKERS
 from uavsim_benchmarks.evaluate.metrics import evaluate
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 
-__all__ = ["DETECTIONS", "SCORES", "ap_at_2m", "read_scores", "score_around", "score_run", "tracks_file"]
-
 DETECTIONS: Final = "detections.json"
 SCORES: Final = "scores.json"
 

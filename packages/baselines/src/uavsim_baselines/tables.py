@@ -9,8 +9,6 @@ from typing import Any, Final
 from uavsim_baselines.scores import read_scores
 from uavsim_baselines.tracking.trackers import TRACKERS
 
-__all__ = ["interval_in_words", "markdown_of", "rows_of", "table_in_markdown", "table_of"]
-
 _COLUMNS: Final = {
     "sharing": "sharing", "ap_1m": "AP 1 m", "ap_2m": "AP 2 m", "ap_4m": "AP 4 m", "ap_iou_0.5": "AP@IoU .5",
     "ap_iou_0.7": "AP@IoU .7", "nds": "NDS", "amota_greedy": "AMOTA greedy", "amota_kalman": "AMOTA Kalman",

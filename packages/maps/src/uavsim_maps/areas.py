@@ -19,8 +19,6 @@ from uavsim_maps.opendrive.model import Network, Road
 from uavsim_maps.opendrive.objects import outline_on_map
 from uavsim_maps.vector_map import Layer, Shapes, polygons_of, valid
 
-__all__ = ["Town", "carparks", "drivable_area", "heights_of", "lane_layers", "parts_of", "survey", "walkways"]
-
 _MAY_STOP: Final = frozenset({"parking", "shoulder", "stop", "border", "restricted"})
 _WALKED: Final = frozenset({"sidewalk", "walking"})
 _HOLE_M2: Final = 2.0

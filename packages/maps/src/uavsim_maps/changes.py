@@ -18,8 +18,6 @@ import numpy as np
 from uavsim.typing import FloatArray
 from uavsim_maps.lanes import LanePiece, LaneRecord
 
-__all__ = ["LaneChange", "components", "lane_changes"]
-
 _SHORTEST_M: Final = 20.0
 _USUAL_M: Final = 60.0
 """The length of a change of lanes: three seconds at 70 km/h."""

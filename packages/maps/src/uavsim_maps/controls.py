@@ -20,8 +20,6 @@ from uavsim_maps.opendrive.model import Road, Signal
 from uavsim_maps.opendrive.objects import outline_on_map
 from uavsim_maps.vector_map import Layer, polygons_of
 
-__all__ = ["control_layers"]
-
 _LIGHTS: Final = frozenset({"1000001", "1000002", "1000009", "1000010", "1000011", "1000012"})
 _STOPS: Final = frozenset({"206"})
 _YIELDS: Final = frozenset({"205"})

@@ -15,8 +15,6 @@ from uavsim_maps.lanes import DRIVING, Key, LanePiece, LaneRecord
 from uavsim_maps.opendrive.model import Mark, Road
 from uavsim_maps.vector_map import Border, Layer
 
-__all__ = ["divider_layers", "lane_borders", "lane_cuts", "paint_of"]
-
 _Line: TypeAlias = tuple[FloatArray, list[str]]
 """(N, 3) points along s, and the paint from each on."""
 

@@ -15,8 +15,6 @@ import numpy as np
 from uavsim.typing import FloatArray
 from uavsim_maps.opendrive.model import FINE_M, Fault, Lane, Network, Road, Section
 
-__all__ = ["DRIVING", "Key", "LanePiece", "LaneRecord", "lane_pieces", "lane_records", "leads_to"]
-
 DRIVING: Final = frozenset(
     {
         "driving",

@@ -45,8 +45,6 @@ from uavsim.dataset.tokens import token
 from uavsim.dataset.vocabulary import attribute_rows, category_rows, category_token, visibility_rows
 from uavsim.images import draw
 
-__all__ = ["UAV3D"]
-
 _UNCHANGED: Final[tuple[Table[Any], ...]] = (ATTRIBUTE, VISIBILITY, SEMANTIC_TAG, MAP)
 
 

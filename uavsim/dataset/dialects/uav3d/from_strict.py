@@ -49,8 +49,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.classes import uav3d_category
 from uavsim.typing import FloatArray
 
-__all__ = ["uav3d_scene"]
-
 
 def uav3d_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], options: Uav3dOptions) -> SceneRows:
     """Turn one strict scene into the uav3d dialect.

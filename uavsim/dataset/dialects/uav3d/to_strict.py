@@ -18,8 +18,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.classes import class_of_blueprint, class_of_label
 from uavsim.typing import JsonDict
 
-__all__ = ["strict_scene"]
-
 _NS_IF_ABOVE: Final = 10**17  # microseconds reach this in the year 5138
 
 

@@ -12,8 +12,6 @@ from uavsim.ingredients.flight_sensors.config.unit import NotNegative, Stream, U
 if TYPE_CHECKING:
     from uavsim.ingredients.flight_sensors.motion import Motion
 
-__all__ = ["Barometer"]
-
 
 class Barometer(Unit):
     """A barometer in the standard atmosphere."""

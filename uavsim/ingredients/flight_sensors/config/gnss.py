@@ -13,8 +13,6 @@ from uavsim.ingredients.flight_sensors.geodesy import geodetic_from_map
 if TYPE_CHECKING:
     from uavsim.ingredients.flight_sensors.motion import Motion
 
-__all__ = ["Gnss"]
-
 
 class Gnss(Unit):
     """A receiver in the carrier's origin; its errors are white."""

@@ -14,8 +14,6 @@ from uavsim.typing import FloatArray
 if TYPE_CHECKING:
     from uavsim.ingredients.flight_sensors.motion import Motion
 
-__all__ = ["Imu", "InertialNoise"]
-
 
 class InertialNoise(Model):
     """Errors of three gyroscopes (rad/s) or accelerometers (m/s^2), as Kalibr and IEEE 952 name them."""

@@ -12,8 +12,6 @@ from uavsim.ingredients.flight_sensors.config.unit import VECTOR, NotNegative, S
 if TYPE_CHECKING:
     from uavsim.ingredients.flight_sensors.motion import Motion
 
-__all__ = ["Magnetometer"]
-
 
 class Magnetometer(Unit):
     """A magnetometer; the Earth's field is the same all over a town."""

@@ -14,8 +14,6 @@ from uavsim.config.base import Model
 if TYPE_CHECKING:  # a check of YAML needs no splines
     from uavsim.ingredients.flight_sensors.motion import Motion
 
-__all__ = ["VECTOR", "NotNegative", "Stream", "Unit", "empty"]
-
 NotNegative = Annotated[float, Field(ge=0)]
 Stream: TypeAlias = npt.NDArray[Any]
 """(N,) readings in the order of time; the fields' names carry units, what has ``true`` in its name is without errors."""

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-__all__ = ["Boxes", "nms_by_distance"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Boxes:

@@ -15,8 +15,6 @@ from torch.nn import functional
 
 from uavsim_baselines.bev.grid import Grid, inverse
 
-__all__ = ["project", "sample_cameras"]
-
 _NEAREST_M: float = 0.1
 _OUTSIDE: float = 3.0  # in grid_sample's units, where an image reaches from -1 to 1
 

@@ -13,8 +13,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-__all__ = ["Grid", "inverse", "map_T_grid", "warp"]
-
 _ROUNDED: float = 1e-4  # of a cell: what single precision leaves of a turn by 90 degrees does not blur a feature map
 
 

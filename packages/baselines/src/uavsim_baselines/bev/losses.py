@@ -10,8 +10,6 @@ from torch.nn import functional
 
 from uavsim_baselines.bev.maps import HeadMaps
 
-__all__ = ["detection_losses", "distillation_loss", "gaussian_focal_loss"]
-
 _VALUES_WEIGHT: Final = 0.25  # CenterPoint's weight of values beside the heatmap
 _VELOCITY_WEIGHT: Final = 0.2  # CenterPoint's code weight of the velocity
 _ALPHA, _BETA = 2.0, 4.0

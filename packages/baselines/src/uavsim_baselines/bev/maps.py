@@ -17,8 +17,6 @@ from torch.nn import functional
 from uavsim_baselines.bev.boxes import Boxes
 from uavsim_baselines.bev.grid import Grid
 
-__all__ = ["VALUES", "HeadMaps", "Targets", "decode", "encode", "gaussian_radius_cells"]
-
 VALUES: Final = 10
 """Values of a cell: offset in cells (2), height (1), logarithm of length, width, height (3), sine and cosine of the heading
 (2), velocity (2); all in the frame ``grid``."""

@@ -22,8 +22,6 @@ from uavsim_baselines.data.frames import Frame
 from uavsim_baselines.data.items import Sight
 from uavsim_baselines.errors import BaselineError
 
-__all__ = ["KINDS", "Degradation", "DegradedSights"]
-
 KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {"pose": "poses of the others", "latency": "age of what the others send", "messages": "lost messages",
      "cameras": "lost images"}

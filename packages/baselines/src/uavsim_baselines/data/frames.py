@@ -15,8 +15,6 @@ from uavsim_baselines.bev.boxes import Boxes
 from uavsim_baselines.config import AgentId, DataConfig
 from uavsim_baselines.errors import BaselineError
 
-__all__ = ["SIDES", "Frame", "read_frames", "side_of"]
-
 SIDES: Final = ("air", "ground")
 """Where agents sense: drones in the air, cars and roadside units on the ground."""
 

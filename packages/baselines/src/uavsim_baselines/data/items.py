@@ -21,21 +21,6 @@ from uavsim_baselines.data.frames import SIDES, Frame, side_of
 from uavsim_baselines.detector.network import Views, grid_of
 from uavsim_baselines.errors import BaselineError
 
-__all__ = [
-    "Batch",
-    "BatchPlan",
-    "Images",
-    "Item",
-    "Items",
-    "Sight",
-    "Sights",
-    "collate",
-    "drones_heard",
-    "drones_used",
-    "sights_of",
-    "views_of",
-]
-
 _PAINTED: Final = 127
 """Of all colours, where an image shows a road user that the dataset has no box of."""
 

@@ -17,8 +17,6 @@ from uavsim_baselines.config import DataConfig
 from uavsim_baselines.data.frames import Frame
 from uavsim_baselines.data.items import Sight, Sights, sights_of
 
-__all__ = ["LateSights", "sights_for"]
-
 
 def sights_for(frames: Sequence[Frame], config: DataConfig) -> Sights:
     """Return what the drones of a configuration show of each frame."""

@@ -11,8 +11,6 @@ from typing import Any
 from uavsim_baselines.bev.boxes import Boxes
 from uavsim_baselines.errors import BaselineError
 
-__all__ = ["box_rows", "is_newer", "read_results", "write_json", "write_results"]
-
 
 def box_rows(boxes: Boxes, *, token: str, classes: Sequence[str]) -> list[dict[str, Any]]:
     """Return the rows of one sample's boxes; a velocity that is not known is 0."""

@@ -10,8 +10,6 @@ from torch.nn import functional
 
 from uavsim_baselines.bev.maps import VALUES, HeadMaps
 
-__all__ = ["BevLayers", "Head", "ImageBackbone"]
-
 _RARE = -2.19  # logit of 0.1: at the start few cells are centres
 
 

@@ -15,8 +15,6 @@ from uavsim_baselines.detector.layers import BevLayers, Head, ImageBackbone
 from uavsim_baselines.sharing import Messages, make_sharing
 from uavsim_baselines.sharing.messages import POSE_BYTES
 
-__all__ = ["Detection", "Detector", "Views", "grid_of"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Views:

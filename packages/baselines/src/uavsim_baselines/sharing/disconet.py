@@ -11,8 +11,6 @@ from torch import Tensor, nn
 
 from uavsim_baselines.sharing.messages import Messages, Shared, Sharing, feature_bytes, in_grid_of
 
-__all__ = ["DiscoNet"]
-
 _LOWEST = -1e9
 
 

@@ -13,8 +13,6 @@ from torch import Tensor, nn
 from uavsim_baselines.config import SharingConfig
 from uavsim_baselines.sharing.messages import FLOAT_BYTES, Messages, Shared, Sharing, feature_bytes, in_grid_of
 
-__all__ = ["When2com", "Who2com"]
-
 _LOWEST = -1e9  # of a score that must not count; finite, because a row of nothing but -inf has no softmax
 
 

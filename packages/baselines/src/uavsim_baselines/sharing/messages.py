@@ -11,8 +11,6 @@ from torch import Tensor, nn
 
 from uavsim_baselines.bev.grid import Grid, inverse, warp
 
-__all__ = ["FLOAT_BYTES", "POSE_BYTES", "Messages", "NoSharing", "Shared", "Sharing", "feature_bytes", "in_grid_of"]
-
 FLOAT_BYTES: Final = 4
 POSE_BYTES: Final = 7 * FLOAT_BYTES  # a place and a quaternion go with whatever lies in space
 

@@ -13,8 +13,6 @@ from torch import Tensor, nn
 from uavsim_baselines.config import SharingConfig
 from uavsim_baselines.sharing.messages import Messages, Shared, Sharing, feature_bytes, in_grid_of
 
-__all__ = ["V2VNet"]
-
 
 class V2VNet(Sharing):
     """A graph of drones; the mean of the messages that reach a cell updates it. A drone that hears nobody stays as it is."""

@@ -13,8 +13,6 @@ from torch import Tensor
 from uavsim_baselines.config import SharingConfig
 from uavsim_baselines.sharing.messages import FLOAT_BYTES, POSE_BYTES, Messages, Shared, Sharing, in_grid_of
 
-__all__ = ["Where2comm"]
-
 _LOWEST = -1e9
 _INDEX_BYTES = 4
 

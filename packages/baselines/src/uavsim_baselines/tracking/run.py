@@ -9,8 +9,6 @@ from uavsim_baselines.data.results import box_rows
 from uavsim_baselines.tracking.trackers import TRACKERS, Tracker
 from uavsim_baselines.training.predict import Prediction
 
-__all__ = ["track_rows"]
-
 
 def track_rows(
     predictions: Iterable[Prediction], *, tracker: str, classes: Sequence[str]

@@ -14,8 +14,6 @@ from uavsim_baselines.config import Config, parse_config
 from uavsim_baselines.detector.network import Detector
 from uavsim_baselines.errors import BaselineError
 
-__all__ = ["Checkpoint", "detector_of", "go_on", "read_checkpoint", "require_same", "write_checkpoint"]
-
 _FORMAT: Final = 1
 
 

@@ -10,8 +10,6 @@ import torch
 from uavsim_baselines.config import Config
 from uavsim_baselines.errors import OutOfMemory
 
-__all__ = ["with_memory_reported"]
-
 
 @contextmanager
 def with_memory_reported(config: Config, *, device: torch.device) -> Iterator[None]:

@@ -10,9 +10,6 @@ import numpy as np
 
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["NOTHING", "Cubics", "cubics"]
-
-
 _JUMP_M: Final = 1e-3
 
 

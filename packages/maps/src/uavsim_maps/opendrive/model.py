@@ -11,21 +11,6 @@ from uavsim.typing import FloatArray
 from uavsim_maps.opendrive.cubics import NOTHING, Cubics
 from uavsim_maps.opendrive.plan_view import PlanView
 
-__all__ = [
-    "FINE_M",
-    "Fault",
-    "Junction",
-    "Lane",
-    "Link",
-    "Mark",
-    "Network",
-    "Road",
-    "RoadObject",
-    "Section",
-    "Signal",
-    "Speed",
-]
-
 FINE_M = 0.01  # a chord leaves a curve by no more
 _BEFORE_M = 1e-6  # the end of a section: there the lane offset of the next one may begin with a jump
 _RAMP_M = 0.5  # what a border that jumps takes to get there: not all of the piece before

@@ -6,8 +6,6 @@ import math
 from typing import TypeAlias
 from xml.etree import ElementTree
 
-__all__ = ["Element", "Faulty", "number"]
-
 Element: TypeAlias = ElementTree.Element
 
 _LARGEST = 1e8

@@ -8,8 +8,6 @@ from uavsim.typing import FloatArray
 from uavsim_maps.opendrive.model import Fault, Road, RoadObject, Signal
 from uavsim_maps.opendrive.numbers import Element, Faulty, number
 
-__all__ = ["outline_on_map", "read_objects", "read_signals"]
-
 
 def read_objects(road: Road, element: Element, faults: list[Fault]) -> None:
     """Add the objects of a road's element to the road."""

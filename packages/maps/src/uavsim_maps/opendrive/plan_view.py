@@ -13,8 +13,6 @@ import numpy as np
 
 from uavsim.typing import FloatArray
 
-__all__ = ["Piece", "PlanView"]
-
 _GAUSS: Final = np.polynomial.legendre.leggauss(20)
 _TABLE: Final = 513  # rows of a polynomial's table of lengths
 

@@ -22,8 +22,6 @@ from uavsim_maps.opendrive.numbers import Element, Faulty, number
 from uavsim_maps.opendrive.objects import read_objects, read_signals
 from uavsim_maps.opendrive.plan_view import Piece, PlanView
 
-__all__ = ["read_network", "read_opendrive"]
-
 _LARGEST_BYTES: Final = 300_000_000
 _GAP_M: Final = 0.1
 _LONGEST_M: Final = 1e5
