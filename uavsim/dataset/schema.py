@@ -80,6 +80,23 @@ class Table(Generic[Row]):
     where_empty: bool = True
     references: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def where_used(cls, name: str, row: type[Row], column: str, *, of: str = "", refers: bool = False) -> Table[Row]:
+        """Make one that is written only where it has rows, each of the scene of the row whose token ``column`` holds.
+
+        Args:
+            name: of the table.
+            row: its columns.
+            column: ``sample_token``, say.
+            of: the table that it names; default: the column's name without ``_token``.
+            refers: ``references`` says so.
+        """
+        table = of or column.removesuffix("_token")
+        references = {column: table} if refers else {}
+        return cls(
+            name, row, Owner.by(column, f"{table}.token"), required=False, where_empty=False, references=references
+        )
+
     @property
     def file(self) -> str:
         """Name of the file in the version folder."""
@@ -110,44 +127,21 @@ CALIBRATED_SENSOR: Final = Table(
 )
 CAMERA_POSE: Final = Table("camera_pose", rows.CameraPoseRow, Owner.by("token", "sample_data.token"), required=False)
 LAYER: Final = Table("layer", rows.LayerRow, Owner.by("sample_data_token", "sample_data.token"), required=False)
-SHUTTER_TICK: Final = Table(
-    "shutter_tick",
-    rows.ShutterTickRow,
-    Owner.by("sample_data_token", "sample_data.token"),
-    required=False,
-    where_empty=False,
-)
+SHUTTER_TICK: Final = Table.where_used("shutter_tick", rows.ShutterTickRow, "sample_data_token")
 VISIBILITY_DETAIL: Final = Table(
     "visibility_detail",
     rows.VisibilityDetailRow,
     Owner.by("sample_annotation_token", "sample_annotation.token"),
     required=False,
 )
-IGNORE_REGION: Final = Table(
-    "ignore_region",
-    rows.IgnoreRegionRow,
-    Owner.by("sample_data_token", "sample_data.token"),
-    required=False,
-    where_empty=False,
-)
-SWEEP_ANNOTATION: Final = Table(
-    "sweep_annotation",
-    rows.SweepAnnotationRow,
-    Owner.by("sample_token", "sample.token"),
-    required=False,
-    where_empty=False,
-)
+IGNORE_REGION: Final = Table.where_used("ignore_region", rows.IgnoreRegionRow, "sample_data_token")
+SWEEP_ANNOTATION: Final = Table.where_used("sweep_annotation", rows.SweepAnnotationRow, "sample_token")
 AGENT_VIEW: Final = Table(
     "agent_view", rows.AgentViewRow, Owner.by("sample_data_token", "sample_data.token"), required=False
 )
-LIDARSEG: Final = Table(
-    "lidarseg",
-    rows.LidarsegRow,
-    Owner.by("sample_data_token", "sample_data.token"),
-    required=False,
-    where_empty=False,  # where it is, the devkit looks for labels
-)
-AGENT: Final = Table("agent", rows.AgentRow, Owner.by("scene_token", "scene.token"), required=False, where_empty=False)
+# where it is, the devkit looks for labels
+LIDARSEG: Final = Table.where_used("lidarseg", rows.LidarsegRow, "sample_data_token")
+AGENT: Final = Table.where_used("agent", rows.AgentRow, "scene_token")
 
 TABLES: Final[tuple[Table[Any], ...]] = (
     CATEGORY,

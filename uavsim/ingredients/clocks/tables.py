@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TypedDict
 
-from uavsim.dataset.schema import Owner, Table
+from uavsim.dataset.schema import Table
 
 
 class ClockRow(TypedDict):
@@ -47,28 +47,7 @@ class MessageRow(TypedDict):
     arrival: int
 
 
-CLOCK: Final = Table(
-    "clock",
-    ClockRow,
-    Owner.by("scene_token", "scene.token"),
-    required=False,
-    where_empty=False,
-    references={"scene_token": "scene"},
-)
-CLOCK_READING: Final = Table(
-    "clock_reading",
-    ClockReadingRow,
-    Owner.by("sample_data_token", "sample_data.token"),
-    required=False,
-    where_empty=False,
-    references={"sample_data_token": "sample_data"},
-)
-MESSAGE: Final = Table(
-    "message",
-    MessageRow,
-    Owner.by("scene_token", "scene.token"),
-    required=False,
-    where_empty=False,
-    references={"scene_token": "scene"},
-)
+CLOCK: Final = Table.where_used("clock", ClockRow, "scene_token", refers=True)
+CLOCK_READING: Final = Table.where_used("clock_reading", ClockReadingRow, "sample_data_token", refers=True)
+MESSAGE: Final = Table.where_used("message", MessageRow, "scene_token", refers=True)
 TABLES: Final = (CLOCK, CLOCK_READING, MESSAGE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TypedDict
 
-from uavsim.dataset.schema import Owner, Table
+from uavsim.dataset.schema import Table
 
 
 class CornerCaseRow(TypedDict):
@@ -39,10 +39,6 @@ class ObjectTagRow(TypedDict):
     corner_case_token: str
 
 
-CORNER_CASE: Final = Table(
-    "corner_case", CornerCaseRow, Owner.by("scene_token", "scene.token"), required=False, where_empty=False
-)
-OBJECT_TAG: Final = Table(
-    "object_tag", ObjectTagRow, Owner.by("instance_token", "instance.token"), required=False, where_empty=False
-)
+CORNER_CASE: Final = Table.where_used("corner_case", CornerCaseRow, "scene_token")
+OBJECT_TAG: Final = Table.where_used("object_tag", ObjectTagRow, "instance_token")
 TABLES: Final = (CORNER_CASE, OBJECT_TAG)

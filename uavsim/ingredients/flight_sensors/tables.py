@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TypedDict
 
-from uavsim.dataset.schema import Owner, Table
+from uavsim.dataset.schema import Table
 
 
 class StreamRow(TypedDict):
@@ -23,12 +23,5 @@ class StreamRow(TypedDict):
     filename: str
 
 
-STREAM: Final = Table(
-    "stream",
-    StreamRow,
-    Owner.by("scene_token", "scene.token"),
-    required=False,
-    where_empty=False,
-    references={"scene_token": "scene"},
-)
+STREAM: Final = Table.where_used("stream", StreamRow, "scene_token", refers=True)
 TABLES: Final = (STREAM,)

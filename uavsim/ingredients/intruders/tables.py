@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NotRequired, TypedDict
 
 from uavsim.dataset.rows import Vector
-from uavsim.dataset.schema import Owner, Table
+from uavsim.dataset.schema import Table
 
 
 class EncounterRow(TypedDict):
@@ -52,14 +52,6 @@ class IntruderViewRow(TypedDict):
     is_above_horizon: NotRequired[int]
 
 
-ENCOUNTER: Final = Table(
-    "encounter", EncounterRow, Owner.by("scene_token", "scene.token"), required=False, where_empty=False
-)
-INTRUDER_VIEW: Final = Table(
-    "intruder_view",
-    IntruderViewRow,
-    Owner.by("sample_data_token", "sample_data.token"),
-    required=False,
-    where_empty=False,
-)
+ENCOUNTER: Final = Table.where_used("encounter", EncounterRow, "scene_token")
+INTRUDER_VIEW: Final = Table.where_used("intruder_view", IntruderViewRow, "sample_data_token")
 TABLES: Final = (ENCOUNTER, INTRUDER_VIEW)

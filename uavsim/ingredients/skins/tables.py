@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, TypedDict
 
-from uavsim.dataset.schema import INSTANCE, Owner, Table, Tables
+from uavsim.dataset.schema import INSTANCE, Table, Tables
 from uavsim.dataset.tokens import token
 from uavsim.ingredients.skins.records import SkinPlan
 from uavsim.records.labels import SceneLabels
@@ -25,14 +25,7 @@ class SkinRow(TypedDict):
     other_traffic: bool
 
 
-SKIN: Final = Table(
-    "skin",
-    SkinRow,
-    Owner.by("scene_token", "scene.token"),
-    required=False,
-    where_empty=False,
-    references={"scene_token": "scene"},
-)
+SKIN: Final = Table.where_used("skin", SkinRow, "scene_token", refers=True)
 TABLES: Final = (SKIN,)
 
 

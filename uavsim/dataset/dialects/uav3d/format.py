@@ -112,20 +112,8 @@ STRICT_CALIBRATED_SENSOR: Final = Table(
     Owner.by("token", "sample_data.uav_calibrated_sensor_token", "strict_sample_data.calibrated_sensor_token"),
     required=False,
 )
-STRICT_LAYER: Final = Table(
-    "strict_layer",
-    LayerRow,
-    Owner.by("sample_data_token", "strict_sample_data.token"),
-    required=False,
-    where_empty=False,
-)
-STRICT_LIDARSEG: Final = Table(
-    "strict_lidarseg",
-    LidarsegRow,
-    Owner.by("sample_data_token", "strict_sample_data.token"),
-    required=False,
-    where_empty=False,
-)
+STRICT_LAYER: Final = Table.where_used("strict_layer", LayerRow, "sample_data_token", of="strict_sample_data")
+STRICT_LIDARSEG: Final = Table.where_used("strict_lidarseg", LidarsegRow, "sample_data_token", of="strict_sample_data")
 STRICT_CATEGORY: Final = Table("strict_category", CategoryRow, scope="shared", required=False)
 STRICT_SENSOR: Final = Table("strict_sensor", SensorRow, scope="dataset", required=False)
 CARRIED: Final[tuple[Table[Any], ...]] = (
