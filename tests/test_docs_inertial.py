@@ -7,27 +7,23 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from tests.dataset_factory import make_dataset
 from tests.export.streams import add_streams
+from tests.other_python import python_of
 from uavsim.export import ExportRequest
 from uavsim.export.rosbag2 import export_rosbag2
 from uavsim.ingredients.flight_sensors.config import Units
 
 ROOT = Path(__file__).parents[1]
-READERS = ROOT / ".venv-readers/bin/python"
 
 
 def test_the_pages_code_lands_within_its_stated_errors(tmp_path: Path) -> None:
-    if not READERS.exists():
-        pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
     data = make_dataset(tmp_path / "own", scenes=1, samples=21, sweeps=0, drones=1, size_px=(16, 9), cameras=("FRONT",))
     add_streams(data, drones=1, units=Units.model_validate({"imu": {}, "gnss": {}}))
     (bag,) = export_rosbag2(ExportRequest(data, tmp_path / "bags"))
     page = (ROOT / "docs/inertial-navigation.md").read_text("utf-8")
     code = "\n".join(re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE))
-    command, environment = [str(READERS), "-W", "error", "-c", code], os.environ | {"UAVSIM_BAG": str(bag)}
+    command, environment = [str(python_of("readers")), "-W", "error", "-c", code], os.environ | {"UAVSIM_BAG": str(bag)}
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-3000:]
     head, by_hand, alone, both = run.stdout.splitlines()

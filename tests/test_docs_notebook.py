@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from tests.e2e.command import uavsim
+from tests.other_python import python_of
 from uavsim.images.codec import decode_rgb
 from uavsim.typing import FloatArray, JsonDict
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOK = ROOT / "docs/look-at-a-dataset.ipynb"
-READERS = ROOT / ".venv-readers/bin/python"
 DEMO = shlex.split((ROOT / "scripts/demo").read_text("utf-8").partition(".venv/bin/uavsim ")[2])[:-2]  # without --out
 RUN = """
 import sys, nbformat
@@ -46,8 +46,7 @@ def shown(path: Path) -> Iterator[tuple[str, str | FloatArray]]:
 
 @pytest.mark.timeout(600)
 def test_the_notebook_shows_what_is_stored_in_it(tmp_path: Path) -> None:
-    if not READERS.exists():
-        pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
+    python = python_of("readers")
     uavsim(*DEMO, "--out", tmp_path / "demo", timeout=400)
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ROOT), sysconfig.get_paths()["purelib"]]),
@@ -55,7 +54,7 @@ def test_the_notebook_shows_what_is_stored_in_it(tmp_path: Path) -> None:
         "HOME": str(tmp_path),
         "IPYTHONDIR": str(tmp_path / "ipython"),
     }
-    command = [str(READERS), "-W", "ignore", "-c", RUN, str(NOTEBOOK), str(tmp_path / "run.ipynb")]
+    command = [str(python), "-W", "ignore", "-c", RUN, str(NOTEBOOK), str(tmp_path / "run.ipynb")]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-3000:]
     stored, made = list(shown(NOTEBOOK)), list(shown(tmp_path / "run.ipynb"))

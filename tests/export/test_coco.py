@@ -1,18 +1,16 @@
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.other_python import printed_by
 from uavsim.errors import UnknownNameError
 from uavsim.export import ExportRequest
 from uavsim.export.coco import export_coco
 from uavsim.images import codec
 from uavsim.images.rle import decode_rle
-
-REPOSITORY = Path(__file__).parents[2]
 
 
 def test_boxes_and_masks_are_those_of_the_instance_images(strict: Path, tmp_path: Path) -> None:
@@ -60,9 +58,6 @@ def test_regions_without_a_box_are_crowds(strict: Path, tmp_path: Path) -> None:
 
 
 def test_cocos_own_tools_read_it(strict: Path, tmp_path: Path) -> None:
-    python = REPOSITORY / ".venv-judge/bin/python"
-    if not python.exists():
-        pytest.skip("no .venv-judge here; scripts/setup makes it")
     (path,) = export_coco(ExportRequest(strict, tmp_path))
     script = (
         "import sys, contextlib, io\n"
@@ -71,8 +66,7 @@ def test_cocos_own_tools_read_it(strict: Path, tmp_path: Path) -> None:
         "bad = [a for a in coco.loadAnns(coco.getAnnIds()) if coco.annToMask(a).sum() != a['area']]\n"
         "print(len(coco.imgs), len(coco.anns) > 80, len(bad))\n"
     )
-    run = subprocess.run([python, "-W", "ignore", "-c", script, path], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["40", "True", "0"]
+    assert printed_by("judge", script, path).split() == ["40", "True", "0"]
 
 
 def test_wrong_names(strict: Path, tmp_path: Path) -> None:

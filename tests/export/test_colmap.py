@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,8 @@ import numpy as np
 import pytest
 
 import uavsim
-from tests.export.test_lenses import BROWN, FISHEYE, READERS, with_lenses
+from tests.export.test_lenses import BROWN, FISHEYE, with_lenses
+from tests.other_python import printed_by
 from uavsim.export import ExportRequest
 from uavsim.export.colmap import export_colmap
 from uavsim.images import codec
@@ -170,8 +170,5 @@ def test_pycolmap_knows_the_lenses(strict: Path, tmp_path: Path, brown: dict[str
 
 
 def judged(folder: Path, form: str) -> dict[str, Any]:
-    if not READERS.exists():
-        pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
-    command = [str(READERS), "-c", JUDGE, str(folder / "sparse/0"), form]
-    found: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    found: dict[str, Any] = json.loads(printed_by("readers", JUDGE, folder / "sparse/0", form))
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,11 @@ import yaml
 import uavsim
 from tests.dataset_factory import make_dataset
 from tests.export.streams import add_streams
+from tests.other_python import printed_by
 from uavsim.errors import DatasetError
 from uavsim.export import ExportRequest
 from uavsim.export.euroc import export_euroc
 from uavsim.images import codec
-
-READERS = Path(__file__).parents[2] / ".venv-readers/bin"
 
 
 @pytest.fixture(scope="module")
@@ -85,17 +83,12 @@ def test_images_are_grey_and_named_by_their_time(data: Path, mav0: Path) -> None
 
 
 def test_evo_reads_the_truth(data: Path, mav0: Path) -> None:
-    if not (READERS / "evo_traj").exists():
-        pytest.skip("no evo in .venv-readers; scripts/setup --readers makes it")
     code = (
         "import sys, json; from evo.tools import file_interface as f; t = f.read_euroc_csv_trajectory(sys.argv[1]); "
         "print(json.dumps([t.positions_xyz.tolist(), t.orientations_quat_wxyz.tolist(), t.timestamps.tolist(), t.check()[0]]))"
     )
     path = mav0 / "state_groundtruth_estimate0/data.csv"
-    run = subprocess.run(
-        [READERS / "python", "-W", "ignore", "-c", code, path], capture_output=True, text=True, check=True
-    )
-    places, turns, times_s, fine = json.loads(run.stdout)
+    places, turns, times_s, fine = json.loads(printed_by("readers", code, path))
     found = next(s for s in uavsim.open(data).scene("scene_00").streams if s.channel == "IMU_id_1").readings()
     np.testing.assert_array_equal(places, found["position_map_m"])
     np.testing.assert_array_equal(turns, found["quat_wxyz"])

@@ -8,7 +8,6 @@ image, right is map -y and down is map -z. A car's centre at (120, 45, 58) is 20
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import pytest
 from rerun.chunk import RrdReader
 
 import uavsim
+from tests.other_python import printed_by
 from uavsim.export import ExportRequest
 from uavsim.export.mcap import export_mcap
 from uavsim.export.nerfstudio import export_nerfstudio
@@ -24,7 +24,6 @@ from uavsim.images import codec
 from uavsim.publish.parquet import rows_of
 from uavsim.view import ViewRequest, write_recording
 
-READERS = Path(__file__).parents[2] / ".venv-readers/bin/python"
 HALF = float(np.sqrt(0.5))
 PLACE = [100.0, 50.0, 60.0]
 FACES_MAP_Y = [HALF, 0.0, 0.0, HALF]  # 90 degrees about z
@@ -145,8 +144,6 @@ def test_nerfstudio(paper: Path, tmp_path: Path) -> None:
 
 
 def test_mcap(paper: Path, tmp_path: Path) -> None:
-    if not READERS.exists():
-        pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
     (path,) = export_mcap(ExportRequest(paper, tmp_path))
     script = (
         "import sys, json\n"
@@ -163,8 +160,7 @@ def test_mcap(paper: Path, tmp_path: Path) -> None:
         "    if hasattr(p, 'K'): found['K'] = list(p.K); found['frame'] = p.frame_id\n"
         "print(json.dumps(found))\n"
     )
-    run = subprocess.run([READERS, "-c", script, path], capture_output=True, text=True, check=True)
-    got = json.loads(run.stdout)
+    got = json.loads(printed_by("readers", script, path))
     np.testing.assert_allclose(got["map drone_0"][0], PLACE, atol=1e-12)
     np.testing.assert_allclose(got["map drone_0"][1], FACES_MAP_Y, atol=1e-12)
     np.testing.assert_allclose(got["drone_0 CAMERA_RIGHT_id_0"][0], [0, 0, 0], atol=1e-12)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,11 @@ import pytest
 
 import uavsim
 from tests.dataset_factory import in_uav3d
+from tests.other_python import printed_by
 from uavsim.dataset.tables import read_rows, write_rows
 from uavsim.errors import DatasetError
 from uavsim.export import EXPORTERS, ExportRequest, InfoOptions, write_uav3d_infos
 
-READERS = Path(__file__).parents[2] / ".venv-readers/bin/python"
 BROWN = {"uav_lens": "brown_conrady", "uav_distortion": [-0.05, 0.01, 0.002, -0.001, 0.003]}
 FISHEYE = {"uav_lens": "equidistant", "uav_distortion": [-0.01, 0.002, -0.001, 0.0002]}
 CHANNELS = [f"CAMERA_{name}_id_{drone}" for name in ("FRONT", "BACK", "LEFT", "RIGHT", "BOTTOM") for drone in (0, 1)]
@@ -64,12 +63,9 @@ def lenses(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_robots_readers_get_the_lens(kind: str, topic: str, fisheye: str, lenses: Path, tmp_path: Path) -> None:
-    if not READERS.exists():
-        pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
     EXPORTERS.pick(kind)(ExportRequest(lenses, tmp_path, split="uav_val"))
     (path,) = tmp_path.rglob("*.mcap")
-    run = subprocess.run([READERS, "-c", READ, path], capture_output=True, text=True, check=True)
-    found = json.loads(run.stdout)
+    found = json.loads(printed_by("readers", READ, path))
     assert found[topic.format(0)] == [fisheye, FISHEYE["uav_distortion"]]
     assert found[topic.format(1)] == ["plumb_bob", BROWN["uav_distortion"]]
 

@@ -1,19 +1,13 @@
 import json
-import subprocess
 from pathlib import Path
 
-import pytest
-
 import uavsim
+from tests.other_python import printed_by
 from uavsim.export import ExportRequest
 from uavsim.export.mcap import export_mcap
 
-READERS = Path(__file__).parents[2] / ".venv-readers/bin/python"
-
 
 def test_mcaps_own_reader_finds_every_message(strict: Path, tmp_path: Path) -> None:
-    if not READERS.exists():
-        pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
     (path,) = export_mcap(ExportRequest(strict, tmp_path, split="uav_val"))
     script = (
         "import sys, json, collections\n"
@@ -25,8 +19,7 @@ def test_mcaps_own_reader_finds_every_message(strict: Path, tmp_path: Path) -> N
         "        sizes[channel.topic] = len(message.data)\n"
         "print(json.dumps({'found': found, 'times': sorted(times), 'sizes': sizes}))\n"
     )
-    run = subprocess.run([READERS, "-c", script, path], capture_output=True, text=True, check=True)
-    got = json.loads(run.stdout)
+    got = json.loads(printed_by("readers", script, path))
     scene = uavsim.open(strict).scene("scene_01")
     assert got["times"] == sorted({sample.timestamp_us * 1000 for sample in scene})
     assert got["found"]["/tf foxglove.FrameTransforms"] == 2

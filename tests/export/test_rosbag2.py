@@ -10,6 +10,7 @@ import pytest
 
 import uavsim
 from tests.dataset_factory import make_dataset
+from tests.other_python import printed_by, python_of
 from uavsim.access import Image
 from uavsim.errors import UnknownNameError
 from uavsim.export import ExportRequest
@@ -23,7 +24,6 @@ from uavsim.ingredients.flight_sensors.config.imu import Imu, InertialNoise
 from uavsim.ingredients.flight_sensors.config.magnetometer import Magnetometer
 from uavsim.ingredients.flight_sensors.motion import Track
 
-READERS = Path(__file__).parents[2] / ".venv-readers/bin"
 READ = """
 import json, sys
 from pathlib import Path
@@ -72,17 +72,14 @@ def bag(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def read_bag(bag: Path) -> dict[str, Any]:
     """Read every message by both readers; return how many there are, and of each topic its times and more."""
-    if not READERS.exists():
-        pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
-    run = subprocess.run([READERS / "python", "-c", READ, bag], capture_output=True, text=True, check=True)
-    found: dict[str, Any] = json.loads(run.stdout)
+    found: dict[str, Any] = json.loads(printed_by("readers", READ, bag))
     assert found["count"] == sum(len(one["times_ns"]) for one in found["found"].values())
     return found
 
 
 def convert_to_ros_1(bag: Path, made: Path) -> None:
     """Let ``rosbags-convert`` write a bag of ROS 1."""
-    subprocess.run([READERS / "rosbags-convert", "--src", bag, "--dst", made], check=True)
+    subprocess.run([python_of("readers").with_name("rosbags-convert"), "--src", bag, "--dst", made], check=True)
     assert made.read_bytes().startswith(b"#ROSBAG V2.0")
 
 
@@ -196,8 +193,6 @@ print(json.dumps(found))
 
 
 def test_streams_come_at_their_own_times(tmp_path: Path) -> None:
-    if not READERS.exists():
-        pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
     folder = make_dataset(tmp_path / "own", samples=2, sweeps=0, drones=1, size_px=(32, 18))
     (version,) = folder.glob("v1.0-*")
     scene = uavsim.open(folder).scene("scene_00")
@@ -221,8 +216,7 @@ def test_streams_come_at_their_own_times(tmp_path: Path) -> None:
     (version / "stream.json").write_text(json.dumps(rows))
     assert [stream.kind for stream in uavsim.open(folder).scene("scene_00").streams] == list(units)
     bag = export_rosbag2(ExportRequest(folder, tmp_path / "bags"))[0]
-    run = subprocess.run([READERS / "python", "-c", STREAMS, bag], capture_output=True, text=True, check=True)
-    read = json.loads(run.stdout)
+    read = json.loads(printed_by("readers", STREAMS, bag))
     times_ns = [(first_us + 5000 * n) * 1000 for n in range(3)]
     assert [(t, frame) for t, frame, _ in read["/airsim_node/drone_0/imu/imu"]] == [(t, "drone_0") for t in times_ns]
     np.testing.assert_allclose(read["/airsim_node/drone_0/imu/imu"][1][2], [0, 0, 9.81], atol=1e-9)

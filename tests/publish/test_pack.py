@@ -12,11 +12,11 @@ import pytest
 
 import uavsim
 from tests.dataset_factory import add_what_no_dialect_knows
+from tests.other_python import python_of
 from uavsim.errors import DatasetError, InputError, StorageError, UnknownNameError
 from uavsim.publish import PublishRequest, publish, verify
 from uavsim.publish.certificate import FORMAT, block, read_certificate
 
-READERS = Path(__file__).parents[2] / ".venv-readers/bin/python"
 EIGHT = (
     "rai:dataLimitations", "rai:dataBiases", "rai:personalSensitiveInformation", "rai:dataUseCases", "rai:dataSocialImpact",
     "rai:hasSyntheticData", "prov:wasDerivedFrom", "prov:wasGeneratedBy",
@@ -34,11 +34,9 @@ def pack(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def read(script: str, *arguments: object, home: Path) -> dict:
     """Run a script with the outside readers; its last line is JSON."""
-    if not READERS.exists():
-        pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
     environment = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "VIRTUAL_ENV"}}
     environment |= {"HF_HUB_OFFLINE": "1", "HF_HOME": str(home), "HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
-    command = [str(READERS), "-W", "ignore", "-c", script, *map(str, arguments)]
+    command = [str(python_of("readers")), "-W", "ignore", "-c", script, *map(str, arguments)]
     run = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert run.returncode == 0, run.stderr[-2000:]
     return json.loads(run.stdout.splitlines()[-1])

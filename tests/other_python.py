@@ -1,0 +1,29 @@
+"""Pythons of environments beside ours, in which the programs of others read what we write."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+_NO_WINDOW = os.environ | {"MPLBACKEND": "agg"}
+SETUP = {"judge": "", "readers": " --readers", "torch": " --torch-readers"}
+
+
+def python_of(environment: str) -> Path:
+    """Return the interpreter of an environment; without one, the test is skipped."""
+    python = ROOT / f".venv-{environment}/bin/python"
+    if not python.exists():
+        pytest.skip(f"no .venv-{environment} here; scripts/setup{SETUP[environment]} makes it")
+    return python
+
+
+def printed_by(environment: str, script: str, *arguments: object) -> str:
+    """Run a script in an environment; return what it prints."""
+    command = [str(python_of(environment)), "-W", "ignore", "-c", script, *map(str, arguments)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env=_NO_WINDOW)
+    assert run.returncode == 0, run.stderr[-3000:]
+    return run.stdout
