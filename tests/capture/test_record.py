@@ -19,8 +19,8 @@ from tools.common.plans import scene_plan
 from uavsim.annotate.measure import SceneMeasurement
 from uavsim.capture import recording_writer
 from uavsim.capture.measuring import MeasureScene
-from uavsim.capture.record import BUILDINGS_NAME, ROADS_NAME, record_scene
-from uavsim.capture.recording_reader import LOG_NAME, read_recording
+from uavsim.capture.record import record_scene
+from uavsim.capture.recording_reader import BUILDINGS_NAME, LOG_NAME, ROADS_NAME, read_recording
 from uavsim.errors import MissedTick, SceneVoid, SimulatorLost, StorageError
 from uavsim.images import codec
 from uavsim.ingredients.town_maps.records import MapsPlan

@@ -69,13 +69,19 @@ def made(dataset_yaml: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     One scene is over before a server would answer: what imports Prefect for it, here or in a child, ends with an error.
     """
-    out, without = tmp_path_factory.mktemp("made") / "out", tmp_path_factory.mktemp("without")
-    (without / "prefect.py").write_text("raise SystemExit('a short run imports Prefect')\n")
+    out = tmp_path_factory.mktemp("made") / "out"
     env = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_API_")}
-    env["PYTHONPATH"] = os.pathsep.join([str(without), *filter(None, [env.get("PYTHONPATH")])])
+    env |= without(tmp_path_factory.mktemp("without"), "prefect")
     done = uavsim("generate", "--dataset", dataset_yaml, "--out", out, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     return out
+
+
+def without(folder: Path, *modules: str) -> dict[str, str]:
+    """Make modules end whoever imports them; returns the environment in which they do."""
+    for name in modules:
+        (folder / f"{name}.py").write_text(f"raise SystemExit('this run imports {name}')\n")
+    return {"PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])}
 
 
 def test_what_was_asked_for_is_there(made: Path) -> None:
@@ -153,7 +159,8 @@ def test_a_second_start_finds_everything_done(made: Path, dataset_yaml: Path) ->
 )
 def test_bad_input_is_one_line_and_writes_nothing(arguments: list[str], words: list[str], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = uavsim("generate", *arguments, "--out", out)
+    env = os.environ | without(tmp_path, "prefect", "numba")  # either takes as long as all else until it is said
+    done = uavsim("generate", *arguments, "--out", out, env=env)
     assert done.returncode == 2, done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     for word in words:

@@ -16,6 +16,7 @@ from threading import Event
 
 from uavsim.capture.assemble import Assembler, Capture
 from uavsim.capture.measuring import FrameMeasure, MeasureScene
+from uavsim.capture.recording_reader import BUILDINGS_NAME, ROADS_NAME
 from uavsim.capture.recording_writer import RecordingWriter, yield_to_client
 from uavsim.capture.rig import sensor_poses
 from uavsim.capture.shutter import ThroughShutters
@@ -26,11 +27,6 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import AgentState, DroneState, RecordedFrame, SessionFacts, ShutterTick
 from uavsim.simulate.ports import Heartbeat, PendingReadings, SceneTraffic, SensorPose, TickState, WorldPort
 from uavsim.simulate.session import Session
-
-ROADS_NAME = "town.xodr"
-"""The town's OpenDRIVE text, in a recording's folder until the scene is committed; where an ingredient makes files of it."""
-BUILDINGS_NAME = "town_buildings.json"
-"""The town's buildings, beside it, where an ingredient needs them."""
 
 SampleTaken = Callable[[int, int], None]
 """Called with (samples taken, images taken) after every capture."""

@@ -15,9 +15,13 @@ from uavsim.records.codec import unpack_plan, unpack_value
 from uavsim.records.motion import MotionLog
 from uavsim.records.recording import RecordedFrame, Recording, SessionFacts
 
-__all__ = ["LOG_NAME", "RECORDING_FORMAT", "read_recording"]
+__all__ = ["BUILDINGS_NAME", "LOG_NAME", "RECORDING_FORMAT", "ROADS_NAME", "read_recording"]
 
 LOG_NAME: Final = "log.msgpack"
+ROADS_NAME: Final = "town.xodr"
+"""The town's OpenDRIVE text, in a recording's folder until the scene is committed; where an ingredient makes files of it."""
+BUILDINGS_NAME: Final = "town_buildings.json"
+"""The town's buildings, beside it, where an ingredient needs them."""
 RECORDING_FORMAT: Final = "uavsim-recording-6"
 """A stream of msgpack values: ``{"format", "plan", "facts", "actors", "drivable", "motion"}``, each frame,
 ``{"end": frames}``."""

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 from typing import Final
 
-from uavsim.capture.record import BUILDINGS_NAME, ROADS_NAME
+from uavsim.capture.recording_reader import BUILDINGS_NAME, ROADS_NAME
 from uavsim.errors import DatasetError, StorageError
 from uavsim.files.parse import parse_json
 from uavsim.records.codec import pack_value

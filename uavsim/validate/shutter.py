@@ -15,7 +15,6 @@ from uavsim.typing import IntArray
 from uavsim.validate.dataset import DataSet
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
-from uavsim.validate.image_measurements import ids_and_tags
 
 _KINDS: Final = ("shutter", "shutter_instance")
 _NEAR_M: Final = 1e-3
@@ -64,6 +63,8 @@ def _wrong(
 ) -> Iterator[tuple[str, str]]:
     """Yield codes and faults of one image."""
     exposure_us, readout_us, step_us = times
+    from uavsim.validate.image_measurements import ids_and_tags  # compiled code, for those who look at shutters
+
     ticks, stamp = data["shutter_tick"], int(data["sample_data"]["timestamp"][row])
     wanted = stamp + np.arange((exposure_us + readout_us) // step_us + 1) * step_us
     if not np.array_equal(ticks["timestamp"][own], wanted):

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from tools.common.plans import scene_plan
-from uavsim.capture.record import BUILDINGS_NAME, ROADS_NAME
+from uavsim.capture.recording_reader import BUILDINGS_NAME, ROADS_NAME
 from uavsim.errors import ConfigError, DatasetError, StorageError
 from uavsim.ingredients.town_maps.records import MapsPlan
 from uavsim.plan import plan_scenes
