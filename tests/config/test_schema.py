@@ -1,6 +1,7 @@
 """Editors and uavsim agree: what one accepts the other does."""
 
 import json
+from functools import cache
 
 import jsonschema
 import pytest
@@ -14,10 +15,15 @@ ROOT = packaged_root()
 FILES = sorted([*ROOT.glob("flight_plans/**/*.yaml"), *ROOT.glob("town_configs/*.yaml")])
 
 
+@cache
+def made():
+    """The schemas, which take a quarter of a second to make, and a registry in which they find each other."""
+    found = schemas()
+    return found, [referencing.Resource.from_contents(one) for one in found.values()] @ referencing.Registry()
+
+
 def validator(schema):
-    """A validator that finds the other schemas beside the one that refers to them."""
-    beside = [referencing.Resource.from_contents(other) for other in schemas().values()]
-    return jsonschema.Draft202012Validator(schema, registry=beside @ referencing.Registry())
+    return jsonschema.Draft202012Validator(schema, registry=made()[1])
 
 
 def as_json(path):
@@ -36,7 +42,7 @@ def test_every_file_names_its_schema_and_fits(path):
 
 @pytest.mark.parametrize("kind", kinds())
 def test_schemas_are_schemas_and_refuse_unknown_keys(kind):
-    schema = schemas()[kind]
+    schema = made()[0][kind]
     jsonschema.Draft202012Validator.check_schema(schema)
     errors = [e.validator for e in validator(schema).iter_errors({"no_such_key": 1})]
     assert "additionalProperties" in errors
@@ -49,14 +55,14 @@ def test_committed_schemas_are_those_of_the_models():
 
 
 def test_short_forms_are_in_the_schema():
-    check = validator(schemas()["dataset"])
+    check = validator(made()[0]["dataset"])
     dataset = {"towns": {"T": {"scenes": 1}}, "formation": "cross", "rig": "r"}
     assert check.is_valid(
         dataset | {"formation": {"cycle": ["a", "b"]}, "altitude_m": 40, "traffic": {"blueprints": "uav3d"}}
     )
     assert not check.is_valid(dataset | {"formation": 5})
     assert not check.is_valid(dataset | {"altitude_m": "high"})
-    routes = validator(schemas()["routes"])
+    routes = validator(made()[0]["routes"])
     assert routes.is_valid({"town": "T", "routes": {"r": {"path": [[1, 2], {"at": [3, 4], "hover_s": 1}]}}})
     assert not routes.is_valid({"town": "T", "routes": {"r": {"path": [[1, 2, 3]]}}})
 
@@ -64,7 +70,7 @@ def test_short_forms_are_in_the_schema():
 def test_the_names_of_set_ups_stand_in_one_schema():
     texts = {name.stem: text for name, text in schema_texts().items()}
     assert [name for name, text in texts.items() if '"bridge"' in text] == ["topology"]
-    check = validator(schemas()["run"])
+    check = validator(made()[0]["run"])
     assert check.is_valid({"topology": "bridge"})
     assert check.is_valid({"topology": None})
     assert not check.is_valid({"topology": "brige"})
@@ -73,5 +79,5 @@ def test_the_names_of_set_ups_stand_in_one_schema():
 def test_every_key_of_what_people_type_is_explained():
     named_by_itself = {"notes", "description", "name", "town", "centre", "turns", "drones"}
     for kind in ("dataset", "weather", "rig", "formation", "routes", "town"):
-        reported = [p for d in schemas()[kind].get("$defs", {}).values() for p in d.get("properties", {}).values()]
+        reported = [p for d in made()[0][kind].get("$defs", {}).values() for p in d.get("properties", {}).values()]
         assert sum("description" in p for p in reported) * 2 >= len(reported) - len(named_by_itself), kind

@@ -74,11 +74,10 @@ def test_every_point_projects_to_the_pixel_where_it_was_taken(folder: Path) -> N
     assert (number, model, width, height) == (1, 1, 160, 90)
     for image in images.values():
         rotation, move = turned(image["pose"][:4]), np.array(image["pose"][4:])
-        for row, (u, v, own) in enumerate(image["points"].tolist()):
-            place, of_image, index = points[own]
-            assert (of_image, index) == (image["number"], row)
-            x, y, z = rotation @ place + move
-            assert (fx * x / z + cx, fy * y / z + cy) == pytest.approx((u, v), abs=1e-6)
+        u, v, own = (image["points"][field] for field in image["points"].dtype.names)
+        assert [points[n][1:] for n in own.tolist()] == [(image["number"], row) for row in range(len(own))]
+        x, y, z = rotation @ np.reshape([points[n][0] for n in own.tolist()], (-1, 3)).T + move[:, None]
+        np.testing.assert_allclose([fx * x / z + cx, fy * y / z + cy], [u, v], rtol=0, atol=1e-6)
 
 
 def test_text_says_what_the_binary_files_say(folder: Path) -> None:
@@ -88,13 +87,14 @@ def test_text_says_what_the_binary_files_say(folder: Path) -> None:
         number, *pose, camera, name = head.split()
         own = images.pop(name)
         assert (int(number), int(camera)) == (own["number"], own["camera"])
-        assert [float(value) for value in pose] == pytest.approx(own["pose"], abs=1e-9)
+        np.testing.assert_allclose(np.array(pose, float), own["pose"], rtol=0, atol=1e-9)
         assert len(seen.split()) == 3 * len(own["points"])
     assert not images
     points = read_points((sparse / "points3D.bin").read_bytes())
-    for line in (sparse / "points3D.txt").read_text().splitlines():
-        values = line.split()
-        assert [float(v) for v in values[1:4]] == pytest.approx(points[int(values[0])][0], rel=1e-9, abs=1e-9)
+    rows = [line.split()[:4] for line in (sparse / "points3D.txt").read_text().splitlines()]
+    places = np.array([points[int(number)][0] for number, *_ in rows])
+    off = np.abs(np.array([row[1:] for row in rows], float) - places)
+    assert (off <= np.maximum(1e-9, 1e-9 * np.abs(places))).all()
 
 
 def test_what_moves_is_black_in_the_masks_and_gives_no_points(strict: Path, folder: Path) -> None:
@@ -123,37 +123,35 @@ def test_a_dataset_without_depth_has_poses_and_no_points(tmp_path: Path) -> None
     assert read_images((made / "sparse/0/images.bin").read_bytes())
 
 
-JUDGE = (
-    "import json, sys\n"
-    "import numpy as np, pycolmap\n"
-    "found = {}\n"
-    "scene = pycolmap.Reconstruction()\n"
-    "getattr(scene, 'read_' + sys.argv[2])(sys.argv[1])\n"
-    "off, seen = [], {}\n"
-    "for image in scene.images.values():\n"
-    "    for point in image.points2D:\n"
-    "        place = scene.points3D[point.point3D_id].xyz\n"
-    "        off.append(float(np.linalg.norm(image.project_point(place) - point.xy)))\n"
-    "        z = (image.cam_from_world() * place)[2]\n"
-    "        seen.setdefault(image.name, []).append([*point.xy.tolist(), float(z)])\n"
-    "models = sorted({camera.model_name for camera in scene.cameras.values()})\n"
-    "print(json.dumps({'models': models, 'points': scene.num_points3D(), 'median_px': float(np.median(off)), 'seen': seen}))\n"
-)
+JUDGE = """
+import json, sys
+import numpy as np, pycolmap
+for form in sys.argv[2:]:
+    scene = pycolmap.Reconstruction()
+    getattr(scene, f'read_{form}')(sys.argv[1])
+    off, seen = [], {}
+    for image in scene.images.values():
+        for point in image.points2D:
+            place = scene.points3D[point.point3D_id].xyz
+            off.append(float(np.linalg.norm(image.project_point(place) - point.xy)))
+            z = (image.cam_from_world() * place)[2]
+            seen.setdefault(image.name, []).append([*point.xy.tolist(), float(z)])
+    models = sorted({camera.model_name for camera in scene.cameras.values()})
+    found = {'models': models, 'points': scene.num_points3D(), 'median_px': float(np.median(off)), 'seen': seen}
+    print(json.dumps(found))
+"""
 
 
-@pytest.mark.parametrize("form", ["text", "binary"])
-def test_pycolmap_projects_every_point_into_the_depth_image_that_it_is_of(
-    form: str, strict: Path, folder: Path
-) -> None:
-    found = judged(folder, form)
-    assert found["models"] == ["PINHOLE"]
-    assert found["points"] > 1000
-    assert found["median_px"] < 0.01
+def test_pycolmap_projects_every_point_into_the_depth_image_that_it_is_of(strict: Path, folder: Path) -> None:
     scene = uavsim.open(strict).scene("scene_01")
     depths = {f"{i.channel}__{i.timestamp_us}.png": i.depth_m() for sample in scene for i in sample.images}
-    for name, rows in found["seen"].items():
-        u, v, z = np.array(rows).T
-        np.testing.assert_allclose(z, depths[name][v.astype(int), u.astype(int)], rtol=1e-4)
+    for found in judged(folder, "text", "binary"):
+        assert found["models"] == ["PINHOLE"]
+        assert found["points"] > 1000
+        assert found["median_px"] < 0.01
+        for name, rows in found["seen"].items():
+            u, v, z = np.array(rows).T
+            np.testing.assert_allclose(z, depths[name][v.astype(int), u.astype(int)], rtol=1e-4)
 
 
 FLAT_BROWN = BROWN | {"uav_distortion": [*BROWN["uav_distortion"][:4], 0.0]}
@@ -163,12 +161,13 @@ FLAT_BROWN = BROWN | {"uav_distortion": [*BROWN["uav_distortion"][:4], 0.0]}
 def test_pycolmap_knows_the_lenses(strict: Path, tmp_path: Path, brown: dict[str, Any], model: str) -> None:
     data = with_lenses(strict, tmp_path / "data", lambda channel: FISHEYE if channel.endswith("0") else brown)
     (made,) = export_colmap(ExportRequest(data, tmp_path / "out", split="uav_val"))
-    for form in ("text", "binary"):
-        found = judged(made, form)
+    for found in judged(made, "text", "binary"):
         assert found["models"] == [model, "OPENCV_FISHEYE"]
         assert found["median_px"] < 0.01
 
 
-def judged(folder: Path, form: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(printed_by("readers", JUDGE, folder / "sparse/0", form))
+def judged(folder: Path, *forms: str) -> list[dict[str, Any]]:
+    """Return what pycolmap finds in the files of each form."""
+    found = [json.loads(line) for line in printed_by("readers", JUDGE, folder / "sparse/0", *forms).splitlines()]
+    assert len(found) == len(forms)
     return found
