@@ -6,6 +6,7 @@ from uavsim.plan.check import check_paths
 
 
 def test_everything_that_comes_with_uavsim_is_good():
+    """Every file fits its kind, and every dataset plans its scenes in every town that it names."""
     root = packaged_root()
     findings = check_paths([root / "flight_plans", root / "town_configs"])
     assert [f.error for f in findings if f.error] == []

@@ -112,12 +112,6 @@ def test_scenes_never_overlap_in_time():
     }
 
 
-@pytest.mark.parametrize("dataset", ["smoke", "uav3d", "uav3d-mini", "coperception-uav", "all-weather", "degraded"])
-def test_every_dataset_plans_in_every_town(dataset):
-    for town in dataset_towns(dataset):
-        assert plan_scenes(dataset, town=town)
-
-
 @pytest.mark.parametrize(
     "formation", ["cross", "vee", "line", "column", "diamond", "grid", "circle", "free", "stacked", "dynamic"]
 )
