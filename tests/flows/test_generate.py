@@ -192,17 +192,6 @@ def test_a_prefect_server_that_is_not_there() -> None:
         check_api("http://127.0.0.1:9/api")
 
 
-def test_a_temporary_server_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = psutil.Process().children(recursive=True)
-    with OwnServer() as server:
-        home = server._home
-        server.wait()
-        assert home.is_dir()
-    assert not home.exists()
-    assert psutil.Process().children(recursive=True) == before
-    assert "PREFECT_API_URL" not in os.environ
-
-
 def test_a_run_of_many_scenes_has_a_server_of_its_own(
     paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,12 +246,20 @@ def test_an_interrupt_ends_flights_at_once(api: str, paper: Paper, tmp_path: Pat
     assert run(paper()).committed == ("scene_00", "scene_01", "scene_02")
 
 
-def test_a_port_that_is_taken_meanwhile_is_left_to_its_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_of_our_own_leaves_a_taken_port_to_its_owner_and_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Between the choice of a port and Prefect's start lie seconds, in which simulators take theirs."""
+    before = psutil.Process().children(recursive=True)
     with socket.create_server(("127.0.0.1", 0)) as other:
         free = server_module._free_port
         ports = iter([other.getsockname()[1]])
         monkeypatch.setattr(server_module, "_free_port", lambda _wanted=0: next(ports, None) or free())
         with OwnServer() as server:
+            home = server._home
             assert server.address.api.endswith(f":{other.getsockname()[1]}/api")
             assert not server.wait().api.endswith(f":{other.getsockname()[1]}/api")
+            assert home.is_dir()
+    assert not home.exists()
+    assert psutil.Process().children(recursive=True) == before
+    assert "PREFECT_API_URL" not in os.environ
