@@ -5,24 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-import pytest
-from headless_simulator.testing import RunningSimulator, running_simulator
+from headless_simulator.testing import RunningSimulator
 
 from tools.common.plans import rig, scene_plan
 from uavsim.capture.recording_reader import read_recording
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.supervise.client_process import client_command
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[RunningSimulator]:
-    with running_simulator("--town", "Town10HD") as simulator:
-        yield simulator
 
 
 def start_client(simulator: RunningSimulator) -> subprocess.Popen[str]:
@@ -49,18 +41,18 @@ def events_until(out: IO[str] | None, *names: str) -> dict[str, object]:
     raise AssertionError(f"the client process ended without any of {names}")
 
 
-def test_what_a_killed_client_left_does_not_reach_the_next_scene(shared: RunningSimulator, tmp_path: Path) -> None:
+def test_what_a_killed_client_left_does_not_reach_the_next_scene(simulator: RunningSimulator, tmp_path: Path) -> None:
     plan = scene_plan(samples=2, vehicles=30, cameras=rig(width=160, height=90)[:2])
-    with start_client(shared) as undisturbed:
+    with start_client(simulator) as undisturbed:
         fly(undisturbed, plan, tmp_path / "first")
         assert events_until(undisturbed.stdout, "done", "error")["event"] == "done"
-    with start_client(shared) as doomed:
+    with start_client(simulator) as doomed:
         fly(
             doomed, scene_plan(samples=40, vehicles=60, seed=99, cameras=rig(width=160, height=90)), tmp_path / "doomed"
         )
         events_until(doomed.stdout, "sample")
         doomed.kill()
-    with start_client(shared) as after:
+    with start_client(simulator) as after:
         fly(after, plan, tmp_path / "second")
         done = events_until(after.stdout, "done", "error")
     assert done["event"] == "done", done

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from headless_simulator.testing import RunningSimulator
 
 from tests.e2e.command import uavsim
 from tests.validate.unreal_view import corners_ue, load, project_ue
@@ -129,10 +130,14 @@ def test_the_devkit_accepts_it_and_projects_as_carla_does(made: Path, tmp_path: 
     assert worst < 1e-6
 
 
-def test_same_seed_same_bytes_another_seed_does_not(made: Path, dataset_yaml: Path, tmp_path: Path) -> None:
-    again, other = tmp_path / "again", tmp_path / "other"
-    assert uavsim("generate", "--dataset", dataset_yaml, "--out", again).returncode == 0
-    assert uavsim("generate", "--dataset", dataset_yaml, "--seed", "12", "--out", other).returncode == 0
+def test_same_seed_same_bytes_another_seed_does_not(
+    made: Path, dataset_yaml: Path, tmp_path: Path, simulator: RunningSimulator
+) -> None:
+    """As for a user who has a Prefect server and a simulator that runs."""
+    again, other, there = tmp_path / "again", tmp_path / "other", ("--simulator", simulator.carla)
+    for out, words in ((again, ()), (other, ("--seed", "12"))):
+        done = uavsim("generate", "--dataset", dataset_yaml, *words, "--out", out, *there)
+        assert done.returncode == 0, done.stdout + done.stderr
     assert dataset_files(again) == dataset_files(made)
     first, second = dataset_files(made), dataset_files(other)
     assert first["v1.0-mini/sample_annotation.json"] != second["v1.0-mini/sample_annotation.json"]
