@@ -11,21 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.command import uavsim
 from uavsim import cli
 from uavsim.cli import build_app, with_quiet
 from uavsim.cli.examples import EXAMPLES
 
 WITHOUT_EXAMPLES = {"mock-sim"}  # passes its options on to the headless simulator, which has its own
-
-
-def uavsim(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "uavsim", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **environment},
-    )
 
 
 def test_every_example_is_a_command_line_that_is_accepted() -> None:
@@ -41,7 +32,7 @@ def test_every_example_is_a_command_line_that_is_accepted() -> None:
 
 @pytest.mark.parametrize("command", ["generate", "check"])
 def test_help_shows_the_examples(command: str) -> None:
-    shown = uavsim(command, "--help", COLUMNS="200").stdout
+    shown = uavsim(command, "--help", env=os.environ | {"COLUMNS": "200"}).stdout
     assert "Examples:" in shown
     assert all(line in shown for line in EXAMPLES[command])
     assert "--quiet" in shown
@@ -127,8 +118,9 @@ def test_a_dry_run_on_a_dataset_writes_nothing(strict: Path, tmp_path: Path, wor
 
 
 def test_no_color_is_honoured() -> None:
-    coloured = uavsim("nonsense", FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="")
-    plain = uavsim("nonsense", FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="1")
+    terminal = os.environ | {"FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    coloured = uavsim("nonsense", env=terminal | {"NO_COLOR": ""})
+    plain = uavsim("nonsense", env=terminal | {"NO_COLOR": "1"})
     assert "\x1b[1;31m" in coloured.stderr
     assert "31m" not in plain.stderr
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
+
+from tests.e2e.command import uavsim
 
 
 @pytest.mark.parametrize(
@@ -28,7 +27,7 @@ import pytest
     ],
 )
 def test_a_wrong_command_line_is_one_line_and_exit_2(arguments, words):
-    done = subprocess.run([sys.executable, "-m", "uavsim", *arguments], capture_output=True, text=True, check=False)
+    done = uavsim(*arguments)
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("error: ")
     assert words in done.stderr
@@ -36,21 +35,17 @@ def test_a_wrong_command_line_is_one_line_and_exit_2(arguments, words):
     assert not done.stdout
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "uavsim", *arguments], capture_output=True, text=True, check=False)
-
-
 def test_no_word_at_all_is_a_question_for_help():
-    done = run()
+    done = uavsim()
     assert (done.returncode, done.stderr) == (0, "")
     groups = ["Make", "Look", "Check", "Label", "Share", "Simulate"]
     places = [done.stdout.index(f"─ {group} ─") for group in groups]
     assert places == sorted(places)
-    assert run("-h").stdout == done.stdout
-    assert run("plan", "-h").stdout == run("plan", "--help").stdout
+    assert uavsim("-h").stdout == done.stdout
+    assert uavsim("plan", "-h").stdout == uavsim("plan", "--help").stdout
 
 
 def test_quiet_stands_before_or_behind_the_command():
     for words in (["-q", "check", "flight_plans/weather"], ["check", "flight_plans/weather", "-q"]):
-        done = run(*words)
+        done = uavsim(*words)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

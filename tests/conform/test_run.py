@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -15,6 +13,7 @@ import carla
 import pytest
 from headless_simulator.testing import running_simulator
 
+from tests.e2e.command import uavsim
 from tools.trials.conform import FAST_CLOCK, PLANTED, Planted, found_by
 from uavsim.conform import run
 from uavsim.conform.answers import Answer, read_answers
@@ -31,8 +30,16 @@ def test_the_headless_simulator_answers_as_stored(tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_text(json.dumps(FAST_CLOCK))
     out = tmp_path / "out"
     with running_simulator("--airsim-settings", str(tmp_path / "settings.json")) as simulator:
-        done = conform(
-            "--simulator", simulator.carla, "--airsim", simulator.airsim, "--out", str(out), "--strict", "--json"
+        done = uavsim(
+            "conform",
+            "--simulator",
+            simulator.carla,
+            "--airsim",
+            simulator.airsim,
+            "--out",
+            str(out),
+            "--strict",
+            "--json",
         )
     assert json.loads(done.stdout)["differ"] == []
     assert done.returncode == 0, done.stderr
@@ -125,13 +132,8 @@ def test_a_tick_that_hangs_by_the_clients_lost_wake_up_is_woken(monkeypatch: pyt
 
 
 def test_nobody_there_is_one_line(tmp_path: Path) -> None:
-    done = conform("--simulator", "127.0.0.1:9", "--out", str(tmp_path / "out"))
+    done = uavsim("conform", "--simulator", "127.0.0.1:9", "--out", str(tmp_path / "out"))
     assert done.returncode == 3
     assert "127.0.0.1:9" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "out").exists()
-
-
-def conform(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "uavsim", "conform", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
