@@ -14,7 +14,6 @@ from typing import Any
 
 import psutil
 import pytest
-from prefect.logging.handlers import APILogWorker
 
 from tests.conftest import RunningPrefect
 from tests.run.conftest import FAKE_CLIENT_WORKER
@@ -40,6 +39,8 @@ Paper = Callable[..., Request]
 
 @pytest.fixture(scope="module")
 def api(prefect: RunningPrefect) -> Iterator[str]:
+    from prefect.logging.handlers import APILogWorker  # Prefect takes seconds to import, in workers that need none too
+
     with use_api(prefect.url, key=prefect.key):
         yield prefect.url
         APILogWorker.drain_all(timeout=30)  # else its thread complains on stderr in the midst of a later test
