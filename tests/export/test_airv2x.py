@@ -15,7 +15,7 @@ from PIL import Image as PngImage
 import uavsim
 from tools.common.factories import ue_matrix
 from uavsim.access import Image
-from uavsim.errors import DatasetError
+from uavsim.errors import InputError
 from uavsim.export import ExportRequest
 from uavsim.export.airv2x import export_airv2x
 from uavsim.geometry.se3 import SE3
@@ -153,10 +153,10 @@ def test_roads_are_the_masks_and_lines_the_maps(data: Path, tmp_path: Path) -> N
 def test_what_the_reader_would_stop_at_is_said_in_one_line(strict: Path, tmp_path: Path) -> None:
     car = renamed(strict, tmp_path / "car", "v0")
     with pytest.raises(
-        DatasetError, match=r"scene_00: vehicle v0 has no camera FRONT_LEFT, .* a rig like airv2x_car has it$"
+        InputError, match=r"scene_00: vehicle v0 has no camera FRONT_LEFT, .* a rig like airv2x_car has it$"
     ):
         export_airv2x(ExportRequest(car, tmp_path / "out"))
     flat = renamed(strict, tmp_path / "flat", "r0")
     (flat / "v1.0-mini/layer.json").write_text("[]")
-    with pytest.raises(DatasetError, match=r"CAMERA_BOTTOM_id_0 has no depth .* airv2x_drone, or uavsim replay"):
+    with pytest.raises(InputError, match=r"CAMERA_BOTTOM_id_0 has no depth .* airv2x_drone, or uavsim replay"):
         export_airv2x(ExportRequest(flat, tmp_path / "out"))

@@ -15,7 +15,7 @@ import uavsim
 from tests.dataset_factory import make_dataset
 from tests.export.streams import add_streams
 from tests.other_python import printed_by
-from uavsim.errors import DatasetError
+from uavsim.errors import InputError
 from uavsim.export import ExportRequest
 from uavsim.export.euroc import export_euroc
 from uavsim.images import codec
@@ -98,6 +98,6 @@ def test_evo_reads_the_truth(data: Path, mav0: Path) -> None:
 
 def test_a_dataset_without_an_imu_is_refused(strict: Path, tmp_path: Path) -> None:
     with pytest.raises(
-        DatasetError, match=r"no IMU, which EuRoC's folders are about; add flight_sensors: \{imu: \{\}\}"
+        InputError, match=r"no IMU, which EuRoC's folders are about; add flight_sensors: \{imu: \{\}\}"
     ):
         export_euroc(ExportRequest(strict, tmp_path))

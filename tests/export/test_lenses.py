@@ -15,7 +15,7 @@ import uavsim
 from tests.dataset_factory import in_uav3d
 from tests.other_python import printed_by
 from uavsim.dataset.tables import read_rows, write_rows
-from uavsim.errors import DatasetError
+from uavsim.errors import DatasetError, InputError
 from uavsim.export import EXPORTERS, ExportRequest, InfoOptions, write_uav3d_infos
 
 BROWN = {"uav_lens": "brown_conrady", "uav_distortion": [-0.05, 0.01, 0.002, -0.001, 0.003]}
@@ -72,7 +72,7 @@ def test_robots_readers_get_the_lens(kind: str, topic: str, fisheye: str, lenses
 
 def test_nerfstudio_has_one_model_a_file(strict: Path, lenses: Path, tmp_path: Path) -> None:
     export = EXPORTERS.pick("nerfstudio")
-    with pytest.raises(DatasetError, match="one camera model a file"):
+    with pytest.raises(InputError, match="one camera model a file"):
         export(ExportRequest(lenses, tmp_path / "both"))
     for name, lens, model, keys in (
         ("fisheye", FISHEYE, "OPENCV_FISHEYE", ("k1", "k2", "k3", "k4")),

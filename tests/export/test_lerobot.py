@@ -13,7 +13,7 @@ import pytest
 
 import uavsim
 from tests.dataset_factory import make_dataset
-from uavsim.errors import DatasetError
+from uavsim.errors import InputError
 from uavsim.export import ExportRequest
 from uavsim.export.encode_video import decode_mp4
 from uavsim.export.lerobot import ACTION, STATE, export_lerobot
@@ -112,5 +112,5 @@ def test_lerobots_own_dataset_opens_it(data: Path, made: Path) -> None:
 
 def test_uneven_images_are_refused(tmp_path: Path) -> None:
     folder = make_dataset(tmp_path / "one", scenes=1, samples=1, sweeps=0, drones=1, size_px=(32, 18))
-    with pytest.raises(DatasetError, match="not evenly apart"):
+    with pytest.raises(InputError, match="not evenly apart"):
         export_lerobot(ExportRequest(folder, tmp_path / "out"))

@@ -310,7 +310,9 @@ def check(
         for said in finding.every:
             errors.print(line(("bold red", "error: "), said))
     good = len(findings) - len(wrong)
-    Screen(quiet=as_json).print(f"{good} of {len(findings)} files are good")
+    Screen(quiet=as_json).print(
+        f"{good} of {count(len(findings), 'file')} {'is' if len(findings) == 1 else 'are'} good"
+    )
     if wrong:
         sys.exit(2)
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from uavsim.access import Dataset, Image, LidarScan, Sample, Scene
 from uavsim.dataset.schema import AGENT, INSTANCE
-from uavsim.errors import DatasetError
+from uavsim.errors import InputError
 from uavsim.export.airv2x_bev import LAYERS, BirdsEye, Ground
 from uavsim.export.carla_axes import pcd, points_of_depth, pose, pose_of_camera, ue_transform
 from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids
@@ -63,7 +63,8 @@ def export_airv2x(request: ExportRequest) -> list[Path]:
     """Write one folder a scene, instant and agent; images that are PNG are hard-linked.
 
     Raises:
-        DatasetError: an agent lacks a camera that AirV2X has, there is no depth, or a file is missing.
+        DatasetError: a file is missing.
+        InputError: an agent lacks a camera that AirV2X has, or there is no depth.
     """
     with reading(request.root):
         data = request.open_labelled()
@@ -110,11 +111,11 @@ def _cameras(sample: Sample, images: list[Image]) -> dict[str, Image]:
     who = images[0].channel.rpartition("_id_")[2]
     for name in wanted:
         if name not in named:
-            raise DatasetError(
+            raise InputError(
                 f"{sample.scene_name}: {kind} {who} has no camera {name}, which AirV2X has; a rig like {_RIGS[kind]} has it"
             )
         if "depth" not in named[name].layers:
-            raise DatasetError(
+            raise InputError(
                 f"{sample.scene_name}: {named[name].channel} has no depth images, without which AirV2X's reader stops: "
                 f"use the rig {_RIGS[kind]}, or uavsim replay --sensors +depth"
             )

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from uavsim.access import Image, Scene, SensorStream
-from uavsim.errors import DatasetError
+from uavsim.errors import InputError
 from uavsim.export.request import ExportRequest
 from uavsim.export.text import to_yaml, write_bytes, write_text
 from uavsim.files.parquet import Records
@@ -44,7 +44,8 @@ def export_euroc(request: ExportRequest) -> list[Path]:
     """Write ``<scene>/<agent>/mav0`` for each carrier of an IMU: its cameras, its IMU, and where it truly was at each reading.
 
     Raises:
-        DatasetError: no IMU in the dataset, or a file is missing.
+        DatasetError: a file is missing.
+        InputError: no IMU in the dataset, or a lens that its files cannot say.
         StorageError: a file cannot be written.
     """
     written = []
@@ -57,7 +58,7 @@ def export_euroc(request: ExportRequest) -> list[Path]:
                 _write(folder, scene, stream)
                 written.append(folder.shown)
         if not written:
-            raise DatasetError(
+            raise InputError(
                 f"{request.root}: no IMU, which EuRoC's folders are about; add flight_sensors: {{imu: {{}}}}"
             )
     return written
@@ -112,7 +113,7 @@ def _camera_yaml(images: list[Image]) -> dict[str, Any]:
     span_us = images[-1].timestamp_us - first.timestamp_us
     k, lens = intrinsic_of_opencv(first.intrinsic), first.lens
     if lens and any(lens.coefficients[4:]):
-        raise DatasetError(f"{first.channel}: EuRoC's radial-tangential lenses have no k3, and this one's is not 0")
+        raise InputError(f"{first.channel}: EuRoC's radial-tangential lenses have no k3, and this one's is not 0")
     return {
         "sensor_type": "camera",
         "comment": first.channel,

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.access import Image, LidarScan, Sample
-from uavsim.errors import DatasetError
+from uavsim.errors import InputError
 from uavsim.export.kitti import flu_euler_deg
 from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids, receive, refuse_clockless
 from uavsim.export.text import write_bytes, write_json, write_text
@@ -54,7 +54,8 @@ def export_griffin(request: ExportRequest) -> list[Path]:
     """Write the sides of vehicle v0 and drone 0; images that are PNG are hard-linked.
 
     Raises:
-        DatasetError: an agent, a camera or a file is missing, or a sample is not at a tenth of a second; as received, an
+        DatasetError: a file is missing.
+        InputError: an agent or a camera is missing, or a sample is not at a tenth of a second; as received, an
             agent has no clock or the car never has the drone's images.
     """
     with reading(request.root):
@@ -89,7 +90,7 @@ def _export_griffin(request: ExportRequest) -> list[Path]:
         if frames:
             scenes.append({"name": f"{scene.town}-{number:03d}", "info": info})
     if not scenes:
-        raise DatasetError("nothing was written: vehicle v0 has images of drone 0 at no keyframe")
+        raise InputError("nothing was written: vehicle v0 has images of drone 0 at no keyframe")
     for side in _SIDES.values():
         write_json(folder / side / "scene_infos.json", scenes)
     return [folder.shown]
@@ -98,7 +99,7 @@ def _export_griffin(request: ExportRequest) -> list[Path]:
 def _tenths(sample: Sample, first: Sample) -> int:
     tenths, rest_us = divmod(sample.timestamp_us - first.timestamp_us, _PERIOD_US)
     if rest_us:
-        raise DatasetError(
+        raise InputError(
             f"{sample.scene_name}: sample {sample.number} is not at a tenth of a second, as Griffin's frames are: "
             "make the dataset with keyframe_s 0.1"
         )
@@ -111,7 +112,7 @@ def _cameras(sample: Sample, agent: int, images: list[Image]) -> list[Image]:
     missing = [name for name in _CAMERAS[agent] if name not in named]
     if missing:
         who, rig = ("vehicle v0", "griffin_car") if agent == _CAR else ("drone 0", "uav3d")
-        raise DatasetError(
+        raise InputError(
             f"{sample.scene_name}: {who} has no camera {missing[0]}, which Griffin has; a rig like {rig} has it"
         )
     return [named[name] for name in _CAMERAS[agent]]

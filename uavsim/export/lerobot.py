@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.access import Image, Scene
-from uavsim.errors import DatasetError, InputError
+from uavsim.errors import InputError
 from uavsim.export.encode_video import encode_mp4
 from uavsim.export.request import ExportRequest, filmed, frame_rate
 from uavsim.export.text import write_bytes, write_json
@@ -38,8 +38,8 @@ def export_lerobot(request: ExportRequest) -> list[Path]:
     """Write a dataset that ``LeRobotDataset`` opens: ``meta/``, ``data/`` and ``videos/``.
 
     Raises:
-        DatasetError: images are missing, apart unevenly, or drones have other cameras than the first one has.
-        InputError: PyAV or pyarrow is not installed, or no whole scene has two images of a camera.
+        DatasetError: images are missing.
+        InputError: they are apart unevenly, drones have other cameras than the first one has, PyAV or pyarrow is not installed, or no whole scene has two images of a camera.
         StorageError: a file cannot be written.
     """
     with reading(request.root):
@@ -78,7 +78,7 @@ class _Made:
         fps = frame_rate(scene, first)
         cameras = {key: images[0].size_px for key, images in ways.items()}
         if self._episodes and (fps, cameras) != (self._fps, self._cameras):
-            raise DatasetError(f"{scene.name}: drone {drone} has other cameras or another rate than the first episode")
+            raise InputError(f"{scene.name}: drone {drone} has other cameras or another rate than the first episode")
         self._fps, self._cameras = fps, cameras
         number, task = len(self._episodes), self._tasks.setdefault(scene.description or scene.name, len(self._tasks))
         chunk, file = divmod(number, _PER_CHUNK)

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.access import Image, Scene
-from uavsim.errors import DatasetError
+from uavsim.errors import InputError
 from uavsim.export.movers import all_images, moving_pixels, still_ids, write_mask
 from uavsim.export.request import ExportRequest
 from uavsim.export.text import write_bytes, write_json
@@ -59,13 +59,13 @@ def _model(name: str, images: Sequence[Image]) -> str:
     """Return the one camera model of a scene's file.
 
     Raises:
-        DatasetError: it would need two.
+        InputError: it would need two.
     """
     models = {image.lens.model if image.lens else "" for image in images}
     if "equidistant" not in models:
         return "OPENCV"
     if len(models) > 1:
-        raise DatasetError(f"{name}: nerfstudio has one camera model a file, and not only fisheyes are here")
+        raise InputError(f"{name}: nerfstudio has one camera model a file, and not only fisheyes are here")
     return "OPENCV_FISHEYE"
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from uavsim.access import Boxes, Image, Sample
 from uavsim.dataset.schema import AGENT
-from uavsim.errors import DatasetError
+from uavsim.errors import InputError
 from uavsim.export.carla_axes import pcd, points_of_depth, points_of_lidar, pose, pose_of_camera, ue_transform
 from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids, receive, refuse_clockless
 from uavsim.export.text import to_yaml, write_bytes, write_text
@@ -39,7 +39,8 @@ def export_opv2v(request: ExportRequest) -> list[Path]:
     """Write one folder a scene and drone; images are hard-linked.
 
     Raises:
-        DatasetError: an image is missing; as received, an agent has no clock or the ego never has images of all.
+        DatasetError: an image is missing.
+        InputError: as received, an agent has no clock or the ego never has images of all.
     """
     with reading(request.root):
         return _export_opv2v(request)
@@ -58,7 +59,7 @@ def _export_opv2v(request: ExportRequest) -> list[Path]:
                 _write_sample(folder, sample, had, own_token, received=request.received)
                 written += 1
     if request.received and not written:
-        raise DatasetError("nothing was written: drone 0 has images of every other one at no keyframe")
+        raise InputError("nothing was written: drone 0 has images of every other one at no keyframe")
     return [folder.shown]
 
 

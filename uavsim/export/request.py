@@ -12,7 +12,7 @@ import numpy as np
 from uavsim.access import Boxes, Dataset, Image, LidarScan, Sample, Scene, open_folder
 from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.dataset.schema import AGENT
-from uavsim.errors import DatasetError
+from uavsim.errors import DatasetError, InputError
 from uavsim.ingredients.clocks.tables import CLOCK
 from uavsim.records.channels import agent_id
 from uavsim.typing import IntArray
@@ -115,11 +115,11 @@ def refuse_clockless(scene: Scene) -> None:
     """Refuse agents without clocks, of whom nobody receives anything.
 
     Raises:
-        DatasetError: there are some.
+        InputError: there are some.
     """
     clocked = {row["agent"] for row in scene.rows(CLOCK)}
     if without := [row["id"] for row in scene.rows(AGENT) if row["id"] not in clocked]:
-        raise DatasetError(
+        raise InputError(
             f"{scene.name}: {', '.join(without)} have no clock (clocks.ground), so that --received has none of theirs"
         )
 
@@ -159,11 +159,11 @@ def frame_rate(scene: Scene, images: Sequence[Image]) -> float:
     """Return frames a second.
 
     Raises:
-        DatasetError: there is one image alone, or they are not evenly apart.
+        InputError: there is one image alone, or they are not evenly apart.
     """
     apart_us = np.diff([image.timestamp_us for image in images])
     if not len(apart_us) or np.ptp(apart_us) > _UNEVEN_US:
-        raise DatasetError(
+        raise InputError(
             f"{scene.name}: images of {images[0].channel} are not evenly apart, as frames of a video are"
         )
     return round(1e6 * len(apart_us) / int(apart_us.sum()), 6)

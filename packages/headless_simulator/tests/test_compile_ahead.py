@@ -67,9 +67,9 @@ def test_the_first_start_compiles_and_says_how_far_it_is(starts: list[str], tmp_
     first, *later = compiled("images", "traffic", reported=reported)
 
     assert starts == ["images", "traffic"]
-    assert first == "the first start on this machine compiles images and traffic, once: a minute or so"
+    assert first == "the first start in this account compiles images and traffic, once: a minute or so"
     assert later
-    assert all(line.startswith("compiling, once on this machine: ") for line in later)
+    assert all(line.startswith("compiling, once in an account: ") for line in later)
     assert any("images 56%, traffic 36%" in line and " left" in line for line in later)
 
 

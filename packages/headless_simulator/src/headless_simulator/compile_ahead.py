@@ -61,7 +61,7 @@ class CompileAhead:
                 if not _is_complete(group):  # another process may just have done it
                     self._start(group)
         if self._running:
-            self._say(f"the first start on this machine compiles {' and '.join(self._running)}, once: a minute or so")
+            self._say(f"the first start in this account compiles {' and '.join(self._running)}, once: a minute or so")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -114,7 +114,7 @@ class CompileAhead:
         slowest = min(shares.values())
         left = f", about {seconds * (1 - slowest) / slowest:.0f} s left" if slowest > 0.1 else ""
         parts = ", ".join(f"{group} {share:.0%}" for group, share in shares.items())
-        return f"compiling, once on this machine: {parts} after {seconds:.0f} s{left}"
+        return f"compiling, once in an account: {parts} after {seconds:.0f} s{left}"
 
 
 def compile_aside(group: str) -> None:
@@ -142,7 +142,7 @@ class _Late(event.Listener):  # type: ignore[misc]
         """Say which function somebody has to wait for."""
         function = event.data["dispatcher"].py_func
         if function.__module__.startswith("headless_simulator."):
-            note(f"compiling late, once on this machine: {function.__module__.partition('.')[2]}.{function.__name__}")
+            note(f"compiling late, once in an account: {function.__module__.partition('.')[2]}.{function.__name__}")
 
     def on_end(self, event: object) -> None:
         """Nothing to say."""

@@ -11,7 +11,7 @@ import typer
 from uavsim.errors import InputError
 from uavsim.files.names import check_part
 from uavsim.registry import pick
-from uavsim.terminal import Screen, write_out
+from uavsim.terminal import Screen, size, write_out
 from uavsim.typing import JsonDict
 
 __all__ = ["register"]
@@ -85,5 +85,5 @@ def make_map(
         )
     counts = ", ".join(f"{layer} {count}" for layer, count in found["records"].items() if count)
     Screen().print(f"{known}: {counts}", highlight=False)
-    for path, size in found["files"].items():
-        Screen().print(f"wrote {out / path}: {size / 1e6:.1f} MB", highlight=False)
+    for path, written_bytes in found["files"].items():
+        Screen().print(f"wrote {out / path}: {size(written_bytes)}", highlight=False)

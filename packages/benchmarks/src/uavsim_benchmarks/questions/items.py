@@ -315,13 +315,13 @@ TASKS: Final = (
     Task("2.1 Object Recognition", "OR", _recognition, needs=_CLASSES),
     Task("2.2 Object Counting", "OC", _counting, near=True),
     Task("2.3 Object Grounding", "OG", _grounding),
-    Task("2.4 Object Matching", "OM", _matching, needs="five drones"),
+    Task("2.4 Object Matching", "OM", _matching, needs="five drones, and objects that one other of them shows"),
     Task("3.1 Quality Assessment", "QA", _quality, needs="images of several qualities: degradations: {uneven: true}"),
     Task("3.2 Usability Assessment", "UA", _usability),
     Task("3.3 Causal Assessment", "CA", _causal, needs="vehicles in the open, half hidden, far away, and in the dark"),
     Task("4.1 When to Collaborate", "when2col", _when),
     Task("4.2 What to Collaborate", "what2col", _what),
-    Task("4.3 Who to Collaborate", "who2col", _who, needs="five drones"),
+    Task("4.3 Who to Collaborate", "who2col", _who, needs="five drones, one of which adds far more than each other"),
     Task("4.4 Why to Collaborate", "why2col", _why),
 )
 
