@@ -1,6 +1,6 @@
 """Open every page that uavsim makes in a real browser, wide and as on a phone, and look for what a reader would trip over.
 
-    scripts/trial browser [--viewer-image FILE] [--pages FOLDER]
+    scripts/trial browser [--viewer-image FILE] [--samples N] [--pages FOLDER]
 
 A small dataset is flown while ``uavsim ui`` is up. Its report, a page of ``uavsim evaluate``, the documentation site with its
 search, ``uavsim view --web`` and Prefect's pages with our artifacts are opened in Debian's Chromium, driven by Playwright
@@ -43,8 +43,6 @@ DATASET: Final = (
     "Town10HD",
     "--scenes",
     "0-1",
-    "--samples",
-    "2",
     "--rig",
     "all_sensors",
 )
@@ -132,6 +130,7 @@ def main() -> None:
     """Fly, write, serve, look."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--viewer-image", type=Path, help="write docs/viewer.jpg here")
+    parser.add_argument("--samples", default="2", help="of each scene: with more of them the viewer shows longer ways")
     parser.add_argument("--pages", type=Path, help="keep an image of each page here")
     options = parser.parse_args()
     if not Path(CHROMIUM).is_file():
@@ -153,7 +152,7 @@ def main() -> None:
         stack.callback(chromium.close)
         browser = Browser(chromium, pages)
         prefect, key = stack.enter_context(_serving("ui", "--port", str(_free_port()), cwd=work, lines=2))
-        run_uavsim("generate", *DATASET, "--out", "data", cwd=work)
+        run_uavsim("generate", *DATASET, "--samples", options.samples, "--out", "data", cwd=work)
         run_uavsim("report", "data", "--out", "report.html", cwd=work)
         _evaluate(work)
         browser.open("report", (work / "report.html").as_uri())

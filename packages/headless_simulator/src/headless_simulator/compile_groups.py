@@ -56,6 +56,7 @@ def _flight() -> None:
         np.zeros((0, 2), np.int64), grid, place, np.zeros(3), np.zeros(0), False, 0.003, 0,
     )  # fmt: skip
     ground_height(grid, 0.0, 0.0, 10.0, 0.0, 0.0)
+    simple_flight.aim_by_sticks(quad.fresh_state(1)[0], *(one[0] for one in simple_flight.idle_goal(1)))
     pixels.compile_all()
 
 
