@@ -78,7 +78,9 @@ def duration(seconds: float) -> str:
 
 def size(total_bytes: float) -> str:
     """Say a size: ``24 kB``, ``12 MB``, ``3.4 GB``."""
-    scale, unit, digits = (1e3, "kB", 0) if total_bytes < 1e6 else (1e6, "MB", 0) if total_bytes < 1e9 else (1e9, "GB", 1)
+    scale, unit, digits = (
+        (1e3, "kB", 0) if total_bytes < 1e6 else (1e6, "MB", 0) if total_bytes < 1e9 else (1e9, "GB", 1)
+    )
     return f"{total_bytes / scale:.{digits}f} {unit}"
 
 

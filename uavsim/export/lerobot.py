@@ -39,7 +39,8 @@ def export_lerobot(request: ExportRequest) -> list[Path]:
 
     Raises:
         DatasetError: images are missing.
-        InputError: they are apart unevenly, drones have other cameras than the first one has, PyAV or pyarrow is not installed, or no whole scene has two images of a camera.
+        InputError: they are apart unevenly, drones have other cameras than the first one has, PyAV or pyarrow is not
+            installed, or no whole scene has two images of a camera.
         StorageError: a file cannot be written.
     """
     with reading(request.root):

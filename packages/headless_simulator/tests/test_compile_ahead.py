@@ -157,7 +157,17 @@ def test_what_is_compiled_aside_is_compiled_once(starts: list[str]) -> None:
 @pytest.mark.timeout(600)
 def test_nothing_is_left_to_be_compiled_when_the_server_listens() -> None:
     """A real start: the groups hold what a server calls before it listens and flies, with the types it calls it with."""
-    command = [sys.executable, "-m", "headless_simulator", "--carla-port", "0", "--airsim-port", "0", "--town", "Town07"]
+    command = [
+        sys.executable,
+        "-m",
+        "headless_simulator",
+        "--carla-port",
+        "0",
+        "--airsim-port",
+        "0",
+        "--town",
+        "Town07",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         assert server.stderr is not None
