@@ -76,6 +76,15 @@ def nested(n: int) -> bytes:
     return b"](" + b"h%c" % n * 20 + b"eq%c" % (n + 1)
 
 
+def copied(function: bytes, more: bytes, again: bytes) -> bytes:
+    """A list of a thousand copies of a text of 100 kB, of which the file holds one."""
+    kind = b"X" if b"encode" in function else b"B"
+    return (
+        b"\x80\x04(" + function + b"q\x00"
+        + kind + (100_000).to_bytes(4, "little") + b"a" * 100_000 + b"q\x01" + more + again * 1000 + b"l."
+    )  # fmt: skip
+
+
 F8 = (3, "<", None, None, None, -1, -1, 0)
 FIELD = {"a": (1, 8)}
 ODD: dict[str, bytes] = {
@@ -106,6 +115,8 @@ ODD: dict[str, bytes] = {
     + b".",
     "itself": b"\x80\x02]q\x00(h\x00h\x00e.",
     "copies of copies": b"\x80\x02]" + b"2\x86" * 64 + b".",
+    "a text encoded again and again": copied(b"c_codecs\nencode\n", b"X\x06\x00\x00\x00latin1q\x02", b"h\x00h\x01h\x02\x86R"),
+    "bytes copied again and again": copied(b"cbuiltins\nbytearray\n", b"", b"h\x00h\x01\x85R"),
     "an instruction for code": b"\x80\x02(Vx\nios\nsystem\n.",
     "a persistent id": b"\x80\x02U\x01aQ.",
     "an extension": b"\x80\x02\x82\x01.",

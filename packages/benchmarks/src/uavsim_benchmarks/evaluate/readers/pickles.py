@@ -27,6 +27,8 @@ _SHOWN_AGAIN: Final = 10_000_000
 _FREE: Final = 1_000_000
 _BYTES_EACH: Final = 4
 """Of the file, for each container and each remembered value beyond so many: they take 20 to 200 bytes of memory."""
+_COPIES: Final = 4
+"""Of each byte of the file, beyond a million: a few bytes can have a long text encoded again and again."""
 _MOST_MARKS: Final = 1000
 _LONGEST_INTEGER: Final = 16  # bytes
 
@@ -61,7 +63,7 @@ class _Machine:
         self._stack: list[Any] = []
         self._below: list[list[Any]] = []  # stacks under the marks
         self._memo: dict[int, Any] = {}
-        self._shown_again = self._made = 0
+        self._shown_again = self._made = self._copied = 0
         self._shares = False  # whether something that holds others was shown again
 
     def result(self) -> Any:
@@ -219,12 +221,21 @@ class _Machine:
     def call(self) -> None:
         """Call one of the known names."""
         arguments, name = self.pop(), self.pop()
+        self._count_copied(arguments)
         self.push(called(name, arguments))
 
     def build(self) -> None:
         """Give an array or a type its state."""
         state, target = self.pop(), self.pop()
+        self._count_copied(state)
         self.push(built(target, state))
+
+    def _count_copied(self, given: Any) -> None:
+        """Count what a call copies: texts and bytes cost nothing to be shown again, but to be copied."""
+        for each in given if isinstance(given, tuple) else ():
+            self._copied += len(each) if isinstance(each, (str, bytes, bytearray)) else 0
+        if self._copied - _FREE > _COPIES * len(self._data):
+            raise NotPlain("it copies the same bytes again and again")
 
 
 def _refuse_circles(found: Any) -> None:
