@@ -31,6 +31,7 @@ _COPIES: Final = 4
 """Of each byte of the file, beyond a million: a few bytes can have a long text encoded again and again."""
 _MOST_MARKS: Final = 1000
 _LONGEST_INTEGER: Final = 16  # bytes
+_HOLDS: Final = (dict, list, tuple, set, frozenset)
 
 
 def read_pickle(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> Any:
@@ -157,15 +158,11 @@ class _Machine:
         self._stack.append(value)
 
     def _count_again(self, value: Any) -> None:
-        waiting = [value]
+        waiting = [value] if isinstance(value, _HOLDS) else []
         while waiting:
             each = waiting.pop()
-            if isinstance(each, dict):
-                waiting += each.values()
-            elif isinstance(each, (list, tuple, set, frozenset)):
-                waiting += each
-            else:
-                continue
+            held = each.values() if isinstance(each, dict) else each
+            waiting += [inner for inner in held if isinstance(inner, _HOLDS) and inner]
             self._shares = True
             self._shown_again += len(each)
             if self._shown_again > _SHOWN_AGAIN:
