@@ -44,6 +44,11 @@ TOWN = "name: T\ncarla_map: T\nshort_name: t\n"
             "frames: 89 or 97",
         ),
         ("dataset", DATASET + "captures: {clip: {fps: 16, frames: 93}}\nkeyframe_s: .nan\n", ":5: keyframe_s: "),
+        (
+            "dataset",
+            DATASET + "captures: {clip: {fps: 16, frames: 93}}\nkeyframe_s: 1e-300\n",
+            "keyframe_s=1e-300 is shorter than a frame of captures.clip: fps=16",
+        ),
         ("dataset", DATASET + "captures: {clip: {fps: 15, frames: 93}}\n", ":4: captures.clip.fps: unknown value 15"),
         (
             "dataset",

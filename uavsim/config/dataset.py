@@ -327,10 +327,10 @@ class DatasetConfig(Model):
             return value  # a key may be meant to be keyframe_s
         fps, last = captures.clip.fps, captures.clip.frames - 1
         every = round(keyframe_s * fps)
-        if every < 1 or last % every:
-            near = sorted(
-                {max(last // max(every, 1), 1) * max(every, 1) + 1, (last // max(every, 1) + 1) * max(every, 1) + 1}
-            )
+        if every < 1:
+            raise ValueError(f"keyframe_s={keyframe_s:g} is shorter than a frame of captures.clip: fps={fps}")
+        if last % every:
+            near = sorted({max(last // every, 1) * every + 1, (last // every + 1) * every + 1})
             raise ValueError(
                 f"captures.clip: frames={last + 1} at fps={fps} does not end on a keyframe, one of which is every {every} "
                 f"frames (keyframe_s={keyframe_s:g}); possible is frames: {' or '.join(map(str, near))}"
