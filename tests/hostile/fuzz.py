@@ -51,6 +51,7 @@ class Fed:
     Attributes:
         tried: inputs.
         seconds: that were spent on them.
+        processor_s: of these, what a busy machine gave the processes that came to their end.
         peak_bytes: of memory.
         findings: each kind once, with what was said.
         inputs: that led to them.
@@ -58,6 +59,7 @@ class Fed:
 
     tried: int = 0
     seconds: float = 0.0
+    processor_s: float = 0.0
     peak_bytes: int = 0
     findings: dict[str, str] = field(default_factory=dict)
     inputs: dict[str, bytes] = field(default_factory=dict)
@@ -115,7 +117,7 @@ def _feed(name: str, *, seed: str, seconds: float, memory: str, said: Connection
                 said.send((*found, data))
         target.end()
     shared.close()
-    said.send((tried, _peak_bytes()))
+    said.send((tried, _peak_bytes(), time.process_time()))
 
 
 def fuzz(name: str, *, seconds: float, seed: int) -> Fed:
@@ -158,8 +160,9 @@ def _watch(sentinel: int, said: Connection, shared: SharedMemory, fed: Fed) -> N
             except EOFError:
                 fed.add("died", "the process that read this ended", data)
                 break
-            if len(news) == 2:
-                tried, peak = news
+            if isinstance(news[0], int):
+                tried, peak, processor_s = news
+                fed.processor_s += processor_s
                 fed.peak_bytes = max(fed.peak_bytes, peak)
                 break
             fed.add(*news)
@@ -190,7 +193,8 @@ def main() -> int:
         fed = fuzz(name, seconds=60 * options.minutes, seed=options.seed)
         findings += len(fed.findings)
         print(
-            f"{name}: {fed.tried} inputs in {fed.seconds:.0f} s, {fed.peak_bytes >> 20} MiB, {len(fed.findings)} findings",
+            f"{name}: {fed.tried} inputs in {fed.seconds:.0f} s ({fed.processor_s:.0f} of processor), "
+            f"{fed.peak_bytes >> 20} MiB, {len(fed.findings)} findings",
             flush=True,
         )
         for number, (kind, said) in enumerate(fed.findings.items()):

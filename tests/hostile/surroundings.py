@@ -46,17 +46,8 @@ def _modules(work: Path) -> None:
         (work / f"{name}.py").write_text(f"raise SystemExit('{name}.py of the current folder was imported')\n")
 
 
-def _nobody(work: Path) -> None:
-    if any(not folder.stat().st_mode & 0o001 for folder in Path(sys.executable).resolve().parents):
-        return  # nobody else may run this interpreter; the variables alone are gone then
-    os.setgid(54321)
-    os.setuid(54321)
-
-
 def _few_processes(work: Path) -> None:
-    if os.geteuid() == 0:  # a user of its own, who has no other processes; the limit is none for root
-        _nobody(work)
-        resource.setrlimit(resource.RLIMIT_NPROC, (60, 60))
+    resource.setrlimit(resource.RLIMIT_NPROC, (60, 60))
 
 
 def _open_to_all(work: Path) -> None:
@@ -95,6 +86,16 @@ def _loop_home(work: Path) -> None:
     (work / "home").symlink_to("home")
 
 
+_CLOSED = any(not folder.stat().st_mode & 0o001 for folder in Path(sys.executable).resolve().parents)
+_READS = [
+    f"--{which}={'-all,' * (which == 'bounding-set')}+dac_read_search"
+    for which in ("bounding-set", "inh-caps", "ambient-caps")
+]
+_NOBODY = (  # who has no name, no rights and no other processes; may read this interpreter, where that is root's alone
+    ("setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", *(_READS if _CLOSED else ()))
+    if os.geteuid() == 0
+    else ()
+)
 _TWO = ("status", "kitti")
 _WITH_RUN = ("status", "validate", "kitti", "generate")
 _FULL = (  # a file system of its own, of which there is nothing left
@@ -119,7 +120,19 @@ SURROUNDINGS = (
     Surrounding("full output", shell="> /dev/full", codes={"status": 3}),
     Surrounding("40 open files", before=_limit(resource.RLIMIT_NOFILE, 40), codes={"generate": 3}, only=_WITH_RUN),
     Surrounding(
-        "nobody without a home", env={"HOME": None, "USER": None, "LOGNAME": None}, before=_nobody, prepare=_open_to_all
+        "nobody without a home",
+        env={"HOME": None, "USER": None, "LOGNAME": None},
+        prepare=_open_to_all,
+        wrap=_NOBODY,
+        only=_WITH_RUN,
+    ),
+    Surrounding(
+        "nobody, at home in /",
+        env={"HOME": "/", "USER": None, "LOGNAME": None},
+        prepare=_open_to_all,
+        wrap=_NOBODY,
+        only=("status", "kitti", "generate"),
+        new=True,
     ),
     Surrounding("no temporary folder", env={"TMPDIR": "/nonexistent"}, only=_WITH_RUN),
     Surrounding("temporary folder full", wrap=_FULL, only=_WITH_RUN),
@@ -141,7 +154,7 @@ SURROUNDINGS = (
     Surrounding("cache is a file", env={"XDG_CACHE_HOME": "/dev/null"}, new=True),
     Surrounding("huge environment", env={f"FILLER_{k}": "x" * 100_000 for k in range(10)}, new=True),
     Surrounding("warnings are errors", env={"PYTHONWARNINGS": "error"}, only=_TWO, new=True),
-    Surrounding("60 processes", before=_few_processes, prepare=_open_to_all, new=True),
+    Surrounding("60 processes", before=_few_processes, prepare=_open_to_all, wrap=_NOBODY, new=True),
     Surrounding(
         "python optimised, warnings are errors",  # machine code of such an interpreter is another one: compiled once
         env={"PYTHONOPTIMIZE": "2", "PYTHONWARNINGS": "error"},

@@ -61,7 +61,7 @@ def _watched(reader: Callable[[Connection], None], shared: SharedMemory) -> fuzz
 
 def _begins_slowly(said: Connection) -> None:
     time.sleep(1.5)
-    said.send((7, 1 << 20))
+    said.send((7, 1 << 20, 0.5))
 
 
 @pytest.mark.parametrize("head", [(0, 0), (7, fuzz._BEGINS)])
