@@ -6,6 +6,7 @@ import copy
 import io
 import json
 import random
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -61,7 +62,29 @@ def spoil(value: Any, rng: random.Random, *, share: float) -> Any:
     if isinstance(value, list):
         items = [spoil(item, rng, share=share) for item in value]
         return items + items[:1] if rng.random() < share else items
-    return value
+    return _spoil_bytes(value, rng, share=share) if isinstance(value, bytes) and value else value
+
+
+def _spoil_bytes(value: bytes, rng: random.Random, *, share: float) -> bytes:
+    """Replace parts of a structure that is packed in another one, or numbers of an array."""
+    if value[0] >> 4 == 8:  # a small map's first byte, as plans begin
+        try:
+            return bytes(msgpack.packb(spoil(msgpack.unpackb(value, strict_map_key=False), rng, share=share)))
+        except (OverflowError, ValueError, TypeError):
+            return value
+    if rng.random() >= share:
+        return value
+    if len(value) % 8:
+        return turn_bytes(value, rng)
+    changed = bytearray(value)
+    struct.pack_into(
+        rng.choice(["<d", "<q"]), changed, 8 * rng.randrange(len(value) // 8), rng.choice([0, -1, 1, 2**62])
+    )
+    struct.pack_into("<d", changed, 8 * rng.randrange(len(value) // 8), rng.choice(_FLOATS))
+    return bytes(changed)
+
+
+_FLOATS = (float("nan"), float("inf"), -float("inf"), 1e308, -1e308, 1e30, 1e-300, 0.0)
 
 
 def turn_json(data: bytes, rng: random.Random) -> bytes:
