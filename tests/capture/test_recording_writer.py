@@ -169,5 +169,5 @@ def test_something_else_in_the_place_of_a_record_is_refused(place: str, value: o
     else:
         head[place] = value
     log.write_bytes(b"".join(map(msgpack.packb, [head, *frames, tail])))
-    with pytest.raises(DatasetError, match="in the place of"):
+    with pytest.raises(DatasetError, match=r"rec/log\.msgpack: .* in the place of"):
         read_recording(tmp_path / "rec")

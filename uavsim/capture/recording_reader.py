@@ -34,10 +34,16 @@ def read_recording(folder: Path) -> Recording:
     Raises:
         DatasetError: no recording there, or one that was not finished.
     """
-    with reading(folder / LOG_NAME):
-        recording = _recording_of(folder)
-        _check_files(recording)
-        return recording
+    path = folder / LOG_NAME
+    try:
+        with reading(path):
+            recording = _recording_of(folder)
+            _check_files(recording)
+            return recording
+    except DatasetError as error:
+        if str(folder) in str(error):
+            raise
+        raise DatasetError(f"{path}: {error}") from error  # a record says what is wrong, and not where it was read
 
 
 def _check_files(recording: Recording) -> None:
