@@ -10,10 +10,14 @@ import pytest
 import uavsim
 from tests.dataset_factory import make_dataset
 from tests.rare_dataset import make_rare
+from uavsim.config.events import EventThresholds
 from uavsim.dataset.convert import convert
 from uavsim.errors import UavsimError
 from uavsim.export import EXPORTERS, ExportRequest
 from uavsim.publish import PublishRequest, publish
+from uavsim_benchmarks.labels.run import write_events
+from uavsim_benchmarks.labels.values import write_values
+from uavsim_benchmarks.questions.run import write_questions
 
 TRIES = 4
 
@@ -26,6 +30,11 @@ JOBS: dict[str, Callable[[Path, Path], object]] = {
     **{kind: partial(export, kind) for kind in ("kitti", "mcap", "nerfstudio", "opv2v")},
     "convert": lambda root, out: convert(root, out, dialect="uav3d"),
     "publish": lambda root, out: publish(uavsim.open(root), out, PublishRequest()),
+}
+LABELS: dict[str, Callable[[Path, Path], object]] = {
+    "events": lambda root, out: write_events(uavsim.open(root), out, EventThresholds()),
+    "collaboration": lambda root, out: write_values(uavsim.open(root), out, EventThresholds()),
+    "questions": lambda root, out: write_questions(uavsim.open(root), out, EventThresholds(), seed=0, per_task=3),
 }
 
 
@@ -81,9 +90,10 @@ def test_a_swapped_folder_takes_nothing(name: str, root: Path, tmp_path: Path) -
     assert swapped
 
 
-@pytest.mark.parametrize("kind", ["coco", "mmdet3d", "openad"])
-def test_a_link_that_waits_takes_nothing(kind: str, rare: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["coco", "mmdet3d", "openad", "events", "collaboration", "questions"])
+def test_a_link_that_waits_takes_nothing(name: str, rare: Path, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.mkdir()
-    swap_while(lambda: EXPORTERS.pick(kind)(ExportRequest(rare, tmp_path / "a/out")), tmp_path / "a/out", victim)
+    job = JOBS.get(name) or LABELS.get(name) or partial(export, name)
+    swap_while(lambda: job(rare, tmp_path / "a/out"), tmp_path / "a/out", victim)
     assert not any(victim.iterdir())

@@ -15,6 +15,7 @@ from typing import Any, Final
 from uavsim.access import Dataset
 from uavsim.config.events import EventThresholds
 from uavsim.errors import InputError
+from uavsim.files.results import ResultPath
 from uavsim.files.whole import to_json_bytes, whole_file, write_whole
 from uavsim.pool import in_order
 from uavsim.typing import JsonDict
@@ -81,9 +82,10 @@ def write_events(
     workers = workers or default_workers(samples * len(first.images))
     counts: Counter[str] = Counter()
     work = partial(_rows_of, thresholds=thresholds, valued=collaboration is not None)
+    place = ResultPath.open(out)
     with ExitStack() as files:
-        image_file = files.enter_context(whole_file(out / IMAGE_FILE))
-        sample_file = files.enter_context(whole_file(out / SAMPLE_FILE))
+        image_file = files.enter_context(whole_file(place / IMAGE_FILE))
+        sample_file = files.enter_context(whole_file(place / SAMPLE_FILE))
         values = None if collaboration is None else files.enter_context(ValueFile(collaboration, thresholds))
         for rows in in_order(work, itertools.chain([first], jobs), workers=workers):
             image_file.write(rows.images)
@@ -96,7 +98,7 @@ def write_events(
         "twins": twins is not None,
         "thresholds": thresholds.model_dump(mode="json"),
     }
-    write_whole(out / SUMMARY_FILE, to_json_bytes(summary))  # same labels, same bytes: not how long it took
+    write_whole(place / SUMMARY_FILE, to_json_bytes(summary))  # same labels, same bytes: not how long it took
     summary |= {"seconds": round(time.monotonic() - began, 2), "workers": workers}
     return summary if values is None else summary | {"collaboration": values.finish()}
 

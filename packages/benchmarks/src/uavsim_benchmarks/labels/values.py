@@ -22,6 +22,7 @@ import numpy as np
 from uavsim.access import Dataset
 from uavsim.config.events import EventThresholds
 from uavsim.errors import InputError
+from uavsim.files.results import ResultPath
 from uavsim.files.whole import to_json_bytes, whole_file, write_whole
 from uavsim.typing import FloatArray, IntArray, JsonDict
 from uavsim_benchmarks.evaluate.swarm.collaboration import (
@@ -134,8 +135,8 @@ class ValueFile:
     """One row for each object of each sample that some drone sees; then a summary, written last."""
 
     def __init__(self, out: Path, thresholds: EventThresholds) -> None:
-        """Say where it goes; ``with`` opens it, and puts it in its place when all of it is there."""
-        self._out, self._seen_px = out, thresholds.objects.seen_px
+        """Open the folder where it goes; ``with`` opens the file, and puts it in its place when all of it is there."""
+        self._out, self._seen_px = ResultPath.open(out), thresholds.objects.seen_px
         self._began, self._total, self._files = time.monotonic(), _Total({}), ExitStack()
 
     def __enter__(self) -> Self:

@@ -13,6 +13,7 @@ import numpy as np
 from uavsim.access import Dataset
 from uavsim.config.events import EventThresholds
 from uavsim.errors import InputError
+from uavsim.files.results import ResultPath
 from uavsim.files.whole import to_json_bytes, write_whole
 from uavsim.pool import in_order
 from uavsim.typing import JsonDict
@@ -74,6 +75,7 @@ def write_questions(
         )
     report = check_questions(questions, {task.name: task.needs for task in TASKS})
     report |= {"dataset": name, "seed": seed, "images": images}
-    write_whole(out / QUESTION_FILE, to_json_bytes({"dataset": name, "results": questions}))
-    write_whole(out / REPORT_FILE, to_json_bytes(report))
+    place = ResultPath.open(out)
+    write_whole(place / QUESTION_FILE, to_json_bytes({"dataset": name, "results": questions}))
+    write_whole(place / REPORT_FILE, to_json_bytes(report))
     return report | {"seconds": round(time.monotonic() - began, 2)}

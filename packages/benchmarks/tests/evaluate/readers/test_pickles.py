@@ -115,7 +115,9 @@ ODD: dict[str, bytes] = {
     + b".",
     "itself": b"\x80\x02]q\x00(h\x00h\x00e.",
     "copies of copies": b"\x80\x02]" + b"2\x86" * 64 + b".",
-    "a text encoded again and again": copied(b"c_codecs\nencode\n", b"X\x06\x00\x00\x00latin1q\x02", b"h\x00h\x01h\x02\x86R"),
+    "a text encoded again and again": copied(
+        b"c_codecs\nencode\n", b"X\x06\x00\x00\x00latin1q\x02", b"h\x00h\x01h\x02\x86R"
+    ),
     "bytes copied again and again": copied(b"cbuiltins\nbytearray\n", b"", b"h\x00h\x01\x85R"),
     "an instruction for code": b"\x80\x02(Vx\nios\nsystem\n.",
     "a persistent id": b"\x80\x02U\x01aQ.",
