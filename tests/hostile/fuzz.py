@@ -78,6 +78,8 @@ def _read_one(target: Target, data: bytes) -> tuple[str, str] | None:
     except UavsimError as error:
         if "\n" in str(error):
             return f"two lines: {type(error).__name__}", str(error)[:200]
+        if str(error).rstrip().endswith(":"):
+            return f"no reason: {type(error).__name__}", str(error)[:200]
         if error.exit_code == 1:
             return f"exit code 1: {type(error).__name__}", str(error)[:200]
     except Exception as error:  # noqa: BLE001 - that is what is looked for

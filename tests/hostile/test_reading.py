@@ -4,13 +4,16 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.dataset_factory import make_dataset
+from uavsim.dataset.fragment import open_fragment
 from uavsim.errors import DatasetError
 from uavsim.files.parse import reading
+from uavsim.records.codec import unpack_plan
 from uavsim.validate import validate_version
 
 
@@ -22,6 +25,15 @@ def test_the_line_says_where_it_broke_and_whose_mistake_it_may_be() -> None:
     assert "at test_reading.py:" in said or "at parse.py:" in said
     assert "report a mistake of uavsim" in said
     assert "\n" not in said
+
+
+@pytest.mark.parametrize(("data", "said"), [(b"\x91" * 2000, "StackError"), (b"\xc1", "FormatError")])
+@pytest.mark.parametrize("read", [unpack_plan, open_fragment])
+def test_packed_data_that_is_refused_without_words_is_given_some(
+    read: Callable[[bytes], object], data: bytes, said: str
+) -> None:
+    with pytest.raises(DatasetError, match=f": {said}$"):
+        read(data)
 
 
 def test_what_is_ours_alone_is_not_called_damage() -> None:

@@ -63,7 +63,7 @@ def _recording_of(folder: Path) -> Recording:
         with open_regular(path) as file:
             values = list(msgpack.Unpacker(file, raw=False, strict_map_key=False, max_buffer_size=2**31 - 1))
     except (msgpack.UnpackException, ValueError) as error:
-        raise DatasetError(f"{path}: not a recording: {error}") from error
+        raise DatasetError(f"{path}: not a recording: {str(error) or type(error).__name__}") from error
     if not values or not isinstance(values[0], dict) or values[0].get("format") != RECORDING_FORMAT:
         raise DatasetError(f"{path}: not a recording of this version ({RECORDING_FORMAT})")
     head, frames, tail = values[0], values[1:-1], values[-1]

@@ -140,7 +140,7 @@ def open_fragment(data: bytes) -> PackedFragment:
     try:
         value = msgpack.unpackb(data, raw=False)
     except (msgpack.UnpackException, ValueError, RecursionError) as error:
-        raise DatasetError(f"not the table rows of a scene: {error}") from error
+        raise DatasetError(f"not the table rows of a scene: {str(error) or type(error).__name__}") from error
     if not isinstance(value, dict) or value.get("format") != _FORMAT:
         raise DatasetError(f"not the table rows of a scene in this version's form ({_FORMAT}); annotate it again")
     try:

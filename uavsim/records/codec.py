@@ -68,7 +68,7 @@ def _plan_of(data: bytes) -> ScenePlan:
     try:
         head = msgpack.unpackb(data)
     except (msgpack.UnpackException, ValueError) as error:
-        raise DatasetError(f"not a scene plan: {error}") from error
+        raise DatasetError(f"not a scene plan: {str(error) or type(error).__name__}") from error
     if not isinstance(head, dict) or head.get("format") != _FORMAT:
         raise DatasetError(f"not a scene plan of this version ({_FORMAT}): plan the scene again")
     scene = unpack_value(head.get("plan"))
