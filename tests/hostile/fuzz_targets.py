@@ -28,6 +28,7 @@ def targets(work: Path) -> dict[str, Target]:
     from uavsim.capture.recording_reader import read_recording
     from uavsim.dataset import pack_fragment, scene_fragment
     from uavsim.dataset.fragment import open_fragment
+    from uavsim.files.parquet import from_parquet
     from uavsim.images import codec
     from uavsim.plan.roadmap import read_roads
     from uavsim.records.codec import pack_plan, unpack_plan
@@ -94,11 +95,19 @@ def targets(work: Path) -> dict[str, Target]:
             turn_json,
         ),
         "images": Target([image, codec.encode_jpeg(np.zeros((9, 9, 3), np.uint8))], codec.decode_rgb, turn_bytes),
+        "streams": Target([_readings()], lambda data: from_parquet(data, name="x.parquet"), turn_bytes),
         "OpenDRIVE": Target([road], roads, turn_bytes),
         "town-maps": Target([EVERY_ROAD.read_bytes()], _town_maps, turn_xml),
     }
     made |= _table_targets(root, work) | result_targets(root, work) | reader_targets(root, log, work)
     return made | _text_targets(root, work) | _log_targets(work) | simulator_targets(work)
+
+
+def _readings() -> bytes:
+    from uavsim.files.parquet import to_parquet
+
+    rows = np.zeros(20, [("timestamp_us", "<i8"), ("force_mps2", "<f8", 3)])
+    return to_parquet(rows, {"model": {"hz": 3}})
 
 
 def _town_maps(data: bytes) -> None:
