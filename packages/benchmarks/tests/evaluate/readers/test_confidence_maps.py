@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from uavsim.errors import InputError
+from uavsim_benchmarks.evaluate.readers import confidence_maps
 from uavsim_benchmarks.evaluate.readers.confidence_maps import read_confidence_maps
 
 
@@ -27,3 +28,12 @@ def test_confidence_maps(tmp_path: Path) -> None:
     file.write_bytes(b"PK\x03\x04")
     with pytest.raises(InputError, match=r"no \.npz file"):
         read_confidence_maps(file)
+
+
+def test_numbers_of_a_byte_are_counted_before_they_become_eight(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confidence_maps, "MAX_FILE_BYTES", 8000)
+    np.savez_compressed(tmp_path / "maps.npz", **{name: np.zeros((1, 10, 90), np.uint8) for name in "abc"})
+    with pytest.raises(InputError, match="more than 2000 numbers"):
+        read_confidence_maps(tmp_path / "maps.npz")

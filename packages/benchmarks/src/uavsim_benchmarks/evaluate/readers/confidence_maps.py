@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Final
 
 import numpy as np
 
 from uavsim.errors import InputError
-from uavsim.typing import FloatArray
+from uavsim.typing import AnyArray, FloatArray
 from uavsim_benchmarks.evaluate.readers.json_stream import MAX_FILE_BYTES
 
 __all__ = ["read_confidence_maps"]
@@ -39,7 +40,7 @@ def read_confidence_maps(path: Path) -> list[FloatArray]:
             raise InputError(f"{path}: larger than {MAX_FILE_BYTES / 1e9:.1f} GB")
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             _check_sizes(opened)
-            maps = [(name, np.asarray(file[name], dtype=np.float64)) for name in file.files]
+            maps = list(_as_floats(file, most=MAX_FILE_BYTES // 4))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
     except _DAMAGED as error:
@@ -52,6 +53,20 @@ def read_confidence_maps(path: Path) -> list[FloatArray]:
         if not (np.isfinite(cells).all() and (cells >= 0).all() and (cells <= 1).all()):
             raise InputError(f"{path}: {name} has numbers that are not between 0 and 1: give confidences, not logits")
     return [cells for _, cells in maps]
+
+
+def _as_floats(file: Mapping[str, AnyArray], *, most: int) -> Iterator[tuple[str, FloatArray]]:
+    """Yield the arrays; numbers of a byte become eight, so that they are counted before.
+
+    Raises:
+        ValueError: there are more than ``most``, the float32 that the largest file holds.
+    """
+    count = 0
+    for name, cells in file.items():
+        count += cells.size
+        if count > most:
+            raise ValueError(f"it holds more than {most} numbers")
+        yield name, np.asarray(cells, dtype=np.float64)
 
 
 def _check_sizes(opened: IO[bytes]) -> None:
