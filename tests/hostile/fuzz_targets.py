@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -96,6 +97,7 @@ def targets(work: Path) -> dict[str, Target]:
         ),
         "images": Target([image, codec.encode_jpeg(np.zeros((9, 9, 3), np.uint8))], codec.decode_rgb, turn_bytes),
         "streams": Target([_readings()], lambda data: from_parquet(data, name="x.parquet"), turn_bytes),
+        "voxels": Target([_voxels()], lambda data: _read_voxels(work, data), turn_bytes),
         "OpenDRIVE": Target([road], roads, turn_bytes),
         "town-maps": Target([EVERY_ROAD.read_bytes()], _town_maps, turn_xml),
     }
@@ -108,6 +110,23 @@ def _readings() -> bytes:
 
     rows = np.zeros(20, [("timestamp_us", "<i8"), ("force_mps2", "<f8", 3)])
     return to_parquet(rows, {"model": {"hz": 3}})
+
+
+def _voxels() -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    about, data = {"grid": {"size": [4, 4, 4]}, "types": {"semantics": "u1"}}, io.BytesIO()
+    table = pa.table({"semantics": [b"x" * 16] * 4}).replace_schema_metadata({"uavsim": json.dumps(about)})
+    pq.write_table(table, data)
+    return data.getvalue()
+
+
+def _read_voxels(work: Path, data: bytes) -> None:
+    from uavsim_occupancy.files import read_voxels
+
+    (work / "voxels.parquet").write_bytes(data)
+    read_voxels(work / "voxels.parquet")
 
 
 def _town_maps(data: bytes) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import multiprocessing
 import pickle
 import shutil
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -64,7 +66,8 @@ def test_a_small_file_of_a_huge_grid_is_refused_before_it_is_made(tmp_path: Path
     for size, layers, said in (
         ([1 << 20] * 3, [b"1"], "more than 64,000,000 voxels"),
         ([4, 4, 4], [b"1" * 16], "1 layers"),
-        ([4, 4, 4], [b"1" * (1 << 22)] * 4, "semantics holds"),
+        ([4, 4, 4], [b"1" * (1 << 22)] * 4, "it holds"),
+        ([1000, 100, 10], [b"1" * 100_000] * 1000, "semantics holds .* or more where its grid has 1,000,000"),
     ):
         about["grid"]["size"] = size
         table = pa.table({"semantics": layers}).replace_schema_metadata({"uavsim": json.dumps(about)})
@@ -72,6 +75,25 @@ def test_a_small_file_of_a_huge_grid_is_refused_before_it_is_made(tmp_path: Path
         assert path.stat().st_size < 10_000
         with pytest.raises(DatasetError, match=said):
             read_voxels(path)
+
+
+def _read_each(path: Path, good: bytes) -> None:
+    for at in range(len(good)):
+        path.write_bytes(good[:at] + b"\0" + good[at + 1 :])
+        with suppress(DatasetError):
+            read_voxels(path)
+
+
+def test_no_damage_ends_the_process(tmp_path: Path) -> None:
+    """Pyarrow's own checks of a row group's columns end it."""
+    about: JsonDict = {"types": {"semantics": "|u1"}, "grid": {"size": [2, 2, 2]}}
+    table = pa.table({"semantics": [b"1" * 4] * 2}).replace_schema_metadata({"uavsim": json.dumps(about)})
+    data = io.BytesIO()
+    pq.write_table(table, data, use_dictionary=False, write_statistics=False)
+    reader = multiprocessing.get_context("spawn").Process(target=_read_each, args=(tmp_path / "x", data.getvalue()))
+    reader.start()
+    reader.join()
+    assert reader.exitcode == 0
 
 
 def test_a_small_npz_of_a_huge_array_is_refused_before_it_is_made(tmp_path: Path) -> None:
