@@ -34,6 +34,7 @@ def test_numbers_of_a_byte_are_counted_before_they_become_eight(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(confidence_maps, "MAX_FILE_BYTES", 8000)
-    np.savez_compressed(tmp_path / "maps.npz", **{name: np.zeros((1, 10, 90), np.uint8) for name in "abc"})
+    cells = np.zeros((1, 10, 90), np.uint8)
+    np.savez_compressed(tmp_path / "maps.npz", a=cells, b=cells, c=cells)
     with pytest.raises(InputError, match="more than 2000 numbers"):
         read_confidence_maps(tmp_path / "maps.npz")
