@@ -38,6 +38,11 @@ def test_simulators_that_are_none(text: str) -> None:
         parse_simulator(text)
 
 
+def test_a_dataset_is_called_by_its_name_wherever_its_file_lies() -> None:
+    assert Request(dataset="smoke", out="o", towns=("Town03",)).title == "smoke Town03 all"
+    assert Request(dataset="flight_plans/datasets/long.yaml", out="o", scenes="0-3").title == "long all towns 0-3"
+
+
 def test_named_simulators_replace_those_of_the_run() -> None:
     run = RunConfig(attempts=7)
     request = Request(dataset="smoke", out="o", simulators=("mock", "h:2000"), run=run)

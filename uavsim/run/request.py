@@ -5,6 +5,8 @@ It is the one parameter of every flow. The overrides are fields of its own, so t
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from uavsim.config.overrides import Overrides
@@ -71,7 +73,8 @@ class Request(OutputRequest, Overrides):
     @property
     def title(self) -> str:
         """For people: the dataset, its towns, its scenes."""
-        return f"{self.dataset} {' '.join(self.towns) or 'all towns'} {self.scenes or 'all'}"
+        name = PurePath(self.dataset).stem if self.dataset.endswith((".yaml", ".yml")) else self.dataset
+        return f"{name} {' '.join(self.towns) or 'all towns'} {self.scenes or 'all'}"
 
     def run_config(self) -> RunConfig:
         """Return the run's configuration with the simulators that were named.
