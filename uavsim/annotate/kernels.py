@@ -121,8 +121,8 @@ def hidden_by_others(
     has_depth, is_bent = depth_m.shape[0] > 0, place_px.shape[0] > 0
     most = 0
     for row in range(len(rays)):
-        x0, y0, x1, y1 = window_px[row]
-        most = max(most, max(x1 - x0, 0) * max(y1 - y0, 0))
+        wide, high = window_px[row, 2] - window_px[row, 0], window_px[row, 3] - window_px[row, 1]
+        most = max(most, max(wide, 0) * max(high, 0))
     us, vs, hides = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.bool_)
     for row in range(len(rays)):
         count = 0
@@ -144,15 +144,22 @@ def hidden_by_others(
                     hidden = is_scenery[tags[v, u]]
                 us[count], vs[count], hides[count] = u, v, hidden
                 count += 1
-        silhouette[row] = count
-        hiding = hides[:count].sum()
-        if not has_depth and len(foot_px) and hiding:
+        silhouette[row], blockers[row] = count, _holds(hides, count)
+        if not has_depth and len(foot_px) and blockers[row]:
             _spare_what_stands_behind(
                 us[:count], vs[:count], hides, ids, tags, own_id[row], overhangs, foot_px, place_px
             )
-            hiding = hides[:count].sum()
-        blockers[row] = hiding
+            blockers[row] = _holds(hides, count)
     return silhouette, blockers
+
+
+@kernel
+def _holds(which: Any, count: int) -> int:
+    """Count what is true of the first ``count``; numba compiles its own sum for a second."""
+    total = 0
+    for at in range(count):
+        total += which[at]
+    return total
 
 
 @kernel
@@ -196,7 +203,7 @@ def share_outside(rays: Rays, window_px: IntArray, stride_px: IntArray, width_px
         total, inside = 0, 0
         for v in range(window_px[row, 1], window_px[row, 3], stride_px[row]):
             for u in range(window_px[row, 0], window_px[row, 2], stride_px[row]):
-                if _enters_m(rays[row], u, v) < np.inf:
+                if _enters_m(rays[row], np.float64(u), np.float64(v)) < np.inf:
                     total += 1
                     inside += 0 <= u < width_px and 0 <= v < height_px
         share[row] = 1.0 - inside / max(total, 1)
@@ -213,17 +220,22 @@ def _spare_what_stands_behind(
     in front of an object comes before the object's pixels and what stands behind it after them.
     """
     count = len(us)
-    radius, angle = np.empty(count, np.float64), np.empty(count, np.float64)
+    radius, angle, column = np.empty(count, np.float64), np.empty(count, np.float64), np.empty(count, np.int64)
     total = 0.0
     for at in range(count):
-        x, y = _place(place_px, us[at], vs[at])
+        x, y = _place(place_px, np.int64(us[at]), np.int64(vs[at]))
         across, along = x + 0.5 - foot_px[0], y + 0.5 - foot_px[1]
         radius[at], angle[at] = math.hypot(across, along), math.atan2(along, across)
         total += radius[at]
     mean_radius = max(total / count, 1.0)
-    column = np.floor(angle * mean_radius).astype(np.int64)
-    first = column.min()
-    first_own = np.full(column.max() - first + 1, np.inf)
+    for at in range(count):
+        column[at] = math.floor(angle[at] * mean_radius)
+    first, last = column[0], column[0]
+    for at in range(count):
+        first, last = min(first, column[at]), max(last, column[at])
+    first_own = np.empty(last - first + 1, np.float64)
+    for at in range(len(first_own)):
+        first_own[at] = np.inf
     for at in range(count):
         if ids[vs[at], us[at]] == own_id:
             place = column[at] - first

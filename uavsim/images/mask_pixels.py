@@ -21,6 +21,7 @@ UInt64Array: TypeAlias = npt.NDArray[np.uint64]
 
 _FOUR_IDS: Final = np.uint64(0x0001000100010001)  # times an id: four pixels of it
 _EIGHT_TAGS: Final = np.uint64(0x0101010101010101)
+_FIRST, _FOUR, _EIGHT = np.int64(0), np.int64(4), np.int64(8)  # no literals: numba compiles a function for each of those
 
 
 def decode(data: bytes) -> tuple[UInt16Array, UInt8Array]:
@@ -262,18 +263,30 @@ def _next_counted(row: Any, words: Any, column: int, counted: BoolArray) -> int:
 
 
 @kernel
+def _doubled(rows: Any) -> Any:
+    """Return rows with as many zeros behind; numba compiles its own ``concatenate`` for seconds."""
+    more = np.zeros((2 * rows.shape[0], rows.shape[1]), np.int64)
+    for row in range(rows.shape[0]):
+        for column in range(rows.shape[1]):
+            more[row, column] = rows[row, column]
+    return more
+
+
+@kernel
 def _moments(ids: UInt16Array, tags: UInt8Array, words: Any, id_words: Any, counted: BoolArray) -> Any:
-    place = np.full(65536, -1, np.int32)
-    found, sums, count = np.empty(65536, np.int64), np.zeros((256, 10), np.int64), 0
+    place = np.empty(65536, np.int32)
+    for number in range(len(place)):
+        place[number] = -1
+    found, sums, count = np.empty(65536, np.int64), np.zeros((256, 10), np.int64), _FIRST
     for line in range(ids.shape[0]):
-        start = _next_counted(tags[line], words[line], 0, counted)
+        start = _next_counted(tags[line], words[line], _FIRST, counted)
         while start < ids.shape[1]:  # what has one tag and one id
             tag = tags[line, start]
-            stop = _end_of_run(tags[line], words[line], start, 8, _EIGHT_TAGS)
-            stop = min(_end_of_run(ids[line], id_words[line], start, 4, _FOUR_IDS), stop)
+            stop = _end_of_run(tags[line], words[line], start, _EIGHT, _EIGHT_TAGS)
+            stop = min(_end_of_run(ids[line], id_words[line], start, _FOUR, _FOUR_IDS), stop)
             row, count = _row_of(ids[line, start], place, found, count)
             if count > len(sums):
-                sums = np.concatenate((sums, np.zeros_like(sums)))
+                sums = _doubled(sums)
             pixels, last = stop - start, stop - 1
             if sums[row, 0] == 0:
                 sums[row, 6], sums[row, 7] = start, line
@@ -293,15 +306,15 @@ def _moments(ids: UInt16Array, tags: UInt8Array, words: Any, id_words: Any, coun
 def _runs_without_row(  # noqa: PLR0917 (kernels take their arrays by place)
     ids: UInt16Array, tags: UInt8Array, words: Any, id_words: Any, row_of_id: Int32Array, counted: BoolArray
 ) -> Any:
-    runs, count = np.zeros((256, 4), np.int64), 0
+    runs, count = np.zeros((256, 4), np.int64), _FIRST
     for line in range(ids.shape[0]):
-        start = _next_counted(tags[line], words[line], 0, counted)
+        start = _next_counted(tags[line], words[line], _FIRST, counted)
         while start < ids.shape[1]:  # what has one tag and one id
-            stop = _end_of_run(tags[line], words[line], start, 8, _EIGHT_TAGS)
-            stop = min(_end_of_run(ids[line], id_words[line], start, 4, _FOUR_IDS), stop)
+            stop = _end_of_run(tags[line], words[line], start, _EIGHT, _EIGHT_TAGS)
+            stop = min(_end_of_run(ids[line], id_words[line], start, _FOUR, _FOUR_IDS), stop)
             if row_of_id[ids[line, start]] < 0:
                 if count == len(runs):
-                    runs = np.concatenate((runs, np.zeros_like(runs)))
+                    runs = _doubled(runs)
                 runs[count, 0], runs[count, 1], runs[count, 2] = line, start, stop
                 runs[count, 3] = tags[line, start]
                 count += 1
@@ -313,10 +326,10 @@ def _runs_without_row(  # noqa: PLR0917 (kernels take their arrays by place)
 def _extents(ids: UInt16Array, words: UInt64Array, row_of_id: Int32Array, rows: int) -> IntArray:
     measured = np.zeros((rows, 5), np.int64)
     for line in range(ids.shape[0]):
-        end = 0
+        end = _FIRST
         while end < ids.shape[1]:
             begin, row = end, row_of_id[ids[line, end]]
-            end = _end_of_run(ids[line], words[line], begin, 4, _FOUR_IDS)
+            end = _end_of_run(ids[line], words[line], begin, _FOUR, _FOUR_IDS)
             if row < 0:
                 continue
             if measured[row, 0] == 0:

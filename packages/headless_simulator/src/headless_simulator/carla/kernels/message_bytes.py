@@ -19,6 +19,7 @@ LONGEST_NUMBER: Final = 5
 LONGEST_ARRAY_HEAD: Final = 5
 
 
+_FIRST, _SINGLE, _DOUBLE = int64(2), int64(4), int64(8)  # no literals: numba compiles a function for each of those
 _FALSE: Final = 0xC2
 _TRUE: Final = 0xC3
 _fast = kernel(error_model="python", counts=False)
@@ -75,9 +76,9 @@ def _real(data: UInt8, at: int, end: int) -> tuple[float, int]:
     """Read a floating-point number of either length."""
     if 0 <= at < end:
         if data[at] == 0xCA and at + 4 < end:
-            return np.float64(_single(_bits(data, at + 1, 4))), at + 5
+            return np.float64(_single(_bits(data, at + 1, _SINGLE))), at + 5
         if data[at] == 0xCB and at + 8 < end:
-            return np.float64(_double(_bits(data, at + 1, 8))), at + 9
+            return np.float64(_double(_bits(data, at + 1, _DOUBLE))), at + 9
     return 0.0, ELSE
 
 
@@ -134,7 +135,7 @@ def read_controls(data: UInt8, method_at: int, method_end: int, ids: UInt32, con
         commands it has; where their array begins and ends; the last flag, or ``ELSE`` without.
     """
     end, other = len(data), (ELSE, 0, 0, 0, 0, 0, ELSE)
-    message_id, at = _unsigned(data, 2, end)
+    message_id, at = _unsigned(data, _FIRST, end)
     if data[0] != 0x94 or data[1] != 0 or at != method_at:
         return other
     arguments, at = _array_head(data, method_end, end)

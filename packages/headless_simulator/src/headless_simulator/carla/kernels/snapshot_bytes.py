@@ -14,14 +14,16 @@ from headless_simulator.world.table import VEHICLE, Columns, Rows
 
 
 def _place_of(name: str) -> int:
-    return int(wire.ACTOR_STATE.fields[name][1]) if wire.ACTOR_STATE.fields else 0
+    """Return where a field is; no literal, for each of which numba would compile a function."""
+    return int64(wire.ACTOR_STATE.fields[name][1]) if wire.ACTOR_STATE.fields else 0
 
 
 def _place_in_data(name: str) -> int:
-    return DATA + (int(wire.VEHICLE_DATA.fields[name][1]) if wire.VEHICLE_DATA.fields else 0)
+    return DATA + (int64(wire.VEHICLE_DATA.fields[name][1]) if wire.VEHICLE_DATA.fields else 0)
 
 
 DATA: Final = _place_of("data")
+_ID: Final = _place_of("id")
 _STATE: Final = _place_of("state")
 _TRANSFORM: Final = _place_of("transform")
 _VELOCITY: Final = _place_of("velocity")
@@ -82,7 +84,7 @@ def put_states(rows: Rows, c: Columns, lights: tuple[UInt8, UInt32], out: UInt8)
     """
     for n in range(len(rows)):
         row, state = rows[n], out[n]
-        _put_number(int64(c.actor_id[row]), state, 0)
+        _put_number(int64(c.actor_id[row]), state, _ID)
         state[_STATE] = 1
         for k in range(6):
             _put_single(c.pose[row, k], state, _TRANSFORM + 4 * k)
