@@ -22,6 +22,7 @@ from tools.bench import (
     others,
     pages,
     pipeline,
+    roofline,
     same_bytes,
     scale,
     sparse,
@@ -41,6 +42,7 @@ BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "labels": mini.labels,
     "busy": busy.rows,
     "pipeline": pipeline.rows,
+    "roofline": roofline.rows,
     "scale": scale.rows,
     "growth": growth.rows,
     "bytes": same_bytes.rows,
@@ -57,7 +59,7 @@ BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
 }
 LONG = (  # only when asked for by name
     "evaluate-large", "pages", "agents", "sparse", "clip", "cost", "stages", "twins",
-    "validate-mini", "labels", "busy", "pipeline", "scale", "growth", "bytes", "others",
+    "validate-mini", "labels", "busy", "pipeline", "roofline", "scale", "growth", "bytes", "others",
 )  # fmt: skip
 
 

@@ -123,7 +123,7 @@ def hidden_by_others(
     for row in range(len(rays)):
         wide, high = window_px[row, 2] - window_px[row, 0], window_px[row, 3] - window_px[row, 1]
         most = max(most, max(wide, 0) * max(high, 0))
-    us, vs, hides = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.bool_)
+    us, vs, hides = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.bool_)
     for row in range(len(rays)):
         count = 0
         for v in range(window_px[row, 1], window_px[row, 3]):
@@ -223,7 +223,7 @@ def _spare_what_stands_behind(
     radius, angle, column = np.empty(count, np.float64), np.empty(count, np.float64), np.empty(count, np.int64)
     total = 0.0
     for at in range(count):
-        x, y = _place(place_px, np.int64(us[at]), np.int64(vs[at]))
+        x, y = _place(place_px, us[at], vs[at])
         across, along = x + 0.5 - foot_px[0], y + 0.5 - foot_px[1]
         radius[at], angle[at] = math.hypot(across, along), math.atan2(along, across)
         total += radius[at]

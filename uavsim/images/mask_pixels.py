@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,9 @@ UInt64Array: TypeAlias = npt.NDArray[np.uint64]
 
 _FOUR_IDS: Final = np.uint64(0x0001000100010001)  # times an id: four pixels of it
 _EIGHT_TAGS: Final = np.uint64(0x0101010101010101)
-_FIRST, _FOUR, _EIGHT = np.int64(0), np.int64(4), np.int64(8)  # no literals: numba compiles a function for each of those
+_FIRST: Final = cast("int", np.int64(0))  # no literals, for each of which numba would compile a function of its own
+_FOUR: Final = cast("int", np.int64(4))
+_EIGHT: Final = cast("int", np.int64(8))
 
 
 def decode(data: bytes) -> tuple[UInt16Array, UInt8Array]:

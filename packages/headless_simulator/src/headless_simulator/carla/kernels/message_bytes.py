@@ -19,7 +19,7 @@ LONGEST_NUMBER: Final = 5
 LONGEST_ARRAY_HEAD: Final = 5
 
 
-_FIRST, _SINGLE, _DOUBLE = int64(2), int64(4), int64(8)  # no literals: numba compiles a function for each of those
+_FIRST, _SINGLE, _DOUBLE = int64(2), int64(4), int64(8)  # no literals, for each of which numba would compile a function
 _FALSE: Final = 0xC2
 _TRUE: Final = 0xC3
 _fast = kernel(error_model="python", counts=False)
