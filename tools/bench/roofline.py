@@ -1,4 +1,4 @@
-"""What a sample's stages could cost at best on this machine: ``scripts/bench --only roofline``; see docs/roofline.md.
+"""The least that a sample's stages could cost on this machine: ``scripts/bench --only roofline``; see docs/roofline.md.
 
 ``python -m tools.bench.roofline PORT`` takes one capture from a simulator, 25 images and their masks, and does one thing at a
 time with it, in one thread: moves its bytes within memory and through a socket of this machine, encodes, inflates, writes.

@@ -65,7 +65,7 @@ Group: TypeAlias = tuple[Callable[[], None], int]
 
 GROUPS: Final[dict[str, Group]] = {
     "images": (_images, 71),
-    "traffic": (_traffic, 111),
+    "traffic": (_traffic, 103),
     "flight": (_flight, 38),
     "sensors": (_sensors, 30),
 }
