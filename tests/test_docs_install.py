@@ -187,7 +187,7 @@ def test_a_demo_needs_as_many_packages_and_bytes_as_the_pages_say() -> None:
     total_mb = sum(file.stat().st_size for file in files if file.is_file()) / 1e6
     for page in ("README.md", "docs/install.md"):
         (said,) = re.findall(r"(\d+) packages, (\d+) MB", (ROOT / page).read_text("utf-8"))
-        assert int(said[0]) == len(names), page
+        assert int(said[0]) + (sys.version_info < (3, 11, 3)) == len(names), page  # async-timeout, as install.md says
         assert int(said[1]) == pytest.approx(total_mb, rel=0.02), page
 
 
