@@ -206,7 +206,7 @@ def wait_for_two_flights(out: Path, workers: list[subprocess.Popen[bytes]]) -> t
             if flights and reported[-1]["event"] == "committed":
                 done.add(flights[-1])
             if flights and reported[-1]["event"] in {"flying", "sample"}:
-                flying[int(flights[-1].rpartition("-")[2])] = scene  # the name ends with its process's number
+                flying[int(flights[-1].split("-")[-2])] = scene  # kind, process, run
         for worker in reversed(workers) if len(done) > 1 and flying else ():
             family = {p.pid for p in psutil.Process(worker.pid).children(recursive=True)}
             if mine := family & flying.keys():
