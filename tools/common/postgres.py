@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +22,7 @@ class PostgreSQL:
     """A database server that is up inside a ``with`` block.
 
     Args:
-        work: folder for its files and its log.
+        work: folder for its log; its files are in a temporary one that its user reaches.
         port: of 127.0.0.1.
 
     Raises:
@@ -29,7 +30,8 @@ class PostgreSQL:
     """
 
     def __init__(self, work: Path, *, port: int = 5432) -> None:
-        self._binaries, self._folder, self._port = max(_WHERE.glob("*/bin")), work / "postgres", port
+        self._binaries, self._log, self._port = max(_WHERE.glob("*/bin")), work / "postgres.log", port
+        self._folder = Path(tempfile.mkdtemp(prefix="uavsim-postgres-", dir="/tmp"))
         self._own = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -39,7 +41,6 @@ class PostgreSQL:
         return f"postgresql+asyncpg://prefect:{PASSWORD}@127.0.0.1:{self._port}/prefect"
 
     def __enter__(self) -> PostgreSQL:
-        self._folder.mkdir()
         shutil.chown(self._folder, "postgres", "postgres")
         password = self._folder / "password"
         password.write_text(PASSWORD)
@@ -55,13 +56,14 @@ class PostgreSQL:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+        shutil.rmtree(self._folder)
 
     def start(self) -> float:
         """Start it, and return the seconds until it takes connections."""
         begun = time.monotonic()
         words = [*self._own, str(self._binaries / "postgres"), "-D", str(self._folder / "data")]
         words += ["-k", str(self._folder), "-h", "127.0.0.1", "-p", str(self._port)]
-        with self._folder.with_suffix(".log").open("ab") as log:
+        with self._log.open("ab") as log:
             self._process = subprocess.Popen(words, stdout=log, stderr=log)
         asked = [str(self._binaries / "pg_isready"), *_USER, "--port", str(self._port)]
         while subprocess.run(asked, check=False, capture_output=True).returncode:

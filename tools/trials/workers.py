@@ -79,7 +79,6 @@ def main() -> int:
     parser.add_argument("--work", type=Path)
     options = parser.parse_args()
     work: Path = options.work or Path(tempfile.mkdtemp(prefix="uavsim-workers-"))
-    work.chmod(0o755)  # PostgreSQL's user goes through it
     plans = write_plans(work, scenes=options.scenes)
     run = Shared(work, plans.stem, scenes=options.scenes, workers=options.workers)
     command = [sys.executable, "-m", "uavsim", "generate", "--dataset", plans.stem, "--out", str(work / "single")]
