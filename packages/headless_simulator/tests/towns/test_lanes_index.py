@@ -44,3 +44,13 @@ def test_places_for_cars_are_apart_and_over_the_road(lanes: Lanes) -> None:
     apart = np.linalg.norm(places[:, None, :2] - places[None, :, :2], axis=2) + 1e9 * np.eye(len(places))
     assert apart.min() >= 8.0
     np.testing.assert_allclose(places[:, 2], 0.3, atol=1e-9)
+
+
+def test_buses_fit_on_all_places_of_a_file_at_once(lanes: Lanes) -> None:
+    places = spawn_points(lanes, None)
+    assert len(places) >= 4
+    for one in range(len(places)):
+        yaw = np.radians(places[one, 4])
+        away = np.delete(places[:, :2], one, axis=0) - places[one, :2]
+        along, aside = away @ [np.cos(yaw), np.sin(yaw)], away @ [-np.sin(yaw), np.cos(yaw)]
+        assert ((np.abs(along) > 10.3) | (np.abs(aside) > 2.9)).all()

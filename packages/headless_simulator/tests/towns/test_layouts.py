@@ -3,10 +3,12 @@
 import json
 import subprocess
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
-from headless_simulator.towns import NAMES
+from headless_simulator.towns import NAMES, signals
+from headless_simulator.towns.lanes_index import Lanes
 from headless_simulator.towns.layouts import LAYOUTS
 from headless_simulator.towns.network import Link
 from headless_simulator.towns.strips import lane_strips
@@ -196,3 +198,21 @@ def test_road_4_of_town01_is_where_openscenario_files_look_for_it():
     assert network.roads["4"].length_m > 98.58
     assert abs(x[0] - 190.0) < 40.0
     assert abs(-y[0] - 133.0) < 5.0
+
+
+@pytest.mark.parametrize("case", ["no controller names it", "another names it, too"])
+def test_a_light_is_green_alone_whatever_controllers_forget(case, monkeypatch):
+    """As three of CARLA's Town10HD, which were green together with traffic that crosses theirs."""
+    monkeypatch.setattr(signals, "label_of", lambda *_: None)  # all posts stand clear of roads
+    text = LAYOUTS["Town02"].plan().opendrive()
+    if case == "no controller names it":
+        text = text[: text.index("<controller ")] + text[text.index("</controller>") + len("</controller>") :]
+    else:
+        own = '<control signalId="1002" type="0"/>'
+        text = text.replace(own, own + own).replace("</controller>", own + "</controller>", 1)
+    network = read_network(text.encode(), "map")
+
+    heads = signals.signal_heads(Lanes(network, lane_strips(network)), None)
+
+    assert sorted(Counter(head.group for head in heads).values()) == [3] * 8
+    assert len({(head.group, head.stage) for head in heads}) == len(heads)

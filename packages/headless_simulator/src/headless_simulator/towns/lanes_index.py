@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -66,28 +66,42 @@ def length_of(strip: Strip) -> float:
     return float(np.linalg.norm(np.diff(strip.centre_m, axis=0), axis=1).sum())
 
 
+class _Room(NamedTuple):
+    """Room that a place keeps clear: circles along it whose centres are ``apart_m`` from every other place's."""
+
+    along_m: tuple[float, ...]
+    apart_m: float
+    margin_m: float  # to the lane's ends
+
+
+_CAR: Final = _Room((0.0,), 6.0, 4.0)
+_BUS: Final = _Room((-3.5, -1.17, 1.17, 3.5), 3.4, 5.2)  # 10.3 m long, and side by side in lanes of 3.5 m
+
+
 def spawn_points(lanes: Lanes, wanted: int | None) -> Float64:
-    """(N, 6) places for cars: on lane centres outside junctions, 8 m apart or more, 0.3 m over the road.
+    """(N, 6) places for cars: on lane centres outside junctions, 0.3 m over the road.
 
     Args:
         lanes: the roads.
-        wanted: how many; about one for each 20 m of lane when None. Fewer where there is no room.
+        wanted: how many, 8 m apart or more. When None, about one for each 20 m of lane, so far apart that buses fit on all
+            of them at once where that leaves four. Fewer where there is no room.
     """
     strips = [strip for strip in lanes.driving(junctions=False) if strip.kind == "driving"]
     total = sum(length_of(strip) for strip in strips)
     count = wanted if wanted is not None else int(np.clip(round(total / 20.0), 4, 500))
-    for step in (10.0, 8.2):
+    tries = ((11.0, _BUS, 4), (10.0, _CAR, count), (8.2, _CAR, count))
+    for step, room, enough in tries[0 if wanted is None else 1 :]:
         rows: list[Pose6] = []
         taken: dict[tuple[int, int], list[tuple[float, float]]] = {}
         for strip in strips:
-            margin = min(4.0, (strip.s[-1] - strip.s[0]) / 3)
+            margin = min(room.margin_m, (strip.s[-1] - strip.s[0]) / 3)
             # Neighbouring lanes start at other stations, so that places do not stand side by side.
             first = strip.s[0] + margin + (abs(strip.lane) % 2) * step / 2
             for s in np.arange(first, strip.s[-1] - margin, step):
                 pose = pose_on(strip, float(s))
-                if _width_at(strip, float(s)) > 2.3 and _free(taken, pose):
+                if _width_at(strip, float(s)) > 2.3 and _free(taken, pose, room):
                     rows.append((*pose[:2], pose[2] + 0.3, *pose[3:]))
-        if len(rows) >= count:
+        if len(rows) >= enough:
             break
     if len(rows) > count:
         rows = [rows[k] for k in np.floor(np.arange(count) * len(rows) / count).astype(int)]
@@ -98,14 +112,17 @@ def _width_at(strip: Strip, s: float) -> float:
     return float(np.interp(s, strip.s, strip.width_m))
 
 
-def _free(taken: dict[tuple[int, int], list[tuple[float, float]]], pose: Pose6) -> bool:
-    """Return whether no accepted place is nearer than 5 m (8 m along the lane is kept by the stations); takes it if so."""
-    x, y = pose[:2]
-    i, j = int(x // 8), int(y // 8)
-    for near in ((i + a, j + b) for a in (-1, 0, 1) for b in (-1, 0, 1)):
-        if any((x - u) ** 2 + (y - v) ** 2 < 36.0 for u, v in taken.get(near, ())):
-            return False
-    taken.setdefault((i, j), []).append((x, y))
+def _free(taken: dict[tuple[int, int], list[tuple[float, float]]], pose: Pose6, room: _Room) -> bool:
+    """Return whether a place is clear of all accepted ones (the stations keep it along the lane); takes it if so."""
+    yaw = np.radians(pose[4])
+    circles = [(pose[0] + along * np.cos(yaw), pose[1] + along * np.sin(yaw)) for along in room.along_m]
+    for x, y in circles:
+        i, j = int(x // 8), int(y // 8)
+        for near in ((i + a, j + b) for a in (-1, 0, 1) for b in (-1, 0, 1)):
+            if any((x - u) ** 2 + (y - v) ** 2 < room.apart_m**2 for u, v in taken.get(near, ())):
+                return False
+    for x, y in circles:
+        taken.setdefault((int(x // 8), int(y // 8)), []).append((x, y))
     return True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -108,23 +109,31 @@ def _collect(lanes: Lanes) -> list[_Found]:
 
 
 def _stages(lights: list[_Found], network: Network) -> dict[str, tuple[str, int]]:
-    """(group name, stage) by signal id: from the file's controllers, else by junction and direction of approach."""
+    """(group name, stage) by signal id: from the file's controllers, else by junction and direction of approach.
+
+    Of several controllers, the one that names a light most often has it: CARLA's Town10HD names one once too often, by which
+    it would be green with the traffic that turns across its way. A light that none names takes its turn after the others.
+    """
     said: dict[str, tuple[str, int]] = {}
     for junction, controllers in network.junction_controllers.items():
-        for stage, controller in enumerate(controllers):
-            for signal in network.controllers.get(controller, ()):
-                said.setdefault(signal, (junction, stage))
+        turns = [Counter(network.controllers.get(controller, ())) for controller in controllers]
+        for signal in dict.fromkeys(signal for turn in turns for signal in turn):
+            said.setdefault(signal, (junction, max(range(len(turns)), key=lambda stage: turns[stage][signal])))
+    controlled = {group for group, _ in said.values()}
     ways: dict[str, list[float]] = {}
     for light in lights:
         if light.number in said:
             continue
-        group = f"junction {light.junction}" if light.junction else f"light {light.number}"
+        named = light.junction in controlled
+        apart = f"junction {light.junction}" if light.junction else f"light {light.number}"
+        group = light.junction if named else apart
         yaw = (light.stops[0].pose[4] if light.stops else light.yaw_deg) % 360.0
         known = ways.setdefault(group, [])
         near = [k for k, way in enumerate(known) if abs((yaw - way + 180) % 360 - 180) < 35]
         if not near:
             known.append(yaw)
-        said[light.number] = (group, near[0] if near else len(known) - 1)
+        stage = near[0] if near else len(known) - 1
+        said[light.number] = (group, stage + (len(network.junction_controllers[group]) if named else 0))
     return said
 
 

@@ -15,6 +15,7 @@ from headless_simulator.towns.strips import Strip
 _ACROSS_MPS2: Final = 4.0  # the Traffic Manager's cars cut corners by 0.6 m and more at 6 m/s2
 _STEP_KMH: Final = 10.0
 _JUNCTION_STEP_KMH: Final = 5.0
+_LEAST_KMH: Final = 5.0
 _WINDOW_M: Final = 3.0
 _AROUND_M: Final = 6.0  # half of the way between two places that have a limit, and a little
 _STRAIGHT_1PM: Final = 1 / 200.0
@@ -73,12 +74,10 @@ def bend_limits_kmh(strip: Strip, at_s: Float64) -> Float64:
     heading = np.unwrap(np.arctan2(np.diff(y), np.diff(x)))
     bend = np.abs(np.diff(heading)) / (even[1] - even[0])
     bend = np.concatenate([bend[:1], bend, bend[-1:]])
-    is_turn = bool(strip.junction) and length[-1] < _LONGEST_TURN_M
-    if is_turn:
+    if strip.junction and length[-1] < _LONGEST_TURN_M:
         bend[:] = bend.max()
-    step = _JUNCTION_STEP_KMH if is_turn else _STEP_KMH
-    fit = 3.6 * np.sqrt(_ACROSS_OF_FILES_MPS2 / np.maximum(bend, _STRAIGHT_1PM)) // step * step
-    limit = np.where(bend > _STRAIGHT_1PM, np.maximum(fit, step), np.inf)
+    fit = 3.6 * np.sqrt(_ACROSS_OF_FILES_MPS2 / np.maximum(bend, _STRAIGHT_1PM))
+    limit = np.where(bend > _STRAIGHT_1PM, np.maximum(fit, _LEAST_KMH), np.inf)
     # the lowest of the bend around each station: stations are farther apart than a short bend is long
     mine = np.interp(at_s, strip.s, length)
     near = np.abs(mine[:, None] - even[None, :]) <= _AROUND_M
