@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import socket
+from typing import cast
 
 import carla
 import numpy as np
@@ -28,7 +29,7 @@ class Traffic:
         self.map = self.world.get_map()
         self.ids = self._spawn(vehicles, random.Random(seed))
         self.world.tick()
-        self.vehicles = list(self.world.get_actors(self.ids))
+        self.vehicles = cast("list[carla.Vehicle]", list(self.world.get_actors(self.ids)))
         for vehicle in self.vehicles:
             self.manager.auto_lane_change(vehicle, lane_changes)
 

@@ -4,8 +4,9 @@
 where a town breaks the law: every car moves, no two boxes overlap for over a second, and the 99th percentile of the
 distance to the lane's middle, outside junctions and lane changes, is under 0.6 m. The table also gives the lateral
 acceleration in m/s2, outside and inside junctions, as 99th percentile and maximum; where it is over 8, the town's line
-names the worst places. "a point's p99" is what a point keeps that heads for the Traffic Manager's own waypoints
-(``pursuit``), beside it that of the cars on the same lanes. Growth is of resident memory, last quarter to second:
+names the worst places. "a perfect car's p99" is what a car without tyres keeps that obeys the Traffic Manager's rules
+(``perfect_car``), beside it that of the cars at the same looks, and by how much the rules missed the steering that it sent.
+Growth is of resident memory, last quarter to second:
 ``--towns Town10HD --cars 200 --ticks 20000`` is a soak. The last columns are seconds until the simulator listened and its
 resident memory then. Each town has a simulator and a client of its own.
 ``python -m tools.trials.town_traffic PORT --cars N --ticks N`` is the client's process.
@@ -27,7 +28,7 @@ import psutil
 
 from tools.bench.rows import simulator
 from tools.common import ROOT
-from tools.trials.pursuit import ideal_offsets
+from tools.trials.perfect_car import compare
 from tools.trials.traffic_law import LANE_EVERY, Lanes, Overlaps, lateral_mps2
 
 TOWNS = ("Town01", "Town02", "Town03", "Town04", "Town05", "Town06", "Town07", "Town10HD")
@@ -42,7 +43,8 @@ COLUMNS = {
     "lasting": "lasting overlaps",
     "p99": "lane p99 m",
     "kept": "no lane change p99",
-    "ideal": "a point's p99",
+    "perfect": "a perfect car's p99",
+    "replica": "its steering's error",
     "moving": "moving share",
     "late": "late",
     "road_p99": "lateral p99",
@@ -120,7 +122,8 @@ def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
     farthest, moving, memory = np.zeros(len(first)), [], []
     server, own = psutil.Process(server_pid), psutil.Process()
     stands_since, stood_ticks = np.zeros(len(first), np.int64), 0
-    places_m, crossing = np.full((ticks, len(first), 3), np.nan), np.zeros((ticks, len(first)), bool)
+    track, crossing = np.full((ticks, len(first), 4), np.nan), np.zeros((ticks, len(first)), bool)
+    steer = np.full((ticks, len(first)), np.nan)
     started = time.perf_counter()
     for tick in range(ticks):
         traffic.world.tick(120.0)
@@ -134,11 +137,14 @@ def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
         if tick % LANE_EVERY == 0:
             lanes.look(tick, poses)
             memory.append((server.memory_info().rss, own.memory_info().rss))
-        places_m[tick], crossing[tick] = poses[:, :3], _in_junctions(traffic.map, poses)
+        track[tick], crossing[tick] = poses, _in_junctions(traffic.map, poses)
+        steer[tick, there] = [
+            vehicle.get_control().steer for vehicle, alive in zip(traffic.vehicles, there, strict=True) if alive
+        ]
         before = poses
     rate = ticks / (time.perf_counter() - started)
     _, keeping = lanes.offsets(STEP_S)
-    kept, ideal = ideal_offsets(traffic.map, places_m, STEP_S)
+    compared = compare(traffic.map, track, steer, 2 * traffic.half_extents()[:, 0], STEP_S)
     quarter, used = len(memory) // 4, np.array(memory, float)
     growth = used[-quarter:].mean(axis=0) / used[quarter : 2 * quarter].mean(axis=0)
     kinds = [vehicle.type_id for vehicle in traffic.vehicles]
@@ -150,11 +156,12 @@ def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
         "moved": int((farthest >= MOVED_M).sum()),
         "lasting": len(overlaps.lasting),
         "p99": float(np.percentile(keeping, 99)),
-        "kept": float(np.percentile(kept, 99)),
-        "ideal": float(np.percentile(ideal, 99)),
+        "kept": float(np.percentile(compared.cars_m, 99)),
+        "perfect": float(np.percentile(compared.perfect_m, 99)),
+        "replica": float(np.median(compared.steering)),
         "moving": float(np.mean(moving)),
         "late": float(np.mean(moving[-len(moving) // 4 :])),
-        **_lateral(traffic.map, places_m, crossing, STEP_S),
+        **_lateral(traffic.map, track[..., :3], crossing, STEP_S),
         "removed": int(np.isnan(before[:, 0]).sum()),
         "rate": rate,
         "stood": stood_ticks * STEP_S,
