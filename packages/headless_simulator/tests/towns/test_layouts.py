@@ -212,7 +212,7 @@ def test_a_light_is_green_alone_whatever_controllers_forget(case, monkeypatch):
         text = text.replace(own, own + own).replace("</controller>", own + "</controller>", 1)
     network = read_network(text.encode(), "map")
 
-    heads = signals.signal_heads(Lanes(network, lane_strips(network)), None)
+    heads = signals.signal_heads(Lanes(network, lane_strips(network)), None)  # type: ignore[arg-type]  # it is not asked
 
     assert sorted(Counter(head.group for head in heads).values()) == [3] * 8
     assert len({(head.group, head.stage) for head in heads}) == len(heads)
