@@ -15,7 +15,7 @@ __all__ = ["ATTRIBUTES", "NOTHING", "Boxes", "ranks_within", "yaw_of_quat"]
 NOTHING: Final = -1
 """The code of an absent attribute or track."""
 
-_SIDES: Final[tuple[Literal["left", "right"], ...]] = ("left", "right")
+SIDES: Final[tuple[Literal["left", "right"], ...]] = ("left", "right")
 ATTRIBUTES: Final = (
     "pedestrian.moving",
     "pedestrian.sitting_lying_down",
@@ -73,7 +73,7 @@ class Boxes:
 
     def rows_of(self, samples: IntArray) -> IntArray:
         """Return (M,) ascending indices of the rows of some samples (S,), which ascend."""
-        begin, end = (np.searchsorted(self.sample, samples, side=side) for side in _SIDES)
+        begin, end = (np.searchsorted(self.sample, samples, side=side) for side in SIDES)
         counts = end - begin
         ranks = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
         rows: IntArray = np.repeat(begin, counts) + ranks

@@ -1,8 +1,9 @@
 """Greedy matching by centre distance, as nuScenes does it, for many samples and thresholds at once.
 
-The devkit walks predictions by descending score and gives each the nearest free box of its class. Samples do not touch
-each other, so the walk goes through all samples of a block in step: the best predictions of all of them, then the second
-best, and so on. Each step is one ``argmin`` over (thresholds, samples, boxes).
+The devkit walks predictions by descending score and gives each the nearest free box of its class. The same pairs come of
+rounds in which every prediction asks for its nearest box, a box keeps the best that asked, and who was refused asks for the
+next (Gale and Shapley: where all boxes prefer in one order, the one stable matching is that of the walk). A few rounds serve
+all samples and thresholds at once, and only boxes of a prediction's class in a strip around it are looked at.
 """
 
 from __future__ import annotations
@@ -13,12 +14,11 @@ from typing import Final
 import numpy as np
 
 from uavsim.typing import FloatArray, IntArray
-from uavsim_benchmarks.evaluate.boxes import NOTHING, Boxes, ranks_within
+from uavsim_benchmarks.evaluate.boxes import NOTHING, SIDES, Boxes, ranks_within
 
 __all__ = ["by_descending_score", "match_by_centre", "planar_norm"]
 
-_CELLS_PER_BLOCK: Final = 4_000_000  # samples x predictions x boxes whose distances are held at once: 32 MB
-_ROUNDING_M: Final = 1e-6
+_CELLS_PER_BLOCK: Final = 4_000_000  # predictions x boxes of their samples; of these, only pairs in a strip are held
 
 
 def planar_norm(vector: FloatArray) -> FloatArray:
@@ -56,95 +56,73 @@ def match_by_centre(truth: Boxes, found: Boxes, thresholds_m: tuple[float, ...])
         return matched
     limits = np.asarray(thresholds_m, dtype=np.float64)
     for rows, truth_rows in _blocks(truth, found):
-        _match_block(truth, found, rows, truth_rows, limits=limits, matched=matched)
+        own = found.take(rows)
+        order = by_descending_score(own)
+        pairs = _near_pairs(truth.take(truth_rows), own.take(order), limit_m=float(limits.max()))
+        taken = _assign(*pairs, limits=limits, count=len(own))
+        taken[taken != NOTHING] += truth_rows.start
+        matched[:, rows.start + order] = taken
     return matched
 
 
 def _blocks(truth: Boxes, found: Boxes) -> Iterator[tuple[slice, slice]]:
-    """Yield ranges of rows of predictions and ground truth that hold whole samples, a bounded number of cells each."""
+    """Yield ranges of rows of predictions and ground truth that hold whole samples, a bounded number of pairs each."""
     samples = np.unique(found.sample)
-    counts = np.diff(np.searchsorted(found.sample, np.r_[samples, samples[-1] + 1]))
-    truth_counts = np.searchsorted(truth.sample, samples, side="right") - np.searchsorted(truth.sample, samples)
-    begin = 0
-    while begin < len(samples):
-        widest = np.maximum.accumulate(counts[begin : begin + 4096])
-        widest_truth = np.maximum.accumulate(truth_counts[begin : begin + 4096])
-        cells = np.arange(1, len(widest) + 1) * widest * np.maximum(widest_truth, 1)
-        end = begin + max(1, int(np.searchsorted(cells, _CELLS_PER_BLOCK, side="right")))
-        first, last = samples[begin], samples[end - 1] + 1
-        yield (
-            slice(*np.searchsorted(found.sample, [first, last]).tolist()),
-            slice(*np.searchsorted(truth.sample, [first, last]).tolist()),
-        )
-        begin = end
+    begin, end = (np.searchsorted(found.sample, samples, side=side) for side in SIDES)
+    first, last = (np.searchsorted(truth.sample, samples, side=side) for side in SIDES)
+    block = np.cumsum((end - begin) * (last - first)) // _CELLS_PER_BLOCK
+    starts = np.flatnonzero(np.r_[True, block[1:] != block[:-1]])
+    for one, other in zip(starts, np.r_[starts[1:], len(samples)] - 1, strict=True):
+        yield slice(int(begin[one]), int(end[other])), slice(int(first[one]), int(last[other]))
 
 
-def _match_block(
-    truth: Boxes, found: Boxes, rows: slice, truth_rows: slice, *, limits: FloatArray, matched: IntArray
-) -> None:
-    own, boxes = found.take(rows), truth.take(truth_rows)
-    samples, slot = np.unique(own.sample, return_inverse=True)
-    columns = np.flatnonzero(np.isin(boxes.sample, samples))
-    if not len(columns):
-        return
-    order = by_descending_score(own)
-    table = _table(slot[order], order, len(samples))
-    truth_table = _table(np.searchsorted(samples, boxes.sample[columns]), columns, len(samples))
-    table, distance = _candidates(own, boxes, table, truth_table, limit_m=float(limits.max()))
-    taken = _walk(distance, limits)
-    hit = np.nonzero(taken != NOTHING)
-    of_truth = truth_table[hit[1], taken[hit]]
-    matched[hit[0], rows.start + table[hit[1], hit[2]]] = truth_rows.start + of_truth
+def _near_pairs(truth: Boxes, found: Boxes, *, limit_m: float) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return rows of predictions and boxes of one sample and class, and their distance, which is below ``limit_m``.
 
-
-def _table(slot: IntArray, rows: IntArray, count: int) -> IntArray:
-    """Return (samples, longest) row numbers, ``NOTHING`` where a sample has fewer; ``slot`` ascends."""
-    ranks = ranks_within(slot)
-    table = np.full((count, int(ranks.max()) + 1 if len(ranks) else 0), NOTHING, dtype=np.int64)
-    table[slot, ranks] = rows
-    return table
-
-
-def _candidates(
-    own: Boxes, boxes: Boxes, table: IntArray, truth_table: IntArray, *, limit_m: float
-) -> tuple[IntArray, FloatArray]:
-    """Return the table without predictions that are near no box of their class, and distances, infinite where not near.
-
-    Returns:
-        (samples, predictions) rows of ``own``; (samples, predictions, boxes) distances on the ground.
+    Predictions ascend; the boxes of one by distance, of equal ones by row.
     """
-    square, other = (
-        own.centre_m[table, k][:, :, None] - boxes.centre_m[truth_table, k][:, None, :] for k in range(2)
-    )  # millions of cells: nothing is allocated for a step in between
-    square *= square
-    other *= other
-    square += other
-    near = square < (limit_m + _ROUNDING_M) ** 2
-    ours = np.where(table == NOTHING, -1, own.label[table])
-    theirs = np.where(truth_table == NOTHING, -2, boxes.label[truth_table])
-    near &= ours[:, :, None] == theirs[:, None, :]
-    is_near = near.any(axis=2)
-    first = np.argsort(~is_near, axis=1, kind="stable")
-    longest = int(is_near.sum(axis=1).max())
-    first = first[:, :longest]
-    table = np.take_along_axis(table, first, axis=1)
-    sample, rank, column = np.nonzero(np.take_along_axis(near, first[:, :, None], axis=1))
-    offset = own.centre_m[table[sample, rank], :2] - boxes.centre_m[truth_table[sample, column], :2]
-    distance = np.full((len(table), longest, truth_table.shape[1]), np.inf)
-    distance[sample, rank, column] = planar_norm(offset)
-    return table, distance
+    x_m = truth.centre_m[:, 0]
+    low_m, high_m = x_m.min(initial=0.0) - 3 * (limit_m + 1), x_m.max(initial=0.0) + 3 * (limit_m + 1)
+    classes = 1 + max(truth.label.max(initial=0), found.label.max(initial=0))
+    first = min(truth.sample.min(initial=0), found.sample.min(initial=0))
+
+    def place(boxes: Boxes) -> FloatArray:
+        """Return x after the x of all groups of lower number."""
+        group = (boxes.sample - first) * classes + boxes.label
+        at: FloatArray = group * (high_m - low_m) + (np.clip(boxes.centre_m[:, 0], low_m, high_m) - low_m)
+        return at
+
+    places, wanted = place(truth), place(found)
+    order = np.argsort(places)
+    reach = limit_m + 1e-6 + 8 * np.spacing(wanted.max(initial=0.0))
+    begin, end = (np.searchsorted(places[order], wanted + step) for step in (-reach, reach))
+    own = np.repeat(np.arange(len(found)), end - begin)
+    box = order[np.repeat(begin, end - begin) + ranks_within(own)]
+    distance = planar_norm(found.centre_m[own, :2] - truth.centre_m[box, :2])
+    near = distance < limit_m
+    own, box, distance = own[near], box[near], distance[near]
+    order = np.lexsort((box, distance, own))
+    return own[order], box[order], distance[order]
 
 
-def _walk(distance: FloatArray, limits: FloatArray) -> IntArray:
-    """Return (thresholds, samples, predictions) the column that each takes, predictions in order of rank."""
-    samples, ranks, columns = distance.shape
-    taken = np.full((len(limits), samples, ranks), NOTHING, dtype=np.int64)
-    occupied = np.zeros((len(limits), samples, columns))
-    for rank in range(ranks):
-        cost = distance[None, :, rank, :] + occupied
-        column = cost.argmin(axis=2)
-        hit = np.take_along_axis(cost, column[:, :, None], axis=2)[:, :, 0] < limits[:, None]
-        threshold, sample = np.nonzero(hit)
-        taken[threshold, sample, rank] = column[hit]
-        occupied[threshold, sample, column[hit]] = np.inf
-    return taken
+def _assign(own: IntArray, box: IntArray, distance: FloatArray, *, limits: FloatArray, count: int) -> IntArray:
+    """Return (thresholds, count) the box that each prediction takes, predictions in the order in which they choose."""
+    boxes = int(box.max(initial=-1)) + 1
+    threshold, pair = np.nonzero(distance < limits[:, None])
+    asks, box = threshold * count + own[pair], threshold * boxes + box[pair]
+    askers, at, choices = np.unique(asks, return_index=True, return_counts=True)
+    end = at + choices
+    holder = np.full(len(limits) * boxes, len(askers))
+    active = np.arange(len(askers))
+    while len(active):
+        wanted = box[at[active]]
+        before = holder[wanted]
+        np.minimum.at(holder, wanted, active)
+        after = holder[wanted]
+        refused = np.unique(np.r_[active[after != active], before[(after != before) & (before < len(askers))]])
+        at[refused] += 1
+        active = refused[at[refused] < end[refused]]
+    taken = np.full(len(limits) * count, NOTHING, dtype=np.int64)
+    held = np.flatnonzero(holder < len(askers))
+    taken[askers[holder[held]]] = held % max(boxes, 1)
+    return taken.reshape(len(limits), count)
