@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 
 from evaluate.aot_cases import make_case
 from uavsim.errors import InputError
-from uavsim_benchmarks.evaluate.aot.encounters import detected_in_time, find_encounters, horizon_of, tracked_windows
+from uavsim.typing import FloatArray
+from uavsim_benchmarks.evaluate.aot.encounters import detected_in_time, find_encounters, horizon_of, tracked_until
 from uavsim_benchmarks.evaluate.aot.files import read_aot_results, read_aot_truth
 from uavsim_benchmarks.evaluate.aot.run import evaluate_aot
 from uavsim_benchmarks.evaluate.aot.scores import AotResults, extended_iou, keep_results, score_aot
@@ -69,14 +71,35 @@ def test_two_intruders_one_after_the_other_are_one_encounter_officially() -> Non
     assert find_encounters(**both, mode="corrected").valid.tolist() == [False, False]
 
 
+def tracked_windows(matched_tracks: list[list[float]], scores: list[list[float]] | None = None) -> FloatArray:
+    pairs = [(row, track) for row, tracks in enumerate(matched_tracks) for track in tracks]
+    place, track = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
+    score = np.array([s for row in scores or [] for s in row]) if scores else np.ones(len(pairs))
+    return tracked_until(len(matched_tracks), place.astype(np.int64), track, score)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_windows_are_tracked_up_to_the_score_at_which_a_count_of_each_says_so(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    tracks = [rng.choice([1.0, 1.0, 2.0, np.nan], rng.integers(0, 3)).tolist() for _ in range(90)]
+    scores = [rng.choice([0.2, 0.5, 0.5, 0.9], len(row)).tolist() for row in tracks]
+    until = tracked_windows(tracks, scores)
+    for threshold in (0.1, 0.5, 0.9, 1.0):
+        kept = [[t for t, s in zip(*row, strict=True) if s >= threshold] for row in zip(tracks, scores, strict=True)]
+        for row in range(90):
+            in_window = Counter(t for of_row in kept[row - 29 : row + 1] for t in of_row if t == t)
+            is_tracked = row >= 29 and max(in_window.values(), default=0) >= 15
+            assert (until[row] >= threshold) == is_tracked
+
+
 def test_half_of_thirty_rows_by_one_track_is_a_detection() -> None:
     matched = [[1.0] if row % 2 else [] for row in range(40)]
-    assert np.flatnonzero(tracked_windows(matched))[0] == 29
-    assert not tracked_windows([[float(row)] for row in range(40)]).any()
-    assert not tracked_windows([[float("nan")] for _ in range(40)]).any()
+    assert np.flatnonzero(tracked_windows(matched) >= 1.0)[0] == 29
+    assert not (tracked_windows([[float(row)] for row in range(40)]) >= 0.0).any()
+    assert not (tracked_windows([[float("nan")] for _ in range(40)]) >= 0.0).any()
     frame, image = np.arange(40), np.arange(40)
-    assert detected_in_time(tracked_windows(matched), np.full(40, 100.0), frame, image)  # fast: row 29
-    late = tracked_windows([[], *matched])
+    assert detected_in_time(tracked_windows(matched) >= 1.0, np.full(40, 100.0), frame, image)  # fast: row 29
+    late = tracked_windows([[], *matched]) >= 1.0
     assert not detected_in_time(late, np.full(41, 299.0), np.arange(41), np.arange(41))
     assert detected_in_time(late, np.full(41, 300.0), np.arange(41), np.arange(41))
 

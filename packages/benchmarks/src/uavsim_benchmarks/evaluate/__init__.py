@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from uavsim_benchmarks.evaluate.aircopbench.scores import parse_official, parse_strict, score_answers
-    from uavsim_benchmarks.evaluate.aot.encounters import detected_in_time, find_encounters, horizon_of, tracked_windows
+    from uavsim_benchmarks.evaluate.aot.encounters import detected_in_time, find_encounters, horizon_of, tracked_until
     from uavsim_benchmarks.evaluate.aot.scores import (
+        AotLevels,
         AotResults,
         AotTruth,
         extended_iou,
@@ -80,8 +81,8 @@ if TYPE_CHECKING:
 
 _NAMES: Final = {
     "aircopbench.scores": "parse_official parse_strict score_answers",
-    "aot.scores": "AotResults AotTruth extended_iou keep_results match_aot score_aot search_score",
-    "aot.encounters": "detected_in_time find_encounters horizon_of tracked_windows",
+    "aot.scores": "AotLevels AotResults AotTruth extended_iou keep_results match_aot score_aot search_score",
+    "aot.encounters": "detected_in_time find_encounters horizon_of tracked_until",
     "bev_iou": "aligned_iou corners_of polygon_iou turned_iou",
     "bootstrap": "interval_of jackknife scene_draws",
     "boxes": "Boxes yaw_of_quat",

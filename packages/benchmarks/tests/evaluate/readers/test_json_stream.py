@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,22 @@ def test_a_file_is_read_in_any_steps(chunk: int, tmp_path: Path, monkeypatch: py
     boxes = read(tmp_path, json.dumps(content, indent=1, ensure_ascii=False))
     assert boxes.sample.tolist() == [0, 0]
     assert boxes.size_m[0].tolist() == [2.0, 4.0, 1.5]
+
+
+@pytest.mark.parametrize("size", [1, 40, 1 << 20])
+@pytest.mark.parametrize("indent", [None, 1])
+def test_an_array_comes_whole_however_its_values_end(
+    size: int, indent: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_stream, "_CHUNK_BYTES", size)
+    monkeypatch.setattr(json_stream, "_BATCH", size)
+    with_lists = [{"n": n, "found": [{"at": [n]}] * (n % 3)} for n in range(50)]
+    for content in ([], [1], with_lists, [*with_lists, {"a": {"b": [1]}}, [{"c": []}], "]}, {", {"d": 2}, *with_lists]):
+        file = tmp_path / "x.json"
+        file.write_text(json.dumps(content, indent=indent) + " \n")
+        with JsonStream(file) as stream:
+            assert list(chain.from_iterable(stream.batches("it"))) == content
+            stream.end()
 
 
 def test_one_endless_value_is_refused_before_it_fills_the_memory(

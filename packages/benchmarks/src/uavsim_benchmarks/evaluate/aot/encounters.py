@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from uavsim.typing import BoolArray, FloatArray, IntArray
+from uavsim_benchmarks.evaluate.boxes import ranks_within
 
 __all__ = [
     "HORIZONS",
@@ -16,7 +16,7 @@ __all__ = [
     "detected_in_time",
     "find_encounters",
     "horizon_of",
-    "tracked_windows",
+    "tracked_until",
 ]
 
 HORIZONS: Final = ("below", "mixed", "above")
@@ -24,7 +24,7 @@ _LONGEST_STEP_FRAMES: Final = 3
 _SHORTEST_ROWS: Final = 30
 _FARTHEST_CLOSEST_M: Final = 1.1 * 300
 _WINDOW_ROWS: Final = 30
-_SHARE: Final = 0.5
+_SHARE_ROWS: Final = 15
 _BEFORE_M: Final = 300.0
 _FAST_FRAMES: Final = 30
 
@@ -85,31 +85,36 @@ def find_encounters(
     return Encounters(rows, encounter, valid)
 
 
-def tracked_windows(matched_tracks: list[list[float]]) -> BoolArray:
-    """Return (rows,) at which of them one track has matched at least half of the last 30 rows.
+def tracked_until(rows: int, place: IntArray, track: FloatArray, score: FloatArray) -> FloatArray:
+    """Return (rows,) up to which threshold one track has matched at least half of the last 30 rows; -inf: at none.
 
     Args:
-        matched_tracks: for each row of an encounter, by frame, the tracks of the detections that match it; NaN for one without
-            a track, which is never the same as another.
+        rows: of an encounter, by frame.
+        place: (M,) which of them a match is of.
+        track: (M,) the track of its detection; NaN for one without a track, which is never the same as another.
+        score: (M,) of its detection.
 
     Source: ``calculate_airborne_metrics.py``, ``augment_with_moving_most_common_track_id_count_per_encounter``.
     """
-    counts: Counter[float] = Counter()
-    tracked = np.zeros(len(matched_tracks), bool)
-    for row, tracks in enumerate(matched_tracks):
-        counts.update(tracks)
-        if row >= _WINDOW_ROWS:
-            counts.subtract(matched_tracks[row - _WINDOW_ROWS])
-        full = row >= _WINDOW_ROWS - 1
-        tracked[row] = full and max(counts.values(), default=0) / _WINDOW_ROWS >= _SHARE
-    return tracked
+    until = np.full(rows, -np.inf)
+    names, counts = np.unique(track[~np.isnan(track)], return_counts=True)
+    for name in names[counts >= _SHARE_ROWS].tolist() if rows >= _WINDOW_ROWS else ():
+        own = np.flatnonzero(track == name)
+        own = own[np.argsort(place[own], kind="stable")]
+        ranks = ranks_within(place[own])
+        scores = np.full((rows, int(ranks.max()) + 1), -np.inf)
+        scores[place[own], ranks] = score[own]
+        windows = np.lib.stride_tricks.sliding_window_view(scores, _WINDOW_ROWS, axis=0)
+        least = np.partition(windows.reshape(len(windows), -1), -_SHARE_ROWS, axis=1)[:, -_SHARE_ROWS]
+        until[_WINDOW_ROWS - 1 :] = np.maximum(until[_WINDOW_ROWS - 1 :], least)
+    return until
 
 
 def detected_in_time(tracked: BoolArray, range_m: FloatArray, frame: IntArray, image: IntArray) -> bool:
     """Return whether the first tracked window ends at 300 m or more, or within 30 frames of the encounter's first frame.
 
     Args:
-        tracked: (R,) see ``tracked_windows``.
+        tracked: (R,) see ``tracked_until``.
         range_m: (R,) of the encounter's rows.
         frame: (R,).
         image: (R,) numbers of images in the order of their names: the starter kit takes the first by name.

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from array import array
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from uavsim.errors import InputError
-from uavsim.typing import FloatArray, JsonDict
+from uavsim.typing import FloatArray, IntArray, JsonDict
 from uavsim_benchmarks.evaluate.aot.scores import AotResults, AotTruth
 from uavsim_benchmarks.evaluate.readers.json_stream import JsonStream
+from uavsim_benchmarks.evaluate.readers.nuscenes_results import numbers_of
 
 __all__ = ["read_aot_results", "read_aot_truth"]
 
 _LARGEST: Final = 1 << 62
-_Entity: TypeAlias = tuple[str, str, int, int, str, list[float]]
-"""Flight, image, frame, time, name of the object, and box, range and horizon."""
+_NO_BOX: Final = [np.nan] * 4
+_Flight: TypeAlias = tuple[list[str], list[str], list[str], IntArray, FloatArray]
+"""Flight, image and object by name, (N, 2) frame and time, and (N, 6) box, range and horizon."""
 
 
 def read_aot_truth(path: Path) -> tuple[AotTruth, dict[str, int]]:
@@ -30,7 +33,7 @@ def read_aot_truth(path: Path) -> tuple[AotTruth, dict[str, int]]:
         InputError: not such a file.
     """
     path = _file(path)
-    rows: list[_Entity] = []
+    flights: list[_Flight] = []
     hours: dict[str, float] = {}
     with JsonStream(path) as stream:
         found = False
@@ -40,41 +43,52 @@ def read_aot_truth(path: Path) -> tuple[AotTruth, dict[str, int]]:
                 continue
             found = True
             for name in stream.members("'samples', the flights by name,"):
-                sample = stream.value()
+                sample = stream.value(begins="{", ends="}]}")
                 entities = sample.get("entities") if isinstance(sample, dict) else None
                 if not isinstance(entities, list):
                     raise InputError(f"{path}: flight {name} has no list of entities")
-                rows += [_entity(path, name, entity) for entity in entities]
+                flights.append(_flight(path, name, entities))
                 hours[name] = _hours(path, name, sample.get("metadata") or {}, entities)
         stream.end()
     if not found:
         raise InputError(f"{path}: no ground truth of AOT: there is no key 'samples'")
-    stray = next((row[0] for row in rows if row[0] not in hours), None)
+    of_flight, of_image, of_object = (
+        (list(chain.from_iterable(column)) for column in zip(*(part[:3] for part in flights), strict=True))
+        if flights
+        else ([], [], [])
+    )
+    stray = next((name for name in of_flight if name not in hours), None)
     if stray is not None:
         raise InputError(f"{path}: an entity names flight {stray}, which is not among 'samples'")
-    flights, flight = np.unique([row[0] for row in rows], return_inverse=True)
-    images, image = np.unique([row[1] for row in rows], return_inverse=True)
-    names = sorted({row[4] for row in rows if row[4]})
-    code = {name: number for number, name in enumerate(names)} | {"": -1}
-    numbers = np.array([[row[2], row[3], code[row[4]]] for row in rows], dtype=np.int64).reshape(-1, 3)
-    values = np.array([row[5] for row in rows], dtype=np.float64).reshape(-1, 6)
+    names, flight = _numbered(of_flight)
+    images, image = _numbered(of_image)
+    objects = {name: number for number, name in enumerate(sorted({*of_object} - {""}))} | {"": -1}
+    numbers = np.concatenate([np.zeros((0, 2), np.int64), *(part[3] for part in flights)])
+    values = np.concatenate([np.zeros((0, 6)), *(part[4] for part in flights)])
     if np.isinf(values).any():
         raise InputError(f"{path}: a box or range is not finite")
+    birds = {name for name in objects if "Bird" in name or "Flock" in name}
     truth = AotTruth(
         flight=flight,
         image=image,
         frame=numbers[:, 0],
         time=numbers[:, 1],
-        object_=numbers[:, 2],
-        bird=np.array(["Bird" in row[4] or "Flock" in row[4] for row in rows], dtype=bool),
+        object_=np.array([objects[name] for name in of_object], dtype=np.int64),
+        bird=np.array([name in birds for name in of_object], dtype=bool),
         box_px=values[:, :4],
         range_m=values[:, 4],
         above_horizon=values[:, 5],
-        flight_hours=np.array([hours[name] for name in flights.tolist()], dtype=np.float64),
+        flight_hours=np.array([hours[name] for name in names], dtype=np.float64),
     )
     if not len(truth.image):
         raise InputError(f"{path}: no images; frames without objects are listed too")
-    return truth, {str(name): number for number, name in enumerate(images.tolist())}
+    return truth, images
+
+
+def _numbered(names: list[str]) -> tuple[dict[str, int], IntArray]:
+    """Return numbers in the order of the names, and that of each name."""
+    numbers = {name: number for number, name in enumerate(sorted(dict.fromkeys(names)))}  # in sorted runs
+    return numbers, np.array([numbers[name] for name in names], dtype=np.int64)
 
 
 def read_aot_results(path: Path, images: dict[str, int]) -> AotResults:
@@ -90,19 +104,23 @@ def read_aot_results(path: Path, images: dict[str, int]) -> AotResults:
     image, numbers = array("q"), array("d")
     tracks = _Tracks()
     with JsonStream(path) as stream:
-        for entry in stream.items("a result of AOT"):
-            name = entry.get("img_name") if isinstance(entry, dict) else None
-            if not isinstance(name, str) or not isinstance(entry.get("detections"), list):
+        for batch in stream.batches("a result of AOT"):
+            entries = [entry if isinstance(entry, dict) else {} for entry in batch]
+            names: list[Any] = [entry.get("img_name") for entry in entries]
+            found: list[Any] = [entry.get("detections") for entry in entries]
+            if not all(isinstance(name, str) for name in names) or not all(isinstance(rows, list) for rows in found):
                 raise InputError(f"{path}: an entry has no img_name or no list of detections")
-            if name not in images:
-                raise InputError(f"{path}: image {name!r} is not in the ground truth")
-            for row in entry["detections"]:
-                try:
-                    numbers.extend(float(row[key]) for key in "xywhs")
-                except (KeyError, TypeError, ValueError, OverflowError) as error:
-                    raise InputError(f"{path}: a detection lacks a number x, y, w, h or s: {error}") from error
-                image.append(images[name])
-                tracks.add(row)
+            of_entry = [images.get(name, -1) for name in names]
+            if -1 in of_entry:
+                stray = names[of_entry.index(-1)]
+                raise InputError(f"{path}: image {stray!r} is not in the ground truth")
+            rows = list(chain.from_iterable(found))
+            try:
+                numbers.extend(float(row[key]) for row in rows for key in "xywhs")
+            except (KeyError, TypeError, ValueError, OverflowError) as error:
+                raise InputError(f"{path}: a detection lacks a number x, y, w, h or s: {error}") from error
+            image.extend(number for number, of_image in zip(of_entry, found, strict=True) for _ in of_image)
+            tracks.add(rows)
         stream.end()
     values = np.array(numbers, dtype=np.float64).reshape(-1, 5)
     if not np.isfinite(values).all():
@@ -119,10 +137,10 @@ class _Tracks:
         self._names: dict[str, list[Any]] = {key: [] for key in self._KEYS}
         self._there = dict.fromkeys(self._KEYS, False)
 
-    def add(self, detection: JsonDict) -> None:
+    def add(self, detections: list[JsonDict]) -> None:
         for key in self._KEYS:
-            self._names[key].append(detection.get(key))
-            self._there[key] |= key in detection
+            self._names[key] += [detection.get(key) for detection in detections]
+            self._there[key] |= any(key in detection for detection in detections)
 
     def numbers(self) -> FloatArray:
         """Return a number for each name; NaN for a detection without one."""
@@ -151,28 +169,24 @@ def _file(path: Path) -> Path:
     raise InputError(f"{path}: holds no groundtruth.json")
 
 
-def _entity(path: Path, flight: str, entity: JsonDict) -> _Entity:
+def _flight(path: Path, flight: str, entities: list[JsonDict]) -> _Flight:
     try:
-        blob, box = entity["blob"], entity.get("bb") or [np.nan] * 4
-        left, top, width, height = box
-        numbers = [
-            left,
-            top,
-            width,
-            height,
-            blob.get("range_distance_m"),
-            (entity.get("labels") or {}).get("is_above_horizon"),
-        ]
-        frame, time = int(blob["frame"]), int(entity["time"])
-        if max(abs(frame), abs(time)) > _LARGEST:
+        blobs = [entity["blob"] for entity in entities]
+        steps = [int(blob["frame"]) for blob in blobs], [int(entity["time"]) for entity in entities]
+        numbers = np.array(steps, dtype=np.int64).T
+        if np.any((numbers > _LARGEST) | (numbers < -_LARGEST)):
             raise ValueError("a frame or time that is no 64-bit number")
+        far = [blob.get("range_distance_m") for blob in blobs]
+        above = [(entity.get("labels") or {}).get("is_above_horizon") for entity in entities]
+        values = np.empty((len(entities), 6))
+        values[:, :4] = numbers_of([entity.get("bb") or _NO_BOX for entity in entities], 4)
+        values[:, 4:] = np.array([far, above], dtype=np.float64).T
         return (
-            str(entity.get("flight_id", flight)),
-            str(entity["img_name"]),
-            frame,
-            time,
-            str(entity.get("id") or ""),
-            [np.nan if number is None else float(number) for number in numbers],
+            [str(entity.get("flight_id", flight)) for entity in entities],
+            [str(entity["img_name"]) for entity in entities],
+            [str(entity.get("id") or "") for entity in entities],
+            numbers,
+            values,
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(

@@ -8,12 +8,12 @@ from uavsim.errors import InputError
 from uavsim.typing import JsonDict
 from uavsim_benchmarks.evaluate.aot.files import read_aot_results, read_aot_truth
 from uavsim_benchmarks.evaluate.aot.scores import (
+    AotLevels,
+    AotPairs,
     AotResults,
     AotScores,
     AotTruth,
     keep_results,
-    match_aot,
-    score_aot,
     search_score,
 )
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, Table, histogram
@@ -47,13 +47,14 @@ def evaluate_aot(request: EvaluationRequest) -> Outcome:
         threshold = search_score(
             truth, results, target=target, value=request.number(target, 0.0), min_score=threshold, mode=request.mode
         )
-    scores = score_aot(truth, results, threshold=threshold, max_range_m=max_range_m, mode=request.mode)
+    levels = AotLevels(truth, results, max_range_m=max_range_m, mode=request.mode)
+    scores = levels.at(threshold)
     reported = _reported(scores) | {"images": len(images), "flights": len(truth.flight_hours)}
     rows = tuple((name, *counts, _rate(counts)) for name, counts in scores.edr.items())
     table = Table("encounters detected in time", ("horizon", "detected", "encounters", "edr"), rows)
     curves = (
-        *_froc(truth, results, max_range_m=max_range_m, mode=request.mode),
-        *_by_range(truth, results.take(results.score >= threshold), max_range_m=max_range_m),
+        *_froc(results, levels),
+        *_by_range(truth, results, levels.pairs, threshold=threshold, max_range_m=max_range_m),
     )
     return Outcome("aot", request.mode, reported, ("edr", "hfar", "afdr", "fppi"), (table,), curves)
 
@@ -74,12 +75,12 @@ def _reported(scores: AotScores) -> JsonDict:
     return reported | {"threshold": scores.threshold, "max_range_m": scores.max_range_m}
 
 
-def _froc(truth: AotTruth, results: AotResults, *, max_range_m: float, mode: str) -> tuple[Curve, ...]:
+def _froc(results: AotResults, levels: AotLevels) -> tuple[Curve, ...]:
     """Return AFDR against FPPI and EDR against HFAR, along the scores."""
     if not len(results.score):
         return ()
-    levels = np.unique(np.quantile(results.score, np.linspace(0, 1, _CURVE_POINTS)))
-    points = [score_aot(truth, results, threshold=float(level), max_range_m=max_range_m, mode=mode) for level in levels]
+    thresholds = np.unique(np.quantile(results.score, np.linspace(0, 1, _CURVE_POINTS)))
+    points = [levels.at(threshold) for threshold in thresholds.tolist()]
     afdr = np.array([point.fppi for point in points]), np.array([_rate(point.afdr) for point in points])
     edr = np.array([point.hfar for point in points]), np.array([_rate(point.edr["all"]) for point in points])
     return (
@@ -88,11 +89,13 @@ def _froc(truth: AotTruth, results: AotResults, *, max_range_m: float, mode: str
     )
 
 
-def _by_range(truth: AotTruth, results: AotResults, *, max_range_m: float) -> tuple[Curve, ...]:
+def _by_range(
+    truth: AotTruth, results: AotResults, pairs: AotPairs, *, threshold: float, max_range_m: float
+) -> tuple[Curve, ...]:
     """Return the share of planned aircraft that are detected by range, and how far matches are off their objects."""
-    pairs = match_aot(truth, results)
+    match = pairs.match & (results.score[pairs.found] >= threshold)
     matched = np.zeros(len(truth.image), bool)
-    matched[pairs.truth[pairs.match]] = True
+    matched[pairs.truth[match]] = True
     planned = (truth.object_ >= 0) & (truth.range_m <= max_range_m)
     if not planned.any():
         return ()
@@ -100,7 +103,7 @@ def _by_range(truth: AotTruth, results: AotResults, *, max_range_m: float) -> tu
     total = np.histogram(truth.range_m[planned], edges)[0]
     found = np.histogram(truth.range_m[planned & matched], edges)[0]
     share = np.divide(found, total, out=np.zeros(_RANGE_BINS), where=total > 0)
-    true, reported = truth.box_px[pairs.truth[pairs.match]], results.box_px[pairs.found[pairs.match]]
+    true, reported = truth.box_px[pairs.truth[match]], results.box_px[pairs.found[match]]
     offset_px = np.hypot(*(reported[:, :2] - true[:, :2] - true[:, 2:] / 2).T)
     with np.errstate(divide="ignore"):
         larger = np.log2(reported[:, 2:].prod(axis=1) / true[:, 2:].prod(axis=1))

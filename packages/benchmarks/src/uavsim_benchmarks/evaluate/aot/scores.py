@@ -7,22 +7,24 @@ flights' own lengths, counts false alarms without a track one by one, and does n
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 
-from uavsim.typing import BoolArray, FloatArray, IntArray
+from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray
 from uavsim_benchmarks.evaluate.aot.encounters import (
     HORIZONS,
     Encounters,
     detected_in_time,
     find_encounters,
     horizon_of,
-    tracked_windows,
+    tracked_until,
 )
 from uavsim_benchmarks.evaluate.boxes import ranks_within
 
 __all__ = [
+    "AotLevels",
     "AotPairs",
     "AotResults",
     "AotScores",
@@ -210,37 +212,141 @@ def match_aot(truth: AotTruth, results: AotResults) -> AotPairs:
     return AotPairs(rows, found, overlap >= _MATCH, overlap < _NO_MATCH)
 
 
-def _false_positives(pairs: AotPairs, count: int) -> BoolArray:
-    """Return which detections match no object of their image, planned or not, even a little."""
-    touched = np.zeros(count, bool)
-    touched[pairs.found[~pairs.no_match]] = True
-    present = np.zeros(count, bool)
-    present[pairs.found] = True
-    return present & ~touched
+class AotLevels:
+    """What detections of at least a threshold score, for any threshold, at the cost of one: boxes are matched once.
 
+    Whether a detection is false or matches an object does not depend on other detections. So an object is found up to the
+    highest score that matches it, a track is a false alarm up to its highest false one, and a window is tracked up to what
+    ``tracked_until`` gives.
 
-def _alarms_per_hour(truth: AotTruth, results: AotResults, false: BoolArray, mode: str) -> float:
-    """Return false tracks an hour; a track that is wrong once counts once.
-
-    ``official``: every flight counts two minutes, and a false detection without a track is no alarm.
+    Args:
+        truth: ground truth.
+        results: detections after filters; track lengths are filtered before, with ``keep_results``.
+        max_range_m: of encounters.
+        mode: ``official`` or ``corrected``.
     """
-    flight = _of_image(truth, truth.flight)[results.image[false]]
-    track = results.track[false]
-    known = ~np.isnan(track)
-    tracks = int(np.unique(np.stack([flight[known].astype(float), track[known]]), axis=1).shape[1])
-    if mode == "official":
-        return tracks / (len(truth.flight_hours) * _MINUTES_PER_FLIGHT * (1 / 60))
-    return (tracks + int((~known).sum())) / float(truth.flight_hours.sum())
+
+    def __init__(
+        self, truth: AotTruth, results: AotResults, *, max_range_m: float = 700.0, mode: str = "official"
+    ) -> None:
+        self.pairs = match_aot(truth, results)
+        self._truth, self._results, self._max_range_m, self._mode = truth, results, max_range_m, mode
+        touched, present = np.zeros(len(results.score), bool), np.zeros(len(results.score), bool)
+        touched[self.pairs.found[~self.pairs.no_match]] = True
+        present[self.pairs.found] = True
+        false = results.take(present & ~touched)  # they match no object of their image, planned or not, even a little
+        known = ~np.isnan(false.track)
+        flight = _of_image(truth, truth.flight)[false.image]
+        self._false = np.sort(false.score)
+        self._false_tracks = _highest(false.score[known], flight[known], false.track[known])
+        self._trackless = np.sort(false.score[~known])
+        self._images = np.count_nonzero(np.bincount(truth.image))
+
+    def alarms_per_hour(self, threshold: float) -> float:
+        """Return false tracks an hour; a track that is wrong once counts once.
+
+        ``official``: every flight counts two minutes, and a false detection without a track is no alarm.
+        """
+        tracks, hours = _above(self._false_tracks, threshold), self._truth.flight_hours
+        if self._mode == "official":
+            return tracks / (len(hours) * _MINUTES_PER_FLIGHT * (1 / 60))
+        return (tracks + _above(self._trackless, threshold)) / float(hours.sum())
+
+    def false_per_image(self, threshold: float) -> float:
+        """Return false positives an image."""
+        return _above(self._false, threshold) / self._images
+
+    def at(self, threshold: float) -> AotScores:
+        """Return the scores of detections of at least ``threshold``."""
+        afdr, large, small = ((_above(found, threshold), total) for found, total in self._objects)
+        return AotScores(
+            threshold=threshold,
+            edr=self._encounter_rates(threshold),
+            hfar=self.alarms_per_hour(threshold),
+            fppi=self.false_per_image(threshold),
+            afdr=afdr,
+            afdr_above_area=large,
+            afdr_below_area=small,
+            max_range_m=self._farthest_m,
+        )
+
+    @cached_property
+    def _encounters(self) -> Encounters:
+        truth = self._truth
+        columns = truth.flight, truth.object_, truth.time, truth.frame, truth.range_m
+        return find_encounters(*columns, max_range_m=self._max_range_m, mode=self._mode)
+
+    @cached_property
+    def _farthest_m(self) -> float:
+        encounters = self._encounters
+        valid = encounters.row[encounters.valid[encounters.encounter]] if len(encounters.row) else encounters.row
+        return float(self._truth.range_m[valid].max()) if len(valid) else float("nan")
+
+    @cached_property
+    def _objects(self) -> tuple[tuple[FloatArray, int], ...]:
+        """Return planned aircraft in range, large ones and small ones: the scores up to which they are found, and all."""
+        truth = self._truth
+        area = _area(np.concatenate([truth.box_px[:, :2], truth.box_px[:, :2] + truth.box_px[:, 2:]], axis=1))
+        with np.errstate(invalid="ignore"):
+            planned = (truth.range_m >= 0) & (truth.range_m <= self._farthest_m)
+            large, small = area > _AREA_PX, (area <= _AREA_PX) & (area != 0)
+        row = self.pairs.truth[self.pairs.match]
+        score = self._results.score[self.pairs.found[self.pairs.match]]
+        objects = []
+        for kind in (planned, large & ~truth.bird, small & ~truth.bird):
+            member = kind & (truth.object_ >= 0)
+            found = member[row]
+            highest = _highest(score[found], truth.image[row[found]], truth.object_[row[found]])
+            there = np.flatnonzero(member)
+            total = len(_highest(np.zeros(len(there)), truth.image[there], truth.object_[there]))
+            objects.append((highest, total))
+        return tuple(objects)
+
+    @cached_property
+    def _tracked(self) -> list[tuple[str, IntArray, FloatArray]]:
+        """Return the horizon of each valid encounter, its rows by frame, and the score up to which each is tracked."""
+        truth, encounters = self._truth, self._encounters
+        if not encounters.valid.any():
+            return []
+        order = np.lexsort((truth.frame[encounters.row], encounters.encounter))
+        rows_of = np.split(encounters.row[order], np.flatnonzero(np.diff(encounters.encounter)) + 1)
+        place, own = np.zeros(len(truth.frame), np.int64), np.full(len(truth.frame), -1)
+        own[encounters.row] = encounters.encounter
+        place[np.concatenate(rows_of)] = ranks_within(encounters.encounter)
+        row, found = self.pairs.truth[self.pairs.match], self.pairs.found[self.pairs.match]
+        matches = np.argsort(own[row], kind="stable")
+        row, found = row[matches], found[matches]
+        tracked = []
+        for number in np.flatnonzero(encounters.valid).tolist():
+            group = horizon_of(truth.above_horizon[rows_of[number]])
+            if group is not None:
+                of = slice(*np.searchsorted(own[row], [number, number + 1]).tolist())
+                track, score = self._results.track[found[of]], self._results.score[found[of]]
+                until = tracked_until(len(rows_of[number]), place[row[of]], track, score)
+                tracked.append((group, rows_of[number], until))
+        return tracked
+
+    def _encounter_rates(self, threshold: float) -> dict[str, tuple[int, int]]:
+        truth = self._truth
+        detected, total = dict.fromkeys(("all", *HORIZONS), 0), dict.fromkeys(("all", *HORIZONS), 0)
+        for group, rows, until in self._tracked:
+            in_time = detected_in_time(until >= threshold, truth.range_m[rows], truth.frame[rows], truth.image[rows])
+            for name in ("all", group):
+                detected[name] += in_time
+                total[name] += 1
+        return {name: (detected[name], total[name]) for name in total}
 
 
-def _detected(truth: AotTruth, pairs: AotPairs, member: BoolArray) -> tuple[int, int]:
-    """Return how many objects of ``member`` are matched by any detection, and how many there are."""
-    rows = np.flatnonzero(member & (truth.object_ >= 0))
-    width = int(truth.object_.max(initial=0)) + 1
-    objects = np.unique(truth.image[rows] * width + truth.object_[rows])
-    matched = pairs.truth[pairs.match]
-    matched = matched[member[matched] & (truth.object_[matched] >= 0)]
-    return len(np.unique(truth.image[matched] * width + truth.object_[matched])), len(objects)
+def _highest(score: FloatArray, *keys: AnyArray) -> FloatArray:
+    """Return the highest score (N,) of each group of equal keys, (N,) each, in ascending order."""
+    order = np.lexsort((score, *keys))
+    is_last = np.ones(len(order), bool)
+    is_last[:-1] = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
+    return np.sort(score[order[is_last]])
+
+
+def _above(ascending: FloatArray, threshold: float) -> int:
+    return len(ascending) - int(np.searchsorted(ascending, threshold))
 
 
 def score_aot(
@@ -257,49 +363,7 @@ def score_aot(
 
     Source: ``core/metrics/airborne_metrics/calculate_airborne_metrics.py``.
     """
-    results = results.take(results.score >= threshold)
-    pairs = match_aot(truth, results)
-    false = _false_positives(pairs, len(results.score))
-    encounters = find_encounters(
-        truth.flight, truth.object_, truth.time, truth.frame, truth.range_m, max_range_m=max_range_m, mode=mode
-    )
-    valid = encounters.row[encounters.valid[encounters.encounter]] if len(encounters.row) else encounters.row
-    farthest = float(truth.range_m[valid].max()) if len(valid) else float("nan")
-    area = _area(np.concatenate([truth.box_px[:, :2], truth.box_px[:, :2] + truth.box_px[:, 2:]], axis=1))
-    with np.errstate(invalid="ignore"):
-        planned = (truth.range_m >= 0) & (truth.range_m <= farthest)
-        large, small = area > _AREA_PX, (area <= _AREA_PX) & (area != 0)
-    return AotScores(
-        threshold=threshold,
-        edr=_encounter_rates(truth, results, pairs, encounters),
-        hfar=_alarms_per_hour(truth, results, false, mode),
-        fppi=int(false.sum()) / len(np.unique(truth.image)),
-        afdr=_detected(truth, pairs, planned),
-        afdr_above_area=_detected(truth, pairs, large & ~truth.bird),
-        afdr_below_area=_detected(truth, pairs, small & ~truth.bird),
-        max_range_m=farthest,
-    )
-
-
-def _encounter_rates(
-    truth: AotTruth, results: AotResults, pairs: AotPairs, encounters: Encounters
-) -> dict[str, tuple[int, int]]:
-    tracks_of: dict[int, list[float]] = {}
-    for row, found in zip(pairs.truth[pairs.match].tolist(), pairs.found[pairs.match].tolist(), strict=True):
-        tracks_of.setdefault(row, []).append(float(results.track[found]))
-    detected, total = dict.fromkeys(("all", *HORIZONS), 0), dict.fromkeys(("all", *HORIZONS), 0)
-    for number in np.flatnonzero(encounters.valid).tolist():
-        rows = encounters.row[encounters.encounter == number]
-        group = horizon_of(truth.above_horizon[rows])
-        if group is None:
-            continue
-        rows = rows[np.argsort(truth.frame[rows], kind="stable")]
-        tracked = tracked_windows([tracks_of.get(row, []) for row in rows.tolist()])
-        in_time = detected_in_time(tracked, truth.range_m[rows], truth.frame[rows], truth.image[rows])
-        for name in ("all", group):
-            detected[name] += in_time
-            total[name] += 1
-    return {name: (detected[name], total[name]) for name in total}
+    return AotLevels(truth, results, max_range_m=max_range_m, mode=mode).at(threshold)
 
 
 def search_score(
@@ -317,14 +381,8 @@ def search_score(
 
     Source: ``calculate_airborne_metrics.py``, ``search_score_for_target_func``.
     """
-    pairs = match_aot(truth, results)
-    false = _false_positives(pairs, len(results.score))
-    images = len(np.unique(truth.image))
-
-    def measure(score: float) -> float:
-        kept = false & (results.score >= score)
-        return _alarms_per_hour(truth, results, kept, mode) if target == "hfar" else int(kept.sum()) / images
-
+    levels = AotLevels(truth, results, mode=mode)
+    measure = levels.alarms_per_hour if target == "hfar" else levels.false_per_image
     low, high = max(min_score, float(results.score.min(initial=1.0))), 1.0
     at_low, middle = measure(low), low + (high - low) / 2
     at_middle = round(measure(middle), _DIGITS)
