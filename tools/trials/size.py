@@ -1,9 +1,10 @@
 """Open, continue and read a dataset of very many scenes, and say how each cost grows with their number.
 
-    scripts/trial size [--scenes 10,100,1000,10000] [--work FOLDER]
+    scripts/trial size [--scenes 10,100,1000,10000] [--samples 2] [--pixels] [--work FOLDER]
 
 Six scenes are flown. The others are copies of them under their own names, numbers, tokens, times and plans' digests; their
 files are hard links. A command on such a folder reads and writes what it would on flown scenes, but no flight is measured.
+What is evaluated are the true boxes, each found once. ``--pixels`` validates images, too, which finds the copies.
 Exit code 1 where ``status`` takes 2 s, a resume 10 s, or any command 2 GB, or where a command fails. Exponents are of
 processor seconds.
 """
@@ -31,10 +32,12 @@ from typing import Final
 import msgpack
 
 from tools.common.small_dataset import write_plans
+from uavsim.dataset.tables import iter_rows
 from uavsim.run.request import Request
 from uavsim.run.resolve import resolve
 from uavsim.store.identity import keep_asked
 from uavsim.store.places import open_output
+from uavsim.typing import JsonDict
 
 FLOWN: Final = 6
 MOST_S: Final = {"status": 2.0, "resume": 10.0}
@@ -48,7 +51,7 @@ seed: 5
 version: v1.0-mini
 towns:
   Town10HD: {routes: [town10_row3_col3, town10_row2_col3], scenes: SCENES, most_scenes: SCENES}
-samples: 2
+samples: SAMPLES
 keyframe_s: 0.5
 warmup_s: 0.5
 formation: cross
@@ -58,8 +61,10 @@ traffic: {vehicles: 3}
 splits: {rule: uav3d}
 """
 OPEN: Final = "import sys, uavsim; d = uavsim.open(sys.argv[1]); list(next(iter(d.scene(d.scene_names[-1]))).images)"
+_INVALID: Final = 4
+_OF_BOX: Final = ("sample_token", "translation", "size", "rotation")
 _TOKEN: Final = re.compile(rb'"([0-9a-f]{32})"')
-_TIME: Final = re.compile(rb"1[67]\d{14}")
+_TIME: Final = re.compile(rb"(?<![\d.])1[67]\d{14}(?!\d)")  # no digits of a quaternion
 _HOUR_US: Final = 3_600_000_000
 
 
@@ -72,8 +77,8 @@ class Cost:
     peak_mb: float
 
 
-def command(work: Path, *words: str, module: tuple[str, ...] = ("-m", "uavsim")) -> Cost:
-    """Run ``uavsim``, or something else in Python, and measure it.
+def command(work: Path, *words: str, module: tuple[str, ...] = ("-m", "uavsim"), codes: tuple[int, ...] = (0,)) -> Cost:
+    """Run ``uavsim``, or something else in Python, that ends with one of these codes, and measure it.
 
     Raises:
         SystemExit: it failed.
@@ -84,7 +89,7 @@ def command(work: Path, *words: str, module: tuple[str, ...] = ("-m", "uavsim"))
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     cost = Cost(time.perf_counter() - begun, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
-    if process.returncode:
+    if process.returncode not in codes:
         sys.exit(f"{' '.join((*module, *words))}: exit code {process.returncode}\n{(work / 'log').read_text()[-2000:]}")
     return cost
 
@@ -142,9 +147,10 @@ def name(number: int) -> str:
     return f"scene_{number:04d}"
 
 
-def made(work: Path, scenes: int) -> Path:
+def made(work: Path, scenes: int, *, samples: int) -> Path:
     """Fly a few scenes of a dataset of so many and copy the rest."""
-    write_plans(work, name=f"size{scenes}", dataset=DATASET.replace("SCENES", str(scenes)))
+    dataset = DATASET.replace("SCENES", str(scenes)).replace("SAMPLES", str(samples))
+    write_plans(work, name=f"size{scenes}", dataset=dataset)
     (work / "flight_plans/rigs/tiny.yaml").write_text(RIG)
     root = work / f"out{scenes}"
     words = ("--dataset", f"size{scenes}", "--out", str(root))
@@ -158,15 +164,31 @@ def made(work: Path, scenes: int) -> Path:
     return root
 
 
-def costs(work: Path, scenes: int) -> Iterator[tuple[str, Cost]]:
+def found_all(root: Path) -> Path:
+    """Write a result that holds every true box of a dataset."""
+    tables = root / "v1.0-mini"
+    found: dict[str, list[JsonDict]] = {row["token"]: [] for row in iter_rows(tables / "sample.json")}
+    own = {"velocity": [0.0, 0.0], "detection_name": "car", "attribute_name": "", "detection_score": 0.5}
+    for row in iter_rows(tables / "sample_annotation.json"):
+        found[row["sample_token"]].append(own | {key: row[key] for key in _OF_BOX})
+    result = root.with_suffix(".results.json")
+    result.write_text(json.dumps({"meta": {}, "results": found}))
+    return result
+
+
+def costs(work: Path, scenes: int, *, samples: int, pixels: bool) -> Iterator[tuple[str, Cost]]:
     """Run every command on a dataset of so many scenes; yields each when it has ended."""
-    root = made(work, scenes)
+    root = made(work, scenes, samples=samples)
     out = ("--dataset", f"size{scenes}", "--out", str(root))
     yield "plan", command(work, "generate", "--dataset", f"size{scenes}", "--dry-run", "--out", str(work / "none"))
     yield "tables", command(work, "generate", *out, "--no-check", "--quiet")
     yield "resume", command(work, "generate", *out, "--dry-run")
     yield "status", command(work, "status", str(root))
     yield "validate", command(work, "validate", str(root), "--no-pixels")
+    if pixels:
+        yield "pixels", command(work, "validate", str(root), codes=(0, _INVALID))
+    result = found_all(root)
+    yield "evaluate", command(work, "evaluate", "swarm", "--truth", str(root), "--results", str(result), "--quiet")
     yield "report", command(work, "report", str(root), "--out", str(work / "report.html"))
     yield "open", command(work, str(root), module=("-c", OPEN))
     yield "view", command(work, "view", str(root), "--scene", name(scenes - 1), "--save", str(work / "last.rrd"))
@@ -179,13 +201,15 @@ def main() -> None:
     """Measure, print one line each, and compare with the bounds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scenes", default="10,100,1000,10000")
+    parser.add_argument("--samples", type=int, default=2, help="of a scene")
+    parser.add_argument("--pixels", action="store_true")
     parser.add_argument("--work", type=Path)
     given = parser.parse_args()
     counts = [int(word) for word in given.scenes.split(",")]
     failed, before = False, dict[str, Cost]()
     with tempfile.TemporaryDirectory(dir=given.work) as folder:
         for at, count in enumerate(counts):
-            for what, cost in costs(Path(folder), count):
+            for what, cost in costs(Path(folder), count, samples=given.samples, pixels=given.pixels):
                 late = count == max(counts) and cost.wall_s >= MOST_S.get(what, math.inf)
                 failed |= late or cost.peak_mb >= MOST_MB
                 grown = ""

@@ -43,11 +43,12 @@ def nothing_nearer_than_cpa(evidence: Evidence) -> Iterator[Finding]:
     if not len(rows):
         return
     owner = data[_VIEW]["encounter_token"][rows]
-    for encounter in np.unique(owner[owner >= 0]).tolist():
-        nearest, stated = float(true[owner == encounter].min()), float(data[_ENCOUNTER]["cpa_m"][encounter])
-        if nearest < stated - _CPA_SLACK_M:
-            message = f"{data[_ENCOUNTER]['name'][encounter]} comes within {nearest:.2f} m, cpa_m is {stated:.2f}"
-            yield Finding("encounter.cpa", message, **data.scene_place(int(data[_ENCOUNTER]["scene_token"][encounter])))
+    nearest, stated = np.full(len(data[_ENCOUNTER]), np.inf), data[_ENCOUNTER]["cpa_m"]
+    np.minimum.at(nearest, owner[owner >= 0], true[owner >= 0])
+    for encounter in np.flatnonzero(nearest < stated - _CPA_SLACK_M).tolist():
+        come, least = nearest[encounter], stated[encounter]
+        message = f"{data[_ENCOUNTER]['name'][encounter]} comes within {come:.2f} m, cpa_m is {least:.2f}"
+        yield Finding("encounter.cpa", message, **data.scene_place(int(data[_ENCOUNTER]["scene_token"][encounter])))
 
 
 def _ranges(evidence: Evidence) -> tuple[IntArray, FloatArray, FloatArray]:

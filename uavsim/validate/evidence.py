@@ -153,9 +153,11 @@ def _ignored_px(data: DataSet) -> dict[int, IntArray]:
     if "ignore_region" not in data.tables:
         return {}
     table = data["ignore_region"]
-    usable = np.isfinite(table["box"]).all(axis=1)
-    boxes, owner = np.nan_to_num(table["box"]).astype(np.int64), table["sample_data_token"]
-    return {row: boxes[usable & (owner == row)] for row in np.unique(owner[owner >= 0]).tolist()}
+    boxes, owner = table["box"], table["sample_data_token"]
+    usable = np.flatnonzero(np.isfinite(boxes).all(axis=1) & (owner >= 0))
+    usable = usable[np.argsort(owner[usable], kind="stable")]
+    rows, begins = np.unique(owner[usable], return_index=True)
+    return dict(zip(rows.tolist(), np.split(boxes[usable].astype(np.int64), begins[1:]), strict=False))
 
 
 def _run(tasks: Iterator[TrackTask], workers: int) -> Iterator[list[FrameLook]]:

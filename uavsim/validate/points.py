@@ -6,6 +6,7 @@ writer's cannot agree with itself.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -59,16 +60,16 @@ def points_lie_in_boxes(evidence: Evidence) -> Iterator[Finding]:
 def points_counted(evidence: Evidence) -> Iterator[Finding]:
     """Where a sample has lidars, ``num_lidar_pts`` is the number of points that carry the object's id."""
     data, table = evidence.data, evidence.data["sample_annotation"]
-    counted: dict[int, IntArray] = {}
+    counted: dict[int, Counter[int]] = {}
     for turn in _turns(data):
         sample = int(data["sample_data"]["sample_token"][turn.row])
-        found = np.bincount(turn.instance_id, minlength=65536)
-        counted[sample] = counted.get(sample, np.zeros(65536, np.int64)) + found
+        found, points = np.unique(turn.instance_id, return_counts=True)
+        counted.setdefault(sample, Counter()).update(dict(zip(found.tolist(), points.tolist(), strict=True)))
     ids, stated = _ids(data), table["num_lidar_pts"]
     for row, sample in enumerate(table["sample_token"].tolist()):
         if sample not in counted or not 0 < ids[row] < 65536 or stated[row] < 0:
             continue
-        found_here = int(counted[sample][ids[row]])
+        found_here = counted[sample][int(ids[row])]
         if found_here != stated[row]:
             message = f"num_lidar_pts says {int(stated[row])} points, the lidars have {found_here}"
             numbers = {"token": table.tokens[row], "stated": int(stated[row]), "counted": found_here}
