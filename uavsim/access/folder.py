@@ -13,6 +13,7 @@ import numpy as np
 from uavsim.access.scene_tables import SharedRows
 from uavsim.access.scenes import Sample, Scene
 from uavsim.access.towns import TownMap
+from uavsim.dataset.collector import collector_paused
 from uavsim.dataset.dialects import STRICT, Conversion, dialect_of
 from uavsim.dataset.reader import DatasetReader, SceneRows, open_dataset
 from uavsim.dataset.rows import DatasetInfo
@@ -162,12 +163,13 @@ class Dataset:
         if name in self._kept:
             self._kept.move_to_end(name)
             return self._kept[name]
-        for begun in (self._running, self.scenes()):
-            self._running = begun
-            for scene in begun:
-                self._keep(scene)
-                if scene.name == name:
-                    return scene
+        with collector_paused():  # which would walk over the kept scenes at each one that is passed
+            for begun in (self._running, self.scenes()):
+                self._running = begun
+                for scene in begun:
+                    self._keep(scene)
+                    if scene.name == name:
+                        return scene
         raise DatasetError(f"{self.root}: scene {name} has gone while it was read")
 
     def scenes(self, split: str | None = None) -> Iterator[Scene]:
