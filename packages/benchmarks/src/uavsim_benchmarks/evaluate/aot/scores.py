@@ -213,7 +213,7 @@ def match_aot(truth: AotTruth, results: AotResults) -> AotPairs:
 
 
 class AotLevels:
-    """What detections of at least a threshold score, for any threshold, at the cost of one: boxes are matched once.
+    """Scores of detections of at least a threshold, for any threshold, at the cost of one: boxes are matched once.
 
     Whether a detection is false or matches an object does not depend on other detections. So an object is found up to the
     highest score that matches it, a track is a false alarm up to its highest false one, and a window is tracked up to what
