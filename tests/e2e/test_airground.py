@@ -16,7 +16,7 @@ from tests.e2e.command import uavsim
 from uavsim.access import Scene, open_folder
 from uavsim.config.overrides import Overrides
 from uavsim.dataset.schema import AGENT, EGO_POSE, INSTANCE, SAMPLE_ANNOTATION, SAMPLE_DATA, VISIBILITY_DETAIL
-from uavsim.errors import DatasetError
+from uavsim.errors import InputError
 from uavsim.export import ExportRequest
 from uavsim.export.opv2v import export_opv2v
 from uavsim.geometry import quaternion
@@ -211,7 +211,7 @@ def test_the_same_seed_gives_the_same_bytes_and_a_replay_the_same_images(yaml: P
 
 
 def test_cars_and_poles_without_clocks_are_not_exported_as_received(out: Path, tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match=r"v0.* have no clock"):
+    with pytest.raises(InputError, match=r"v0.* have no clock"):
         export_opv2v(ExportRequest(out, tmp_path, received=True))
     assert not list(tmp_path.rglob("*.yaml"))
 

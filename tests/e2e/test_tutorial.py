@@ -18,10 +18,10 @@ PYTHON_OF = {"nuscenes": ".venv-judge", "datasets": ".venv-readers", "uavsim": "
 
 
 def blocks() -> list[tuple[str, str]]:
-    """Return the blocks of the page in their order, without the one that fetches the repository."""
+    """Return the blocks of the page in their order, without those that fetch the repository and make its environments."""
     found: list[tuple[str, str]] = BLOCK.findall((ROOT / "docs/tutorial.md").read_text("utf-8"))
     assert "scripts/setup" in found[0][1]
-    return found[1:]
+    return [(kind, source) for kind, source in found if "scripts/setup" not in source]
 
 
 def environment(home: Path) -> dict[str, str]:

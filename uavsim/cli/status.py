@@ -44,7 +44,7 @@ def status(
 ) -> None:
     """Show what is done, flying, quarantined and missing, and how long the rest takes. Changes nothing."""
     if watch and (as_json or bill):
-        raise InputError("--watch stands alone; give --json or --bill without it")
+        raise InputError(f"--watch and {'--json' if as_json else '--bill'}: give one of them")
     found = overview(folder)
     if bill:
         bills = bill_of(open_output(folder))

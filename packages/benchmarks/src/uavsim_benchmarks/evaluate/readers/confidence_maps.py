@@ -44,7 +44,8 @@ def read_confidence_maps(path: Path) -> list[FloatArray]:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
     except _DAMAGED as error:
-        raise InputError(f"{path}: no .npz file of numbers: {' '.join(str(error).split())[:120]}") from error
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise InputError(f"{path}: no .npz file of numbers: {reason}") from error
     if not maps:
         raise InputError(f"{path}: holds no arrays")
     for name, cells in maps:
