@@ -148,6 +148,7 @@ def test_deployments_show_the_request_as_a_form(api: str) -> None:
             found = client.read_deployment_by_name(f"{name}/uavsim")
             assert list(found.parameter_openapi_schema["properties"]) == ["request"]
             assert len(found.schedules) == (name == "regenerate-mini")
+            assert found.job_variables["env"] == {"PREFECT_CLIENT_RETRY_EXTRA_CODES": "500"}  # a database that is away
         form = client.read_deployment_by_name("generate-town/uavsim").parameter_openapi_schema["definitions"]["Request"]
     assert {"dataset", "towns", "scenes", "out", "simulators", "force"} <= set(form["properties"])
 

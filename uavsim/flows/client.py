@@ -15,6 +15,9 @@ from uavsim.environment import without_prefect
 from uavsim.errors import InputError, SystemFailure
 from uavsim.store.journal import redact
 
+RETRIED: Final = 500
+"""The answer of a server whose database is gone for a moment; Prefect's client asks again after 502 and 503 alone."""
+
 _DIRECT: Final = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy reaches this machine's own
 _OURS: Final = (
     "PREFECT_SERVER_ANALYTICS_ENABLED",
@@ -85,6 +88,7 @@ def use_api(url: str, *, key: str = "") -> Iterator[None]:
         PREFECT_API_URL,
         PREFECT_CLIENT_CSRF_SUPPORT_ENABLED,
         PREFECT_CLIENT_CUSTOM_HEADERS,
+        PREFECT_CLIENT_RETRY_EXTRA_CODES,
         PREFECT_RESULTS_PERSIST_BY_DEFAULT,
         PREFECT_SERVER_ALLOW_EPHEMERAL_MODE,
         temporary_settings,
@@ -94,6 +98,7 @@ def use_api(url: str, *, key: str = "") -> Iterator[None]:
         PREFECT_API_URL: url,
         PREFECT_SERVER_ALLOW_EPHEMERAL_MODE: False,
         PREFECT_RESULTS_PERSIST_BY_DEFAULT: False,
+        PREFECT_CLIENT_RETRY_EXTRA_CODES: {*PREFECT_CLIENT_RETRY_EXTRA_CODES.value(), RETRIED},
     }
     if key:
         updates |= {

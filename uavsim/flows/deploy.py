@@ -13,6 +13,7 @@ from prefect.concurrency.sync import concurrency
 from prefect.exceptions import ObjectAlreadyExists
 from prefect.flows import Flow
 
+from uavsim.flows.client import RETRIED
 from uavsim.supervise.simulator_slot import SimulatorSlot
 
 DEPLOYMENTS: Final = {
@@ -48,6 +49,7 @@ def deploy(pool: str, *, kind: str = "process", cron: str | None = None) -> list
             work_pool_name=pool,
             cron=cron if name == "regenerate-mini" else None,
             tags=["uavsim", name],
+            job_variables={"env": {"PREFECT_CLIENT_RETRY_EXTRA_CODES": str(RETRIED)}},
             print_next_steps=False,
             ignore_warnings=True,
         )
