@@ -1,6 +1,7 @@
 """One scene after another through real client processes, ledger and tables, without Prefect."""
 
 import json
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -137,6 +138,10 @@ def test_a_failure_is_retried_and_the_result_is_the_same(paper: Paper, tmp_path:
     entry = read_ledger(LocalOutput(tmp_path / "out"))["scene_01"]
     assert entry.attempts == 1
     assert len(entry.reasons) == 1
+    assert entry.facts is not None
+    assert entry.facts.machine == socket.gethostname()
+    assert entry.facts.core_s > 0
+    assert entry.lost_s > (5 if fault == "hang" else 0)
     if not UNDISTURBED:
         run_all(paper(out=tmp_path / "undisturbed"))
         UNDISTURBED.update(contents(tmp_path / "undisturbed"))

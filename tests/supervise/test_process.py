@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from uavsim.errors import StorageError
-from uavsim.supervise.process import GuardedProcess, exit_text, rss_bytes
+from uavsim.supervise.process import GuardedProcess, core_s, exit_text, rss_bytes
 
 STUBBORN = "import signal,time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"
 
@@ -60,9 +60,11 @@ def test_a_child_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     child = process.child_pid
     assert child is not None
     assert rss_bytes(child) > 1_000_000
+    assert core_s(child) > 0  # it has started Python
+    assert core_s(process.pid) > core_s(child)  # its guard's, with what the guard started
     assert process.stop(grace_s=0.3) == -signal.SIGKILL
     wait_until_gone(child)
-    assert rss_bytes(child) == 0
+    assert rss_bytes(child) == core_s(child) == core_s(None) == 0
 
 
 def test_grandchildren_that_left_the_group_die_too(tmp_path: Path) -> None:

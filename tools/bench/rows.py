@@ -36,9 +36,9 @@ class Row:
 
 
 def cpu_s(process: psutil.Process) -> float:
-    """Return the processor seconds of a process and its children."""
+    """Return the processor seconds of a process and all that it started, those that have ended included."""
     family = [process, *process.children(recursive=True)]
-    return sum(times.user + times.system for times in (p.cpu_times() for p in family))
+    return float(sum(sum(p.cpu_times()[:4]) for p in family))  # user, system, and both of children that were waited for
 
 
 @dataclass

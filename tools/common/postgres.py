@@ -26,11 +26,13 @@ class PostgreSQL:
         port: of 127.0.0.1.
 
     Raises:
-        RuntimeError: it does not come up.
+        RuntimeError: it is not installed, or does not come up.
     """
 
     def __init__(self, work: Path, *, port: int = 5432) -> None:
-        self._binaries, self._log, self._port = max(_WHERE.glob("*/bin")), work / "postgres.log", port
+        if not (versions := sorted(_WHERE.glob("*/bin"))):
+            raise RuntimeError(f"no PostgreSQL in {_WHERE}: apt-get install postgresql")
+        self._binaries, self._log, self._port = versions[-1], work / "postgres.log", port
         self._folder = Path(tempfile.mkdtemp(prefix="uavsim-postgres-", dir="/tmp"))
         self._own = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
         self._process: subprocess.Popen[bytes] | None = None

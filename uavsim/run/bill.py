@@ -1,12 +1,13 @@
 """The bill of a dataset over all machines that flew it: simulators, processors, bytes and failures, by scene.
 
-Read from the ledger and the manifests alone. Attempts that were killed with their process left no time behind.
+Read from the ledger and the manifests alone. Attempts that were killed with their process left no time behind; of a scene that
+was flown anew the last flight counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 
 from uavsim.store.commit import committed_bytes
 from uavsim.store.ledger import LedgerEntry, SceneFacts, read_ledger
@@ -59,6 +60,6 @@ def _bill(entry: LedgerEntry, *, size_bytes: int) -> SceneBill:
 
 def total(bills: Iterable[SceneBill], *, machine: str = "") -> SceneBill:
     """Add bills up, under the name of a machine."""
-    names = [name for name in asdict(SceneBill()) if name != "machine"]
+    names = [field.name for field in fields(SceneBill) if field.name != "machine"]
     listed = list(bills)
     return SceneBill(machine, *(round(sum(getattr(bill, name) for bill in listed), 2) for name in names))

@@ -202,8 +202,10 @@ def _prediction(results: Path, truth: Path, path: Path, size: tuple[int, ...]) -
         raise InputError(f"{results}: no prediction of sample {token}: neither {places[0].name} nor {places[1]}")
     try:
         found = (read_voxels(place)[0] if place.suffix == ".parquet" else read_npz(place, ["semantics"]))["semantics"]
-    except (DatasetError, KeyError) as error:
-        raise InputError(f"no prediction with the key semantics: {error}") from error
+    except DatasetError as error:
+        raise InputError(str(error)) from error
+    except KeyError as error:
+        raise InputError(f"{place}: holds no semantics") from error
     if found.shape != size or found.dtype.kind not in "iu":
         raise InputError(f"{place}: semantics are {found.dtype} {found.shape}, not whole numbers {size}")
     return np.where(found == UNKNOWN, FREE, found).astype(np.uint8)
