@@ -1,16 +1,18 @@
 """Kill -9 commands at seeded random moments, run each again until it is done, and compare with an undisturbed run.
 
     scripts/trial kill [--kills 100] [--only generate,replay] [--seed 0] [--scenes 6] [--work FOLDER] [--attach] [--own-server]
+                       [--during connecting]
 
 Each round kills one command and runs it again until it is complete, then compares every byte of what it made with the
-undisturbed result, and looks for orphans: files, staging folders, temp files, processes. What it reads must not change, and
-what is written in place must be whole after every kill. Ends with code 0 only if all is equal. ``--only`` names commands
-(``tools/common/killed_commands.py``), of which each gets so many kills; by default generate alone.
+undisturbed result, and looks for orphans: files, staging folders, temp files and folders, processes. What it reads must not
+change, and what is written in place must be whole after every kill. Ends with code 0 only if all is equal. ``--only`` names
+commands (``tools/common/killed_commands.py``), of which each gets so many kills; by default generate alone.
 
 Every run that flies starts its own headless simulator, unless --attach gives all runs one that survives the kills. One
-Prefect server serves all runs, unless --own-server gives each its temporary one (slower). A third of the kills of these
-strikes while the run starts: anywhere, while its client connects, or while its Prefect server does not answer yet. At the
-end it prints what the runs were doing when they were killed.
+Prefect server serves all runs, unless --own-server gives each of more than three scenes its temporary one (slower). A third
+of the kills of these strikes while the run starts: anywhere, while its client connects, or while its Prefect server does not
+answer yet; --during has all of them strike in one of these. At the end it prints what the runs were doing when they were
+killed.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ START_TIMEOUT_S: Final = 300.0
 EARLY_SHARE: Final = 1 / 3  # of the kills strikes while a run starts
 PATIENT_S: Final = 1e9  # a run that is not to be killed
 PER_ROUND: Final = 4  # kills of a command that begins anew each time
-PREFECT: Final = "starting Prefect's server"
+PREFECT: Final = "prefect"
 EARLY: Final = {  # what is struck while a run starts -> a word of the process that is there by then
     "starting": "",
     "connecting": "uavsim.capture.client_worker",
@@ -67,6 +69,7 @@ def main(world: Callable[[Path], AbstractContextManager[str]] | None = None) -> 
     parser.add_argument("--work", type=Path)
     parser.add_argument("--attach", action="store_true")
     parser.add_argument("--own-server", action="store_true")
+    parser.add_argument("--during", choices=EARLY)
     options = parser.parse_args()
     names = options.only.split(",")
     if unknown := set(names) - set(COMMANDS):
@@ -87,7 +90,11 @@ def main(world: Callable[[Path], AbstractContextManager[str]] | None = None) -> 
             stack.callback(one.stop)
             simulator = one.ensure()["carla"]
         attached = (env["PREFECT_API_URL"], simulator) if options.attach else None
-        trial = KillTrial(work, scenes=options.scenes, simulator=simulator, env=env, attached=attached)
+        env |= {"TMPDIR": str(work / "tmp")}
+        tempfile.tempdir = None  # this process's children ask anew
+        trial = KillTrial(
+            work, scenes=options.scenes, simulator=simulator, env=env, attached=attached, during=options.during
+        )
         rng = random.Random(options.seed)
         return trial.run([COMMANDS[name] for name in names], kills=options.kills, rng=rng)
 
@@ -97,12 +104,22 @@ class KillTrial:
 
     Args:
         attached: Prefect's address and the simulator's, when one simulator serves all runs.
+        during: what of ``EARLY`` all kills strike.
     """
 
     def __init__(
-        self, work: Path, *, scenes: int, simulator: str, env: dict[str, str], attached: tuple[str, str] | None
+        self,
+        work: Path,
+        *,
+        scenes: int,
+        simulator: str,
+        env: dict[str, str],
+        attached: tuple[str, str] | None,
+        during: str | None,
     ) -> None:
-        self._work, self._scenes, self._attached = work, scenes, attached
+        self._work, self._scenes, self._attached, self._during = work, scenes, attached, during
+        self._temp, self._log = work / "tmp", work / "runs.log"
+        self._temp.mkdir(exist_ok=True)
         self._own_server = "PREFECT_API_URL" not in env
         self._forker = RunForker(work, env)
         self._filled = {
@@ -149,7 +166,7 @@ class KillTrial:
         return False
 
     def _print_log(self) -> None:
-        print((self._work / "runs.log").read_text()[-2000:])
+        print(self._log.read_text()[-2000:])
 
     def _words(self, command: KilledCommand, out: Path) -> list[str]:
         filled = {**self._filled, "OUT": str(out)}
@@ -173,7 +190,8 @@ class KillTrial:
             self._failures += [
                 f"round {rounds}: orphan {name}" for root in datasets_in(out) for name in orphans(root, self._scenes)
             ]
-            self._failures += [f"round {rounds}: left behind {path}" for path in out.rglob("*.uavsim-tmp")]
+            left = [*out.rglob("*.uavsim-tmp"), *self._temp.iterdir()]
+            self._failures += [f"round {rounds}: left behind {path}" for path in left]
             print(
                 f"{command.name}, round {rounds}: {self._kills} kills, {len(got)} files, {len(differ)} differ",
                 flush=True,
@@ -227,13 +245,16 @@ class KillTrial:
         if not command.flies:
             ended_in(process, share * self._flight_s)
             return ("first", "second", "last")[int(3 * share)] + " third"
-        if rng.random() >= EARLY_SHARE:
+        if self._during is None and rng.random() >= EARLY_SHARE:
             wait_for_takeoff(out, process, timeout_s=START_TIMEOUT_S)
             ended_in(process, share * 0.6 * self._flight_s)
             return phase_of(out, scenes=self._scenes)
-        early = rng.choice([phase for phase in EARLY if self._own_server or phase != PREFECT])
+        early = self._during or rng.choice([phase for phase in EARLY if self._own_server or phase != PREFECT])
+        said = self._log.stat().st_size if self._log.exists() else 0
         wait_for_child(process, EARLY[early], timeout_s=START_TIMEOUT_S)
         took_off = wait_for_takeoff(out, process, timeout_s=share * self._start_s)
+        if early == PREFECT and b"in a browser" in self._log.read_bytes()[said:]:
+            early = "starting, with Prefect"
         return phase_of(out, scenes=self._scenes) if took_off else early
 
     def _kill(self, process: ForkedRun, phase: str, *, whole_group: bool) -> None:
@@ -243,6 +264,8 @@ class KillTrial:
         self._kills += 1
         self._phases[phase] += 1
         left = surviving(family, timeout_s=5.0)
+        for folder in self._temp.iterdir():
+            os.utime(folder, (1.0, 1.0))  # what is young may be about to be locked; the next run is to take these away
         if self._attached:
             free_slot(*self._attached)
         if left:
