@@ -18,6 +18,7 @@ from uavsim.capture.rig import sensor_poses
 from uavsim.errors import DatasetError, MissedTick, StorageError
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
+from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, RecordedFrame, SessionFacts
 from uavsim.simulate.ports import Reading, SensorPose
@@ -101,6 +102,24 @@ def test_an_unfinished_recording_is_refused(tmp_path: Path) -> None:
 def test_no_recording_says_so(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="holds no recording"):
         read_recording(tmp_path)
+
+
+@pytest.mark.parametrize("frames", ["-1 s", "twice", "start"])
+def test_times_that_are_not_the_plans_are_refused(frames: str, tmp_path: Path) -> None:
+    _record(tmp_path / "rec")
+    log = tmp_path / "rec" / LOG_NAME
+    head, *values, tail = msgpack.Unpacker(BytesIO(log.read_bytes()), raw=False)
+    if frames == "twice":
+        values[1] = values[0]
+    elif frames == "-1 s":
+        values[0]["timestamp_us"] = -1_000_000
+    else:
+        before = replace(PLAN, start_timestamp_us=-1_000_000)
+        head["plan"] = pack_plan(before)
+        values[0]["timestamp_us"], values[1]["timestamp_us"] = -1_000_000, -500_000
+    log.write_bytes(b"".join(map(msgpack.packb, [head, *values, tail])))
+    with pytest.raises(DatasetError, match="times are not those of its plan"):
+        read_recording(tmp_path / "rec")
 
 
 def test_a_disk_that_cannot_be_written_is_reported(tmp_path: Path) -> None:

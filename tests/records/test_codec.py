@@ -197,3 +197,11 @@ def test_records_of_ingredients_are_named_by_their_ingredient() -> None:
     packed["ingredients"]["replay"]["~"] = "snowmen.Snowman"
     with pytest.raises(DatasetError, match=r"no record is called 'snowmen\.Snowman'"):
         codec.unpack_value(packed)
+
+
+@pytest.mark.parametrize("one", [b"\x80", b"\x90", b"\x81\xa0\x01", b"\x91\x01"])
+def test_maps_that_hold_next_to_nothing_are_counted(one: bytes) -> None:
+    """Python holds 64 bytes and more for each: a file of 20 MB became 1.5 GB."""
+    count = 200_000
+    with pytest.raises(DatasetError, match="lists and maps"):
+        codec.unpack_plan(b"\xdd" + count.to_bytes(4, "big") + one * count)

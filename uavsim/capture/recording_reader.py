@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -11,7 +12,7 @@ from uavsim.errors import DatasetError
 from uavsim.files.names import name_fault
 from uavsim.files.parse import open_regular, reading
 from uavsim.records.actors import ActorInfo
-from uavsim.records.codec import unpack_plan, unpack_value
+from uavsim.records.codec import few_containers, unpack_plan, unpack_value
 from uavsim.records.motion import MotionLog
 from uavsim.records.recording import RecordedFrame, Recording, SessionFacts
 
@@ -38,12 +39,22 @@ def read_recording(folder: Path) -> Recording:
     try:
         with reading(path):
             recording = _recording_of(folder)
+            _check_times(recording)
             _check_files(recording)
             return recording
     except DatasetError as error:
         if str(folder) in str(error):
             raise
         raise DatasetError(f"{path}: {error}") from error  # a record says what is wrong, and not where it was read
+
+
+def _check_times(recording: Recording) -> None:
+    """Refuse captures at other times than the plan's, and times before there are any."""
+    plan, steps = recording.plan, [frame.step for frame in recording.frames]
+    wanted = [plan.start_timestamp_us + step * plan.step_us for step in steps]
+    rising = steps == sorted(set(steps)) and all(step >= 0 for step in steps[:1])
+    if not rising or plan.start_timestamp_us < 0 or [frame.timestamp_us for frame in recording.frames] != wanted:
+        raise DatasetError(f"{recording.folder}: the recording's times are not those of its plan")
 
 
 def _check_files(recording: Recording) -> None:
@@ -61,7 +72,8 @@ def _recording_of(folder: Path) -> Recording:
         raise DatasetError(f"{folder}: holds no recording ({LOG_NAME} is not there)")
     try:
         with open_regular(path) as file:
-            values = list(msgpack.Unpacker(file, raw=False, strict_map_key=False, max_buffer_size=2**31 - 1))
+            few = few_containers(os.fstat(file.fileno()).st_size)
+            values = list(msgpack.Unpacker(file, raw=False, strict_map_key=False, max_buffer_size=2**31 - 1, **few))
     except (msgpack.UnpackException, ValueError) as error:
         raise DatasetError(f"{path}: not a recording: {str(error) or type(error).__name__}") from error
     if not values or not isinstance(values[0], dict) or values[0].get("format") != RECORDING_FORMAT:

@@ -18,6 +18,7 @@ import msgpack
 from uavsim.dataset.schema import Tables
 from uavsim.errors import DatasetError
 from uavsim.files.names import check_part
+from uavsim.records.codec import few_containers
 from uavsim.typing import JsonDict
 
 _FORMAT: Final = "uavsim-fragment-2"
@@ -138,7 +139,7 @@ def open_fragment(data: bytes) -> PackedFragment:
         DatasetError: not a fragment of this version.
     """
     try:
-        value = msgpack.unpackb(data, raw=False)
+        value = msgpack.unpackb(data, raw=False, **few_containers(len(data)))
     except (msgpack.UnpackException, ValueError, RecursionError) as error:
         raise DatasetError(f"not the table rows of a scene: {str(error) or type(error).__name__}") from error
     if not isinstance(value, dict) or value.get("format") != _FORMAT:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import sys
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgpack
@@ -34,10 +35,13 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.typed import misfit
 from uavsim.typing import AnyArray
 
-__all__ = ["pack_plan", "pack_value", "unpack_plan", "unpack_value"]
+__all__ = ["few_containers", "pack_plan", "pack_value", "unpack_plan", "unpack_value"]
 
 _FORMAT: Final = "uavsim-plan-4"
 _KIND: Final = "~"
+_FREE_CONTAINERS: Final = 1 << 16
+_CONTAINER_BYTES: Final = 16
+"""Of a file, for each list or map in it beyond the free ones; the densest of ours has 58."""
 _FIELDS: Final[dict[type, tuple[str, ...]]] = {}
 _NUMBERS: Final = re.compile("[<>=|]?[biuf][1248]")
 _PLAIN: Final = (bool, int, float, str, bytes, type(None))
@@ -66,7 +70,7 @@ def unpack_plan(data: bytes) -> ScenePlan:
 
 def _plan_of(data: bytes) -> ScenePlan:
     try:
-        head = msgpack.unpackb(data)
+        head = msgpack.unpackb(data, **few_containers(len(data)))
     except (msgpack.UnpackException, ValueError) as error:
         raise DatasetError(f"not a scene plan: {str(error) or type(error).__name__}") from error
     if not isinstance(head, dict) or head.get("format") != _FORMAT:
@@ -75,6 +79,21 @@ def _plan_of(data: bytes) -> ScenePlan:
     if not isinstance(scene, ScenePlan):
         raise DatasetError("not a scene plan: it holds something else")
     return scene
+
+
+def few_containers(size_bytes: int) -> dict[str, Callable[[Any], Any]]:
+    """Return options that let msgpack refuse, by a ``ValueError``, more lists and maps than files of ours have.
+
+    An empty one is a byte of a file and 64 bytes of memory.
+    """
+    left = iter(range(_FREE_CONTAINERS + size_bytes // _CONTAINER_BYTES))
+
+    def counted(made: Any) -> Any:
+        if next(left, None) is None:
+            raise ValueError(f"more lists and maps than {size_bytes} bytes of ours hold")
+        return made
+
+    return {"object_hook": counted, "list_hook": counted}
 
 
 def pack_value(value: Any) -> Any:
