@@ -61,3 +61,20 @@ def test_temp_files_of_a_killed_writer_go_when_their_folder_is_written_into(tmp_
     write_whole(out / "a" / "y", b"whole")
     left = {str(path.relative_to(tmp_path / "out")) for path in out.shown.rglob("*") if path.is_file()}
     assert left == {"y", "mine.txt", "a/y", "a/mine.txt", "b/mine.txt", "b/.x.0123456789ab.uavsim-tmp"}
+
+
+def refused(out: ResultPath) -> None:
+    with out.unfinished("job"):
+        raise InputError("refused")
+
+
+def test_a_folder_that_was_made_for_nothing_goes(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    for name in ("new", "mine", "used"):
+        out = ResultPath.open(tmp_path / name)
+        if name == "used":
+            write_whole(out / "a", b"ours")
+        with pytest.raises(InputError):  # of what holds something already, or in the work
+            refused(out)
+        del out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "used"]

@@ -1,15 +1,21 @@
 """A folder of a result that is exchanged for a link while it is written: nothing goes where the link leads."""
 
+import importlib
 import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import uavsim
 from tests.dataset_factory import make_dataset
+from tests.hostile.every_command import filled
+from tests.hostile.fuzz_targets import EVERY_ROAD
 from tests.rare_dataset import make_rare
+from uavsim.cli import build_app
 from uavsim.config.events import EventThresholds
 from uavsim.dataset.convert import convert
 from uavsim.errors import UavsimError
@@ -35,6 +41,13 @@ LABELS: dict[str, Callable[[Path, Path], object]] = {
     "events": lambda root, out: write_events(uavsim.open(root), out, EventThresholds()),
     "collaboration": lambda root, out: write_values(uavsim.open(root), out, EventThresholds()),
     "questions": lambda root, out: write_questions(uavsim.open(root), out, EventThresholds(), seed=0, per_task=3),
+}
+
+
+AT_WORK: dict[str, tuple[str, str]] = {  # a command, and a function of it that is called when its folder is open
+    "report": ("report SET --out OUT/x.html", "uavsim.report.write.measure"),
+    "video": ("video SET --out OUT/x.gif", "uavsim.export.video.encode_gif"),
+    "map": (f"map {EVERY_ROAD} --out OUT --png OUT/x.png", "uavsim_maps.build.build"),
 }
 
 
@@ -97,3 +110,25 @@ def test_a_link_that_waits_takes_nothing(name: str, rare: Path, tmp_path: Path) 
     job = JOBS.get(name) or LABELS.get(name) or partial(export, name)
     swap_while(lambda: job(rare, tmp_path / "a/out"), tmp_path / "a/out", victim)
     assert not any(victim.iterdir())
+
+
+@pytest.mark.parametrize("name", AT_WORK)
+def test_a_folder_that_is_swapped_during_the_work_takes_nothing(
+    name: str, rare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, victim = tmp_path / "out", tmp_path / "victim"
+    victim.mkdir()
+    words, place = AT_WORK[name]
+    module, _, function = place.rpartition(".")
+    works = getattr(importlib.import_module(module), function)
+
+    def swap_and_work(*given: Any, **named: Any) -> Any:
+        out.rename(tmp_path / "moved")
+        out.symlink_to(victim)
+        return works(*given, **named)
+
+    monkeypatch.setattr(place, swap_and_work)
+    done = CliRunner().invoke(build_app(), filled(words, rare, out))
+    assert done.exit_code == 0, done.exception
+    assert not any(victim.iterdir())
+    assert any((tmp_path / "moved").iterdir())

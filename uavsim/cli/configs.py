@@ -19,6 +19,7 @@ from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
 from uavsim.environment import python_command
 from uavsim.errors import InputError
+from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
 from uavsim.records.ingredients import Ingredient, ingredients_of
 from uavsim.records.road_map import SITES
@@ -321,6 +322,7 @@ def schema(out: Annotated[Path, typer.Option(help="folder to write into; it is m
     """Write one JSON Schema for each kind of YAML file."""
     from uavsim.config.schema import schema_texts
 
-    for name, text in schema_texts().items():
-        write_whole(out / name, text.encode())
-    Screen().print(f"{out}: {len(schema_texts())} schemas")
+    folder, texts = ResultPath.open(out), schema_texts()
+    for name, text in texts.items():
+        write_whole(folder / str(name), text.encode())
+    Screen().print(f"{out}: {len(texts)} schemas")

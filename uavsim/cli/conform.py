@@ -10,7 +10,8 @@ import typer
 
 from uavsim.cli.generate import JsonOption
 from uavsim.config.backends import backend_of
-from uavsim.errors import InputError, SystemFailure
+from uavsim.errors import SystemFailure
+from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
 from uavsim.supervise.clients import check_clients
 from uavsim.terminal import Screen, count, line, write_out
@@ -49,8 +50,7 @@ def conform(
     if airsim:
         check_clients(backend_of("bridge"))
     reference = read_answers(against or REFERENCE)
-    if out.exists() and not out.is_dir():
-        raise InputError(f"--out {out} is a file; name a folder")
+    folder = ResultPath.open(out)
     console = Screen(quiet=as_json)
     given = ask_everything(
         simulator,
@@ -58,9 +58,8 @@ def conform(
         heard=lambda name, n, s: console.print(line(("dim", f"{name:18}"), f" {count(n, 'answer')} in all, {s:.1f} s")),
     )
     found = compare(given, reference)
-    out.mkdir(parents=True, exist_ok=True)
-    write_answers(out / "answers.json", given)
-    write_whole(out / "index.html", page_of(given, reference, found).encode())
+    write_answers(folder / "answers.json", given)
+    write_whole(folder / "index.html", page_of(given, reference, found).encode())
     bad = []
     for capability, result, questions in by_capability(found):
         differ = [c for c in questions if c.result in {"other", "not there"}]

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from uavsim.errors import DatasetError, InputError
+from uavsim.errors import DatasetError
+from uavsim.files.whole import write_whole
 from uavsim.terminal import Screen, counts, line, write_out
 from uavsim.typing import JsonDict
 from uavsim.validate import Report, validate_version
@@ -115,8 +116,4 @@ def _write(path: Path, content: JsonDict) -> None:
     if path == _PRINTED:
         write_out(json.dumps(content))
         return
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: the report cannot be written: {error.strerror}") from error
+    write_whole(path, (json.dumps(content, indent=1) + "\n").encode())

@@ -121,5 +121,5 @@ def video(
         root=folder, path=out, version=version, scene=scene, cameras=tuple(camera or ()), columns=columns, width_px=width,
         fps=fps, frames=frames, boxes=boxes,
     )  # fmt: skip
-    count, rate = write_video(request)
-    Screen().print(f"wrote {out}: {count} frames at {rate:g} a second, {out.stat().st_size / 1e6:.1f} MB")
+    count, rate, size = write_video(request)
+    Screen().print(f"wrote {out}: {count} frames at {rate:g} a second, {size / 1e6:.1f} MB")

@@ -16,6 +16,7 @@ from uavsim.errors import DatasetError, InputError
 from uavsim.export.encode_video import encode_gif, encode_mp4
 from uavsim.export.request import filmed
 from uavsim.files.parse import reading
+from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
 from uavsim.images import draw
 from uavsim.registry import pick
@@ -53,8 +54,8 @@ class VideoRequest:
     boxes: bool = True
 
 
-def write_video(request: VideoRequest) -> tuple[int, float]:
-    """Write a video; return how many frames it has, and how many are shown a second.
+def write_video(request: VideoRequest) -> tuple[int, float, int]:
+    """Write a video; return how many frames it has, how many are shown a second, and its size, bytes.
 
     Raises:
         InputError: a name of a file that is neither mp4 nor GIF, or PyAV is not installed.
@@ -63,7 +64,7 @@ def write_video(request: VideoRequest) -> tuple[int, float]:
     """
     if request.path.suffix.lower() not in _SUFFIXES:
         raise InputError(f"{request.path}: a video is .mp4 or .gif")
-    data = open_folder(request.root, request.version)
+    data, out = open_folder(request.root, request.version), ResultPath.of_file(request.path)
     with reading(request.root):
         scene = data.scene(request.scene or data.scene_names[0])
         rows = _images(scene, request)
@@ -73,8 +74,8 @@ def write_video(request: VideoRequest) -> tuple[int, float]:
         frames = _frames(scene, rows, request)
         gif = request.path.suffix.lower() == ".gif"
         content = encode_gif(frames, fps=fps) if gif else encode_mp4(frames, fps=fps)
-    write_whole(request.path, content)
-    return len(rows), fps
+    write_whole(out, content)
+    return len(rows), fps, len(content)
 
 
 def _images(scene: Scene, request: VideoRequest) -> list[tuple[Image, ...]]:

@@ -10,7 +10,7 @@ import errno
 import os
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Final, Self
 
 from uavsim.errors import InputError, StorageError
 from uavsim.files.own_folder import OwnFolder
-from uavsim.files.result_folder import check_result_folder
+from uavsim.files.result_folder import check_result_folder, refuse_no_folder
 from uavsim.files.whole import AGAIN, storage_errors, sweep_folder, write_whole
 
 UNFINISHED: Final = ".uavsim-unfinished"
@@ -28,12 +28,19 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class _Held:
-    """A folder's descriptor, closed when nobody needs it any more."""
+    """A folder's descriptor, closed when nobody needs it any more; one that was made and is empty then is removed."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, *, made: bool = False) -> None:
         self.folder = OwnFolder(Path(f"/proc/self/fd/{descriptor}"))
         self.swept = set[str]()  # folders in it, by key, in which no temp file of a dead writer is left
-        weakref.finalize(self, os.close, descriptor)
+        weakref.finalize(self, _let_go, descriptor, made=made)
+
+
+def _let_go(descriptor: int, *, made: bool) -> None:
+    if made:
+        with suppress(OSError):  # it holds something, as it should
+            Path(f"/proc/self/fd/{descriptor}").readlink().rmdir()
+    os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,21 @@ class ResultPath:
             StorageError: it cannot be made or opened.
         """
         check_result_folder(out)
+        return cls._opened(out)
+
+    @classmethod
+    def of_file(cls, path: Path) -> Self:
+        """Open, or make, the folder of one file that a user named, before the work that makes it.
+
+        Raises:
+            InputError: no folder can be there.
+            StorageError: it cannot be made or opened.
+        """
+        refuse_no_folder(path.parent)
+        return replace(cls._opened(path.parent), shown=path, key=path.name)
+
+    @classmethod
+    def _opened(cls, out: Path) -> Self:
         with storage_errors(f"write {out}", again=AGAIN):
             try:
                 return cls(out, _Held(os.open(out, _FOLDER)))
@@ -67,7 +89,7 @@ class ResultPath:
             parent = os.open(place.parent, _FOLDER)
             try:
                 os.mkdir(place.name, dir_fd=parent)
-                return cls(out, _Held(os.open(place.name, _FOLDER | os.O_NOFOLLOW, dir_fd=parent)))
+                return cls(out, _Held(os.open(place.name, _FOLDER | os.O_NOFOLLOW, dir_fd=parent), made=True))
             finally:
                 os.close(parent)
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from uavsim.access import Dataset, origin_of_scenes
 from uavsim.errors import StorageError, UavsimError
 from uavsim.escape import visible
+from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
 from uavsim.report import plots, sheets
 from uavsim.report.measure import Histogram, Measures, measure
@@ -53,7 +54,7 @@ def write_report(data: Dataset, path: Path, request: ReportRequest) -> int:
         DatasetError: a table is damaged.
         StorageError: the page cannot be written.
     """
-    found = measure(data)
+    out, found = ResultPath.of_file(path), measure(data)
     report, notes = _validated(data, request)
     ledger = _ledger(data)
     findings = [] if report is None else _findings(report)
@@ -90,7 +91,7 @@ def write_report(data: Dataset, path: Path, request: ReportRequest) -> int:
         scenes=_scene_rows(found, ledger, report),
     )
     page = html.encode("utf-8")
-    write_whole(path, page)
+    write_whole(out, page)
     return len(page)
 
 

@@ -46,6 +46,7 @@ def make_map(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
     """Make a vector map of a town's roads from OpenDRIVE: nuScenes' map expansion, GeoJSON, lane graphs."""
+    from uavsim.files.results import ResultPath
     from uavsim.files.whole import write_whole
     from uavsim.images.codec import encode_png
     from uavsim_maps.build import build
@@ -60,14 +61,15 @@ def make_map(
         raise InputError(f"--png {png}: a PNG image is written; give it a name that ends with .png")
     if buildings and format_ == "graph":
         raise InputError("--buildings: a lane graph has none; nuscenes and geojson have")
+    folder, drawing = ResultPath.open(out), png and ResultPath.of_file(png)
     network, known, listed = network_of(town, buildings=buildings)
     label = check_part(borrow or name or known, what="name")
     made = build(network, known, listed)
     if at_corner:
         made = made.shifted(-made.bounds_m[0], -made.bounds_m[1])
-    sizes = write_files(out, files_of(made, label))
-    if png is not None:
-        write_whole(png, encode_png(draw_town(made)))
+    sizes = write_files(folder, files_of(made, label))
+    if drawing:
+        write_whole(drawing, encode_png(draw_town(made)))
     found: JsonDict = {
         "town": known,
         "files": sizes,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import orjson
 import shapely
 
-from uavsim.files.whole import make_folders, whole_file
+from uavsim.files.results import ResultPath
+from uavsim.files.whole import whole_file
 from uavsim.images import codec
 from uavsim.records.road_map import TownSource
 from uavsim.typing import FloatArray, JsonDict, UInt8Array
@@ -164,10 +164,11 @@ def files_of_town(source: TownSource, town: str, forms: Sequence[str]) -> dict[s
     return files
 
 
-def write_files(out: Path, files: Mapping[str, File]) -> dict[str, int]:
+def write_files(out: ResultPath, files: Mapping[str, File]) -> dict[str, int]:
     """Write files below a folder, each whole or not at all; returns their sizes, bytes."""
-    make_folders({(out / name).parent for name in files})
+    sizes = {}
     for name, data in files.items():
         with whole_file(out / name) as file:
             file.writelines([data] if isinstance(data, bytes) else data)
-    return {name: (out / name).stat().st_size for name in files}
+            sizes[name] = file.tell()
+    return sizes

@@ -13,6 +13,7 @@ from map_trials.map_areas import compare_areas
 from map_trials.map_carla import compare
 from town_maps.drawn import lane, road, section, text
 from uavsim.access.bev import bev_of_map
+from uavsim.files.results import ResultPath
 from uavsim.geometry.bev import BevFrame
 from uavsim_maps.build import build
 from uavsim_maps.files import expansion_files, write_files
@@ -58,7 +59,7 @@ def test_a_bend_behind_a_piece_of_almost_no_length_is_as_large_as_its_integral()
 
 def test_the_devkit_reads_and_draws_every_layer(tmp_path):
     town = build(read_network(load_town("Town07").opendrive.encode(), name="Town07"), "Town07")
-    write_files(tmp_path, expansion_files(town, "boston-seaport"))
+    write_files(ResultPath.open(tmp_path), expansion_files(town, "boston-seaport"))
     program = Path(__file__).parents[1] / "map_trials/devkit_judge.py"
     command: list[str | Path] = [ROOT / ".venv-judge/bin/python", "-W", "ignore", program]
     done = subprocess.run(
