@@ -37,6 +37,13 @@ def test_a_signal_stops_once_and_what_follows_does_not_disturb(work: str) -> Non
     assert (done.returncode, done.stdout, done.stderr) == (130, "in order\n", "")
 
 
+def test_a_signal_after_a_while_of_putting_in_order_ends_at_once() -> None:
+    impatient = "import uavsim.cli.stop as module\nmodule._PATIENCE_S = 0.0\n"
+    program = f"{impatient}{_HEARD}{_HEAD}try:\n    os.kill(os.getpid(), signal.SIGTERM); signal.pause()\n{_TAIL}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (130, "")
+
+
 def test_a_signal_after_the_work_leaves_its_exit_code() -> None:
     program = f"{_HEAD}stop.end_with(4)\nos.kill(os.getpid(), signal.SIGINT)\nsignal.pause()\n"
     assert subprocess.run([sys.executable, "-c", program], check=False, timeout=60).returncode == 4

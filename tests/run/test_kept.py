@@ -145,6 +145,16 @@ def test_another_dataset_is_reported_by_what_differs(flown: tuple[Request, Path]
         prepared(request.model_copy(update={"samples": 3}))
 
 
+def test_a_configuration_holds_no_commands(begun: tuple[Path, bytes]) -> None:
+    out, _ = begun
+    kept = out / ".uavsim" / KEPT
+    value = json.loads(kept.read_text())
+    value["files"]["dataset:my.yaml"][1] += "\nsimulators: [{kind: command, command: [touch, /x]}]\n"
+    kept.write_text(json.dumps(value))
+    with pytest.raises(ConfigError, match="simulators"):
+        resolve(request_of_folder(out, scenes="0", simulators=(), run=None))
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"format": "uavsim-configuration-1", "files": 3}', "[" * 200_000, "null"])
 def test_a_damaged_configuration_is_one_line(begun: tuple[Path, bytes], text: str) -> None:
     out, _ = begun

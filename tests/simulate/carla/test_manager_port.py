@@ -15,6 +15,7 @@ import pytest
 from headless_simulator.testing import RunningSimulator
 
 from uavsim.errors import SimulatorLost
+from uavsim.run.listening import open_to_others
 from uavsim.simulate.carla.manager_port import ManagerPort, connections_at
 from uavsim.simulate.local_port import free_port
 
@@ -160,6 +161,10 @@ def test_libcarlas_own_traffic_manager_is_closed_and_is_woken(
         client.stdin.write("\n")
         client.stdin.flush()
         assert client.stdout.readline().strip() == "True [1, 2, 3, 4, 5]"
+
+
+def test_what_listens_of_the_headless_simulator_is_on_loopback(simulator: RunningSimulator) -> None:
+    assert open_to_others(simulator.pid) == []
 
 
 TWO_TOWNS = """
