@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,11 +11,12 @@ import pytest
 
 from uavsim.errors import DatasetError
 from uavsim.files.parquet import from_parquet, to_parquet
+from uavsim.files.parquet_pages import unpacked_bytes
 
 
-def file_of(table: pa.Table) -> bytes:
+def file_of(table: pa.Table, **options: Any) -> bytes:
     data = io.BytesIO()
-    pq.write_table(table, data, compression="zstd")
+    pq.write_table(table, data, compression="zstd", **options)
     return data.getvalue()
 
 
@@ -41,6 +43,33 @@ def test_what_a_small_file_claims_is_refused_before_it_is_read(name: str, monkey
     monkeypatch.setattr(pq.ParquetFile, "read", lambda _: pytest.fail("it was read"))
     with pytest.raises(DatasetError, match=f"x is no Parquet file of plain readings: .*{said}"):
         from_parquet(data, name="x")
+
+
+def lying(pages: pa.Table, footer: pa.Table) -> bytes:
+    """Pages of one table under the footer of another."""
+    with_pages, with_footer = (
+        file_of(pages, data_page_size=1 << 30, use_dictionary=False, write_statistics=False),
+        file_of(footer, use_dictionary=False, write_statistics=False),
+    )
+    ends = [len(data) - 8 - int.from_bytes(data[-8:-4], "little") for data in (with_pages, with_footer)]
+    assert ends[0] < ends[1]  # it lies inside of what the footer says
+    rest = ends[1] - ends[0] - 9  # of a page that nobody reads
+    size = bytes([rest * 2 & 127 | 128, rest >> 6 & 127 | 128, rest >> 13])
+    return with_pages[: ends[0]] + b"\x15\x02\x15\x00\x15" + size + bytes(1 + rest) + with_footer[ends[1] :]
+
+
+def test_pages_that_are_larger_than_the_footer_says_are_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    noise = np.random.default_rng(0).random(5000)
+    data = lying(pa.table({"c": np.zeros(10_000_000)}), pa.table({"c": noise}))
+    monkeypatch.setattr(pq.ParquetFile, "read", lambda _: pytest.fail("it was read"))
+    with pytest.raises(DatasetError, match=r"x is no Parquet file of plain readings: 8000.... bytes of"):
+        from_parquet(data, name="x")
+
+
+@pytest.mark.parametrize("footer", [b"", b"\x09" + b"\xff" * 40, b"\x19\xf7" + b"\xff" * 8 + b"\x01", b"\x1b\x01"])
+def test_a_footer_that_is_none_ends_soon(footer: bytes) -> None:
+    with pytest.raises(ValueError, match=r"damaged|outside|more than 64 bits|no maps"):
+        unpacked_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
 
 
 def test_readings_come_as_they_were() -> None:

@@ -42,9 +42,22 @@ def doomed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_one_that_ends_at_every_start_is_given_up_with_its_last_line(doomed: Path) -> None:
-    with OwnServer() as server, pytest.raises(SystemFailure, match=r"ended with code 7 3 times: no such table$"):
+    with OwnServer() as server, pytest.raises(SystemFailure, match=r"ended with code 7, 3 times: no such table$"):
         server.wait()
     assert doomed.read_text() == "x\n" * 3
+
+
+def test_one_that_never_answers_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "_START_S", 0.1)
+    monkeypatch.setattr(server_module, "python_command", lambda *_: ["sleep", "600"])
+    with OwnServer() as server:
+        first = server._process
+        monkeypatch.setattr(server_module, "is_healthy", lambda _: server._process is not first)
+        server.wait()
+        assert first.poll() is not None
+    monkeypatch.setattr(server_module, "is_healthy", lambda _: False)
+    with OwnServer() as server, pytest.raises(SystemFailure, match=r"did not answer within 0.3 s, 3 times$"):
+        server.wait()
 
 
 def test_a_port_that_a_simulator_took_first_is_exchanged(monkeypatch: pytest.MonkeyPatch, doomed: Path) -> None:

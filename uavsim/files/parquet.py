@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from uavsim.environment import install_line
 from uavsim.errors import DatasetError, InputError
+from uavsim.files.parquet_pages import unpacked_bytes
 from uavsim.files.parse import parse_json
 from uavsim.typing import JsonDict
 
@@ -71,7 +72,7 @@ def from_parquet(data: bytes, *, name: str) -> tuple[Records, JsonDict]:
     pa, pq = _pyarrow()
     try:
         file = pq.ParquetFile(io.BytesIO(data))
-        _check_size(pa, file, most_bytes=_FREE_BYTES + _MOST_EACH * len(data))
+        _check_size(pa, file, unpacked_bytes(data), most_bytes=_FREE_BYTES + _MOST_EACH * len(data))
         about = parse_json((file.schema_arrow.metadata or {}).get(b"uavsim", b"{}"))
         columns = {n: _plain(c) for n, c in zip(file.schema_arrow.names, file.read().itercolumns(), strict=True)}
         found = np.empty(file.metadata.num_rows, [(n, v.dtype, v.shape[1:]) for n, v in columns.items()])
@@ -84,7 +85,7 @@ def from_parquet(data: bytes, *, name: str) -> tuple[Records, JsonDict]:
     return found, about if isinstance(about, dict) else {}
 
 
-def _check_size(pa: Any, file: Any, *, most_bytes: int) -> None:
+def _check_size(pa: Any, file: Any, unpacked: int, *, most_bytes: int) -> None:
     """Refuse what is no plain readings, or more than its bytes can hold, before anything of it is unpacked.
 
     Asks nothing of a row group's columns: pyarrow 26 ends the process where these are damaged.
@@ -103,7 +104,6 @@ def _check_size(pa: Any, file: Any, *, most_bytes: int) -> None:
         if not (pa.types.is_integer(one) or pa.types.is_floating(one)):
             raise ValueError(f"a column of {column.type}")
         claimed += rows * length * one.bit_width // 8
-    unpacked = sum(group.total_byte_size for group in groups)
     if max(claimed, unpacked) > most_bytes:
         raise ValueError(f"{max(claimed, unpacked)} bytes of readings in a file for {most_bytes} at most")
 

@@ -28,7 +28,7 @@ from uavsim.files.whole import replace_bytes
 from uavsim.flows.client import is_healthy
 from uavsim.supervise.process import GuardedProcess, exit_text
 
-_START_S: Final = 180.0
+_START_S: Final = 90.0  # until it answers; a second start has twice, a third thrice as long
 _POLL_S: Final = 0.1
 _PORT_TAKEN: Final = "address already in use"
 _MOST_STARTS: Final = 3  # before it answers first
@@ -153,18 +153,19 @@ class OwnServer:
             SystemFailure: it ended, or does not answer.
         """
         while not is_healthy(self.address.api):
-            code = self._process.poll()
-            if code is not None:
+            code, patience_s = self._process.poll(), _START_S * self._starts
+            silent = code is None and time.monotonic() - self._began > patience_s
+            if code is not None or silent:
                 said = self._process.log_tail(lines=1)
                 if self._starts == _MOST_STARTS:
-                    ended = f"the Prefect server of our own {exit_text(code)} {_MOST_STARTS} times"
+                    what = exit_text(code) if code is not None else f"did not answer within {patience_s:g} s"
+                    ended = f"the Prefect server of our own {what}, {_MOST_STARTS} times"
                     raise SystemFailure(f"{ended}: {said}" if said.strip() else ended)
+                self._process.stop(grace_s=0)
                 self._starts += 1
                 if _PORT_TAKEN in said:  # a simulator was faster
                     self._port = _free_port()
-                self._process = self._start()
-            if time.monotonic() - self._began > _START_S:
-                raise SystemFailure(f"the Prefect server of our own did not answer within {_START_S:g} s")
+                self._process, self._began = self._start(), time.monotonic()
             time.sleep(_POLL_S)
         if self._fresh:
             self._keep_template()

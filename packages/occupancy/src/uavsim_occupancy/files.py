@@ -27,6 +27,7 @@ from uavsim.access import Boxes, Sample, Scene
 from uavsim.access.voxels import Voxels
 from uavsim.errors import DatasetError
 from uavsim.files.names import check_part
+from uavsim.files.parquet_pages import unpacked_bytes
 from uavsim.geometry.se3 import SE3
 from uavsim.records.channels import agent_id
 from uavsim.typing import AnyArray, FloatArray, JsonDict, UInt8Array
@@ -151,7 +152,8 @@ def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
         DatasetError: it is missing or damaged.
     """
     try:
-        file = pq.ParquetFile(io.BytesIO(path.read_bytes()))
+        data = path.read_bytes()
+        file = pq.ParquetFile(io.BytesIO(data))
         about = json.loads(file.schema_arrow.metadata[b"uavsim"])
         size, types = about["grid"]["size"], {n: np.dtype(kind) for n, kind in about["types"].items()}
         if not 0 <= np.prod(size, dtype=float) <= MOST_VOXELS or file.metadata.num_rows != size[0]:
@@ -159,14 +161,14 @@ def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
                 f"{file.metadata.num_rows} layers of {size}; a grid has no more than {MOST_VOXELS:,} voxels"
             )
         wanted = {name: math.prod(size) * kind.itemsize for name, kind in types.items()}
-        _check_bytes(file.metadata, sum(wanted.values()))
+        _check_bytes(file.metadata, unpacked_bytes(data), sum(wanted.values()))
         layers = {name: _layers(file, name, wanted[name]) for name in types}
         return {name: np.frombuffer(layers[name], types[name]).reshape(size) for name in types}, about
     except _DAMAGED as error:
         raise DatasetError(f"{path}: no file of voxels: {' '.join(str(error).split())[:200]}") from error
 
 
-def _check_bytes(about: pq.FileMetaData, wanted: int) -> None:
+def _check_bytes(about: pq.FileMetaData, held: int, wanted: int) -> None:
     """Refuse a file that would be larger than its grids, before any is read.
 
     Asks nothing of a row group's columns: pyarrow 26 ends the process where these are damaged.
@@ -174,7 +176,6 @@ def _check_bytes(about: pq.FileMetaData, wanted: int) -> None:
     Raises:
         ValueError: it is.
     """
-    held = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
     if held > wanted + (8 * about.num_rows + _SPARE_BYTES) * about.num_columns:
         raise ValueError(f"it holds {held:,} bytes where its grids have {wanted:,}")
 

@@ -1,0 +1,103 @@
+"""What the pages of a Parquet file unpack to, by their own headers: readers take these, whatever the footer says.
+
+A file's footer and each page's header are structures of Thrift's compact protocol. Sources: Thrift's
+``thrift-compact-protocol.md``; Parquet's ``parquet.thrift``, of which ``FileMetaData`` .. ``PageHeader`` are numbered here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+_ROW_GROUPS, _COLUMNS, _ABOUT = 4, 1, 3
+_PACKED_BYTES, _DATA_PAGE, _DICTIONARY_PAGE = 7, 9, 11
+_UNPACKED_SIZE, _PACKED_SIZE = 2, 3
+_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
+_TAIL_BYTES: Final = 8  # the footer's length, and "PAR1"
+_MOST_BYTES: Final = 1 << 20  # of a structure: Python takes a hundred times as many
+
+
+def unpacked_bytes(data: bytes) -> int:
+    """Return how many bytes the pages of all columns are when they are unpacked.
+
+    Raises:
+        ValueError: no Parquet file, or a page lies outside of it.
+    """
+    try:
+        end = len(data) - _TAIL_BYTES
+        footer, _ = _read(data, end - int.from_bytes(data[end : end + 4], "little"))
+        columns = [column[_ABOUT] for group in footer[_ROW_GROUPS] for column in group[_COLUMNS]]
+        return sum(_unpacked(data, column) for column in columns)
+    except (LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError("its footer or a page of it is damaged") from error
+
+
+def _unpacked(data: bytes, column: dict[int, Any]) -> int:
+    at = min(column[_DATA_PAGE], column.get(_DICTIONARY_PAGE) or column[_DATA_PAGE])
+    end, total = at + column[_PACKED_BYTES], 0
+    if not 0 <= at <= end <= len(data):
+        raise ValueError("a column lies outside of the file")
+    while at < end:
+        header, at = _read(data, at)
+        if header[_PACKED_SIZE] < 0 or header[_UNPACKED_SIZE] < 0:
+            raise ValueError("a page of less than nothing")
+        at, total = at + header[_PACKED_SIZE], total + header[_UNPACKED_SIZE]
+    return total
+
+
+def _read(data: bytes, at: int) -> tuple[dict[int, Any], int]:
+    if at < 0:
+        raise ValueError("a structure lies outside of the file")
+    fields, size = _struct(memoryview(data)[at : at + _MOST_BYTES], 0)
+    return fields, at + size
+
+
+def _struct(data: memoryview, at: int) -> tuple[dict[int, Any], int]:
+    fields: dict[int, Any] = {}
+    number = 0
+    while (head := data[at]) != 0:
+        at += 1
+        if head >> 4:
+            number += head >> 4
+        else:
+            number, at = _integer(data, at)
+        kind = head & 15
+        fields[number], at = (kind == _TRUE, at) if kind in {_TRUE, _FALSE} else _value(kind, data, at)
+    return fields, at + 1
+
+
+def _value(kind: int, data: memoryview, at: int) -> tuple[Any, int]:
+    if kind in {_TRUE, _FALSE, _BYTE}:  # of a list
+        return data[at], at + 1
+    if kind == _DOUBLE:
+        return data[at + 7], at + 8
+    if kind == _BINARY:
+        size, at = _unsigned(data, at)
+        return None, at + size
+    if kind in {_LIST, _SET}:
+        head, at = data[at], at + 1
+        count, at = (head >> 4, at) if head >> 4 < 15 else _unsigned(data, at)
+        items = []
+        for _ in range(count):
+            item, at = _value(head & 15, data, at)
+            items.append(item)
+        return items, at
+    if kind == _STRUCT:
+        return _struct(data, at)
+    if kind == _MAP:
+        raise ValueError("Parquet has no maps there")
+    return _integer(data, at)
+
+
+def _integer(data: memoryview, at: int) -> tuple[int, int]:
+    number, at = _unsigned(data, at)
+    return (number >> 1) ^ -(number & 1), at
+
+
+def _unsigned(data: memoryview, at: int) -> tuple[int, int]:
+    number = 0
+    for shift in range(0, 64, 7):
+        byte = data[at]
+        at, number = at + 1, number | (byte & 127) << shift
+        if byte < 128:
+            return number, at
+    raise ValueError("a number of more than 64 bits")
