@@ -1,6 +1,7 @@
 """A dataset in a real S3 server on this machine."""
 
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from tests.store.test_local import stage
 from uavsim.errors import InputError, StorageError
+from uavsim.store import storage
 from uavsim.store.commit import commit_scene, read_fragment, sweep_orphans
 from uavsim.store.identity import check_identity, claim_output
 from uavsim.store.ledger import LedgerEntry, read_entry, read_ledger, write_entry
@@ -144,6 +146,31 @@ def test_a_store_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(StorageError, match="check address and credentials") as caught:
         place.read("a")
     assert "hunter2" not in str(caught.value)
+
+
+def test_nobody_waits_for_a_silent_store_when_the_run_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import s3fs
+
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setattr(storage, "_LETS_GO_S", 0.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        s3fs.S3FileSystem.clear_instance_cache()
+        place = open_output("s3://nobody/x", scratch=tmp_path)
+        said: list[str] = []
+
+        def read() -> None:
+            with pytest.raises(StorageError) as caught:
+                place.read("a")
+            said.append(str(caught.value))
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        with silent.accept()[0]:
+            place.give_up()
+            thread.join(30)
+            assert said == ["s3://nobody/x does not answer, and the run is ending"]
 
 
 @pytest.mark.parametrize("url", ["nosuch://x/y", "https://example.org/x", "s3://"])

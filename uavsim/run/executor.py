@@ -99,6 +99,7 @@ def fly_all(
     except BaseException:  # Ctrl-C: the scenes in flight must not be waited for
         context.abort(None)
         context.pool.interrupt()
+        context.output.give_up()
         raise
     return [_not_waited_for(outcomes[name]) for name in names]
 

@@ -120,6 +120,9 @@ class LocalOutput:
         finally:
             os.close(descriptor)  # drops the lock
 
+    def give_up(self) -> None:
+        """Do nothing: a disk answers."""
+
     def sweep_leftovers(self) -> list[str]:
         """Remove temp files and staged scenes whose writers died; returns what was removed."""
         with storage_errors(f"remove leftovers in {self.root}"):

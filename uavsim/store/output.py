@@ -68,5 +68,8 @@ class Output(Protocol):
         The kernel drops the lock when its holder dies, however it dies.
         """
 
+    def give_up(self) -> None:
+        """Let nobody wait for a place that does not answer: the run is ending. Verbs that wait raise ``StorageError``."""
+
     def sweep_leftovers(self) -> list[str]:
         """Remove what interrupted writes left behind; returns the keys."""

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -25,7 +28,16 @@ from uavsim.store.journal import redact
 from uavsim.store.local import LocalOutput
 
 _UPLOADS = 8
+_POLL_S = 0.2
+_LETS_GO_S = 3.0  # after the run's end was asked for; a store that answers does so in less
 _T = TypeVar("_T")
+
+
+@dataclass
+class _End:
+    """The moment from which nobody waits for the store, by ``time.monotonic``."""
+
+    at_s: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +52,7 @@ class ObjectOutput:
     scratch: LocalOutput
     _fs: Any
     _prefix: str
+    _ends: _End = field(default_factory=_End, compare=False)
 
     @staticmethod
     def open(url: str, *, scratch: Path | None = None) -> ObjectOutput:
@@ -82,20 +95,20 @@ class ObjectOutput:
         """Return the object's bytes, or None."""
         with self._errors(f"read {key}"):
             try:
-                return bytes(self._fs.cat_file(self._path(key)))
+                return bytes(self._ask("cat_file", self._path(key)))
             except FileNotFoundError:
                 return None
 
     def replace(self, key: str, data: bytes) -> None:
         """Upload one object."""
         with self._errors(f"write {key}"):
-            self._fs.pipe_file(self._path(key), data)
+            self._ask("pipe_file", self._path(key), data)
 
     def create(self, key: str, data: bytes) -> bool:
         """Upload one object unless it exists."""
         with self._errors(f"write {key}"):
             try:
-                self._fs.pipe_file(self._path(key), data, mode="create")
+                self._ask("pipe_file", self._path(key), data, mode="create")
             except FileExistsError:
                 return False
         return True
@@ -104,7 +117,7 @@ class ObjectOutput:
         """Return every object below a folder."""
         with self._errors(f"list {folder or '/'}"):
             try:
-                found = self._fs.find(self._path(folder) if folder else self._prefix)
+                found = self._ask("find", self._path(folder) if folder else self._prefix)
             except FileNotFoundError:
                 return []
             return sorted(str(PurePosixPath(path).relative_to(self._prefix)) for path in found)
@@ -113,7 +126,7 @@ class ObjectOutput:
         """Return the bytes of every object of a folder by its name, many at a time."""
         keys = [key for key in self.keys(folder) if key.rpartition("/")[0] == folder]
         with self._errors(f"read {folder}"):
-            found = self._fs.cat([self._path(key) for key in keys], on_error="return") if keys else {}
+            found = self._ask("cat", [self._path(key) for key in keys], on_error="return") if keys else {}
             for data in found.values():
                 if isinstance(data, Exception) and not isinstance(data, FileNotFoundError):  # that was removed since
                     raise data
@@ -131,7 +144,7 @@ class ObjectOutput:
             size = self._size(key)
             if size is not None and (mark is None or mark.size_bytes == size):
                 with self._errors("remove objects"), contextlib.suppress(FileNotFoundError):
-                    self._fs.rm_file(self._path(key))
+                    self._ask("rm_file", self._path(key))
                     removed.append(key)
         return removed
 
@@ -144,7 +157,7 @@ class ObjectOutput:
                     f"{self.address}/{pair[1]} is there and nothing says that it is ours; move it away and run the same "
                     "command again"
                 )
-            self._fs.put_file(str(folder / pair[0]), self._path(pair[1]))
+            self._ask("put_file", str(folder / pair[0]), self._path(pair[1]))
 
         self._in_parallel(upload, sorted(moves.items()), what="upload a scene")
 
@@ -154,7 +167,7 @@ class ObjectOutput:
         names = [str(path.relative_to(folder)) for root in roots for path in sorted((folder / root).rglob("*.*"))]
 
         def upload(name: str) -> None:
-            self._fs.put_file(str(folder / name), self._path(name))
+            self._ask("put_file", str(folder / name), self._path(name))
 
         self._in_parallel(upload, names, what="upload the tables")
 
@@ -176,17 +189,45 @@ class ObjectOutput:
         """Remove what dead processes left in the scratch folder; the store itself keeps no half objects."""
         return self.scratch.sweep_leftovers()
 
+    def give_up(self) -> None:
+        """Let go, a moment from now, of all that waits for the store."""
+        self._ends.at_s = time.monotonic() + _LETS_GO_S
+
     def _size(self, key: str) -> int | None:
         with self._errors(f"look at {key}"):
             try:
-                return int(self._fs.info(self._path(key))["size"])
+                return int(self._ask("info", self._path(key))["size"])
             except FileNotFoundError:
                 return None
 
     def _in_parallel(self, work: Callable[[_T], None], items: Iterable[_T], *, what: str) -> None:
         with self._errors(what), ThreadPoolExecutor(_UPLOADS, thread_name_prefix="upload") as pool:
-            for _ in pool.map(work, items):
-                pass
+            try:
+                for _ in pool.map(work, items):
+                    pass
+            except KeyboardInterrupt:
+                self.give_up()
+                raise
+
+    def _ask(self, verb: str, *words: Any, **named: Any) -> Any:
+        """Call the store's driver, which may try for minutes, in a thread that nobody has to wait for.
+
+        Raises:
+            StorageError: the run is ending, and the store does not answer.
+        """
+        answer: Future[Any] = Future()
+
+        def work() -> None:
+            try:
+                answer.set_result(getattr(self._fs, verb)(*words, **named))
+            except BaseException as error:  # noqa: BLE001 - the caller's, whatever it is
+                answer.set_exception(error)
+
+        threading.Thread(target=work, name=f"store {verb}", daemon=True).start()
+        while not wait((answer,), timeout=_POLL_S).done:
+            if time.monotonic() > self._ends.at_s:
+                raise StorageError(f"{self.address} does not answer, and the run is ending")
+        return answer.result()
 
     def _path(self, key: str) -> str:
         if name_fault(key):
