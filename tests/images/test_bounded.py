@@ -1,8 +1,11 @@
-"""Every decoder refuses a file that is larger than any that is read, before it reads it."""
+"""Every decoder refuses a file that is larger than any that is read, and a head that claims more pixels, before it decodes."""
 
+import struct
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from uavsim.errors import DatasetError
@@ -30,3 +33,21 @@ def test_a_file_of_holes_is_refused(read: Callable[[Path], object], tmp_path: Pa
         read(path)
     with pytest.raises(DatasetError, match="not a regular file"):
         read(tmp_path)
+
+
+def claiming(kind: str, side: int) -> bytes:
+    """Return an image of few bytes whose head claims so many lines and columns."""
+    if kind == "png":
+        small = codec.encode_png(np.zeros((2, 2, 3), np.uint8))
+        header = b"IHDR" + struct.pack(">II", side, side) + small[24:29]
+        return small[:12] + header + struct.pack(">I", zlib.crc32(header)) + small[33:] + bytes(4000)
+    small = codec.encode_jpeg(np.zeros((8, 8, 3), np.uint8))
+    at = small.index(b"\xff\xc0") + 5
+    return small[:at] + struct.pack(">HH", side, side) + small[at + 4 :] + bytes(4000)
+
+
+@pytest.mark.parametrize("kind", ["png", "jpeg"])
+@pytest.mark.parametrize("read", [codec.decode_rgb, codec.decode_mask, codec.decode_depth, codec.decode_tags])
+def test_every_door_refuses_more_pixels_than_an_image_has(kind: str, read: Callable[[bytes], object]) -> None:
+    with pytest.raises(DatasetError, match=r"5793 x 5793 pixels in .* bytes; an image has 33,554,432 at most"):
+        read(claiming(kind, 5793))

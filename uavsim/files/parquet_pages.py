@@ -1,4 +1,4 @@
-"""What the pages of a Parquet file unpack to, by their own headers: readers take these, whatever the footer says.
+"""Sizes of a Parquet file's pages when they are unpacked, by their own headers: readers take these, whatever the footer says.
 
 A file's footer and each page's header are structures of Thrift's compact protocol. Sources: Thrift's
 ``thrift-compact-protocol.md``; Parquet's ``parquet.thrift``, of which ``FileMetaData`` .. ``PageHeader`` are numbered here.
