@@ -10,7 +10,6 @@ from headless_simulator.scene import Float32, UInt8, UInt32
 FAR_M = 1000.0  # CARLA's depth images end here
 
 
-@kernel()
 def encode_instance(ids: UInt32, tag: UInt8, bgra: UInt8) -> None:
     """Write an instance image: R = tag, G = id & 255, B = id >> 8 & 255, A = 255.
 
@@ -21,7 +20,11 @@ def encode_instance(ids: UInt32, tag: UInt8, bgra: UInt8) -> None:
         tag: (H, W).
         bgra: (H, W, 4) out.
     """
-    source, kind, out = ids.ravel(), tag.ravel(), bgra.ravel().view(np.uint32)
+    _put_instance(ids.reshape(-1), tag.reshape(-1), bgra.reshape(-1).view(np.uint32))
+
+
+@kernel()
+def _put_instance(source: UInt32, kind: UInt8, out: UInt32) -> None:
     for i in range(source.shape[0]):
         number = source[i]
         short = (
@@ -37,7 +40,6 @@ def encode_instance(ids: UInt32, tag: UInt8, bgra: UInt8) -> None:
         )
 
 
-@kernel()
 def encode_semantic(tag: UInt8, bgra: UInt8) -> None:
     """Write a semantic image: R = tag, A = 255.
 
@@ -45,12 +47,15 @@ def encode_semantic(tag: UInt8, bgra: UInt8) -> None:
         tag: (H, W).
         bgra: (H, W, 4) out.
     """
-    kind, out = tag.ravel(), bgra.ravel().view(np.uint32)
+    _put_semantic(tag.reshape(-1), bgra.reshape(-1).view(np.uint32))
+
+
+@kernel()
+def _put_semantic(kind: UInt8, out: UInt32) -> None:
     for i in range(kind.shape[0]):
         out[i] = np.uint32(0xFF000000) | (np.uint32(kind[i]) << np.uint32(16))
 
 
-@kernel()
 def encode_depth(depth_m: Float32, bgra: UInt8) -> None:
     """Write a depth image: R + 256 G + 65536 B of depth / 1000 m in 24 bits, clipped there; A = 255.
 
@@ -58,7 +63,11 @@ def encode_depth(depth_m: Float32, bgra: UInt8) -> None:
         depth_m: (H, W) planar depth, inf where sky.
         bgra: (H, W, 4) out.
     """
-    source, out = depth_m.ravel(), bgra.ravel().view(np.uint32)
+    _put_depth(depth_m.reshape(-1), bgra.reshape(-1).view(np.uint32))
+
+
+@kernel()
+def _put_depth(source: Float32, out: UInt32) -> None:
     for i in range(source.shape[0]):
         share = min(np.float64(source[i]) / FAR_M, 1.0)
         level = np.uint32(share * 16777215.0 + 0.5)
