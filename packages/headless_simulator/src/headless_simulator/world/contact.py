@@ -71,7 +71,7 @@ def first_hit(box: Float64, others: Float64) -> int:
 @kernel(error_model="python")
 def pairs(boxes: Float64) -> npt.NDArray[np.int64]:
     """Return (M, 2) numbers of the boxes that overlap, each pair once, by sweep along x."""
-    order = np.argsort(boxes[:, 0])
+    order = _along_x(boxes)
     found = np.empty((4 * len(boxes) + 16, 2), np.int64)
     count = 0
     widest = 0.0
@@ -89,3 +89,26 @@ def pairs(boxes: Float64) -> npt.NDArray[np.int64]:
                 found[count, 0], found[count, 1] = min(i, j), max(i, j)
                 count += 1
     return found[:count]
+
+
+@kernel(error_model="python")
+def _along_x(boxes: Float64) -> npt.NDArray[np.int64]:
+    """Return (N,) numbers of boxes by x, equal ones in order: numba's own ``argsort`` takes ten times as long to compile."""
+    total, run = len(boxes), 1
+    order, merged = np.empty(total, np.int64), np.empty(total, np.int64)
+    for n in range(total):
+        order[n] = n
+    while run < total:
+        for start in range(0, total, 2 * run):
+            left, middle, end = start, min(start + run, total), min(start + 2 * run, total)
+            right = middle
+            for n in range(start, end):
+                if left < middle and (right == end or boxes[order[left], 0] <= boxes[order[right], 0]):
+                    merged[n] = order[left]
+                    left += 1
+                else:
+                    merged[n] = order[right]
+                    right += 1
+        order, merged = merged, order
+        run *= 2
+    return order
