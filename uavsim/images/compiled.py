@@ -23,7 +23,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
     It calls kernels of its own file only: numba keeps machine code until that file changes, and what a kernel calls is in it.
     """
-    dispatcher = njit(nogil=True, error_model="numpy")(function)
+    dispatcher = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)  # nobody takes their address
     dispatcher._cache = KernelCache(function)  # what numba's cache=True does, in a folder that environments share
     return cast("Callable[P, R]", dispatcher)
 

@@ -29,7 +29,7 @@ _ALIKE: Final = np.uint64(0x0001000100010001)  # times an id: four pixels of it
 
 
 def _compiled(function: Callable[..., Any]) -> Any:
-    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    dispatcher = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
     dispatcher._cache = KernelCache(function)
     return dispatcher
 
