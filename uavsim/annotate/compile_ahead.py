@@ -21,6 +21,7 @@ from uavsim.annotate.solids import Camera, Images, Solids
 from uavsim.environment import python_command
 from uavsim.geometry.se3 import SE3
 from uavsim.images.start import do_without_blas
+from uavsim.memory import collect_seldom
 from uavsim.simulate.ports import Heartbeat
 
 _PHASE: Final = "compile"
@@ -96,4 +97,8 @@ def _is_kept() -> bool:
 
 if __name__ == "__main__":
     do_without_blas()
+    from uavsim.images.compiled import compare_flags_by_what_is_set
+
+    compare_flags_by_what_is_set()
+    collect_seldom()
     compile_now()

@@ -19,7 +19,8 @@ from numba.core import event
 from headless_simulator.airsim import pixels, quad, simple_flight
 from headless_simulator.airsim.contact import advance, ground_height
 from headless_simulator.carla import control_batch, snapshot
-from headless_simulator.compiled import do_without_blas
+from headless_simulator.compiled import compare_flags_by_what_is_set, do_without_blas
+from headless_simulator.memory import collect_seldom
 from headless_simulator.models import ModelLibrary
 from headless_simulator.render import Renderer
 from headless_simulator.scene import Ground, Mesh, SignalHead, Town
@@ -98,6 +99,8 @@ class _Count(event.Listener):  # type: ignore[misc]
 def compile_group(name: str) -> None:
     """Compile one group now."""
     do_without_blas()
+    compare_flags_by_what_is_set()
+    collect_seldom()
     event.register("numba:compile", _Count())
     GROUPS[name][0]()
 
