@@ -24,3 +24,22 @@ def test_a_user_without_a_home_keeps_machine_code_in_a_temporary_folder_of_its_o
 
     own.chmod(0o777)  # as one that somebody else put there first
     assert kernel_cache.account_folder.__wrapped__() is None
+
+
+def test_code_of_a_level_is_for_processors_that_have_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (level, features), *_ = kernel_cache.LEVELS.items()
+    has = dict.fromkeys(features.replace("+", "").split(","), True)
+    monkeypatch.setattr(kernel_cache, "shipped_folder", lambda _: tmp_path)
+
+    monkeypatch.setattr(kernel_cache, "get_host_cpu_features", lambda: {**has, "amx-tile": True})
+    assert kernel_cache.shipped_folders.__wrapped__() == {level: tmp_path}
+    monkeypatch.setattr(kernel_cache, "get_host_cpu_features", lambda: {**has, "avx2": False})
+    assert kernel_cache.shipped_folders.__wrapped__() == {}
+
+
+def test_code_of_a_level_is_not_what_a_variable_of_numba_asks_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_cache, "shipped_folder", lambda _: tmp_path)
+    monkeypatch.setenv("NUMBA_OPT", "2")
+    assert kernel_cache.shipped_folders.__wrapped__() == {}

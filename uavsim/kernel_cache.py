@@ -11,11 +11,11 @@ import pickle
 import stat
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import llvmlite  # type: ignore[import-untyped]
 import numba
@@ -27,6 +27,12 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 __all__ = ["KernelCache"]
 
 _DIGEST_BYTES: Final = 16
+
+LEVELS: Final = {
+    "x86-64-v3": "+cmov,+cx8,+fxsr,+mmx,+sse,+sse2,+cx16,+popcnt,+sahf,+sse3,+ssse3,+sse4.1,+sse4.2,"
+    "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave"
+}
+"""Processor levels whose machine code a wheel may bring: LLVM's name of each, and the features that a processor must have."""
 
 
 class _Checked(IndexDataCacheFile):  # type: ignore[misc]
@@ -52,7 +58,7 @@ class _OfTheAccount(InTreeCacheLocator):  # type: ignore[misc]
         super().__init__(py_func, py_file)
         folder = account_folder()
         assert folder is not None
-        self._cache_path = str(folder / blake2b(Path(py_file).read_bytes(), digest_size=16).hexdigest())
+        self._cache_path = str(folder / _sources_name(py_file))
 
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Any:
@@ -80,6 +86,60 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             filename_base=self._impl.filename_base,
             source_stamp=self._impl.locator.get_source_stamp(),
         )
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load what the account has; what came with the package where that has nothing."""
+        found = super()._load_overload(sig, target_context)
+        codegen = target_context.codegen()
+        for kept, target in self._in_package(codegen) if found is None else ():
+            data = kept.load(self._index_key(sig, target))
+            if data is not None:
+                return self._impl.rebuild(target_context, data)
+        return found
+
+    def is_kept(self, codegen: Any) -> bool:
+        """Return whether there is machine code for this processor, whatever the arguments."""
+        kept = [(self._cache_file, codegen), *self._in_package(codegen)]
+        return any(key[1] == target.magic_tuple() for file, target in kept for key in file._load_index())
+
+    def _in_package(self, codegen: Any) -> Iterator[tuple[_Checked, _Target]]:
+        name = _sources_name(self._py_func.__code__.co_filename)
+        for level, folder in shipped_folders().items():
+            kept = _Checked(folder / name, self._impl.filename_base, self._impl.locator.get_source_stamp())
+            yield kept, _Target(codegen.magic_tuple()[0], level)
+
+
+class _Target(NamedTuple):
+    """A processor as numba's index of machine code names it."""
+
+    triple: str
+    level: str
+
+    def magic_tuple(self) -> tuple[str, str, str]:
+        return self.triple, self.level, LEVELS[self.level]
+
+
+@cache
+def shipped_folders() -> dict[str, Path]:
+    """Return folders of this package with machine code, by level: of the levels that this processor has all features of.
+
+    What lies there is trusted as the Python beside it is. Where a variable of numba's may ask for other code, there is none.
+    """
+    if any(name.startswith("NUMBA_") for name in os.environ):
+        return {}
+    here = {f"+{feature}" for feature, has in get_host_cpu_features().items() if has}
+    folders = {
+        level: shipped_folder(level) for level, features in LEVELS.items() if here.issuperset(features.split(","))
+    }
+    return {level: folder for level, folder in folders.items() if folder.is_dir()}
+
+
+def shipped_folder(level: str) -> Path:
+    """Return where this package has machine code for a level, if a wheel brought it: of these versions of what makes it."""
+    versions = (
+        f"{sys.implementation.cache_tag}-numba{numba.__version__}-llvmlite{llvmlite.__version__}-numpy{np.__version__}"
+    )
+    return Path(__file__).parent / "machine_code" / versions / level
 
 
 @cache
@@ -117,6 +177,10 @@ def _of_temp() -> Path:
 def _is_ours(folder: Path) -> bool:
     found = folder.lstat()
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+
+
+def _sources_name(file: str) -> str:
+    return blake2b(Path(file).read_bytes(), digest_size=16).hexdigest()
 
 
 def _digest(code: bytes) -> bytes:

@@ -35,9 +35,8 @@ def is_kept(function: Callable[..., Any]) -> bool:
     numba has no public way to ask; of a version that cannot be asked so, and where nothing is compiled, the answer is yes.
     """
     try:
-        index = function._cache._cache_file._load_index()  # type: ignore[attr-defined]
-        target = function.targetctx.codegen().magic_tuple()  # type: ignore[attr-defined]
-        return any(key[1] == target for key in index)
+        kept: bool = function._cache.is_kept(function.targetctx.codegen())  # type: ignore[attr-defined]
+        return kept
     except (AttributeError, LookupError, TypeError):
         return True
 

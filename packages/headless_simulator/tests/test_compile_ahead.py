@@ -35,6 +35,7 @@ def starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
     monkeypatch.setattr(compile_ahead, "_command", command)
     monkeypatch.setattr(compile_ahead, "_folder", lambda: tmp_path / "compiled")
+    monkeypatch.setattr(compile_ahead, "shipped_folders", dict)
     monkeypatch.setattr(compile_ahead, "_EVERY_S", 0.05)
     return started
 
@@ -77,6 +78,16 @@ def test_the_first_start_compiles_and_says_how_far_it_is(starts: list[str], tmp_
 def test_the_second_start_compiles_nothing(starts: list[str]) -> None:
     compiled("images", "traffic")
     starts.clear()
+
+    assert compiled("images", "traffic") == []
+    assert starts == []
+
+
+def test_what_came_with_the_package_is_not_compiled(
+    starts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    compile_ahead.mark_shipped(tmp_path)
+    monkeypatch.setattr(compile_ahead, "shipped_folders", lambda: {"x86-64-v3": tmp_path})
 
     assert compiled("images", "traffic") == []
     assert starts == []

@@ -1,8 +1,9 @@
 """The first start on a machine compiles the kernels: in several processes at once, and with a word about how long it takes.
 
-What is compiled is kept for the account (``kernel_cache``), or in ``NUMBA_CACHE_DIR``. A file there, named after sources,
-numba and processor, says that a group is complete; without it the group is compiled before the simulator begins. A folder that
-cannot be written, or a file that is wrong, costs time only: what is missing is compiled when it is called.
+What is compiled is kept for the account (``kernel_cache``), or in ``NUMBA_CACHE_DIR``; a wheel may bring it along. A file
+there, named after sources, numba and processor, says that a group is complete; without it the group is compiled before the
+simulator begins. A folder that cannot be written, or a file that is wrong, costs time only: what is missing is compiled when
+it is called.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numba
 from numba.core import event
 
 from headless_simulator.compile_groups import GROUPS
-from headless_simulator.kernel_cache import forget_unused
+from headless_simulator.kernel_cache import forget_unused, shipped_folders
 from headless_simulator.render.resolve import resolve
 from headless_simulator.terminal import note
 
@@ -163,13 +164,24 @@ def _mark(group: str) -> Path | None:
     folder = _folder()
     if folder is None:
         return None
-    root = Path(__file__).parent
-    sources = [(path, path.stat()) for name in _KERNELS for path in sorted((root / name).rglob("*.py"))]
-    facts = [f"{path.relative_to(root)} {_digest(path, stat.st_mtime_ns)}" for path, stat in sources]
-    facts += [sys.version, numba.__version__, llvmlite.binding.get_host_cpu_name()]
+    facts = [sys.version, numba.__version__, llvmlite.binding.get_host_cpu_name()]
     facts += [llvmlite.binding.get_host_cpu_features().flatten()]
     facts += [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("NUMBA_")]
-    return folder / f"compiled-{group}-{hashlib.sha256(chr(10).join(facts).encode()).hexdigest()[:16]}"
+    return folder / _name(group, *facts)
+
+
+def _name(group: str, *facts: str) -> str:
+    """Return the name of a group's mark, for the kernels' sources and what else machine code depends on."""
+    root = Path(__file__).parent
+    sources = [(path, path.stat()) for name in _KERNELS for path in sorted((root / name).rglob("*.py"))]
+    facts = (*(f"{path.relative_to(root)} {_digest(path, stat.st_mtime_ns)}" for path, stat in sources), *facts)
+    return f"compiled-{group}-{hashlib.sha256(chr(10).join(facts).encode()).hexdigest()[:16]}"
+
+
+def mark_shipped(folder: Path) -> None:
+    """Note in a folder for a wheel (``kernel_cache.shipped_folder``) that it has the machine code of all groups."""
+    for group in GROUPS:
+        (folder / _name(group)).touch()
 
 
 @functools.cache
@@ -180,6 +192,8 @@ def _digest(source: Path, mtime_ns: int) -> str:
 
 
 def _is_complete(group: str) -> bool:
+    if any((folder / _name(group)).exists() for folder in shipped_folders().values()):
+        return True
     mark = _mark(group)
     return mark is None or mark.exists() or not os.access(mark.parent.parent, os.W_OK)
 

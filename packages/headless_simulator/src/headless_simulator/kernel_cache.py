@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import llvmlite  # type: ignore[import-untyped]
 import numba
@@ -35,6 +35,12 @@ _IMPORT: Final = re.compile(rf"^(?:from|import) ({_PACKAGE.name}[\w.]*)(?: impor
 
 _DIGEST_BYTES: Final = 16
 _UNUSED_S: Final = 30 * 86400
+
+LEVELS: Final = {
+    "x86-64-v3": "+cmov,+cx8,+fxsr,+mmx,+sse,+sse2,+cx16,+popcnt,+sahf,+sse3,+ssse3,+sse4.1,+sse4.2,"
+    "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave"
+}
+"""Processor levels whose machine code a wheel may bring: LLVM's name of each, and the features that a processor must have."""
 
 
 class _Checked(IndexDataCacheFile):  # type: ignore[misc]
@@ -88,6 +94,54 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             filename_base=self._impl.filename_base,
             source_stamp=sources_stamp(Path(py_func.__code__.co_filename)),
         )
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load what the account has; what came with the package where that has nothing."""
+        found = super()._load_overload(sig, target_context)
+        codegen = target_context.codegen()
+        for kept, target in self._in_package(codegen) if found is None else ():
+            data = kept.load(self._index_key(sig, target))
+            if data is not None:
+                return self._impl.rebuild(target_context, data)
+        return found
+
+    def _in_package(self, codegen: Any) -> Iterator[tuple[_Checked, _Target]]:
+        stamp, base = self._cache_file._source_stamp, self._impl.filename_base
+        for level, folder in shipped_folders().items():
+            yield _Checked(folder / stamp.hex(), base, stamp), _Target(codegen.magic_tuple()[0], level)
+
+
+class _Target(NamedTuple):
+    """A processor as numba's index of machine code names it."""
+
+    triple: str
+    level: str
+
+    def magic_tuple(self) -> tuple[str, str, str]:
+        return self.triple, self.level, LEVELS[self.level]
+
+
+@cache
+def shipped_folders() -> dict[str, Path]:
+    """Return folders of this package with machine code, by level: of the levels that this processor has all features of.
+
+    What lies there is trusted as the Python beside it is. Where a variable of numba's may ask for other code, there is none.
+    """
+    if any(name.startswith("NUMBA_") for name in os.environ):
+        return {}
+    here = {f"+{feature}" for feature, has in get_host_cpu_features().items() if has}
+    folders = {
+        level: shipped_folder(level) for level, features in LEVELS.items() if here.issuperset(features.split(","))
+    }
+    return {level: folder for level, folder in folders.items() if folder.is_dir()}
+
+
+def shipped_folder(level: str) -> Path:
+    """Return where this package has machine code for a level, if a wheel brought it: of these versions of what makes it."""
+    versions = (
+        f"{sys.implementation.cache_tag}-numba{numba.__version__}-llvmlite{llvmlite.__version__}-numpy{np.__version__}"
+    )
+    return Path(__file__).parent / "machine_code" / versions / level
 
 
 def forget_unused() -> None:
