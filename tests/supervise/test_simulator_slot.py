@@ -65,6 +65,32 @@ def test_after_a_crash_the_next_scene_finds_a_new_client(tmp_path: Path, port: i
     one.close()
 
 
+def test_what_a_client_runs_is_compiled_while_its_simulator_compiles(
+    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = slot(tmp_path, port)
+    ensure = one.simulator.ensure
+    reported: list[str] = []
+    one.simulator.say = reported.append
+    compiles = [sys.executable, "-S", "-c", f"open({str(tmp_path / 'compiled')!r}, 'a').write('once ')"]
+    monkeypatch.setattr("uavsim.supervise.simulator_slot.python_command", lambda *_, **__: compiles)
+    one.ready()
+    assert not (tmp_path / "compiled").exists()  # nor does the simulator
+    one.close()
+
+    def compiling() -> dict[str, str]:
+        one.simulator.say("s: the first start compiles")
+        one.simulator.say("s: compiling: half of it")
+        return ensure()
+
+    monkeypatch.setattr(one.simulator, "ensure", compiling)
+    one.ready()
+
+    assert (tmp_path / "compiled").read_text() == "once "
+    assert reported == ["s: the first start compiles", "s: compiling: half of it"]
+    one.close()
+
+
 def test_a_client_that_was_killed_between_scenes_leaves_no_pipe_open(tmp_path: Path, port: int) -> None:
     one = slot(tmp_path, port)
     before = len(list(Path("/proc/self/fd").iterdir()))

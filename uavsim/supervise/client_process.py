@@ -36,7 +36,7 @@ from uavsim.environment import cache_home, python_command
 from uavsim.errors import InputError, SimulatorError, SimulatorLost, SystemFailure, UavsimError
 from uavsim.supervise.process import FEW_ARENAS, GuardedProcess, core_s, exit_text, rss_bytes
 
-__all__ = ["ClientProcess", "Deadlines", "client_command"]
+__all__ = ["ClientProcess", "Deadlines", "client_command", "client_environment"]
 
 E = TypeVar("E", ClientReady, SceneFlown)
 _LONGEST_LINE = 1 << 20
@@ -69,6 +69,17 @@ def client_command(*, topology: str, endpoints: Mapping[str, str], python: str) 
     return python_command("uavsim.capture.client_worker", "--topology", topology, *where, python=python)
 
 
+def client_environment(home: Path) -> Mapping[str, str | None]:
+    """Return the variables of a client process, whose ``home`` is made."""
+    home.mkdir(parents=True, exist_ok=True)
+    # Thread pools of OpenCV and BLAS would fight for the cores with the client processes of the other simulators.
+    env = {"HOME": str(home), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | FEW_ARENAS
+    # Where uavsim's own folder cannot be written, numba keeps machine code in the user's cache, which outlives the run.
+    if (caches := cache_home()) is not None:
+        env["XDG_CACHE_HOME"] = str(caches)
+    return env
+
+
 class ClientProcess:
     """One client process. Use as a context manager, or call ``stop``.
 
@@ -80,13 +91,7 @@ class ClientProcess:
     """
 
     def __init__(self, command: Sequence[str], *, log: Path, deadlines: Deadlines, home: Path) -> None:
-        home.mkdir(parents=True, exist_ok=True)
-        # Thread pools of OpenCV and BLAS would fight for the cores with the client processes of the other simulators.
-        env = {"HOME": str(home), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | FEW_ARENAS
-        # Where uavsim's own folder cannot be written, numba keeps machine code in the user's cache, which outlives the run.
-        if (caches := cache_home()) is not None:
-            env["XDG_CACHE_HOME"] = str(caches)
-        self._process = GuardedProcess(command, log=log, env=env, pipes=True)
+        self._process = GuardedProcess(command, log=log, env=client_environment(home), pipes=True)
         self._deadlines = deadlines
         self._phase = "connect"
         self._buffer = b""

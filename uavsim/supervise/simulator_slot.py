@@ -7,17 +7,19 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeVar
 
 from uavsim.capture.client_events import ClientEvent, ClientReady, SceneFlown
 from uavsim.config.backends import backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
+from uavsim.environment import python_command
 from uavsim.errors import SimulatorLost, SystemFailure, UavsimError
 from uavsim.files.logs import tail_of
-from uavsim.supervise.client_process import ClientProcess, Deadlines, client_command
+from uavsim.supervise.client_process import ClientProcess, Deadlines, client_command, client_environment
 from uavsim.supervise.health import MIN_FREE_GPU_MB, Pace, free_gpu_mb
-from uavsim.supervise.process import core_s
+from uavsim.supervise.process import GuardedProcess, core_s
 from uavsim.supervise.simulator import Simulator
 
 __all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool"]
@@ -25,6 +27,7 @@ __all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool"]
 T = TypeVar("T")
 _SLOT_ATTEMPTS = 3
 _POLL_S = 0.1
+_COMPILE_S = 300.0  # then the client compiles it itself
 _TIDY_S = 60.0  # a client process that leaves takes its actors with it; on a busy server that is some hundred calls
 
 
@@ -82,14 +85,11 @@ class SimulatorSlot:
             return self.client_facts
         self._stop_client(grace_s=0)  # one that died between two scenes has pipes that are open
         fresh = self.simulator.is_ours and self.simulator.pid is None
-        endpoints = self.simulator.ensure()
+        python = self.simulator.config.client_python or self._backend.python
+        endpoints = self._ensured(python)
         self.simulator_starts += fresh
         self._client = ClientProcess(
-            self._command(
-                topology=self._backend.topology,
-                endpoints=endpoints,
-                python=self.simulator.config.client_python or self._backend.python,
-            ),
+            self._command(topology=self._backend.topology, endpoints=endpoints, python=python),
             log=self._client_log,
             deadlines=Deadlines(**self._run.deadlines.model_dump()),
             home=self._home,
@@ -99,6 +99,30 @@ class SimulatorSlot:
             self._client.kill()
         self.client_facts = self._guarded(self._client.wait_ready)
         return self.client_facts
+
+    def _ensured(self, python: str) -> dict[str, str]:
+        """Bring the simulator up; while it compiles, as an account's first does, what its client runs is compiled, too."""
+        say, started = self.simulator.say, ExitStack()
+        ahead: list[GuardedProcess] = []
+
+        def compiles(line: str) -> None:
+            say(line)
+            if not ahead:
+                command = python_command("uavsim.annotate.compile_ahead", python=python)
+                env = client_environment(self._home)
+                ahead.append(started.enter_context(GuardedProcess(command, log=self._client_log, env=env)))
+
+        self.simulator.say = compiles
+        try:
+            with started:
+                endpoints = self.simulator.ensure()
+                end = time.monotonic() + _COMPILE_S
+                while ahead and not self.simulator.ending.is_set() and time.monotonic() < end:
+                    if ahead[0].wait(_POLL_S) is not None:
+                        break
+                return endpoints
+        finally:
+            self.simulator.say = say
 
     def fly(self, plan: Path, *, out: Path, town: str, on_event: Callable[[ClientEvent], None]) -> SceneFlown:
         """Fly one scene; after an error the slot is torn down as far as needed and may be used further.
