@@ -1,6 +1,7 @@
 """Temporary folders of killed processes go with the next one; those of living processes and of others stay."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import uavsim
 from uavsim.files.scratch import scratch_folder
 
 HOLDS = """
@@ -44,3 +46,13 @@ def test_one_that_is_made_right_now_stays(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "uavsim-run-young").mkdir()
     with scratch_folder("uavsim-run-"):
         assert (tmp_path / "uavsim-run-young").is_dir()
+
+
+def test_no_other_place_makes_temporary_folders() -> None:
+    """But the devkit's, which has an environment of its own."""
+    of_others = {"devkit_check.py", "devkit_score.py", "scratch.py"}
+    root = Path(uavsim.__file__).parents[1]
+    sources = [*(root / "uavsim").rglob("*.py"), *(root / "packages").glob("[bmo]*/src/**/*.py")]
+    found = {p.name for p in sources if re.search(r"TemporaryDirectory|mkdtemp", p.read_text())}
+    assert len(sources) > 500
+    assert found <= of_others

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +19,7 @@ from uavsim.config.overrides import Overrides
 from uavsim.environment import python_command
 from uavsim.errors import InputError
 from uavsim.files.results import ResultPath
+from uavsim.files.scratch import scratch_folder
 from uavsim.files.whole import write_whole
 from uavsim.records.ingredients import Ingredient, ingredients_of
 from uavsim.records.road_map import SITES
@@ -215,8 +215,8 @@ def _roads(xodr: Path) -> Sequence[Road] | RoadMap:
 
 def _headless_roads(town: str) -> Sequence[Road] | RoadMap:
     """Return the roads of the headless simulator's town; none where it has no such town, or is not installed."""
-    with tempfile.TemporaryDirectory(prefix="uavsim-plan-") as folder:
-        path = Path(folder) / "town.xodr"
+    with scratch_folder("uavsim-plan-") as folder:
+        path = folder / "town.xodr"
         command = python_command("headless_simulator", "--town", town, "--write-xodr", str(path))
         done = subprocess.run(command, capture_output=True, check=False)
         return _roads(path) if done.returncode == 0 and path.is_file() else []

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from uavsim.capture.client_events import ClientEvent, SampleTaken, SceneFlown
 from uavsim.capture.recording_reader import read_recording
 from uavsim.environment import python_command
 from uavsim.errors import SceneVoid, UavsimError
+from uavsim.files.scratch import scratch_folder
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.run.blank_images import refuse_blank_images
@@ -74,19 +74,19 @@ def examine(request: Request) -> Iterator[Finding]:
     yield from _graphics()
     run = request.run_config()
     flights: list[Flight] = []
-    with tempfile.TemporaryDirectory(prefix="uavsim-doctor-") as temp:
+    with scratch_folder("uavsim-doctor-") as temp:
         for k, config in enumerate(run.simulators):
             name = config.name or f"{config.kind}{k}"
             slot = SimulatorSlot(
-                with_swarm(config, job, temp=Path(temp)),
+                with_swarm(config, job, temp=temp),
                 run=run,
                 topology=job.topology,
                 name=name,
-                logs=Path(temp),
-                home=Path(temp) / f"home{k}",
+                logs=temp,
+                home=temp / f"home{k}",
             )
             try:
-                yield from _simulator(slot, job, folder=Path(temp) / name, flights=flights)
+                yield from _simulator(slot, job, folder=temp / name, flights=flights)
             finally:
                 slot.close()
     if flights:

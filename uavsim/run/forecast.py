@@ -8,7 +8,6 @@ it flies while the one before is labelled, as almost every scene of a run does.
 from __future__ import annotations
 
 import statistics
-import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from uavsim.capture.client_events import ClientEvent, SampleTaken
 from uavsim.errors import InputError
+from uavsim.files.scratch import scratch_folder
 from uavsim.plan.numbering import as_text
 from uavsim.run import finish, stages
 from uavsim.run.context import opened, prepared
@@ -223,9 +223,9 @@ def _measure(request: Request, waiting: Sequence[SceneRef], *, slots: int, conso
     numbers = [scene.index for scenes in _probed(waiting, slots=slots) for scene in scenes]
     wanted = len(waiting) * resolve(request).samples
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="uavsim-forecast-") as folder:
+    with scratch_folder("uavsim-forecast-") as folder:
         probe = request.model_copy(
-            update={"out": folder, "samples": _SAMPLES, "scenes": as_text(sorted(numbers)), "force": False}
+            update={"out": str(folder), "samples": _SAMPLES, "scenes": as_text(sorted(numbers)), "force": False}
         )
         with opened(prepared(probe), console=console) as context:
             start_s = time.monotonic() - began

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import os
 import socket
-import tempfile
 from pathlib import Path
 from typing import Final
 
 from uavsim.errors import SimulatorLost, SystemFailure
+from uavsim.files.scratch import scratch_folder
 
 _HOST: Final = "127.0.0.1"
 _LISTEN: Final = "0A"
@@ -133,9 +133,9 @@ def _close_port(port: int) -> None:
     if not listening:
         raise SimulatorLost(f"the Traffic Manager does not listen at port {port} of this process")
     try:
-        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as nobodys:
-            nobodys.bind(f"{folder}/nobody")
-            Path(folder, "nobody").unlink()
+        with scratch_folder("uavsim-manager-") as folder, socket.socket(socket.AF_UNIX) as nobodys:
+            nobodys.bind(str(folder / "nobody"))
+            (folder / "nobody").unlink()
             nobodys.listen()
             nobodys.setblocking(False)
             for entry in listening:

@@ -9,10 +9,8 @@ Source: Lanelet2, lanelet2_core/doc: the tags of lanelets, of lines and of regul
 
 from __future__ import annotations
 
-import tempfile
 from collections import defaultdict
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -20,6 +18,7 @@ import shapely
 
 from uavsim.environment import install_line
 from uavsim.errors import InputError
+from uavsim.files.scratch import scratch_folder
 from uavsim.typing import FloatArray
 from uavsim_maps.lanelets import Lanelets, Line, Side, cut_lanes, sides_across, stop_places_m
 from uavsim_maps.vector_map import VectorMap
@@ -55,8 +54,8 @@ def osm_file(town: VectorMap) -> bytes:
     town.warnings += [f"lanelet2: lane {a} leads to {b}, whose begin lies apart: not said" for a, b in cut.unsaid]
     made = _Writer(town, cut).whole()
     projector = lanelet2.projection.LocalCartesianProjector(lanelet2.io.Origin(*town.origin_deg))
-    with tempfile.TemporaryDirectory(prefix="uavsim-lanelet2-") as folder:
-        path = Path(folder) / "map.osm"
+    with scratch_folder("uavsim-lanelet2-") as folder:
+        path = folder / "map.osm"
         lanelet2.io.write(str(path), made, projector)
         return path.read_bytes()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +12,7 @@ from uavsim.config.backends import backend_of
 from uavsim.config.run import SimulatorConfig
 from uavsim.environment import python_command
 from uavsim.errors import InputError, SimulatorError
+from uavsim.files.scratch import scratch_folder
 from uavsim.records.road_map import Building
 from uavsim.supervise.simulator import Simulator
 from uavsim_maps.opendrive.model import Network
@@ -44,8 +44,8 @@ def network_of(target: str, *, buildings: bool = False) -> tuple[Network, str, l
                 f"{target}: OpenDRIVE has no buildings; name HOST:PORT of a simulator that has the town loaded"
             )
         return read_opendrive(path), path.stem, []
-    with tempfile.TemporaryDirectory(prefix="uavsim-map-") as folder:
-        file = Path(folder) / "town.xodr"
+    with scratch_folder("uavsim-map-") as folder:
+        file = folder / "town.xodr"
         if _SERVER.fullmatch(target):
             name, listed = _ask(target, file, buildings=buildings)
         elif _TOWN.fullmatch(target):
