@@ -49,6 +49,7 @@ from uavsim.supervise.simulator import Simulator
 
 START_TIMEOUT_S: Final = 300.0
 EARLY_SHARE: Final = 1 / 3  # of the kills strikes while a run starts
+SOON: Final = 0.3  # of the start's time: a phase is over by then
 PATIENT_S: Final = 1e9  # a run that is not to be killed
 PER_ROUND: Final = 4  # kills of a command that begins anew each time
 PREFECT: Final = "prefect"
@@ -252,7 +253,7 @@ class KillTrial:
         early = self._during or rng.choice([phase for phase in EARLY if self._own_server or phase != PREFECT])
         said = self._log.stat().st_size if self._log.exists() else 0
         wait_for_child(process, EARLY[early], timeout_s=START_TIMEOUT_S)
-        took_off = wait_for_takeoff(out, process, timeout_s=share * self._start_s)
+        took_off = wait_for_takeoff(out, process, timeout_s=share * self._start_s * (SOON if self._during else 1))
         if early == PREFECT and b"in a browser" in self._log.read_bytes()[said:]:
             early = "starting, with Prefect"
         return phase_of(out, scenes=self._scenes) if took_off else early
