@@ -67,7 +67,7 @@ class Cells(NamedTuple):
         return cls.of(boxes[:, :2] - reach, boxes[:, :2] + reach)
 
 
-@kernel(error_model="python")
+@kernel(error_model="python", counts=False)
 def _along(at_m: float, origin_m: float, cell_m: float, count: int) -> int:
     """Return the number of the square in which a coordinate lies; the nearest outside all of them."""
     return min(max(int((at_m - origin_m) / cell_m), 0), count - 1)
@@ -103,7 +103,7 @@ def first_hits(boxes: Float64, others: Float64, cells: Cells) -> Int64:
     return out
 
 
-@kernel(error_model="python")
+@kernel(error_model="python", counts=False)
 def nearest_to(x: float, y: float, samples: Float64, cells: Cells) -> int:
     """Return the number of the sample that is nearest to a place; samples begin with x and y, ``cells`` are theirs."""
     best, least = 0, 1e300

@@ -99,7 +99,7 @@ def _resolve(
         place[vehicles[n]] = n
     met = contact.pairs(boxes)
     ids, impulses = np.empty((2 * len(met) + len(vehicles), 2), np.int64), np.empty((2 * len(met) + len(vehicles), 3))
-    count = 0
+    count, own = 0, np.empty(7)
     for pair in range(len(met)):
         for turn in range(2):
             row, other, box = bodies[met[pair, turn]], bodies[met[pair, 1 - turn]], boxes[met[pair, 1 - turn]]
@@ -108,14 +108,14 @@ def _resolve(
             _note_touch(row, int64(c.actor_id[other]), c, ids[count], impulses[count])
             count += 1
             if c.kind[row] == VEHICLE and c.physics[row] and c.kind[other] != WALKER:
-                _hold_back(row, box, before[place[row]], c)
+                _hold_back(row, box, before[place[row]], c, own)
     moving = _solid(vehicles, c, True)
     hits = cells.first_hits(contact.boxes_of(moving, c.pose, c.half, c.offset), wall_boxes, wall_cells)
     for n in range(len(moving)):
         if hits[n] >= 0:
             _note_touch(moving[n], -1 - hits[n], c, ids[count], impulses[count])
             count += 1
-            _hold_back(moving[n], wall_boxes[hits[n]], before[place[moving[n]]], c)
+            _hold_back(moving[n], wall_boxes[hits[n]], before[place[moving[n]]], c, own)
     return ids[:count], impulses[:count]
 
 
@@ -130,17 +130,16 @@ def _solid(rows: Rows, c: Columns, moving: bool) -> Rows:
     return found[:count]
 
 
-@kernel(error_model="python")
+@kernel(error_model="python", counts=False)
 def _note_touch(row: int, other: int, c: Columns, ids: Int64, impulse: Float64) -> None:
     ids[0], ids[1] = int64(c.actor_id[row]), other
     for axis in range(3):
         impulse[axis] = -c.velocity[row, axis] * c.mass[row]
 
 
-@kernel(error_model="python")
-def _hold_back(row: int, box: Float64, was: Float64, c: Columns) -> None:
-    """Take a vehicle's last move back if that brought it deeper into ``box``."""
-    own = np.empty(7)
+@kernel(error_model="python", counts=False)
+def _hold_back(row: int, box: Float64, was: Float64, c: Columns, own: Float64) -> None:
+    """Take a vehicle's last move back if that brought it deeper into ``box``; ``own`` is scratch."""
     contact.box_into(row, c.pose, c.half, c.offset, own)
     now = contact.overlap_depth(own, box)
     x, y, yaw = c.pose[row, 0], c.pose[row, 1], c.pose[row, 4]

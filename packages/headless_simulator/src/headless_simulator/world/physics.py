@@ -301,13 +301,14 @@ def step_walkers(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
 @kernel(error_model="python")
 def carry(rows: Rows, c: Columns) -> None:
     """Move attached actors with their parents; ``rows`` has every parent before its children."""
+    above = np.empty(6)
     for row in rows:
-        _carry_one(row, c)
+        _carry_one(row, c, above)
 
 
-@kernel(error_model="python")
-def _carry_one(row: Number, c: Columns) -> None:
-    parent, above = c.parent[row], np.empty(6)
+@kernel(error_model="python", counts=False)
+def _carry_one(row: Number, c: Columns, above: Float64) -> None:
+    parent = c.parent[row]
     for k in range(6):
         above[k] = np.float32(c.pose[parent, k])  # as it is drawn and reported (``shown``)
     if c.level[row]:
@@ -322,14 +323,14 @@ def _carry_one(row: Number, c: Columns) -> None:
 @kernel(error_model="python")
 def carry_all(c: Columns) -> None:
     """Move all attached actors with their parents, parents first."""
-    deepest, depth = 0, 1
+    deepest, depth, above = 0, 1, np.empty(6)
     for row in range(len(c.alive)):
         if c.alive[row] and c.parent[row] >= 0:
             deepest = max(deepest, _depth(row, c.parent))
     while depth <= deepest:
         for row in range(len(c.alive)):
             if c.alive[row] and c.parent[row] >= 0 and _depth(row, c.parent) == depth:
-                _carry_one(row, c)
+                _carry_one(row, c, above)
         depth += 1
 
 
