@@ -4,8 +4,6 @@ A simulator that serves both ports compiles its kernels before it listens; writi
 pipeline's.
 """
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

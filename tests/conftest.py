@@ -1,7 +1,5 @@
 """Fixtures that all rooms share: a headless simulator in a process of its own, and a home that is nobody's."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import gc

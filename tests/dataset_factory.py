@@ -1,7 +1,5 @@
 """Datasets on disk for tests of whatever reads them."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

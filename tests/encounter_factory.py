@@ -1,7 +1,5 @@
 """A recording of an encounter with no simulator: an aeroplane's box before a painted horizon."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Pythons of environments beside ours, in which the programs of others read what we write."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Other people's packages, as pip leaves them: a module and its ``dist-info`` with entry points."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Mapping

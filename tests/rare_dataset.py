@@ -1,7 +1,5 @@
 """A made-up street with a bicycle on a car's roof and a cone beside it, as a dataset on disk."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.dataset_factory import make_dataset

@@ -1,7 +1,5 @@
 """Ports that answer as a test wants it: msgpack-RPC, or whatever a foreign server says."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

@@ -1,7 +1,5 @@
 """The API reference has every public name, each name says what it is, and arrays say their shapes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Every command that a page shows is one that the real command line takes, and every block of Python is Python."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The drawings of the pages are those that the transforms give today."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the pages count and list is what the code has."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page about inertial navigation runs from its first line of Python to its last, on a bag of a made-up flight."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Every printed line that installs something works, in a bare environment: in a clone, with the wheels that it builds."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

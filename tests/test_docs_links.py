@@ -1,7 +1,5 @@
 """The pages name nothing that is not there: links lead to a file and a heading, and files that they mention exist."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Each message that a page quotes is one that the code can print."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """The notebook runs from its first cell to its last on the demo's dataset, and shows what is stored in it."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

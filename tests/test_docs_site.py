@@ -1,7 +1,5 @@
 """The site has every page, and nothing in it is fetched when it is read."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

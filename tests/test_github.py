@@ -1,7 +1,5 @@
 """Workflows, forms and the action are what GitHub reads, and what their steps call is there and works."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """glibc's pools of memory, counted as glibc reports them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Registries with plug-ins that are really installed: a distribution on ``sys.path``, as pip leaves it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Words come from the field's formats (nuScenes, CARLA, AirSim) and from what a researcher reads once and knows.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import re

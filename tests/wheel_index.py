@@ -1,7 +1,5 @@
 """An index of wheels that needs no network: ours as they are built, and what is installed here by its metadata."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections.abc import Iterator

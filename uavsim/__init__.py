@@ -3,8 +3,6 @@
 Names are imported when they are first used, so that ``import uavsim`` costs nothing.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 

@@ -1,7 +1,5 @@
 """``python -m uavsim``, and the command ``uavsim``: the command line, which a signal ends in one line from the start."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

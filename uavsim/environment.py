@@ -1,7 +1,5 @@
 """The surroundings that a process is given, put right before anything depends on them."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import importlib.util
 import os

@@ -15,8 +15,6 @@ UavsimError                     1
 `-- FrameError                  1   our own mistake: a reflection or a wrong shape where a rotation belongs
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 __all__ = [

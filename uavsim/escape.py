@@ -3,8 +3,6 @@
 Names, towns, categories and reasons come from datasets that anybody may have written. Pages of Jinja escape by themselves.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from typing import Final

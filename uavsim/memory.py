@@ -1,7 +1,5 @@
 """Memory of this process, taken and given back: glibc's ``mallopt``, where there is one, and Python's collector."""
 
-from __future__ import annotations
-
 import gc
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Work on many tasks in processes of their own, in order, with few of them in flight."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -6,8 +6,6 @@ A package adds an object by an entry point of the group ``uavsim.<kind>``::
     waymo = "my_package.waymo:export_waymo"
 """
 
-from __future__ import annotations
-
 import difflib
 import importlib
 from collections.abc import Iterable, Mapping

@@ -4,8 +4,6 @@ File names, reasons and categories come from datasets that anybody may have writ
 uavsim: it prints strings as they are, control characters spelled out; colour is given by ``line`` alone.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Array aliases; shapes and units are reported in names and docstrings."""
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What drew the images is said first, in the words of docs/limits.md."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from uavsim.access.origin import HEADLESS, HEADLESS_LIMIT, origin_of_scenes, simulator_of

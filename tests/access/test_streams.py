@@ -1,7 +1,5 @@
 """Streams of a dataset as arrays; a file that is none is refused in one line."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A made-up quarter drawn by the headless renderer, where every object can also be drawn alone: the truth about occlusion."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Amodal pixels: what an object would show with nothing in front of it, from its silhouette and what covers that."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Boxes seen through lenses, against every pixel's own ray and against the area inside of projected outlines."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Counts that the client made while the masks were in memory, against the counts made of the files."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Who is in front, by masks drawn on paper: a camera at the origin that looks along z, boxes of two metres before it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

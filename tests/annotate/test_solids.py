@@ -1,7 +1,5 @@
 """Boxes and cameras as arrays: rotations into the boxes belong to the poses, also of a selection."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.annotate.solids import Solids

@@ -1,7 +1,5 @@
 """Points and their owners, worked out on paper: a car at (10, 0), turned by 90 degrees, and one that is part of the town."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Detections worked out on paper: a car that drives along x, 30 m ahead of a radar at the origin that moves along x itself."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.capture.proofs import Taken

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import errno
 from dataclasses import replace
 from io import BytesIO

@@ -1,7 +1,5 @@
 """Images through shutters, worked out on paper: a white car crosses a black image at 1000 pixels a second."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

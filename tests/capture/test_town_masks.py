@@ -1,7 +1,5 @@
 """Parked vehicles in masks from the ground, where they hide one another: each mask id is the right one's or nobody's."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cv2

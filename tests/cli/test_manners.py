@@ -1,7 +1,5 @@
 """What every command does alike: examples, version, completion, quiet, JSON, dry runs, colour, Ctrl-C."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

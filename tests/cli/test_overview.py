@@ -1,7 +1,5 @@
 """The overview of the commands, which is shown without importing any of them."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

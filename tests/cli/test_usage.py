@@ -1,7 +1,5 @@
 """What is typed wrongly is one line that says so, and exit code 2."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.e2e.command import uavsim

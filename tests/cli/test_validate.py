@@ -1,7 +1,5 @@
 """``uavsim validate`` as people call it: exit codes, one-line errors, reports; and a judge that crashes."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

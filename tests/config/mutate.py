@@ -1,7 +1,5 @@
 """Break good YAML files on purpose, 500 ways; every way is reported what its message has to name."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random

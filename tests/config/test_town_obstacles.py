@@ -1,7 +1,5 @@
 """The obstacles in ``town_configs`` are the headless towns' tall buildings as they stand now."""
 
-from __future__ import annotations
-
 import pytest
 from headless_simulator.scene import TAG, StaticObject
 from headless_simulator.towns.load import NAMES, load_town

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from tests.conform.test_answers import file_of

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tests.conform.test_answers import file_of
 from uavsim.conform.ask import Ask
 from uavsim.conform.comparison import compare

@@ -1,7 +1,5 @@
 """A dataset with a real lidar on every drone: what the tables, files and labels say, both dialects, every version."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A Prefect server that runs already, as a user's own does, and datasets that several tests look at."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Datasets that tests of several files look at, and none changes: each is flown once, by whichever worker needs it first."""
 
-from __future__ import annotations
-
 import fcntl
 from collections.abc import Mapping
 from pathlib import Path

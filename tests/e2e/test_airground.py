@@ -1,7 +1,5 @@
 """Drones, a car of the traffic and a pole sense in one tick: from YAML to a dataset that validator and devkit accept."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import subprocess

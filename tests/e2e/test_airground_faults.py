@@ -1,7 +1,5 @@
 """What goes wrong with agents on the ground costs a line each and nothing else: the dataset ends with the same bytes."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """Every sensor that a backend can give, from YAML to a dataset that the validator and the devkit accept."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A simulator that others own: client processes come and go, and one that was killed leaves its cars and cameras behind."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

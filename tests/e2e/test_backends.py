@@ -1,7 +1,5 @@
 """The backends in which AirSim takes part, from the command line, against one headless simulator that serves both ports."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """Drones, a car and a pole take images by clocks of their own, from YAML to labels: truth is of the image's own instant."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A client's first flight on a machine: what it runs on images is compiled by another process, all of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Cosys-AirSim at a port where AirSim is expected, and the other way round; equal tables are in test_backends.py."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from headless_simulator.testing import running_simulator

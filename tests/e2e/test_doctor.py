@@ -1,7 +1,5 @@
 """``uavsim doctor`` before simulators of each kind, good and bad: what a user reads, and the exit code."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lenses, from YAML to pixels: OpenCV's and Kalibr's formulas, and pinholes of the same mount, are the judges."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The main job from the command line, as a user gives it: YAML in, dataset out, through the real clients."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

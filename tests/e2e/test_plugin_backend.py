@@ -1,7 +1,5 @@
 """A backend that another package offers is flown from the command line, in a process that imports it by itself."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

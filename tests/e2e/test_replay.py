@@ -1,7 +1,5 @@
 """A flight shown again, from the command line, against the headless simulator."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.e2e.command import uavsim

@@ -1,7 +1,5 @@
 """Images through shutters, from YAML to pixels: masks, depths and projected points are of the same ticks."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

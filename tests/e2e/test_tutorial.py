@@ -1,7 +1,5 @@
 """The tutorial is followed: its commands run as they stand in the page, one after the other, in an empty folder."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -3,8 +3,6 @@
 CLIENT is ``PythonAPI/examples/nvidia/cosmos/client`` of carla-simulator/carla, branch ue58-dev; ffprobe counts the frames.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Streams of made-up datasets, along their drones' own flights."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

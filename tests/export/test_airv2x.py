@@ -1,7 +1,5 @@
 """AirV2X's layout: sensors add up to where they are, depth is CARLA's, what lies round an agent is where it is."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import shutil

@@ -1,7 +1,5 @@
 """AOT's own files: what is written, and that the readers of our evaluation and AOT's rule of encounters agree with it."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

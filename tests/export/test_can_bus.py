@@ -1,7 +1,5 @@
 """Messages of a car that drives in a circle: what a driver would feel."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """COLMAP's files read by readers written here from its documentation: what is text is what is binary, and points reproject."""
 
-from __future__ import annotations
-
 import json
 import struct
 from pathlib import Path

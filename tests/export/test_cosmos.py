@@ -1,7 +1,5 @@
 """Clips for Cosmos: frames decoded again against the dataset's layers, and Cosmos' own contracts where they are at hand."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """EuRoC's folders, by their published layout and by evo, which reads their ground truth."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -5,8 +5,6 @@ image, right is map -y and down is map -z. A car's centre at (120, 45, 58) is 20
 400 px focal length and centre (400, 225) that is pixel (500, 265). The tables are written by hand, in plain nuScenes.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Griffin's raw layout: what two sides say of one object is one place in the map, and its pixels are where it says."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import shutil

@@ -1,7 +1,5 @@
 """What a format will lack is said before it is written."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

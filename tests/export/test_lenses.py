@@ -1,7 +1,5 @@
 """Formats that can say a lens do, by OpenCV's and ROS's names; the others refuse it in one line."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """LeRobot's dataset, by its layout here, and by ``LeRobotDataset`` in an environment of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

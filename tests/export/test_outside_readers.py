@@ -1,7 +1,5 @@
 """Exports opened by the tools that they are for; skipped where ``scripts/setup --torch-readers`` was not run."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

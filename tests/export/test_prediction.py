@@ -1,7 +1,5 @@
 """Who is to be foretold: cars on a straight road, sample by sample."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """SimBEV's layers on paper: what is ahead is in the first rows, what is to the left in the first columns."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

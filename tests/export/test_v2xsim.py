@@ -1,7 +1,5 @@
 """V2X-Sim's channel names: roadside unit 0, vehicles 1 and on, then all else; the rest is the dataset as it is."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

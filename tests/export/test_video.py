@@ -1,7 +1,5 @@
 """Videos: decoded again, and boxes between keyframes where the simulator had the objects."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A folder of ours, in which others of our processes write at the same time."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Lenses against OpenCV's and Kalibr's formulas, and laws that hold for every lens that a rig may have."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 import pytest

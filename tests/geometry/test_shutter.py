@@ -1,7 +1,5 @@
 """Shutters on paper: a hundred rows, read in 40 ms, of a simulation with steps of 10 ms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -7,8 +7,6 @@ Each bomb is a PNG of 3 MB that would take 3 GB: as an image or as a mask, and i
 command may take more memory than is stated, or end in another way than with its own line and code.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """A tree of files of somebody else, beside and inside a dataset: planted before, compared after."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

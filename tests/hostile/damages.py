@@ -1,7 +1,5 @@
 """Datasets that mean harm: each function spoils a good one; the validator must report it, and no reader may break."""
 
-from __future__ import annotations
-
 import json
 import os
 import struct

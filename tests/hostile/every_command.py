@@ -1,7 +1,5 @@
 """Commands that read a dataset and write something, as words with SET and OUT to fill in."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -8,8 +8,6 @@ structure replaced by others that were a trouble before. A process of its own re
 and its memory, the time that passes while it waits, and its end are findings, too. ``--keep`` leaves the inputs.
 """
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import random

@@ -1,7 +1,5 @@
 """What reads whole datasets, cards, recordings and results, as targets of the fuzzer: all that a command takes from them."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import random

@@ -4,8 +4,6 @@ After every input at a port another client is served; a simulator that ended, gr
 finding.
 """
 
-from __future__ import annotations
-
 import contextlib
 import random
 import socket

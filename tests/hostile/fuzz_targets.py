@@ -1,7 +1,5 @@
 """What uavsim reads, as targets of the fuzzer: each with good inputs of a small dataset."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What fuzzers share: a target, and how a good input is changed."""
 
-from __future__ import annotations
-
 import copy
 import io
 import json

@@ -8,8 +8,6 @@ A row passes when the exit code is the one that the README lists for it, standar
 and what it made, or said, has the bytes that the same command made in plain surroundings.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -5,8 +5,6 @@
 Quick, because nothing is simulated; all else is as in ``scripts/trial kill``.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

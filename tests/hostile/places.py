@@ -1,7 +1,5 @@
 """Where a dataset lies and what stands where its result is to go: names and places that nobody would choose."""
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Callable

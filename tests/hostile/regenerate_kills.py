@@ -7,8 +7,6 @@ Scenes are drawn by the client process of ``tests/flows``, each flight brighter 
 stages, ledger and tables. Files of others lie in and beside the dataset and are compared after every kill.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """Environments in which commands are run: what each changes for the process."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

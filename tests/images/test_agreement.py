@@ -1,7 +1,5 @@
 """A square on a patterned ground, painted anew in known ways."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """A worse camera: light adds up linearly, blur keeps the mean, noise has the asked spread and its own seed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

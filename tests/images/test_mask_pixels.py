@@ -1,7 +1,5 @@
 """Counts in masks, against numpy's."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Images for viewers: never wider than asked, one colour an object, clear ground, closed outlines."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 import pytest

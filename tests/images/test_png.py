@@ -1,7 +1,5 @@
 """PNG files of our own encoder, read by two decoders that are not ours, and the bytes that every processor must write."""
 
-from __future__ import annotations
-
 import hashlib
 import struct
 import threading

@@ -1,7 +1,5 @@
 """nuScenes' radar files."""
 
-from __future__ import annotations
-
 import struct
 
 import numpy as np

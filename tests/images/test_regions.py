@@ -1,7 +1,5 @@
 """Regions of road users without a box, drawn on paper."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The page on ingredients is followed: its package is laid out from its code blocks and flown in the headless simulator."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Every part that a built-in ingredient names is there, and nothing that reads plans imports a simulator's client for it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """What a rig asks for, and a dataset cannot give, is reported before anything flies."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

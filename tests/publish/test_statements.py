@@ -1,7 +1,5 @@
 """What a card says of a dataset comes from the dataset; where it does not say, nothing is claimed for it."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page on sensors is followed: its modules are lifted out, and its record encodes and decodes a measurement."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What every modality keeps, and how another package adds one."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

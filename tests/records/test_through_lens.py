@@ -1,7 +1,5 @@
 """What lenses show of wide images, against scenes that are known at every ray."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

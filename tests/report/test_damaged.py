@@ -1,7 +1,5 @@
 """Datasets that are damaged, half there, or others': one line says what is missing, and what still works is shown."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Plots are SVG that a browser reads, with the numbers that they are of, and nothing of it is cut off."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Videos taken back: which image each frame is, what the twin holds, what is refused."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a run asks of its simulators before anything is started for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Scenes that another process holds are waited for, as long as this run has something to wait for."""
 
-from __future__ import annotations
-
 import threading
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """What a run is said to take, on paper; and the probe with scenes that are drawn instead of flown."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

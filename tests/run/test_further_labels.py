@@ -1,7 +1,5 @@
 """``labels: {occupancy: ...}`` is refused before anything flies where it cannot be done, else goes to the run's end."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

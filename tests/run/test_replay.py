@@ -1,7 +1,5 @@
 """What a replay asks for and what it refuses, on a dataset of one recorded scene; nothing flies."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

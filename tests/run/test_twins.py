@@ -1,7 +1,5 @@
 """Which twins are asked for, what hides whom by its label, and the tables that link them; nothing flies."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

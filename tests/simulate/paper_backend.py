@@ -1,7 +1,5 @@
 """A backend of another package, as docs/how-to-add-a-backend.md has it: no server, no traffic, patterns for images."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np

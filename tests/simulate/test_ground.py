@@ -1,7 +1,5 @@
 """Agents beside the drones are where their actor is in the tick, or where they stand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A client that hangs in a tick is distinguished from one that waits for a simulator, or does something else."""
 
-from __future__ import annotations
-
 import functools
 import io
 import json

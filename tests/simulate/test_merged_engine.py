@@ -1,7 +1,5 @@
 """Ticks that let AirSim's calls through: a paper world whose game thread runs within ticks only."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

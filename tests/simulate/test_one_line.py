@@ -1,7 +1,5 @@
 """A measuring process answers in one line, whatever else prints, and ends with the error's code."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

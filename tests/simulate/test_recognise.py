@@ -1,7 +1,5 @@
 """Foreign servers at the simulators' ports: each is named in one line, within seconds, and the page quotes that line."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

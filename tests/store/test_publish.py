@@ -1,7 +1,5 @@
 """New tables take the old ones' place whole, and files of others are in theirs at every step, whatever ends the run there."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """What can be wrong with a dataset's boxes, planted one at a time: each breaks a copy of the tables."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.validate.disk import BUS, CAR, TRUCK, TURNING_CAR, VAN, WALKER, Disk

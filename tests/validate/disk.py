@@ -1,7 +1,5 @@
 """A copy of the small dataset that a test may break: rows and images by scene, sample and channel."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What can be wrong with a dataset's files, planted one at a time: images, masks, lidar, maps."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

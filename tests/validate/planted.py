@@ -1,7 +1,5 @@
 """Each planted defect is named at its place: what every test of a group of checks asks."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

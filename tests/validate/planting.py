@@ -1,7 +1,5 @@
 """One defect of a dataset: how it is planted, and which finding must come where."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Defects of images through shutters; the dataset that they are planted in is flown (``tests.e2e.test_shutters``)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small clean dataset: three scenes on made-up streets, written by the real writer from drawn recordings."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What can be wrong with a dataset's tables, planted one at a time."""
 
-from __future__ import annotations
-
 import json
 
 from tests.validate.disk import CAR, SCENE, VAN, Disk

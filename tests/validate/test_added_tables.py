@@ -1,7 +1,5 @@
 """Tables of packages: checked by what the dataset says of their references, which a hostile dataset may say anything of."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections import Counter

@@ -1,7 +1,5 @@
 """The unmodified devkit on what we write: it loads, draws, projects as CARLA does, and scores the truth with 1."""
 
-from __future__ import annotations
-
 import zlib
 from dataclasses import replace
 from pathlib import Path

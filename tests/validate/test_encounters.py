@@ -1,7 +1,5 @@
 """Each check of encounters says nothing of a good dataset, and finds what is planted."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

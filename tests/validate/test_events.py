@@ -1,7 +1,5 @@
 """Planted defects of event cameras: each is found, under its code; the events as a camera sends them are not."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

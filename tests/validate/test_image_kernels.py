@@ -1,7 +1,5 @@
 """What the validator counts in masks: worked out by hand, and against numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The validator's own lenses: OpenCV is the judge, and a wrong calibration is found in the pixels."""
 
-from __future__ import annotations
-
 import re
 
 import cv2

@@ -1,7 +1,5 @@
 """One box in a hundred moved by a metre, and who finds it: the figure of docs/validation.md."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

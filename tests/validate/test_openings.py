@@ -1,7 +1,5 @@
 """What a hostile dataset names: nothing outside its folder is opened, an audit hook shows it; and the validator reports it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

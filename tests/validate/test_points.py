@@ -1,7 +1,5 @@
 """Planted defects of lidars: each is found, under its code."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Streams against their rows and the poses of the same instants."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The validator says nothing about a clean dataset and names the place of every planted defect."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Left-handed frame (x forward, y right, z up), angles in degrees, matrix of carla
 right = y_ue, y down = -z_ue, depth = x_ue. Reads the extra fields of the tables and shares no code with uavsim.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

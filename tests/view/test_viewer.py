@@ -1,7 +1,5 @@
 """The viewer: its address is given when it can be opened, and it has ended when nobody needs it, however that comes about."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """Run benchmarks and print JSON rows: ``scripts/bench [--only NAME ...] [--out FILE] [--compare OLD.json] [--table]``."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

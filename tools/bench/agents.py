@@ -4,8 +4,6 @@ One, two, four and eight drones, cars or poles with one camera each beside a sin
 costs the slope of a line through the runs; what start-up, traffic and labels cost is the line's beginning.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ video of 16 frames a second, a capture at each tick; and airground-mini: 42 imag
 which no card draws.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Cost of an image of video, beside that of the mini split: ``scripts/bench --only clip``."""
 
-from __future__ import annotations
-
 import statistics
 import tempfile
 from collections.abc import Iterator

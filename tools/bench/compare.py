@@ -1,7 +1,5 @@
 """Two runs of the benchmarks side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

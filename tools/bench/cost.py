@@ -1,7 +1,5 @@
 """Cost of a run, process by process, and of its twins: ``scripts/bench --only cost [--scenes N]``, ``--only twins``."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

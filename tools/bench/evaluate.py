@@ -1,7 +1,5 @@
 """Our nuScenes evaluation beside the devkit's on one result; ``tools.bench.evaluate FOLDER BENCHMARK`` scores one."""
 
-from __future__ import annotations
-
 import json
 import resource
 import subprocess

@@ -1,7 +1,5 @@
 """Cases for the benchmark of evaluations: a dataset of many scenes, with detections or tracks on it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

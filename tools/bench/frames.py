@@ -3,8 +3,6 @@
 Used in processes of their own, since libcarla's buffers stay where its client put them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Rows about the headless simulator: start, ticks with traffic, images delivered to the official client."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 python -m tools.bench.load PORT ticks|images [--vehicles 200] [--warmup 40] [--ticks 200]
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import json

@@ -1,7 +1,5 @@
 """Rows about merged simulators: what it costs that AirSim answers within ticks only."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

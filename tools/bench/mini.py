@@ -1,7 +1,5 @@
 """Scenes of the mini split as a run leaves them, labelled and validated again: ``validate-mini`` and ``labels``."""
 
-from __future__ import annotations
-
 import atexit
 import functools
 import itertools

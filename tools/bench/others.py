@@ -4,8 +4,6 @@ FOLDER holds checkouts that whoever runs it has fetched: ``carla_nuscenes`` (Git
 ``nucarla-data`` (branch ``data`` of GitHub michigan-traffic-lab/nuCarla). Where one is missing its rows are left out.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Each way gets the frames as CARLA's client holds them (blue first, four channels
 process. Their masks are the simulator's bytes, ours are taken apart first and written in the ids that the tables use.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import importlib

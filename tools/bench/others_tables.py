@@ -5,8 +5,6 @@ pose and the image of each camera and every visible box, and all tables saved af
 imports and does not call here (pyquaternion) is stood in for where it is not installed; it gets no image to write.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import json

@@ -4,8 +4,6 @@ The datasets are made-up streets, made once and named anew for each scene; their
 about as large as one of a photograph.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import tempfile

@@ -4,8 +4,6 @@
 each of them (``time.monotonic``) become a line of FILE; nothing else of the simulator is changed.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

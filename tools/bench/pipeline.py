@@ -7,8 +7,6 @@ are encoded and written, the log at the end. *Encoder* is ``Modality.encode`` of
 before the clock starts, in as many threads of the same priority, and nothing else.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -4,8 +4,6 @@
 time with it, in one thread: moves its bytes within memory and through a socket of this machine, encodes, inflates, writes.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

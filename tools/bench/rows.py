@@ -1,7 +1,5 @@
 """Rows of a benchmark: name, value, unit and how it was measured."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

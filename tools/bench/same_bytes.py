@@ -5,8 +5,6 @@ uavsim's, the simulator keeping all of them, or the simulator's alone. ISA-L ask
 written again under ``qemu-x86_64`` where that is on PATH.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import shutil

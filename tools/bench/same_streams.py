@@ -3,8 +3,6 @@
 Imports no compiled kernel, so that it runs on an emulated processor.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

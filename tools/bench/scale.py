@@ -5,8 +5,6 @@ that this machine's cores are not the limit. The pace is images over the time fr
 datasets must be equal, byte for byte. Wanted: 1.9 times with two, 3.6 times with four.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -4,8 +4,6 @@
 the simulator draws them all; now: those that fire are.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 The simulator counts by itself (``--stage-times``): the official client and its Traffic Manager drive it as in a run.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Iterator

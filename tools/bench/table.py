@@ -1,7 +1,5 @@
 """All rows of a run as a table for people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A client's side of the traffic: 200 vehicles under the Traffic Manager in sync mode, through the official client."""
 
-from __future__ import annotations
-
 import random
 import socket
 from typing import cast

@@ -5,8 +5,6 @@ that disappears and one that is far away for a while. Everything is worked out i
 formulas written down here once more, so that a wrong one in ``uavsim.geometry`` cannot agree with itself.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Runs of the command line, forked from a process that has imported everything: imports are most of a short run's time."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

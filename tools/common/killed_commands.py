@@ -1,7 +1,5 @@
 """Commands that ``scripts/trial kill`` ends: what each reads and writes, with SET, OUT, SCENES and SIMULATOR to fill in."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

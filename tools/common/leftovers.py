@@ -1,7 +1,5 @@
 """Leftovers of a run: its files' hashes, what belongs to no scene, and processes that outlive it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

@@ -1,7 +1,5 @@
 """Small scene plans for tests: irregular on purpose, so that nothing passes by symmetry."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.geometry import quaternion

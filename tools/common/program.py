@@ -1,7 +1,5 @@
 """Run ``uavsim`` as a user does."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """A small dataset's YAML for trials that fly many short scenes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -3,8 +3,6 @@
 Every arrow is an axis taken through ``uavsim.geometry``; none is placed by hand.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ agent sees by itself, on the right what all see. Rays meet voxels by numpy alone
 docs/occupancy.md is of ``scripts/demo``, the sample of ``scene_0000`` whose token is the first by name.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any, Final

@@ -6,8 +6,6 @@ Writes ``<town>_60m.jpg`` and ``<town>_street.jpg``: 80 cars of the catalogue on
 A town may also be an OpenDRIVE file.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Name modules over 400 lines and functions over 80, but kernels that numba compiles; ends with 1 if there are any."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

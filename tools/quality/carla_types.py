@@ -6,8 +6,6 @@ The wheel has ``libcarla.pyi`` and no ``py.typed``, so that every client, world 
 ``.typings/carla``, which git ignores; each correction says what is wrong, and ends the program once it no longer applies.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

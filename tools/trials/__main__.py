@@ -4,8 +4,6 @@ A trial is a program in one of ``FOLDERS`` whose docstring says ``scripts/trial 
 found and ends with 0 only if everything held; ``scripts/trial NAME --help`` reports its arguments.
 """
 
-from __future__ import annotations
-
 import ast
 import difflib
 import os

@@ -10,8 +10,6 @@ AirV2X read every agent's boxes; the devkit scores the truth of a car's view, of
 --torch-readers``. Who is not named is left out. Prints a line for each; ends with 0 only if all that ran agree.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -7,8 +7,6 @@ of the body's eight projected corners, as a share of the image. Prints Markdown:
 planned intruders and of all, and where encounters begin.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import sys

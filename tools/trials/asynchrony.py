@@ -12,8 +12,6 @@ and the difference of the two agents' clocks. ``--features`` draws what ``asynch
 with 0 only if no message is of the future.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -7,8 +7,6 @@ cameras. A formation that a town has no room for flies over the town that its da
 valid.
 """
 
-from __future__ import annotations
-
 import argparse
 import fnmatch
 import itertools

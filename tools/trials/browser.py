@@ -8,8 +8,6 @@ search, ``uavsim view --web`` and Prefect's pages with our artifacts are opened 
 is wider than a phone. What the pages of others do by themselves is listed in ``KNOWN``, with the reason.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import http.server

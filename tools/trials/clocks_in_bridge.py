@@ -8,8 +8,6 @@ reach beyond their boxes: at the image's own instant, and at the keyframe after 
 than half a step from its instant, and masks are nearer to the boxes of their own instant.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

@@ -6,8 +6,6 @@ Each fault is asked for by the probe that is to find it, on a simulator of its o
 where the simulator without a fault answers other than the stored answers say.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

@@ -9,8 +9,6 @@ machine's. Needs root and, of Debian, buildah, crun, debootstrap, iproute2 and p
 get healthy, the worker's run does not complete, or its dataset differs from the same run in one container.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

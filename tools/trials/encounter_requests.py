@@ -8,8 +8,6 @@ closing speed, range, azimuth and elevation where the encounter begins. Of the f
 possible request is flown too. Prints one JSON line; ends with 4 where a figure is off by more than 1 %.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -9,8 +9,6 @@ expected: the fault fired; all scenes are committed, or those that are not are n
 spawns were refused, equal to the undisturbed dataset; nothing is left running.
 """
 
-from __future__ import annotations
-
 import argparse
 import fnmatch
 import os

@@ -7,8 +7,6 @@ The runs differ in town, number of simulators, image format and shutters. Time a
 beside them counts.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

@@ -10,8 +10,6 @@ pauses let the world go on; every file is compared with that of an undisturbed f
 when no wrong image was accepted.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

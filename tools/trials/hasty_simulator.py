@@ -3,8 +3,6 @@
 ``python -m tools.trials.hasty_simulator ARGUMENTS``, as ``python -m headless_simulator``.
 """
 
-from __future__ import annotations
-
 from headless_simulator.carla.connection import CarlaConnection
 from headless_simulator.cli import main
 

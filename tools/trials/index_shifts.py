@@ -11,8 +11,6 @@ each image, pose and time of its tables must be the shifted sample's. Ends with 
 ``.venv-judge``.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import json

@@ -8,8 +8,6 @@ line, or the command's own end; no traceback, no process and no temporary folder
 was valid before valid after, the one that was made valid or without tables.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

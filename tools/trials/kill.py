@@ -15,8 +15,6 @@ answer yet; --during has all of them strike in one of these. At the end it print
 killed.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 import os

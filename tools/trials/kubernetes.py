@@ -7,8 +7,6 @@ each pool's template into the job of a flow run as the worker does, and validate
 one is refused.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

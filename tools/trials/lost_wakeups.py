@@ -8,8 +8,6 @@ flights must end, with the same poses of all vehicles at every tick: those that 
 if so, and with 1 if not, or if no flight ever hung.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

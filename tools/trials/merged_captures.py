@@ -7,8 +7,6 @@ when all its images passed what a run asks of them; masks are held against boxes
 line; ends with 0 only when all captures were made and the masks were proven in every scene.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -7,8 +7,6 @@ boxes with more than --visible pixels. Prints one JSON line; ends with 4 unless 
 moved at most one in a thousand is named: a track's neighbours of a moved box jump as well and are distinguished.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

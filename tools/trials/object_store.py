@@ -8,8 +8,6 @@ one's scratch folder. Exit code 1 where a run ends otherwise, an object differs 
 belongs to no scene.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import http.client

@@ -7,8 +7,6 @@ that camera was; true occlusion is 1 - visible / alone. Counted are views with m
 must equal the mask's exactly. Prints one JSON line; ends with 4 unless 95 % of the views are within 0.05.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -7,8 +7,6 @@ twice: to the places of the real cars, which must give the steering that it sent
 gear, whose wheels stand at once as it sends and never slide.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterator

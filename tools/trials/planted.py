@@ -8,8 +8,6 @@ and blurred. Each result goes through H.264 and is adopted. Prints a table: plan
 false alarms; ends with 0 only if 90 % of the changes are found by name and 5 % of the others are false alarms, in each style.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

@@ -8,8 +8,6 @@ with a lidar added, points lie on the boxes that were there; with a class hidden
 Ends with 0 only if everything holds.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

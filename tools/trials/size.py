@@ -9,8 +9,6 @@ Exit code 1 where ``status`` takes 2 s, a resume 10 s, or any command 2 GB, or w
 processor seconds.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

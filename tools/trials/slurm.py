@@ -8,8 +8,6 @@ generate``. Ends what it started. Exit code 1 where a job does not end well, a f
 was in flight at a row's signal, or the job beside is begun again, too.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

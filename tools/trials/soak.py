@@ -11,8 +11,6 @@ most 1.05 times that of the second) and the counts at the end are those of the m
 client process anew either.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import math

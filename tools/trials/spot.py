@@ -9,8 +9,6 @@ everything before the first wakes. ``clocks``: one is killed (kill -9) with a sc
 all that it left in ``.uavsim`` is 14 minutes in the other's future.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal

@@ -7,8 +7,6 @@ whole metres outwards. It stands in the map frame: y is minus the simulator's y.
 file does not say what the town has.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys

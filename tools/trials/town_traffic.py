@@ -12,8 +12,6 @@ resident memory then. Each town has a simulator and a client of its own.
 ``python -m tools.trials.town_traffic PORT --cars N --ticks N`` is the client's process.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

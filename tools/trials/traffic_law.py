@@ -1,7 +1,5 @@
 """Laws of traffic: cars do not overlap for long, leave the middle of their lanes, or turn faster than tyres hold."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Final
 

@@ -8,8 +8,6 @@ front (to a fifth, or 5 pixels); of random controls, objects that nothing hides,
 Prints the shares; ends with 0 only if 99 % of the labels and all controls hold.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

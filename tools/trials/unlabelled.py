@@ -10,8 +10,6 @@ Reported is also how much of what has a label lies in regions: one over everythi
 dataset; ends with 4 where a pixel is left over, or where the validator counts one.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

@@ -8,8 +8,6 @@ client says in one line what to run. With --airsim that line is run, and the top
 ends with 0 only if all steps are good.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

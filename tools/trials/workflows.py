@@ -6,8 +6,6 @@ Each job gets a clone of the last commit and a bare environment, as ``actions/ch
 Whole test suites run elsewhere and are left out, unless ``--everything`` is said. Exit code 1 if a command fails.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

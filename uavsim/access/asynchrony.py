@@ -1,7 +1,5 @@
 """Knowledge of an agent at an instant: its own images, and those of others that have arrived by then."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Rasters of the map and of boxes around an agent, as models of nuScenes' form take them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Labels of a dataset as a whole, which installed packages make when its last scene is there (``uavsim.further_labels``)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

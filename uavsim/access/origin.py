@@ -1,7 +1,5 @@
 """The simulator that drew a dataset's images, in the words that its report, card and recording open with."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

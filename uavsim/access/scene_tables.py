@@ -1,7 +1,5 @@
 """The rows of a scene by token, and what they say of images, scans and boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Choice of the boxes that an image shows."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

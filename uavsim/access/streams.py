@@ -1,7 +1,5 @@
 """Readings at a rate of their own, beside the samples."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from uavsim.errors import DatasetError

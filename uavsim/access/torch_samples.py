@@ -1,7 +1,5 @@
 """A map-style ``torch.utils.data.Dataset`` of samples; torch is imported when it is asked for, and is no dependency."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Sequence
 from typing import Any

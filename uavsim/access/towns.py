@@ -1,7 +1,5 @@
 """The maps of a town: where vehicles drive, and its roads as shapes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Voxels of a sample that lie in files beside a dataset; an installed package reads them (``uavsim.voxels``)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

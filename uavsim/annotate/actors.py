@@ -1,7 +1,5 @@
 """Actors of a recording that get labels, and what does not change about them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pixels that an object would have with nothing in front of it."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

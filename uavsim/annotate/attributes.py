@@ -1,7 +1,5 @@
 """Attributes: what an object is doing, at most one a box, as the devkit's evaluation wants it."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Boxes and tracks: where every labelled actor is at every keyframe, all from that tick's snapshot."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

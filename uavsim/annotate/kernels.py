@@ -5,8 +5,6 @@ which it enters and leaves. The coefficients are float32, everything else is flo
 """
 
 # ruff: noqa: PLR0917 (kernels take their arrays by place)
-from __future__ import annotations
-
 import math
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """Points of lidars and radars: how many each box has, and the class of every point."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.images import points

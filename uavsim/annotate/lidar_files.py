@@ -6,8 +6,6 @@ the devkit insists on. Its points are those of drone 0's lidar; where the rig ha
 the ground; without any the file is empty, which the devkit and its evaluations accept as long as no points have labels.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

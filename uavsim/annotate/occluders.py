@@ -1,7 +1,5 @@
 """Occluders: of every occluded box the actor in front, counted in the masks that the labels are counted in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A user's choices about labels."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 
 from uavsim.errors import InputError

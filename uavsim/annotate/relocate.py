@@ -1,7 +1,5 @@
 """Label a scene again from what the dataset keeps of its recording; the images have moved, nothing else has."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

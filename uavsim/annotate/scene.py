@@ -4,8 +4,6 @@
 same labels.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

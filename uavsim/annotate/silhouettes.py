@@ -3,8 +3,6 @@
 A pixel's ray and a box meet or not (slab test in the box's own frame): ``kernels`` loops over the pixels.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

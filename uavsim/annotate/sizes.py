@@ -5,8 +5,6 @@ box that cannot be true is replaced from ``records.classes``, whose sizes are cl
 the instance is flagged ``uav_size_source: table``.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

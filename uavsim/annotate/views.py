@@ -1,7 +1,5 @@
 """Every box in every image of its keyframe: as it was measured in the client, or from the masks, camera by camera."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -6,8 +6,6 @@ that show something nearer than the object can hide it: scenery that is not grou
 recorded, whatever is nearer than the box.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

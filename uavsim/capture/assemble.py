@@ -1,7 +1,5 @@
 """All sensors at one tick, or an error: the only place where measurements meet poses and truth."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

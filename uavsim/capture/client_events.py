@@ -13,8 +13,6 @@ protocol the worker speaks. Fields that a reader does not know are ignored; an e
 sign of life and nothing else (``UnknownEvent``); an event that lacks a field is an error.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Final, Literal

@@ -4,8 +4,6 @@ The lines are those of ``client_events.py``. libcarla may abort this interpreter
 starts it watches its heartbeats. It ends when its standard input does, so it never outlives its supervisor.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

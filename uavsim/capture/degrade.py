@@ -4,8 +4,6 @@ Everything is drawn from the degradations' own seed, the scene, the agent and th
 hang on another's.
 """
 
-from __future__ import annotations
-
 import zlib
 from typing import Any, Final
 

@@ -5,8 +5,6 @@ view contradicts, a mask id has one left once it was seen from a side or from ab
 seen: a sliver of a vehicle that the simulator does not list may lie within another's box. Whoever stays in doubt is nobody.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The place where labels may look at masks while they are in memory; who looks is for the client worker to say."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

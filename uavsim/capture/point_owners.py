@@ -1,7 +1,5 @@
 """Map the actor ids at points to instance ids, proven by the boxes of that tick."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

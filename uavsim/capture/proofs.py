@@ -3,8 +3,6 @@
 ``Modality.proof`` names them. A proof sees all readings of its modality at a tick, and returns what is stored of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol

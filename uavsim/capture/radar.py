@@ -6,8 +6,6 @@ sensor in ``vx, vy``, over ground in ``vx_comp, vy_comp``, as nuScenes has them;
 sensor; fluctuation, multiple paths and clutter are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

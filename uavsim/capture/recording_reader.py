@@ -1,7 +1,5 @@
 """Read a recording that ``recording_writer`` left: the log whole, the images where they lie."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any, Final, TypeVar

@@ -4,8 +4,6 @@ The simulator takes float32 locations and Euler angles. A pose is rounded to tho
 rounded pose read back: the measurement and its label come from the very same numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 

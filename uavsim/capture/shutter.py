@@ -3,8 +3,6 @@
 Each of these images was proven to be of its tick and pose before it comes here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Exit codes: 0 good, 1 our own mistake, 2 bad input, 3 simulator or system, 4 dataset not valid, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import errno
 import importlib
 import importlib.metadata

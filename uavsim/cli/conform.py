@@ -1,7 +1,5 @@
 """``uavsim conform``: what a simulator can do, beside what the headless simulator does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """``uavsim annotate``, ``convert`` and ``export``: work on datasets and recordings on disk; no simulator needed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

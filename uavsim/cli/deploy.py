@@ -1,7 +1,5 @@
 """``uavsim deploy``: make the flows known to a Prefect server."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import typer

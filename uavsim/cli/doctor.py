@@ -1,7 +1,5 @@
 """``uavsim doctor``: one command before a long run."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from typing import Annotated

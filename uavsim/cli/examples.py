@@ -1,7 +1,5 @@
 """One place for the examples of all ``--help`` texts; a test parses every line as typer would."""
 
-from __future__ import annotations
-
 from typing import Final
 
 EXAMPLES: Final[dict[str, tuple[str, ...]]] = {

@@ -1,7 +1,5 @@
 """The options that override what a dataset's YAML says, the same of every command that has them."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """``uavsim publish``, ``verify`` and ``reproduce``: hand a dataset on, check a download, make a scene again."""
 
-from __future__ import annotations
-
 import json
 from datetime import date as calendar_date
 from functools import partial

@@ -1,7 +1,5 @@
 """``uavsim replay``, ``twins`` and ``adopt``: recorded motion shown again, with something changed."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """``uavsim mock-sim``, ``airsim-settings`` and ``calibrate``: the simulators and what they need to know."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

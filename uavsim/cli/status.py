@@ -1,7 +1,5 @@
 """``uavsim status``: what is done, flying, quarantined and missing."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import defaultdict

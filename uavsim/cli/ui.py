@@ -1,7 +1,5 @@
 """``uavsim ui``: the account's own Prefect server, to look at runs in a browser."""
 
-from __future__ import annotations
-
 import signal
 from typing import Annotated
 

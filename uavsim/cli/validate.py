@@ -1,7 +1,5 @@
 """``uavsim validate``: check a dataset on disk."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

@@ -5,8 +5,6 @@ behind an entry is imported by ``simulate/session.py``, in the client process al
 entry-point group ``uavsim.backends``: the entry's name is the topology, its value a ``Backend``.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The base of every configuration model: frozen, strict about types, unknown keys refused, numbers finite."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import itertools

@@ -1,7 +1,5 @@
 """``flight_plans/datasets/*.yaml``: what a dataset is made of."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Any, ClassVar, Literal, Self
 

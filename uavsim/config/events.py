@@ -3,8 +3,6 @@
 Defaults were set so that median sizes agree with AirCopBench's annotators (docs/events.md); none is learned.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator

@@ -1,7 +1,5 @@
 """From pydantic's list of errors to the one line that helps: what is wrong, what was there, what was probably meant."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias, TypeVar, get_args
 

@@ -1,7 +1,5 @@
 """``flight_plans/formations/*.yaml``: the shape that a swarm keeps around the point that follows the route."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Annotated, Literal, Self
 

@@ -1,7 +1,5 @@
 """The common part of blocks of agents on the ground."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from uavsim.config.base import Model, Reference

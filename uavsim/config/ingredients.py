@@ -1,7 +1,5 @@
 """The blocks of a dataset's YAML that belong to ingredients: one model whose fields are the registry's keys."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Annotated, Any
 

@@ -3,8 +3,6 @@
 One JSON file holds every text that planning asked for, by what it was asked for as: a name, or a path as it was typed.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

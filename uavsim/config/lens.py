@@ -1,7 +1,5 @@
 """The lens of a camera in a rig: ``lens: {model: equidistant, coefficients: [...]}``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Annotated, Final, Literal, Self

@@ -1,7 +1,5 @@
 """The overrides that a person requests of what a dataset's YAML says."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field

@@ -1,7 +1,5 @@
 """The block of a radar in a rig: ``mounted: {NOSE: {radar: {range_m: 120}}}``."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

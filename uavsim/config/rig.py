@@ -1,7 +1,5 @@
 """``flight_plans/rigs/*.yaml``: the sensors that an agent carries."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Final, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``flight_plans/<town>.yaml``: the routes of one town."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Annotated, Any, ClassVar, Literal, Self

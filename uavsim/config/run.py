@@ -1,7 +1,5 @@
 """The settings of a run: which simulators, how they are started, how long they may take, when they are given up."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self

@@ -1,7 +1,5 @@
 """JSON Schemas of every YAML file, so that an editor completes keys and marks mistakes."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The shutter of a camera in a rig: ``shutter: {readout_s: 0.02, exposure_s: 0.01}``."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Final, Self
 

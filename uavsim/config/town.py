@@ -1,7 +1,5 @@
 """``town_configs/<town>.yaml``: a town as the planner and the simulators need it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator

@@ -1,7 +1,5 @@
 """``flight_plans/weather/*.yaml``: a weather, still or changing over the scene."""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator

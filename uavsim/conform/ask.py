@@ -1,7 +1,5 @@
 """A short way to write answers down: one object a capability."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Lay the answers of one simulator beside those of another: as here, other, or not there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby

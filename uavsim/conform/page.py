@@ -1,7 +1,5 @@
 """The page that lays a simulator's answers beside the headless simulator's; it stands alone, with no script and no network."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Final
 

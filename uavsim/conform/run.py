@@ -1,7 +1,5 @@
 """Ask a simulator everything, one probe a process, and gather the answers."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

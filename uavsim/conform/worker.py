@@ -5,8 +5,6 @@ python -m uavsim.conform.worker NAME --carla HOST:PORT --airsim HOST:PORT
 It prints a line of JSON for each answer as soon as it has it, and a last one without an answer.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json

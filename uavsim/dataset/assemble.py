@@ -1,7 +1,5 @@
 """Assemble a dataset's tables from its scenes' fragments: copying text, so time grows with the bytes and memory does not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field

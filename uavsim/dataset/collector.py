@@ -1,7 +1,5 @@
 """Python's collector of cycles: rows of tables have none, and it would walk over all of them again and again."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """``uavsim convert``: a whole dataset from one dialect into another, scene by scene; image files are hard-linked."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path

@@ -7,8 +7,6 @@ nearest float32 quaternion is written instead, which lies 1e-7 rad beside it and
 Source: transforms3d ``quat2euler`` (axes sxyz), UAV3D ``uav_converter.py`` ``get_matrix``.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -4,8 +4,6 @@ Packed, each table is one compressed run of JSON rows, one a line, exactly as it
 dataset is then copying, and takes time and memory that grow with nothing but the bytes.
 """
 
-from __future__ import annotations
-
 import json
 import operator
 import zlib

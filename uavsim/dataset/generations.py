@@ -1,7 +1,5 @@
 """The names of a scene's files when it was flown again: the same as ever, but for the mark of its generation."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from uavsim.dataset.fragment import Fragment

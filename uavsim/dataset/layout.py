@@ -1,7 +1,5 @@
 """Places of a dataset's files: from a recording's own paths to ``samples/``, ``sweeps/`` and each modality's folder."""
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The columns of ``calibrated_sensor`` that say a camera's lens and shutter, written and read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

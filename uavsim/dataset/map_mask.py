@@ -4,8 +4,6 @@ The devkit puts the bottom left pixel at (0, 0) of the map frame, but towns lie 
 town's ``mask_origin_map_m``, which the table ``map`` repeats as ``uav_mask_origin``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The names in a dataset's tables, held against the one rule before anything makes a path of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 

@@ -4,8 +4,6 @@ Tables that we wrote have their rows in the order of the scenes, so every table 
 takes the rows that belong to it. Tables in any other order are read whole and grouped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Columns that start with ``uav_`` are ours and may be missing in a dataset of oth
 Source: nuScenes schema (nuscenes-devkit, ``docs/schema_nuscenes.md``).
 """
 
-from __future__ import annotations
-
 from typing import NotRequired, TypeAlias, TypedDict
 
 from uavsim.typing import JsonDict

@@ -1,7 +1,5 @@
 """Some images of a dataset as a dataset of its own: the tables without what belongs to the others, chains and sums whole."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Set
 from typing import Any, Final, cast
 

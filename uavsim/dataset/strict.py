@@ -4,8 +4,6 @@ Fields that the devkit does not know start with ``uav_``; tables that it does no
 ``visibility_detail`` and ``ignore_region``. It ignores both. docs/formats-tables.md describes every field.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import UTC, datetime
 

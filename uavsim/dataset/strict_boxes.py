@@ -1,7 +1,5 @@
 """Boxes of the strict dialect: annotations, instances and what each camera saw of them."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import numpy as np

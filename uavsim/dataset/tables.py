@@ -4,8 +4,6 @@ Any JSON reader takes such a file as the array that it is; a reader that knows t
 some hundred rows. Tables that others wrote (all in one line, or indented) are read whole.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Tokens: the primary keys of every table, the same in every run and in both dialects."""
 
-from __future__ import annotations
-
 import hashlib
 
 

@@ -4,8 +4,6 @@ Names, indices and colours are nuScenes' own (nuscenes-devkit: ``utils/color_map
 unmodified devkit evaluates and draws them.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.dataset.rows import AttributeRow, CategoryRow, SemanticTagRow, VisibilityRow

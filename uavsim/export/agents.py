@@ -7,8 +7,6 @@ sees or hits, from first to last, without its own; visibility, ``num_lidar_pts``
 alone. Who has no lidar has an empty ``LIDAR_TOP`` on the ground below it, and counts pixels in ``num_lidar_pts``.
 """
 
-from __future__ import annotations
-
 import json
 from contextlib import ExitStack
 from pathlib import Path

@@ -10,8 +10,6 @@ Source: AirV2X-Perception ``opencood/utils/airv2x_utils.py``, ``opencood/data_ut
 SkyLink-V2X ``data_logger/utils.py``, ``object_configs/sample.yaml``.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Mapping
 from pathlib import Path

@@ -5,8 +5,6 @@ object with a range as planned. Beside AOT's files, ``encounters.json`` keeps wh
 and the exact range, closing speed and tight box of every object.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -5,8 +5,6 @@ frames lie between. It is valid with 30 rows or more that come nearer than 330 m
 ``calculate_encounters.py``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median

@@ -6,8 +6,6 @@ upwards at rest, as in the original. Steering and wheels are those of the motion
 battery and torque are modelled. Source: nuscenes-devkit, can_bus/README.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 

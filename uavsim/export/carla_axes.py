@@ -3,8 +3,6 @@
 Source: OpenCOOD ``opencood/utils/transformation_utils.py``, ``opencood/utils/pcd_utils.py``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

@@ -5,8 +5,6 @@ Beside COCO's own fields an annotation has ``amodal_bbox`` (the projected box), 
 and the token of its 3D box. Category ids are nuScenes' indices.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

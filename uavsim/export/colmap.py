@@ -6,8 +6,6 @@ taken from every depth image, thinned, without what moves; each has the one obse
 Source: COLMAP's documentation, "Output Format".
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass

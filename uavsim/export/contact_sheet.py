@@ -3,8 +3,6 @@
 Read back from the written tables, so that what people look at is what users of the dataset get.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Final

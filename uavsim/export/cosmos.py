@@ -6,8 +6,6 @@ last frame of those that are too short is repeated.
 Source: ``carla_cosmos`` in carla-simulator/carla, branch ue58-dev; Cosmos Transfer 2.5, "Inference Guide".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import repeat

@@ -3,8 +3,6 @@
 Source: ``carla_cosmos.contracts`` in carla-simulator/carla, branch ue58-dev.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The one door to FFmpeg: frames to the bytes of an mp4 or a GIF, by PyAV. The same frames give the same file."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from fractions import Fraction

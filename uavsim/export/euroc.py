@@ -5,8 +5,6 @@ frame, the world is the map. ``T_BS`` takes points from the sensor to the body. 
 and the files of ``V1_01_easy``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final

@@ -10,8 +10,6 @@ frame's own instant, in that pose's frame, as Griffin's delayed infos have them.
 Source: Griffin, Dataset_Preparation.md and griffin_data_converter/data_utils.py; py123d, parser/griffin.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

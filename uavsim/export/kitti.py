@@ -11,8 +11,6 @@ positive lifts the left side, pitch positive lowers the nose, yaw counter-clockw
 A line of ``dont_care`` is KITTI's own ``DontCare`` of ``label_2``, which has a box in the image and nothing else.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

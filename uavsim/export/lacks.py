@@ -1,7 +1,5 @@
 """Warnings about what a format will lack, given before anything is written."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

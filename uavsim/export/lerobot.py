@@ -3,8 +3,6 @@
 Written without LeRobot. Source: huggingface/lerobot, ``src/lerobot/datasets`` at 0.4 to 0.6 (``CODEBASE_VERSION = "v3.0"``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final

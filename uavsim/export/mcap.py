@@ -5,8 +5,6 @@ Topics: ``/tf`` (map to drones, drones to cameras and lidars), ``/<CHANNEL>/imag
 a camera's frame is optical. Stamps are the samples' own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final

@@ -6,8 +6,6 @@ and every ``data_prefix`` to "".
 Source: mmdetection3d v1.4 ``tools/dataset_converters/update_infos_to_v2.py``, ``mmdet3d/datasets/nuscenes_dataset.py``.
 """
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The images of a scene at all times, and where they show what moves: what reconstructions of still scenes leave out."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

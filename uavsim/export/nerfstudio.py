@@ -7,8 +7,6 @@ something moves.
 Source: nerfstudio docs, "Data conventions".
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final

@@ -7,8 +7,6 @@ OpenAD reports by a scene's number which dataset it is of. So a scene gets a num
 of OpenAD's five, and one of ``once`` where it is in none. Numbers without a scene have no objects.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 The parts of a corner case are one object: its box in the image holds the pixels of all, its box in space the boxes of all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -10,8 +10,6 @@ somebody's are left out.
 Source: OpenCOOD ``opencood/data_utils/datasets/basedataset.py``, ``opencood/utils/box_utils.py``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """A file for writers that print a line for each error of the disk and hide its reason."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ An agent is a vehicle with a second of past and six seconds of future at hand, t
 Source: nuscenes-devkit, eval/prediction/splits.py, for the file's form; who is in it is our choice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The request to every exporter, and its source: scenes of ``uavsim.access``, in any dialect."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

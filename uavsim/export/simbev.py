@@ -5,8 +5,6 @@ others are footprints of boxes. No scene has hazard areas, and riders are one wi
 Source: SimBEV's README, "seg"; its 3.0 has ``hazard`` and barriers.
 """
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Final

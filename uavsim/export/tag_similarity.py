@@ -6,8 +6,6 @@ hypernym 0.72 (above 0.7), things with the same nearest hypernym 0.52 to 0.65 (a
 foreign ones 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final

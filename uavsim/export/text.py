@@ -1,7 +1,5 @@
 """Small files of the exporters, written whole."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -7,8 +7,6 @@ others the newest images that it has then, with their own times and poses; who s
 Source: coperception ``utils/nuscenes_pc_util.py``, ``docs/datasets/v2x_sim.md``.
 """
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A scene as a video for people: chosen cameras as a grid, with the boxes that each shows, read back from the tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

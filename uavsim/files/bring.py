@@ -1,7 +1,5 @@
 """Bring files of a dataset into another folder: by hard link, by copy where the file system has none."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

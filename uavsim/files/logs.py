@@ -1,7 +1,5 @@
 """Logs: regular files that are appended to, and read from their end only."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

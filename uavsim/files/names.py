@@ -4,8 +4,6 @@ File names, scene names, splits and channels of a dataset come from files that a
 the rule never reaches a path; a file that a name leads to is looked at with lstat, component by component.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import unicodedata

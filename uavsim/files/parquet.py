@@ -1,7 +1,5 @@
 """The one door to Parquet as tables of numbers: an array with named fields is a file, a column a field."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Mapping, Sequence

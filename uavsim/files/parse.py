@@ -1,7 +1,5 @@
 """Files of others: only regular ones are read, and whatever is wrong with their JSON is one ``ValueError``."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

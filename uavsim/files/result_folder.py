@@ -1,7 +1,5 @@
 """The folder that a user names for a result: it can be made or written to, and nothing in it leads elsewhere."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ Every folder on the way to a file is opened in its parent and never followed as 
 while a command runs is refused.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import weakref

@@ -1,7 +1,5 @@
 """Temporary folders that outlive nobody: those of killed processes are removed by the next one that makes one."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

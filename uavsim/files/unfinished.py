@@ -1,7 +1,5 @@
 """A dataset of ours without tables: those who would read it say how far its run came, and how to go on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

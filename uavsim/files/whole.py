@@ -5,8 +5,6 @@ name must be on disk before anything that names the file (the ledger) is. Every 
 ``StorageError`` that says what to do.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import json

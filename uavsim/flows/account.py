@@ -3,8 +3,6 @@
 While it is up, its process holds a lock and its address lies beside it; runs of the account then use it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """A run's artifacts in Prefect: tables, summaries and the contact sheet's image, for people and not for machines."""
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Callable, Sequence

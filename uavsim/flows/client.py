@@ -1,7 +1,5 @@
 """The Prefect server that a run speaks to, and the pointing of Prefect's client to it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

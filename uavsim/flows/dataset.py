@@ -1,7 +1,5 @@
 """The flows: what ``uavsim generate`` runs, and what workers run that a deployment calls."""
 
-from __future__ import annotations
-
 from prefect import flow, tags
 
 from uavsim.errors import DatasetError, InputError

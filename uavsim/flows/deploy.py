@@ -1,7 +1,5 @@
 """Register the flows with a Prefect server, so that workers on any machine can run them."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The front of all runs but short ones: a town is a flow run, a scene a task run, as are tables, sheet and validation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

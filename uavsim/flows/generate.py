@@ -1,7 +1,5 @@
 """``uavsim generate``: check, bring up simulators and Prefect side by side, run the job, say how it went."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """The square of ground around an agent, seen from above: pixels of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

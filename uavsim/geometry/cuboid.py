@@ -4,8 +4,6 @@ A box frame is flu: length along x, width along y, height along z, origin at the
 height); nuScenes files write (width, length, height).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -3,8 +3,6 @@
 Paths are sampled at increasing times; between two samples both move evenly.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -12,8 +12,6 @@
 the same axis east: names, not a turn; nothing is ever swapped, only mirrored.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -8,8 +8,6 @@ straight continuation takes their place, for boxes that reach out of the image.
 Sources: OpenCV docs, "Camera Calibration and 3D Reconstruction" and "Fisheye camera model"; Kalibr wiki, "Supported models".
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

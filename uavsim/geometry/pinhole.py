@@ -1,7 +1,5 @@
 """The pinhole camera: ``optical`` points (x right, y down, z forward, metres) to pixels; (0, 0) is the top left corner."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.errors import FrameError

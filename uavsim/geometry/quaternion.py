@@ -4,8 +4,6 @@ A rotation has two quaternions, q and -q; what leaves this module has w >= 0 (wh
 not 0 is positive), so that equal rotations are written as equal numbers.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

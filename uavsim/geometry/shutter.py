@@ -4,8 +4,6 @@ A row is read at the step that is nearest to its own instant, so that all that i
 the instant at which its first row begins to be exposed; the rows follow evenly within the readout.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -8,8 +8,6 @@ flipped, F = diag(1, -1, 1). A body's flu flips the same way, so
     angular velocity is axial: -F w, because a mirror turns the sense of every rotation.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -5,8 +5,6 @@ of saturated strength, for every shift of the outline by up to 8 pixels. *Mask*:
 ring outside (Hellinger's distance of histograms). What they are in the image as it was before is what the new one is held to.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -11,8 +11,6 @@ Encoders are deterministic: the same array gives the same bytes. PNG of levels 0
 cv2's (its JPEG is libjpeg-turbo); both release the GIL while they work.
 """
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast

@@ -1,7 +1,5 @@
 """The image of a worse camera: capture, blur and sensor noise, in that order, all seeded."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import cv2

@@ -4,8 +4,6 @@ Drawing functions change ``canvas`` in place; it must be a C-contiguous (H, W, 3
 fractions allowed (drawn with 1/16 pixel precision); points far outside the canvas are fine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias, cast
 

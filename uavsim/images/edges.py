@@ -1,7 +1,5 @@
 """Edges of images, and regions made wider."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import cv2

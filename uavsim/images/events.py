@@ -4,8 +4,6 @@ Record: column, row, nanoseconds from the image's time stamp (below or at 0: it 
 brighter, 0 where it became darker. Records are in the order of time. A file without a record has had no event.
 """
 
-from __future__ import annotations
-
 import io
 from typing import Any, Final, TypeAlias
 

@@ -4,8 +4,6 @@ A file is the float32 202021.25, width and height as int32, then float32 (u, v) 
 1e9 is unknown. Source: Middlebury flow code, ``README.txt`` ("PIEH").
 """
 
-from __future__ import annotations
-
 import struct
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Light of stored images: they are made for screens; light adds up in linear values."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

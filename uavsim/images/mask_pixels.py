@@ -1,7 +1,5 @@
 """Counts of instance masks, in one pass over their pixels."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any, Final, TypeAlias, cast
 

@@ -1,7 +1,5 @@
 """Images for viewers: smaller copies, masks with a colour for each object, and the outlines of areas."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import cv2

@@ -14,8 +14,6 @@ that is left to OpenCV, which also knows what is wrong with a file.
 Source: PNG specification (W3C, third edition), sections 5.2 (signature and chunks), 9 (filtering), 10 (zlib).
 """
 
-from __future__ import annotations
-
 import itertools
 import struct
 import threading

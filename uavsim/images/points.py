@@ -5,8 +5,6 @@ metres; intensity 0..255; ring 0 is the lowest beam.
 .bin      beside it: rows (instance id, semantic tag) of uint16, little-endian, in the same order.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, TypeAlias
 
 import numpy as np

@@ -3,8 +3,6 @@
 Everything is counted from histograms of 8-bit images, so that an image costs few milliseconds.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ The devkit's reader (``RadarPointCloud.from_file``) wants a byte after the last 
 numbers for an empty one, and drops points by their states unless these are 0 (valid) and 3 (unambiguous).
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, TypeAlias
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Regions of an image that show a road user without a box: a car of a town's mesh, of which the simulator has none."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import cv2

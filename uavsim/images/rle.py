@@ -4,8 +4,6 @@ Source: cocodataset/cocoapi ``maskApi.c`` (``rleToString``): from the fourth num
 before; five bits a character, the sixth says that more follow, all moved up by 48.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.errors import DatasetError

@@ -1,8 +1,6 @@
 """Shadow on the ground around objects: its brightness against the same kind of ground in the sun."""
 
 # ruff: noqa: PLR0917 (kernels take their arrays by place)
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The start of a process that runs kernels, and does nothing else with matrices."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from types import ModuleType

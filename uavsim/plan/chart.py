@@ -1,7 +1,5 @@
 """A town seen from above with what will fly over it: roads, routes, formations and what the cameras see of the ground."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

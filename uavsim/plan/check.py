@@ -1,7 +1,5 @@
 """Check configuration files and what they refer to, without a simulator."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

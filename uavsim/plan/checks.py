@@ -1,7 +1,5 @@
 """Checks of a flight at every step: the town's ends, its obstacles, and distance between drones."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.config.town import TownConfig

@@ -1,7 +1,5 @@
 """Parts of a plan that are their configuration in other words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The rig that agents on the ground carry."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from uavsim.config.ground import OnGround

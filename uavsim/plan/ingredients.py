@@ -1,7 +1,5 @@
 """The contexts in which an ingredient plans: first the town of a dataset, then each scene of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """Numbers of a dataset's scenes: town, route, split and seed follow from the number alone."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ heights). It is sampled densely by length; along it runs a speed that never asks
 legs of different speed, before stops and after them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Final
 

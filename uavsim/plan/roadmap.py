@@ -4,8 +4,6 @@ A reader of the plan view alone (line, arc, spiral, poly3, paramPoly3); it feeds
 "Road plan view".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Make a town's routes once, as YAML that anyone can edit: one closed round trip over each cell of a grid of the town."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -4,8 +4,6 @@ Drone numbers follow UAV3D where it has a shape: cross is 0 centre, 1 front, 2 b
 around again one spacing farther out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

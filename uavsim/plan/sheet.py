@@ -1,7 +1,5 @@
 """A canvas, or a panel of one, that shows the map frame from above: what the drawings of plans share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Route and formation to where every drone is at every step."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.config.formation import Formation

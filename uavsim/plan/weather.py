@@ -1,7 +1,5 @@
 """CARLA's weather presets and what a weather file makes of them over a scene."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The dataset card: README.md with the YAML header that the Hub reads, and the certificate."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 

@@ -4,8 +4,6 @@ The hash of a scene's files is the SHA-256 of the lines ``<sha256>  <name>`` of 
 of the packed table rows. The card holds the certificate as a JSON block.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -3,8 +3,6 @@
 Source: Croissant Format Specification 1.1; Croissant RAI Specification 1.0; W3C PROV-O.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Licences that a dataset may be published under."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

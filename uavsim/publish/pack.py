@@ -1,7 +1,5 @@
 """Write the whole pack: Parquet, shards, Croissant, card, licence, and the hash of every file."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -4,8 +4,6 @@ The schema carries the features of the ``datasets`` library, so that ``datasets.
 files with no script. Images are the dataset's own bytes.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, suppress

@@ -1,7 +1,5 @@
 """The nuScenes folder as tar files, with an index that says where each file lies; the same files give the same bytes."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import tarfile

@@ -1,7 +1,5 @@
 """Statements of a dataset about itself: the responsible-AI fields, filled from its tables and its certificate."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@
 ``SHA256SUMS`` alone, reported by the publisher in another place, proves the whole pack.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator

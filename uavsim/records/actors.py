@@ -1,7 +1,5 @@
 """The actors of a scene: what does not change about each, and where all of them are at one tick."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from uavsim.geometry.se3 import SE3

@@ -1,7 +1,5 @@
 """Names of channels: ``CAMERA_FRONT_id_3`` is camera FRONT of drone 3; ``ScenePlan`` makes these names."""
 
-from __future__ import annotations
-
 from typing import Final
 
 __all__ = ["agent_id", "agent_name", "agent_of", "channel_without_kind", "split_channel"]

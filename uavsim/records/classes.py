@@ -6,8 +6,6 @@ Source: CARLA docs, "Vehicle catalogue" and "Semantic segmentation camera", 0.9.
 lidarseg's category table, ``eval/detection/utils.py``; UAV3D ``nusc_tracking/projects/utils.py`` (27 names).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, get_args

@@ -1,7 +1,5 @@
 """A plan's record of agents that take images by clocks of their own, between the keyframes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from uavsim.records.sensors import Agent

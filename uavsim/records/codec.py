@@ -14,8 +14,6 @@ something of ours, named there:
 A field that a reader does not know is refused, and so is a record without one that it knows: no version misreads another.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import sys

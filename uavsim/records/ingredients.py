@@ -6,8 +6,6 @@ ask the registry and branch on no name. This module imports none of the parts, s
 client of a simulator. docs/how-to-add-to-a-scene.md shows one made from the start.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

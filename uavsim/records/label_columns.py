@@ -5,8 +5,6 @@ the group ``uavsim.label_columns``) is written where a dataset asks for it, ``la
 must not depend on what happens to be installed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 

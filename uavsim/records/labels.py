@@ -5,8 +5,6 @@ columns. The rows of ``BoxLabels`` are sorted by (sample, instance id), those of
 in which both dialects write them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal

@@ -3,8 +3,6 @@
 Source: nuScenes-lidarseg's category table and the devkit's ``utils/color_map.py``.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

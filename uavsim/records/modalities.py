@@ -20,8 +20,6 @@ Arrays as captured, by modality:
 | ``semantic`` | (H, W) uint8 tags of CARLA's palette (table ``semantic_tag``) |
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal

@@ -8,8 +8,6 @@ its content; the headless simulator has a mesh of its own for each.
 Source: CARLA docs, "Blueprint library" and "Catalogue: props", 0.9.16; nuScenes, instructions to annotators.
 """
 
-from __future__ import annotations
-
 from typing import Final, Literal, TypeAlias
 
 __all__ = ["MESHES", "PROPS", "PROP_MESH", "PropLabel"]

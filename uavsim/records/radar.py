@@ -1,7 +1,5 @@
 """The parameters of a radar."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -5,8 +5,6 @@ left-handed frame was left at the simulator's door; positions and angles convert
 On disk it is ``log.msgpack`` and one file a measurement: ``recording_writer`` and ``recording_reader`` of ``capture``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A town's vector map as other rooms and users see it; an installed package reads it (entry points ``uavsim.road_maps``)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol, TypeAlias
 

@@ -1,7 +1,5 @@
 """Arrays of a lens's wide pinhole image, made into those of the lens: ``Modality.through_lens``."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Final
 

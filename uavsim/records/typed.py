@@ -1,7 +1,5 @@
 """Checks of values against the type hints of records: what was read from a file is held against what the record says."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import types

@@ -1,7 +1,5 @@
 """Word lists that planning and writing share, said once."""
 
-from __future__ import annotations
-
 from typing import Final
 
 __all__ = ["WEATHER_PARAMETERS"]

@@ -1,7 +1,5 @@
 """Measures of a dataset's tables, counted scene by scene in little memory."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final

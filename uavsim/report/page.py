@@ -1,7 +1,5 @@
 """The page, by its template: everything that a dataset says is text, escaped by the template engine."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined

@@ -1,7 +1,5 @@
 """The plots of the report as SVG in the page's text colour, so that they are read by day and by night; by no library."""
 
-from __future__ import annotations
-
 import base64
 import math
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """Small images of the report: contact sheets of samples, thumbnails of findings."""
 
-from __future__ import annotations
-
 import base64
 from dataclasses import dataclass
 from typing import Final

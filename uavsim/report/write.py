@@ -1,7 +1,5 @@
 """Put the report together: measure, plot, ask the validator and the ledger, render, write."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@
 links image by image, ``OUT/adopted.json`` says of each object in each keyframe's image whether it is where its label says.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

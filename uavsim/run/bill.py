@@ -4,8 +4,6 @@ Read from the ledger and the manifests alone. Attempts that were killed with the
 was flown anew the last flight counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 

@@ -1,7 +1,5 @@
 """Scenes whose images show nothing are refused before anything is made of them."""
 
-from __future__ import annotations
-
 from uavsim.errors import SceneVoid
 from uavsim.images.codec import decode_rgb
 from uavsim.records.modalities import RGB

@@ -1,7 +1,5 @@
 """The context of a run: its simulators and its output, opened once and handed on; nothing global knows of it."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Look before a long run: one short flight a town, measured, and what usually goes wrong, each with its remedy."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

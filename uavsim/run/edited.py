@@ -3,8 +3,6 @@
 Scenes that are committed stay valid as long as their plans are the same, so a file may change in what they do not need.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

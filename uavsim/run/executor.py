@@ -3,8 +3,6 @@
 A ``Front`` says who runs its parts: threads of this process (``threads.py``), or Prefect (``flows/front.py``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The end of a run: tables from the committed scenes, the validator's quick look, the contact sheet."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

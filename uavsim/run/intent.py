@@ -1,7 +1,5 @@
 """The intent of a run, known before anything is started or written: ``uavsim generate --dry-run``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from uavsim.run.context import prepared

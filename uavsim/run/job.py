@@ -1,7 +1,5 @@
 """The job of a command, decided completely before anything is started or written."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field

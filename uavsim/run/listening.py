@@ -1,7 +1,5 @@
 """Sockets of a run's processes that listen where others than programs of this machine could reach them."""
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Iterator

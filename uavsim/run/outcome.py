@@ -1,7 +1,5 @@
 """The outcome of one scene's task, as the ledger's entry has it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from rich.text import Text

@@ -1,7 +1,5 @@
 """The state of a folder and its needs: read from the ledger, no Prefect, no simulator."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fly scenes of an existing dataset anew with the settings that it keeps in ``.uavsim/dataset.json``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from uavsim.config.overrides import Overrides

@@ -4,8 +4,6 @@ A replay is a job as any other: it is planned, flown, labelled, committed and va
 ingredient of each plan.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Make scenes again from a dataset's card alone, and compare hashes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,8 +3,6 @@
 It is the one parameter of every flow. The overrides are fields of its own, so that the form is one list.
 """
 
-from __future__ import annotations
-
 from pathlib import PurePath
 
 from pydantic import BaseModel, ConfigDict, Field

@@ -1,7 +1,5 @@
 """From a request to a job: every name is looked up and every scene is planned once before anything is started."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import platform
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ A scene's failure is counted in the ledger and becomes quarantine after ``attemp
 is the simulator slot's failure, not the scene's; storage that cannot be written ends the run, and the next one continues.
 """
 
-from __future__ import annotations
-
 import hashlib
 import socket
 import threading

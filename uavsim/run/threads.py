@@ -3,8 +3,6 @@
 To start Prefect's server takes more of the processor than a short scene does, and nobody looks at a run of seconds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial

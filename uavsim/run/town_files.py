@@ -1,7 +1,5 @@
 """Files of a town that ingredients make of its roads: its maps, once a town, known by what they were made of."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading

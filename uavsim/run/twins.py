@@ -5,8 +5,6 @@ those of the recorded one. ``OUT/twin.json`` links image by image; ``OUT/occlusi
 what its twin shows.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ They name things that the worker knows: datasets of its library, simulators of i
 paths of programs come from a run's YAML on the worker's machine alone, which ``UAVSIM_WORKER_RUN`` names.
 """
 
-from __future__ import annotations
-
 import os
 from typing import Final, TypeVar
 

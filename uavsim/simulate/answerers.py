@@ -1,7 +1,5 @@
 """Refuse foreign servers at a backend's ports, each in one line, before a vendor's client or anything else is started."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from uavsim.config.backends import Server, backend_of

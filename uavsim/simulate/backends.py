@@ -10,8 +10,6 @@ AirSim's client is imported by the backends that need it: the first one runs whe
 is asked before its client is let near it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from uavsim.config.backends import AIRSIM, COSYS

@@ -5,8 +5,6 @@ read. Both frames have parallel axes (NED is CARLA's frame with z flipped), so t
 what remains is the residual. A turn between the frames would show in it, and is reported.
 """
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import asdict, dataclass
 from typing import Final

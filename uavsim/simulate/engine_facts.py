@@ -1,7 +1,5 @@
 """Facts of a merged build, and what follows from them; imports no vendor, so that ``doctor`` can read it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Literal
 

@@ -1,7 +1,5 @@
 """Places of the agents beside the drones in a tick: what stands, and what an actor of the scene carries."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

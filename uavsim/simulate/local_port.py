@@ -1,7 +1,5 @@
 """A port on this machine that nobody uses."""
 
-from __future__ import annotations
-
 import socket
 
 

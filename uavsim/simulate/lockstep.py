@@ -1,7 +1,5 @@
 """One clock for everybody: the scene's steps are the simulator's ticks, one by one, none lost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 

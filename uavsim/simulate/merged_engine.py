@@ -10,8 +10,6 @@ Which kind of engine it is, is measured at the first connection: a call that ret
 it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping

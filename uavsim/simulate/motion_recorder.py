@@ -1,7 +1,5 @@
 """Gathers what the simulator says of its actors and drones at each tick of a scene into one ``Motion``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

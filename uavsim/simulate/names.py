@@ -1,7 +1,5 @@
 """Names that both a simulator's settings and its client must agree on."""
 
-from __future__ import annotations
-
 from uavsim.records.sensors import SensorSpec
 
 

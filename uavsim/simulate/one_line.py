@@ -1,7 +1,5 @@
 """Answers of a process that holds libcarla to whoever started it: one line of JSON, then a hard end."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

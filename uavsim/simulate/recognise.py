@@ -5,8 +5,6 @@ step has a time limit, so a port that says nothing costs seconds. Source of the 
 on rpclib); NNG's greeting: the SP protocol's mapping to TCP.
 """
 
-from __future__ import annotations
-
 import socket
 import time
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Open a simulator backend by its topology's name: the three ports, ready to fly scenes one after another."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

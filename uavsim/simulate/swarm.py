@@ -1,7 +1,5 @@
 """The swarm that flies exactly as planned (topology ``carla``)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.geometry import unreal

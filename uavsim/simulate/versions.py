@@ -1,7 +1,5 @@
 """Versions of CARLA that people have, and what of a dataset each of them cannot give; pure."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.errors import SimulatorError

@@ -4,8 +4,6 @@ A scene that is flown again gets files with names of their own (another generati
 ones stay, and stay in the tables, until new tables that no longer name them are in their place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Evidence of a scene that was given up: reasons, plan, the client processes' last words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

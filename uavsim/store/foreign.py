@@ -4,8 +4,6 @@ Before the exchange everything gets a second name in the new folder (hard links)
 between is moved; of two files that then have one name, the one changed last keeps it and the other stays beside it.
 """
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Iterable
 from itertools import count

@@ -1,7 +1,5 @@
 """``.uavsim/dataset.json``: which dataset a folder holds. A folder with another one is never written to."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """JSON lines per scene beside the data: what happened when, for machines; nothing secret gets in."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

@@ -3,8 +3,6 @@
 ``OUT/.uavsim/`` holds what makes a run resumable; everything else of ``OUT`` is the dataset itself.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass

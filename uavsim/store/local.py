@@ -1,7 +1,5 @@
 """A dataset in a folder: hard links inside one file system, fsync in the right order, kernel locks per scene."""
 
-from __future__ import annotations
-
 import fcntl
 import filecmp
 import os

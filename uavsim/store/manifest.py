@@ -4,8 +4,6 @@
 or that has been replaced, is removed by its manifest: file by file, and only those that are still what was written.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The place a dataset is written to: a folder, or an object store behind the same few verbs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path

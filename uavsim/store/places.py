@@ -1,7 +1,5 @@
 """Open the place that ``--out`` names: a folder, or an fsspec URL."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Final

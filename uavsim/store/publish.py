@@ -5,8 +5,6 @@ version folder that we did not make is not touched. Where the file system cannot
 after the other, and a kill in between is repaired by the next run.
 """
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Iterable
 from typing import Final

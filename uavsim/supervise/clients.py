@@ -1,7 +1,5 @@
 """Test of an interpreter for the clients that a backend needs, before anything is started."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import subprocess

@@ -10,8 +10,6 @@ SIGUSR1 kills everything at once.
 STOP_JSON is a command (a JSON list, may be empty) that is run when everything was killed: ``docker rm -f NAME``.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json

@@ -1,7 +1,5 @@
 """Health of a simulator slot, known without asking its simulator: graphics memory, and its pace over the scenes."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from dataclasses import dataclass

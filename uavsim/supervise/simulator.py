@@ -1,7 +1,5 @@
 """One simulator process: started, known to be ready, stopped, started anew. Attached ones are only watched."""
 
-from __future__ import annotations
-
 import os
 import socket
 import threading

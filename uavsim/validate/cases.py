@@ -1,7 +1,5 @@
 """Checks of corner cases: every scene of a dataset that has them has one, it is seen, and everything has its tag."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

@@ -4,8 +4,6 @@ A finding's code belongs to exactly one place in this list at least; ``validator
 docs/validation-checks.md lists all codes; ``tests/validate/test_checks.py`` holds the page against this list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias

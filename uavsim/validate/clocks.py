@@ -3,8 +3,6 @@
 What a clock shows is computed here by the validator's own line, so that a mistake of the writer's cannot agree with itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

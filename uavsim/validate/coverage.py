@@ -1,7 +1,5 @@
 """Coverage of a dataset, and how much it has to hold: something in every scene, what was asked for spawned, no leaks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final

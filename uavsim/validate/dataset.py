@@ -1,7 +1,5 @@
 """A dataset as the validator sees it: tables as columns, references as row numbers, places by name."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from io import BufferedReader

@@ -3,8 +3,6 @@
 The devkit's packages cannot live beside ours, so nothing here imports them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -3,8 +3,6 @@
 The rules are written here a second time on purpose, so that a mistake of the writer's cannot agree with itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final

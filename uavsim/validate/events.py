@@ -3,8 +3,6 @@
 The files are read by the validator's own few lines, so that a mistake of the writer's cannot agree with itself.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from typing import Any, Final

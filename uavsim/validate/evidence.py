@@ -1,7 +1,5 @@
 """Everything that the checks look at, gathered once: geometry in the map and what was measured in the images."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath

@@ -1,7 +1,5 @@
 """Checks of files: each one named is there, whole, and of the size and format stated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Final

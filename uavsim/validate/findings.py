@@ -1,7 +1,5 @@
 """Findings of the validator, with a place and numbers, and the report around them."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -5,8 +5,6 @@ uav3d (docs/formats-uav3d.md): CARLA's left-handed axes, y flipped; quaternions 
 their matrix; translation is the actor's origin; size is length, width, height; the calibration is the camera's global pose.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -5,8 +5,6 @@ the boxes by their rays: a pixel belongs inside box i if its ray meets the box, 
 silhouette has to be built and boxes that reach behind the camera need no special case.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from typing import Final

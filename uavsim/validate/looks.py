@@ -1,7 +1,5 @@
 """Questions about one image, and the measurements that answer them; without the compiled code that measures."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 

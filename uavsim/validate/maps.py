@@ -3,8 +3,6 @@
 Source: nuscenes-devkit, map_expansion/map_api.py, for what its reader takes for granted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

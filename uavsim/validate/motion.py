@@ -1,7 +1,5 @@
 """Checks of motion: nothing jumps, velocities are those of the displacement, noses point where things go."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Checks of pixels: each box is where its instance is seen, as large as it is seen, and counted as it is seen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final

@@ -4,8 +4,6 @@ The formats are read here by the validator's own few lines, and points are place
 writer's cannot agree with itself.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Checks between tables: every token leads somewhere, chains are whole, counts are right."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -6,8 +6,6 @@ word for the format would agree with their mistakes. A contract in pyproject.tom
 Source: nuScenes schema (nuscenes-devkit, docs/schema_nuscenes.md); extra fields: docs/formats-tables.md.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Literal
 

@@ -1,7 +1,5 @@
 """Checks of single boxes: rotations are rotations, sizes are possible and the same along a track, on the ground."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

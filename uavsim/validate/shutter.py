@@ -3,8 +3,6 @@
 Times of rows are computed here by the validator's own line, so that a mistake of the writer's cannot agree with itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Final
 

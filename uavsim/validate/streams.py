@@ -1,7 +1,5 @@
 """Checks of what is measured at a rate of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

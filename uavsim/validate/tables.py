@@ -4,8 +4,6 @@ A token stays as text once, where it is the row's own; references become row num
 a finding, and the row gets a value that later checks pass over (nan, -1, "").
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterator

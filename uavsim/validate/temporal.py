@@ -1,7 +1,5 @@
 """Checks of time: one clock, one tick a sample, even steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

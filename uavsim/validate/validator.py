@@ -1,7 +1,5 @@
 """The validator: looks at a dataset on disk with every check of ``checks``, and reports."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

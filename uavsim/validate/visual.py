@@ -1,7 +1,5 @@
 """Checks of what an image shows: not black, not frozen, not another camera's, not another tick's, evenly exposed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

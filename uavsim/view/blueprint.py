@@ -1,7 +1,5 @@
 """Arrangement of a recording at first sight: the town on the left, each drone's cameras in a tab on the right."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

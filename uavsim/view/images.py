@@ -1,7 +1,5 @@
 """Cameras of a recording: pinhole, image, mask and projected boxes, a column for each camera."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field

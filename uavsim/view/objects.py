@@ -1,7 +1,5 @@
 """Boxes, tracks and lidar points of a recording, in the map frame."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -11,8 +11,6 @@ Timelines: ``keyframe`` counts through all scenes; ``time`` is the samples' own.
     about                                    what the scene is
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -4,8 +4,6 @@ Rerun's own writer ends at a disk that is full, says so on the terminal, and nev
 recording would wait for ever. So it writes into a pipe, which is read to its end whatever the disk says.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Times in a recording: the keyframe's number and the sample's own time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

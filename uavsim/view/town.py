@@ -1,7 +1,5 @@
 """The ground of a recording: drivable area and its borders, and the lines of the vector map."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

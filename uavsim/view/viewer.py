@@ -1,7 +1,5 @@
 """Start Rerun's own viewer, its window or its web page on this machine alone, and end it when nobody needs it any more."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import socket

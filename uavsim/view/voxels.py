@@ -1,7 +1,5 @@
 """Voxels of a recording: what stands and moves in each sample, by class, as boxes in the map frame."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -8,8 +8,6 @@ alone. On held-out scenes each is scored at fixed latencies by both ways: AP of 
 scenes.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -8,8 +8,6 @@ same images with boxes of other scenes. On held-out scenes the model's AP at 2 m
 Ends with 0 only if all of it holds.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

@@ -4,8 +4,6 @@ It is for tests and trials of training: what an image shows is exactly what the 
 weights learns it. No simulator is needed.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Fixtures that all rooms share: a headless simulator in a process of its own, and a home that is nobody's."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command line: what it refuses is one line, as every other refusal is."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Both ports on one world, as in a merged build: AirSim's calls come back within ticks of CARLA's, from plain sockets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, TimeoutError
 from dataclasses import dataclass

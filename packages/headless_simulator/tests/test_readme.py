@@ -1,7 +1,5 @@
 """The README's examples run as they are written, apart from the ports."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from headless_simulator.terminal import note, note_bug
 

@@ -1,7 +1,5 @@
 """Cameras fire when their drones' clocks say so, in the nearest step; what cannot be is refused at its line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What CARLA's map and rays say of places for corner cases, with lanes and hits on paper."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """A request for corner cases that cannot be: one line with what could, and nothing begun."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

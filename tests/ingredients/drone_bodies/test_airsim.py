@@ -1,7 +1,5 @@
 """AirSim's own bodies stand behind all other actors, where the drones are."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.geometry.se3 import SE3

@@ -1,7 +1,5 @@
 """Bodies are where they were put, with the drones' velocities; another place or a body that is gone voids the tick."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

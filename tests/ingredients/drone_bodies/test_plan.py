@@ -1,7 +1,5 @@
 """A drone's body is where none of its own sensors sees it; what cannot be is refused at its line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What cannot be is refused where it is typed."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 

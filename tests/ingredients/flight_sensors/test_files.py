@@ -1,7 +1,5 @@
 """Files of streams: what is in them, whose motion they are of, and that they are the same bytes again."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Readings against motion worked out on paper, and against what their errors' model predicts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

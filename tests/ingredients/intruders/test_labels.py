@@ -1,7 +1,5 @@
 """Labels of intruders against figures worked out on paper."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Encounters of scenes: from YAML to paths, drawn by the seed, refused with what would do."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

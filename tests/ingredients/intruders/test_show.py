@@ -1,7 +1,5 @@
 """What ``uavsim plan`` shows of encounters."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The solver against figures worked out on paper, and against flights that are measured anew."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

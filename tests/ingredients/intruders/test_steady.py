@@ -1,7 +1,5 @@
 """Labels near the floor: one rule by hand, and a far aeroplane that comes nearer without a label that comes and goes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

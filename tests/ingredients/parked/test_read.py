@@ -1,7 +1,5 @@
 """Parked vehicles of a town as standing actors."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import carla

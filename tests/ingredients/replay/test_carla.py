@@ -1,7 +1,5 @@
 """Recorded actors against a world that only notes what it is reported; the real client's commands, no server."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

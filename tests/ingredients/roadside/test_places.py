@@ -1,7 +1,5 @@
 """Poles stand beside the roads of junctions that the swarm passes, and look at the junction's middle."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

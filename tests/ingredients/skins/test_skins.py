@@ -1,7 +1,5 @@
 """Skins: what a file may ask for, what is drawn of it for a scene, and who in a town is painted; nothing flies."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

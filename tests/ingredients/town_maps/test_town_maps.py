@@ -1,7 +1,5 @@
 """Maps of a town are made once, of the roads that its first scene reports; nothing of others is touched."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

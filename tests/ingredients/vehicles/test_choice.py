@@ -1,7 +1,5 @@
 """The cars that carry sensors are the nearest of those that are asked for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Plans show who senses on the ground; what cannot be is refused at its line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Connections to AirSim, through its real client: each is given back."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import threading

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tools.common.plans import rig, scene_plan
 from uavsim.records.sensors import LidarParams, SensorSpec
 from uavsim.simulate.airsim.settings import airsim_settings

@@ -1,7 +1,5 @@
 """Masks have 16 bits, and the headless simulator's report actors by 15 of them: larger ids are not flown with."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

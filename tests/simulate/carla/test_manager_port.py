@@ -1,7 +1,5 @@
 """A Traffic Manager's port is closed to others; its manager can be woken. The trial ``lost_wakeups`` waits for real hangs."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

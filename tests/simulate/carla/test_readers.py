@@ -1,7 +1,5 @@
 """Measurements of CARLA's client, worked out on paper."""
 
-from __future__ import annotations
-
 import struct
 
 import numpy as np

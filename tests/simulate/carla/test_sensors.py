@@ -1,7 +1,5 @@
 """Lidars beside cameras, held against tick, pose and whole turn; the world is a stub that hands over measurements."""
 
-from __future__ import annotations
-
 import queue
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Numbers of AirSim's segmentation: patterns give what one name after the other gave, and movers are distinguished."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Images of a held world: what is old, of another drone or of another moment does not pass."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Kept captures are recorded as flown ones are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the trial of late messages compares, by cases worked out on paper."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

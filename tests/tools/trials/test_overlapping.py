@@ -1,7 +1,5 @@
 """What the soak counts: boxes that overlap, by cases worked out on paper."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

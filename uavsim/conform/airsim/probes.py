@@ -1,7 +1,5 @@
 """Questions to one drone: placing, flight, clock, images, sensors on the ground, objects."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from typing import Final

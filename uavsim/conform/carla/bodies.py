@@ -1,7 +1,5 @@
 """Mask ids, boxes and depth of one body at a time, far above the town; the sizes of all vehicles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Lockstep, poses and stamps: is a reading of the tick and of the place that were asked for."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Iterator

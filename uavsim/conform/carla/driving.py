@@ -1,7 +1,5 @@
 """Motion: a car's and a walker's answer to their controls, Ackermann's controller, the Traffic Manager."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final

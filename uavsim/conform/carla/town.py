@@ -1,7 +1,5 @@
 """The server, its town, its lights and signs, the weather, and what a ray hits."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Dialects: the ways to write a dataset's tables, one object each; installed packages add theirs (``uavsim.dialects``)."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.dataset.dialects.base import Conversion, Dialect, FileMove, Frames

@@ -1,7 +1,5 @@
 """A dialect: one object that distinguishes it from others, and turns it into the strict dialect and back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias

@@ -1,7 +1,5 @@
 """The strict dialect: nuScenes as the unmodified devkit reads it; ``dataset.strict`` makes its rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.dataset.dialects.base import Dialect, Frames

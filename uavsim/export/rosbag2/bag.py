@@ -3,8 +3,6 @@
 Messages come in the order of time. Stamps and times are the dataset's own; what has one stamp is of one tick.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby

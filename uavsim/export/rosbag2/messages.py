@@ -1,7 +1,5 @@
 """A dataset's content as ROS 2 messages: REP 103's axes and units, stamps of the samples to the nanosecond."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 

@@ -1,7 +1,5 @@
 """Names of topics and frames, in the ways that robots' software knows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Clocks of the drones' own: each takes images at its own times, between keyframes that all take together."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.records.ingredients import Ingredient

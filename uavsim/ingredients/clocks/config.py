@@ -1,7 +1,5 @@
 """The key ``clocks`` of a dataset's YAML."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator

@@ -1,7 +1,5 @@
 """Plan the times at which each agent's cameras fire, and what becomes of the messages that they send."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

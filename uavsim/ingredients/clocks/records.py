@@ -1,7 +1,5 @@
 """The plan's record, which the scene's own schedule reads."""
 
-from __future__ import annotations
-
 from uavsim.records.clocks import ClocksPlan
 
 __all__ = ["ClocksPlan"]

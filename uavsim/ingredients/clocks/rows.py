@@ -1,7 +1,5 @@
 """Rows of the tables of clocks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.dataset.schema import Tables

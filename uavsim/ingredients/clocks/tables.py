@@ -1,7 +1,5 @@
 """The tables of clocks, of images between keyframes by their clocks, and of the messages that these make."""
 
-from __future__ import annotations
-
 from typing import Final, TypedDict
 
 from uavsim.dataset.schema import Table

@@ -1,7 +1,5 @@
 """Objects that ordinary traffic never shows, where the town's map allows them and a camera sees them."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.records.ingredients import ActorKind, FileKind, Ingredient

@@ -3,8 +3,6 @@
 Nothing of a case moves: its actors have no physics and no driver, as in a replay.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, TypeAlias, cast

@@ -3,8 +3,6 @@
 They are ``flight_plans/corner_cases/*.yaml``, and the key ``corner_cases`` of a dataset's YAML chooses among them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 

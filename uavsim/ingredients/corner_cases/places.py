@@ -4,8 +4,6 @@ Everything is in the map frame, metres. What only the simulator knows (is the gr
 of sight) is asked of a ``Ground``.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field

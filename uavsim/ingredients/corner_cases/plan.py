@@ -1,7 +1,5 @@
 """Choice of a scene's corner cases, by its number and the dataset's seed; their places are found on the town's map."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

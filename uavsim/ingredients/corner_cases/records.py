@@ -4,8 +4,6 @@ A case is an object that ordinary traffic never shows. It has one part or severa
 plan says what and by which rule; the place itself is found on the town's map when the scene is populated, from the same seed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, get_args

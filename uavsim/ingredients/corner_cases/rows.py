@@ -4,8 +4,6 @@ A part of a case is an instance with boxes of its own, as everything else. That 
 called, stands in tables of our own; nuScenes' classes do not know of it.
 """
 
-from __future__ import annotations
-
 from uavsim.dataset.rows import InstanceRow
 from uavsim.dataset.schema import INSTANCE, Tables
 from uavsim.dataset.tokens import token

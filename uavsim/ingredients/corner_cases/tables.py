@@ -1,7 +1,5 @@
 """The tables of corner cases."""
 
-from __future__ import annotations
-
 from typing import Final, TypedDict
 
 from uavsim.dataset.schema import Table

@@ -1,7 +1,5 @@
 """Bodies of the swarm's drones: what the other agents see of each."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.records.ingredients import ActorKind, Ingredient

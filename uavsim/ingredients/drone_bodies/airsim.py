@@ -1,7 +1,5 @@
 """The drones' bodies in a merged build: AirSim draws its vehicles itself, and they are described where it places them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final

@@ -1,7 +1,5 @@
 """The drones' bodies in a CARLA world: props without physics, put where the drones are before each tick. Imports ``carla``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final

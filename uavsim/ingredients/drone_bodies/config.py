@@ -1,7 +1,5 @@
 """The key ``drone_bodies`` of a dataset's YAML."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

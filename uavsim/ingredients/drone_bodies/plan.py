@@ -1,7 +1,5 @@
 """Where a drone's body sits: above its sensors, out of their sight."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The plan of the drones' bodies."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

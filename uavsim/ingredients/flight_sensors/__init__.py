@@ -1,7 +1,5 @@
 """Sensors of a flight controller: IMU, GNSS, barometer and magnetometer of each drone, at rates of their own."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.records.ingredients import Ingredient

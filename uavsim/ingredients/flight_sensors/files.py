@@ -1,7 +1,5 @@
 """The files of the streams, and their rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

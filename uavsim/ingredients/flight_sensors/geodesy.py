@@ -1,7 +1,5 @@
 """Latitude, longitude and height of places in the map frame, whose plane touches the WGS 84 ellipsoid at the origin."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

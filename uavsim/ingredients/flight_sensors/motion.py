@@ -4,8 +4,6 @@ They are twice differentiable: acceleration and turning rate are exact derivativ
 of every image.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

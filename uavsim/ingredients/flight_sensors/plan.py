@@ -1,7 +1,5 @@
 """The flight controllers of a dataset's carriers: the same in each scene, with errors of the scene's own."""
 
-from __future__ import annotations
-
 import importlib.util
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """A plan's record of the sensors of flight controllers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The table of what is measured at a rate of its own."""
 
-from __future__ import annotations
-
 from typing import Final, TypedDict
 
 from uavsim.dataset.schema import Table

@@ -1,7 +1,5 @@
 """Intruders that fly into the swarm's way, on paths that are solved from how they are to pass."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.records.ingredients import ActorKind, FileKind, Ingredient

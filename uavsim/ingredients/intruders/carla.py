@@ -4,8 +4,6 @@ A stock CARLA has no aeroplane. The headless simulator has all five kinds; for a
 blueprints of a build that has them, or static meshes of its content, which CARLA's own ``static.prop.mesh`` shows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final

@@ -1,7 +1,5 @@
 """Encounters drawn: each seen from above, its range over time, and its track across the camera's image."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """``flight_plans/encounters/*.yaml``: what flies into the swarm's way, asked for one by one or drawn from distributions."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator

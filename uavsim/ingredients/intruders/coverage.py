@@ -1,7 +1,5 @@
 """Coverage of a dataset's encounters, laid beside what its YAML wants."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

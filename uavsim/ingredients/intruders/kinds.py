@@ -1,7 +1,5 @@
 """Kinds of intruders: sizes, how fast they fly, and AOT's names of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Literal
 

@@ -1,7 +1,5 @@
 """Labels of encounters in the air: what each intruder is in each image of the camera that it passes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from uavsim.geometry.se3 import SE3

@@ -6,8 +6,6 @@ point on the sphere of that distance around the own drone, at which the relative
 both. The path through that point and the place where the encounter begins is then the only one.
 """
 
-from __future__ import annotations
-
 import cmath
 import math
 from dataclasses import dataclass

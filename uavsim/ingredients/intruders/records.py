@@ -1,7 +1,5 @@
 """A plan's records of intruders."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from uavsim.geometry.se3 import SE3

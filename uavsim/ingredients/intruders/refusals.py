@@ -1,7 +1,5 @@
 """Why a request for an encounter is refused, and the nearest request that is possible."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Rows of the tables ``encounter`` and ``intruder_view``: encounters in the air beside the nuScenes tables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from uavsim.dataset.schema import Tables

@@ -1,7 +1,5 @@
 """Checks that an intruder is inside its camera's image, and that AOT's rule takes its encounter."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.geometry import pinhole

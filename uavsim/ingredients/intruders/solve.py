@@ -4,8 +4,6 @@ Of range, closing speed, distance and time of the closest approach, three decide
 the nearest possible request of one that is refused.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field

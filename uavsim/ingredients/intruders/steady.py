@@ -1,7 +1,5 @@
 """Labels of small intruders that do not flicker: what is not decided stays, and a size is left by a margin only."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The tables of encounters in the air."""
 
-from __future__ import annotations
-
 from typing import Final, NotRequired, TypedDict
 
 from uavsim.dataset.rows import Vector

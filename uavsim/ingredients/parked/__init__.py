@@ -1,7 +1,5 @@
 """Parked vehicles that are parts of the town, labelled as vehicles."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.records.ingredients import ActorKind, Ingredient

@@ -1,7 +1,5 @@
 """A town's parked vehicles in a CARLA world. Imports ``carla``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

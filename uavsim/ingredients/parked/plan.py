@@ -1,7 +1,5 @@
 """The choice of whether a scene's parked vehicles are read: the dataset's."""
 
-from __future__ import annotations
-
 from uavsim.ingredients.parked.records import ParkedPlan
 from uavsim.plan.ingredients import ScenePlanner, TownPlan
 

@@ -1,7 +1,5 @@
 """Read a town's parked vehicles: CARLA's objects come in, our records go out. Imports no vendor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

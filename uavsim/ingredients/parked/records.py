@@ -1,7 +1,5 @@
 """A plan's records of parked vehicles."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 __all__ = ["ParkedPlan"]

@@ -1,7 +1,5 @@
 """A recorded scene shown again: each actor is put where it was, at each tick, in place of everything else."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.records.ingredients import Ingredient

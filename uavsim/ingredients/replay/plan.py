@@ -1,7 +1,5 @@
 """A scene's plan to that of its replay: the recording takes the place of traffic, and of the drones that fly as they did."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """A plan's records of a replay."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from uavsim.records.actors import ActorInfo, ActorStates

@@ -1,7 +1,5 @@
 """Sensors on poles beside the road."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.records.ingredients import Ingredient

@@ -1,7 +1,5 @@
 """Find where roadside units stand on a CARLA map. Imports ``carla``."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import carla

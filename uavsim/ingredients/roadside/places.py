@@ -1,7 +1,5 @@
 """Places of poles at junctions that a swarm passes: pure, knows no simulator. Map frame, metres."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """The roadside units: the same number in each scene."""
 
-from __future__ import annotations
-
 from uavsim.ingredients.roadside.config import Roadside
 from uavsim.ingredients.roadside.records import RoadsidePlan
 from uavsim.plan.ground import check_in_town, check_outside, rig_on_ground

@@ -1,7 +1,5 @@
 """A plan's records of roadside units."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Another skin of a recorded scene: colours of vehicles and of the town, weather and sun, or other traffic."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.records.ingredients import FileKind, Ingredient

@@ -1,7 +1,5 @@
 """The colours of a town in a CARLA world. Imports ``carla``."""
 
-from __future__ import annotations
-
 from fnmatch import fnmatchcase
 
 import carla

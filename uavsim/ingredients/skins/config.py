@@ -1,7 +1,5 @@
 """``flight_plans/skins/*.yaml``: distributions of which each twin draws another look for each scene."""
 
-from __future__ import annotations
-
 import colorsys
 from typing import Annotated, Any, ClassVar, Literal, Self
 

@@ -1,7 +1,5 @@
 """A skin drawn for one scene: the plan of a replay in it, or of the same flight over other traffic."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

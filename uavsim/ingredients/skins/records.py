@@ -1,7 +1,5 @@
 """A plan's records of a skin."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 __all__ = ["Paint", "SkinPlan"]

@@ -1,7 +1,5 @@
 """The table of skins: what was drawn for a scene."""
 
-from __future__ import annotations
-
 from typing import Any, Final, TypedDict
 
 from uavsim.dataset.schema import INSTANCE, Table, Tables

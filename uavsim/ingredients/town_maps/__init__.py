@@ -1,7 +1,5 @@
 """Vector maps of the towns that are flown, written beside the dataset's tables."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.records.ingredients import Ingredient

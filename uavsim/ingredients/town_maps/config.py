@@ -1,7 +1,5 @@
 """The key ``maps`` of a dataset's YAML."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field

@@ -1,7 +1,5 @@
 """The same maps for each scene of a dataset; an installed package makes them of the town's roads."""
 
-from __future__ import annotations
-
 from uavsim.environment import install_line
 from uavsim.ingredients.town_maps.records import MapsPlan
 from uavsim.plan.ingredients import ScenePlanner, TownPlan

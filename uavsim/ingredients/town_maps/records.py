@@ -1,7 +1,5 @@
 """A plan's record of the maps that are written."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 __all__ = ["MapsPlan"]

@@ -1,7 +1,5 @@
 """Vehicles that drive by CARLA's Traffic Manager."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.records.ingredients import ActorKind, Ingredient

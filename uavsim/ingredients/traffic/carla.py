@@ -1,7 +1,5 @@
 """Vehicles under CARLA's Traffic Manager. Imports ``carla``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import carla

@@ -1,7 +1,5 @@
 """The key ``traffic`` of a dataset's YAML: what drives and walks, and whether parked vehicles are labelled."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, StringConstraints, model_validator

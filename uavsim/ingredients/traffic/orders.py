@@ -1,7 +1,5 @@
 """Decide who spawns where and in what colour: pure and seeded, knows no simulator."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Vehicle blueprints: UAV3D's 17 cars, and the names that CARLA gave them later."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.ingredients.traffic.config import Traffic

@@ -1,7 +1,5 @@
 """Vehicles of the traffic that carry sensors."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.records.ingredients import Ingredient

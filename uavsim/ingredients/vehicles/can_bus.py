@@ -1,7 +1,5 @@
 """A sensing vehicle's own state at every tick, as a stream: the source of nuScenes' CAN bus messages."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Choose the vehicles of the traffic that carry sensors. Imports ``carla``."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import carla

@@ -1,7 +1,5 @@
 """The cars of the traffic that carry sensors: pure, knows no simulator. Map frame, metres."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase

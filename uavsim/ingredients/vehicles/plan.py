@@ -1,7 +1,5 @@
 """The vehicles that carry sensors: the same number in each scene."""
 
-from __future__ import annotations
-
 import importlib.util
 
 from uavsim.environment import install_line

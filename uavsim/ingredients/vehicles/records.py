@@ -1,7 +1,5 @@
 """A plan's records of vehicles that carry sensors."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 

@@ -1,7 +1,5 @@
 """Pedestrians under CARLA's walker controllers."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from uavsim.records.ingredients import ActorKind, Ingredient

@@ -1,7 +1,5 @@
 """Walkers under CARLA's controllers. Imports ``carla``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast

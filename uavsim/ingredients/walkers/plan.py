@@ -1,7 +1,5 @@
 """The walkers of a scene: a number of the dataset's."""
 
-from __future__ import annotations
-
 from uavsim.ingredients.walkers.records import WalkersPlan
 from uavsim.plan.ingredients import ScenePlanner, TownPlan
 

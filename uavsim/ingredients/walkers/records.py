@@ -1,7 +1,5 @@
 """A plan's records of walkers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 __all__ = ["WalkersPlan"]

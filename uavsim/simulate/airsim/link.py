@@ -5,8 +5,6 @@ the spawn offset and the town's measured origin, so that nothing above it knows 
 AirSim's and Cosys-AirSim's clients have the same classes under another name; only one of them is in an environment.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import importlib

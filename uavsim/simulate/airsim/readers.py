@@ -3,8 +3,6 @@
 ``Modality.airsim`` names them. Source: AirSim docs/image_apis.md and docs/lidar.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final

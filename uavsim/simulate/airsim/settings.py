@@ -4,8 +4,6 @@ Source: AirSim docs/settings.md. Lengths are NED metres from PlayerStart (vehicl
 degrees; AirSim's roll, pitch and yaw have CARLA's signs.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from uavsim.records.modalities import ordered

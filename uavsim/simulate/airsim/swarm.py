@@ -1,7 +1,5 @@
 """The two ways in which a swarm uses AirSim: it only shows the drones, or it flies them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """A town's buildings, as a CARLA server lists them. Imports ``carla``."""
 
-from __future__ import annotations
-
 import carla
 import numpy as np
 

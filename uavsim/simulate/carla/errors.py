@@ -1,7 +1,5 @@
 """Turn libcarla's exceptions into ours where they enter. Imports no vendor: they are ``RuntimeError``s."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """Measurements of CARLA's sensors for one tick, on their way through libcarla's threads."""
 
-from __future__ import annotations
-
 import queue
 import time
 from collections.abc import Callable, Collection

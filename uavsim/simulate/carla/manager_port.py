@@ -14,8 +14,6 @@ Sources: ``TrafficManagerLocal.cpp`` (``Run``, ``SynchronousTick``, ``SetSynchro
 LibCarla 0.9.16; rpclib's messages are ``[0, id, name, arguments]`` in msgpack; dup2(2), epoll(7), unix(7).
 """
 
-from __future__ import annotations
-
 import os
 import socket
 from pathlib import Path

@@ -4,8 +4,6 @@ Controls and traffic lights are in the state that the server sends at each tick;
 for, which is done where images show them. CARLA says nothing of doors, bones and wheels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import cast
 

@@ -1,7 +1,5 @@
 """The OpenDRIVE text of the town that a CARLA server has loaded, and its buildings."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

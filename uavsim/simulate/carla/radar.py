@@ -4,8 +4,6 @@ CARLA takes the sensor's motion from where it was a tick before. Ours jump to wh
 nothing; ``capture/radar.py`` makes them of the actors' motion.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import carla

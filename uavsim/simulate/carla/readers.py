@@ -3,8 +3,6 @@
 ``Modality.carla`` names them; only a client's process imports this module. Measurements are those of CARLA's own client.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ actor carries live as long as it. Each measurement is held against the tick and 
 sees what is in it; of what is carried, against its actor's pose in that tick's snapshot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """The context in which an ingredient spawns its actors in a CARLA world, and its result. Imports no vendor."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar

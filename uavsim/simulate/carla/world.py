@@ -4,8 +4,6 @@ libcarla can abort or deadlock its interpreter: nothing here runs outside a clie
 exception is translated where it enters.
 """
 
-from __future__ import annotations
-
 import functools
 import sys
 import time

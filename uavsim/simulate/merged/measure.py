@@ -4,8 +4,6 @@ Nothing is assumed of the build. A plan's traffic drives, the game is paused, an
 tick do then. The process is killed from outside if it hangs.
 """
 
-from __future__ import annotations
-
 import argparse
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict

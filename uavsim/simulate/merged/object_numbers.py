@@ -10,8 +10,6 @@ pattern a class, and questions about single objects are spread over the drones' 
 tick.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

@@ -7,8 +7,6 @@ in a row are equal. An image of an earlier tick, or of another drone, would have
 capture before, of which the digests are kept.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ is held at the captured one and every image is proven by ``proof.py``. Colours o
 masks by ``object_numbers.py``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any

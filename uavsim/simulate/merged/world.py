@@ -1,7 +1,5 @@
 """CARLA's half of a merged build (a ``WorldPort``): the tick that is captured is followed by holding the world."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from uavsim.records.plan import ScenePlan

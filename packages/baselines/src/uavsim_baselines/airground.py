@@ -1,7 +1,5 @@
 """Gains of agents in the air and on the ground by each other: AP at 2 m around an ego of each kind, by who is heard."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command line: ``uavsim-baselines train|predict|evaluate|compare|...``; errors are one line, exit codes are uavsim's."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """All ways to share of one configuration: trained, predicted, scored, and put beside each other in tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The configuration, one YAML for data, grid, model, sharing, training and predictions; frozen, unknown keys are refused."""
 
-from __future__ import annotations
-
 import difflib
 import json
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Predicted and true boxes of one sample: in every camera image, and from above on the ground that the cameras show."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path

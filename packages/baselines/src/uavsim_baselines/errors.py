@@ -5,8 +5,6 @@ UavsimError
     `-- OutOfMemory      3   the machine or the GPU has too little memory for the settings
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from uavsim import UavsimError

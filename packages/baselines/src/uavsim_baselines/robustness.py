@@ -1,7 +1,5 @@
 """Robustness of detections against what the dataset degrades: AP at 2 m for shares of it, as a table and a plot."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A run's folder: predictions of its checkpoint, with detections and tracks side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

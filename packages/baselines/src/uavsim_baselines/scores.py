@@ -1,7 +1,5 @@
 """Scores of a run by ``uavsim evaluate``'s functions."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

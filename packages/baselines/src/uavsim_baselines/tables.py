@@ -1,7 +1,5 @@
 """Tables of scored runs, in Markdown for people and as rows for scripts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final

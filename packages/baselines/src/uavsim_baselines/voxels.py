@@ -5,8 +5,6 @@ the classes of the voxels above it. Truth is what ``uavsim occupancy --grid GRID
 that no drone of the swarm sees neither teach nor count.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager

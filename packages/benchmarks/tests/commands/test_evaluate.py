@@ -1,7 +1,5 @@
 """``uavsim evaluate`` as people call it, on a dataset of ours and on results made from its own boxes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

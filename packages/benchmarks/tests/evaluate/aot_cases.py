@@ -1,7 +1,5 @@
 """Random ground truth and results in AOT's own format."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Random ground truth and submissions in OpenAD's own pickles."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Random samples of axis-aligned boxes with detections, for comparisons by overlap."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

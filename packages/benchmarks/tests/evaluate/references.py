@@ -4,8 +4,6 @@ The answers are stored (``references/*.json``): facts, with the repository and c
 ``scripts/trial references`` asks a checkout again.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Small nuScenes-format datasets with everything odd in them, and results to score on them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

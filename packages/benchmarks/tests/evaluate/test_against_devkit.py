@@ -1,7 +1,5 @@
 """Our nuScenes scores beside the unmodified devkit's, on datasets and results with everything odd in them."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """How answers to questions are read and counted."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """AOT's overlap, encounters and rates on flights written down by hand."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Overlap of boxes from above."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Boxes as arrays: rows stay together, samples ascend, and what is not a box is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Shapley's axioms as laws, its definition by brute force, and a case worked out on paper."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np

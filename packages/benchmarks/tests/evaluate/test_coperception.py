@@ -1,7 +1,5 @@
 """The counts that Where2comm makes of overlaps."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The unmodified devkit's own figures of a result."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

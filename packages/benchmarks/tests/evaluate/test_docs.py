@@ -1,7 +1,5 @@
 """The page on metrics is followed: its module is lifted out, installed with its row, and scores a result."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files of every benchmark with one value exchanged for an odd one: scored, or refused in one line with exit code 2."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle

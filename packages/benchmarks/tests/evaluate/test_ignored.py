@@ -1,7 +1,5 @@
 """Detections in regions to ignore: by hand, and through the command's own functions."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

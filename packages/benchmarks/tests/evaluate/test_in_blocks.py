@@ -1,7 +1,5 @@
 """What is scored block by block, in any order of the file, is what is scored at once."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The benchmarks by name: what is not known is refused with what is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The tables of differences between the modes give the effects that are measured on made-up files."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

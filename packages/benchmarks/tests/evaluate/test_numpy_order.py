@@ -1,7 +1,5 @@
 """The order of numpy 1.22's introsort; that of 200 cases with ties is held by test_references."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """nuScenes detection on boxes written down by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """nuScenes tracking on tracks written down by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """OpenAD's matching by meaning."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from pathlib import Path

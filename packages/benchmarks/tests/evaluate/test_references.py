@@ -1,7 +1,5 @@
 """Every run holds our scores against what the benchmarks' own programs answered."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

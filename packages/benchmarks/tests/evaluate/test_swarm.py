@@ -1,7 +1,5 @@
 """Overlaps and the swarm's matches in blocks are those at once."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The scores that UAV3D makes of overlaps."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Made-up samples: two or more drones with one camera, objects by their pixels in each image."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.geometry.se3 import SE3

@@ -1,7 +1,5 @@
 """Groups of images with facts that differ from sample to sample."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim_benchmarks.questions.facts import Group, ObjectSeen, View

@@ -9,8 +9,6 @@ must agree. The encounters that AOT's tool finds must be those that the export l
 Prints one JSON line; ends with 4 where something differs.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

@@ -7,8 +7,6 @@ names. AOT, OpenAD and AirCopBench are scored on made-up cases in their own form
 the dataset that docs/evaluation.md names.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

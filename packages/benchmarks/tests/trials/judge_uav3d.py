@@ -7,8 +7,6 @@ of each version is judged: every info file must be written, and the truth must s
 where a check fails.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

@@ -9,8 +9,6 @@ figures must be ours. Writes ``sheet.png``, every corner case cut out of its ima
 all of it holds.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import pickle

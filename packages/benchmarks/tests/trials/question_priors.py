@@ -8,8 +8,6 @@ the accuracy is the mean over the seeds, each of which draws anew; the interval 
 many questions once. Ends with 4 where a model is further above chance than that and five points.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

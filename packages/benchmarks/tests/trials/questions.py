@@ -9,8 +9,6 @@ its options. `AirCopBench_evaluation/evaluation.py` must give all right answers 
 are always A what they are worth, and must read each letter out of plain answers. Ends with 0 only if all holds.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib.util
 import json

@@ -7,8 +7,6 @@ program needs, where the judges' environment lacks it. With --write the answers 
 were compared.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

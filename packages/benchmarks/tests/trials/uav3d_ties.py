@@ -7,8 +7,6 @@ numpy says that UAV3D's install.md pins, 1.22.3, in every case; of the others it
 and how far it is off. Ends with 4 where a case differs under 1.22.3, or no PYTHON has it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Start the headless simulator from the command line."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

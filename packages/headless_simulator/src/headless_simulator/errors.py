@@ -5,8 +5,6 @@ ClientError            the text is the answer, in one line
     CallRefused        a call that is understood and cannot be carried out
 """
 
-from __future__ import annotations
-
 
 class ClientError(Exception):
     """Something that a client did wrong; the text is what it gets."""

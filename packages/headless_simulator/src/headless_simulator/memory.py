@@ -1,7 +1,5 @@
 """Memory settings of this process."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 from typing import Final

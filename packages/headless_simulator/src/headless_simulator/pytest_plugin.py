@@ -1,7 +1,5 @@
 """A fixture for pytest, and a mark on the tests that start simulators; pytest finds this module by its entry point."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -6,8 +6,6 @@ to right and on in the next row of blocks where the image is narrower than 384 p
 JPEG. Masks show the sky everywhere, depth is 1,000 m everywhere.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 import zlib

@@ -4,8 +4,6 @@ All coordinates are the simulator's own: Unreal's axes in metres, x forward, y r
 (pitch, yaw, roll) in degrees as CARLA sends them. This package shares no code with uavsim, on purpose.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 

@@ -5,8 +5,6 @@ block; of a block inside another, the outer one counts what the inner one leaves
 a microsecond.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 import time

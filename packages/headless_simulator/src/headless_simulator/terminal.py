@@ -1,7 +1,5 @@
 """Lines on the standard error stream, for the people who started the simulator."""
 
-from __future__ import annotations
-
 import sys
 import traceback
 from typing import Final

@@ -8,8 +8,6 @@
 Where pytest is installed, the fixture ``headless_simulator`` gives one that serves a whole session of tests.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

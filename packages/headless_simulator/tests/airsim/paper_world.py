@@ -3,8 +3,6 @@
 The renderer casts one ray per pixel in numpy with its own formulas, so it cannot share a mistake with the real one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

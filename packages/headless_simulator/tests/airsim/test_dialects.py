@@ -1,7 +1,5 @@
 """Cosys-AirSim's dialect beside AirSim's, from a socket; the real clients fly against it in uavsim's own tests."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgpackrpc

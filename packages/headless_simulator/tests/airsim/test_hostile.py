@@ -1,7 +1,5 @@
 """What is no message at all: garbage, messages without end, clients that never read."""
 
-from __future__ import annotations
-
 import random
 import resource
 import socket

@@ -1,7 +1,5 @@
 """The port itself: names, arguments, several clients, and faults."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import socket

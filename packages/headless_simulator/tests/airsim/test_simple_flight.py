@@ -1,7 +1,5 @@
 """Every mission is flown as AirSim's own flight code flew it: the traces say how they were made."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A drone flies under a crown and beside a trunk, and not through them; origins are free of both."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One headless simulator for the real client's tests; the client runs in processes of its own, for it can abort them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

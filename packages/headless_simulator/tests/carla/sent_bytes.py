@@ -1,7 +1,5 @@
 """Batches of commands as bytes, in any of the ways in which msgpack writes them."""
 
-from __future__ import annotations
-
 import itertools
 import struct
 

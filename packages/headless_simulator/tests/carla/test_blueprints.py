@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from headless_simulator.carla import blueprints
 from headless_simulator.errors import CallRefused

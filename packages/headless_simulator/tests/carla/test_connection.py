@@ -1,7 +1,5 @@
 """Bytes and calls that no client should send: the server stays up, stays small and goes on serving others."""
 
-from __future__ import annotations
-
 import random
 import resource
 import socket

@@ -1,7 +1,5 @@
 """What is read at once has the same effects and the same answers, byte for byte, as what is read item by item."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

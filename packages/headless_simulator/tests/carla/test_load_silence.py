@@ -1,7 +1,5 @@
 """The silence around a load, without which the client crashes; ``scripts/trial load-world`` counts its crashes."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

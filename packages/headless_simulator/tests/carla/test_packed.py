@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import msgpack
 import numpy as np
 from headless_simulator.carla import packed, wire

@@ -1,7 +1,5 @@
 """What the unmodified client sees."""
 
-from __future__ import annotations
-
 import pytest
 from headless_simulator.testing import running_simulator
 

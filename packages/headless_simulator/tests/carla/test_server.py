@@ -1,7 +1,5 @@
 """How calls are answered: results, the client's mistakes, and bugs of ours, which are never blamed on the client."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from headless_simulator.carla.settings import Settings
 from headless_simulator.errors import ClientError

@@ -1,7 +1,5 @@
 """States of actors as bytes, against the layout that ``wire`` gives for them."""
 
-from __future__ import annotations
-
 import numpy as np
 from headless_simulator.carla import snapshot, wire
 from headless_simulator.world.actors import SpawnOrder

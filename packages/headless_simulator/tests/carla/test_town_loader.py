@@ -1,7 +1,5 @@
 """A long request of one client is answered beside the requests of the others, asked by two real clients."""
 
-from __future__ import annotations
-
 import concurrent.futures
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What clients send is read once, in one place: shapes, ranges and types, each refusal naming its argument."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What flies: bodies that fill their boxes around the origin, closed and facing outwards."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from headless_simulator.models import ModelLibrary

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 from headless_simulator.render import encode_depth, encode_instance, encode_normal, encode_semantic
 from headless_simulator.scene import STATIC_ID

@@ -1,7 +1,5 @@
 """Small things in the sky: as much of each pixel as they cover, wherever they are between pixels."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import pytest

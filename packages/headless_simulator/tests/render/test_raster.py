@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 from headless_simulator.render.raster import SLACK, fill
 from hypothesis import example, given, settings

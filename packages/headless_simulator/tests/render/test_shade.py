@@ -1,7 +1,5 @@
 """Colour is worked on in parts of rows: none of them may show."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

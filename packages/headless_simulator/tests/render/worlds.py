@@ -1,7 +1,5 @@
 """Small worlds for the renderer's tests: meshes put together by hand, no town generator."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

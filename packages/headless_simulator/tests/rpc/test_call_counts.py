@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from headless_simulator.rpc.call_counts import MOST_NAMES, NAME_SHOWN, CallCounts
 
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from headless_simulator.errors import CallRefused
 from headless_simulator.rpc.arguments import Integer

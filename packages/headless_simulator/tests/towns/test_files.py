@@ -1,7 +1,5 @@
 """OpenDRIVE files as CARLA's own towns have them: what their editors leave behind, their size, their bends."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from headless_simulator.towns.build import built_opendrive

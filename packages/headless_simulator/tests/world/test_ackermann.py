@@ -1,7 +1,5 @@
 """The Ackermann controller against the equations of CARLA's, written here once more."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from headless_simulator.world.actors import SpawnOrder

@@ -1,7 +1,5 @@
 """Who met whom in one tick, worked out on paper."""
 
-from __future__ import annotations
-
 import numpy as np
 from headless_simulator.scene import StaticObject
 from headless_simulator.world import crashes

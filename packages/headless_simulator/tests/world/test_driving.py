@@ -1,7 +1,5 @@
 """What vehicles on four wheels can do: turn no harder than tyres hold, drive over what is lower than their floor."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

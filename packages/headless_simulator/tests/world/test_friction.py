@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from headless_simulator.world.actors import SpawnOrder
 from headless_simulator.world.friction import TRIGGER, number, trigger_half_m

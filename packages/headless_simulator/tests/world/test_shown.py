@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 from headless_simulator.world.shown import movers_of
 from headless_simulator.world.table import PROP, SENSOR, VEHICLE, Table

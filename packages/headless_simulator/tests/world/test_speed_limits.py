@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 from headless_simulator.world.speed_limits import SpeedLimits
 from headless_simulator.world.table import VEHICLE, Table

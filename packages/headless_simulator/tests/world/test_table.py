@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from headless_simulator.world.table import CONTROLLER, PROP, VEHICLE, WALKER, Table
 
 

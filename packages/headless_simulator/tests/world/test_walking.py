@@ -1,7 +1,5 @@
 """Walkers obey their control, with and without physics, and jump."""
 
-from __future__ import annotations
-
 import pytest
 from headless_simulator.world.actors import SpawnOrder
 

@@ -4,8 +4,6 @@ Between two points with directions lies a biarc, two arcs that meet smoothly. An
 more than 5 mm is halved, until none does. Source: nuscenes-devkit, map_expansion/arcline_path_utils.py, for the form.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Areas of a town: lanes, blocks, segments, what can be driven on, walkways, car parks."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field

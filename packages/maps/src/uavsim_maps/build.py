@@ -1,7 +1,5 @@
 """From an OpenDRIVE network to a vector map."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final

@@ -5,8 +5,6 @@ nuScenes' connectivity knows no changes. Where lanes would stay apart, connector
 to the end of the one beside it, both ways; the paint between them must allow it.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """``uavsim map``: a vector map of a town's roads."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

@@ -4,8 +4,6 @@ Which lanes heed a signal is what the file's validities and orientations say; wh
 lanes that lead to it. A line stands where one is painted before the junction, and else at the end of the road.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field

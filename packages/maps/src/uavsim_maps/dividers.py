@@ -1,7 +1,5 @@
 """Lines between lanes: dividers of lanes and of directions, and the paint on lanes' borders in nuScenes' words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Final, TypeAlias

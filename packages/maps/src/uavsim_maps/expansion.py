@@ -4,8 +4,6 @@ Source: nuscenes-devkit, map_expansion/map_api.py. A node has ``z`` besides, and
 begin with ``uav_``; the devkit reads neither.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

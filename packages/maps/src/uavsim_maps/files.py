@@ -1,7 +1,5 @@
 """Files that ``uavsim map`` writes: the map expansion with its rasters, GeoJSON for people, lane graphs for planners."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 

@@ -4,8 +4,6 @@ Lanelet2 has no list of which lane leads to which: one follows another where bot
 the points of lanes that lead to each other are made one here, and a way on that this cannot say is listed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise

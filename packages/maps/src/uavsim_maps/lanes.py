@@ -3,8 +3,6 @@
 A piece is a lane of one section. Pieces of one road that follow each other, and nothing else, are one ``LaneRecord``.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Rasters of a vector map: of the whole town, for the devkit and for people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Where a town's OpenDRIVE comes from: a file, a server that runs, or the headless simulator's own town."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -5,8 +5,6 @@ drivable area, how many lanes are apart, its CAN bus, and with splits of the pre
 score.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys

@@ -3,8 +3,6 @@
 ``.venv-judge/bin/python packages/maps/tests/map_trials/devkit_judge.py DATAROOT NAME FIGURES``
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -5,8 +5,6 @@ by more than half a percent. One reading is the exact integral over a lane of th
 other is py123d's parser (0.7.0), run by a Python that has it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

@@ -3,8 +3,6 @@
 ``scripts/trial map-carla FILE.xodr [FILE.xodr ...]`` prints a line for each town.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

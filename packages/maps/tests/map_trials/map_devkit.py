@@ -5,8 +5,6 @@ gets the export of each agent and the devkit's drawings of each town, to be look
 agent.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

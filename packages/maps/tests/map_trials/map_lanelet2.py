@@ -5,8 +5,6 @@ lanes lead where in the routing graph and not in the map or the other way round,
 latitudes and longitudes lie from the plane at the file's origin, by WGS 84's own formula, and what there is of rules.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

@@ -4,8 +4,6 @@
 ``uavsim export --format agents`` writes it; for the rest see ``maptr_judge.py``.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

@@ -5,8 +5,6 @@
 bar and a check, are replaced by as much.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import sys

@@ -3,8 +3,6 @@
 ``PYTHON py123d_judge.py FILE STEP_M``: ``lanes`` by road, section and lane, ``crossings`` by object, m^2.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import sys

@@ -4,8 +4,6 @@
 ``cameras_map_m`` (M, 3), and ``reach``, half of an image's width at a distance of one.
 """
 
-from __future__ import annotations
-
 import os
 import queue
 import sys

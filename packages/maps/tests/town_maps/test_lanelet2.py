@@ -1,7 +1,5 @@
 """Lanelet2's own loader, rules and routing graph read what is written."""
 
-from __future__ import annotations
-
 import sys
 
 import lanelet2

@@ -1,7 +1,5 @@
 """Where roads come from: a wrong name is bad input, whichever of the three it was meant to be."""
 
-from __future__ import annotations
-
 import pytest
 
 from uavsim.errors import InputError

@@ -4,8 +4,6 @@ Sources: nuScenes-lidarseg's challenge classes (32 -> 16); Occ3D-nuScenes' label
 OccuFly's docs/dataset_notes.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

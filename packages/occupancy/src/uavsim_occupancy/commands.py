@@ -1,7 +1,5 @@
 """``uavsim occupancy``: voxels of a dataset's samples."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

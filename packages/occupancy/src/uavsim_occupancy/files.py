@@ -6,8 +6,6 @@ A file of ours has a row for each layer of voxels of one x, its columns their nu
 flow follows exactly; it is not stored voxel by voxel. Layers are bytes because Parquet would make of each voxel 32 bits.
 """
 
-from __future__ import annotations
-
 import glob
 import io
 import json

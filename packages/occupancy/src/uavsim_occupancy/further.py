@@ -1,7 +1,5 @@
 """Voxels as part of a dataset: ``labels: {occupancy: ...}`` in its YAML; and the choices that the command has, too."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -5,8 +5,6 @@ that what stands stays in its voxel from sample to sample. ``agent``: x ahead, y
 a drone or a car. ``camera``: right, down, forward of a camera's optical frame. ``lidar``: a lidar's own axes and place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType

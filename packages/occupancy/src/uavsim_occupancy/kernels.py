@@ -4,8 +4,6 @@ A pixel's ray is ``eye + depth * way``; ``way`` is one metre deep, so that a dep
 """
 
 # ruff: noqa: PLR0917 (kernels take their arrays by place)
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files of numpy arrays: the same bytes for the same arrays (no times, one compression), and read with a bound of memory."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 import zlib

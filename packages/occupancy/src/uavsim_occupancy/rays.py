@@ -6,8 +6,6 @@ within 1, 2 and 4 m.
 """
 
 # ruff: noqa: PLR0917 (kernels take their arrays by place)
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

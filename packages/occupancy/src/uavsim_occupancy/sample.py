@@ -1,7 +1,5 @@
 """Voxels of one sample: what stands, what moves, what is air, and which cameras see it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

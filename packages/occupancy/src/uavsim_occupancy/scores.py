@@ -5,8 +5,6 @@ classes of matter, those that neither truth nor prediction has left out. ``rayio
 UniOcc's ``ComputeIoU`` and ``ComputeIoUForCategory``, over whole grids, the mean over samples.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise

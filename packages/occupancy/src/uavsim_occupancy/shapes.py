@@ -4,8 +4,6 @@ Nothing here knows a mesh: the shape is what the dataset's depth images prove. W
 a shape seen from a few sides only is too large, never hollow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 

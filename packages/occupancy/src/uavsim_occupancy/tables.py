@@ -1,8 +1,6 @@
 """A table of surfaces, (voxel, class) -> pixels, that images are added to, compiled."""
 
 # ruff: noqa: PLR0917 (kernels take their arrays by place)
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -11,8 +11,6 @@ image of the dataset shows a point, within 10 cm of what its pixel measured: wha
 rest of what is missed was never seen.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 from pathlib import Path

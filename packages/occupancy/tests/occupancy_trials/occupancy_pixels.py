@@ -12,8 +12,6 @@ class of most pixels in it. ``clean``: an image sees a mover's voxel, or somethi
 end in ``strictly`` are of the very voxel.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import sys

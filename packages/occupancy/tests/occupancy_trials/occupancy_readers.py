@@ -10,8 +10,6 @@ xvfb, xdotool and imagemagick show the viewers' windows on a screen of the trial
 to be looked at. The trial ends with 1 where a score of the truth is not 100, or a window stays empty.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,5 @@
 """Files of voxels, read as their readers do."""
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import json

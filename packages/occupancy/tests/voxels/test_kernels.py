@@ -1,7 +1,5 @@
 """Kernels on paper: a ray's voxels, the class of most, a box that is carved."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim_occupancy import kernels

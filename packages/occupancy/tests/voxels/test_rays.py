@@ -1,7 +1,5 @@
 """RayIoU on paper; that it is the reference's number is held by hand, its code needs a GPU."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

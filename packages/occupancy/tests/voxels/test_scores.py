@@ -1,7 +1,5 @@
 """Scores of voxels on paper, and of the truth itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Voxels of a street whose every solid is known on paper: its boxes, two houses and the plane they stand on."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -5,8 +5,6 @@ simulator's left-handed axes with AirSim's NED quaternions; identity ego poses; 
 length, width, height; blueprints as categories; images in ``sweeps/<town>_<row>/<channel>/<ns>.png``; no LIDAR_TOP.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
 

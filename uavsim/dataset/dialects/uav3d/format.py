@@ -4,8 +4,6 @@ What has no place in them travels in columns and tables that nobody else reads (
 that going there and back is the identity.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias

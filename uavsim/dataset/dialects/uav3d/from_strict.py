@@ -1,7 +1,5 @@
 """One scene from the strict dialect to uav3d, row by row."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From the uav3d dialect to the strict one: ours back byte for byte, UAV3D's own tables as far as they say."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

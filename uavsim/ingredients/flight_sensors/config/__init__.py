@@ -1,7 +1,5 @@
 """The key ``flight_sensors`` of a dataset's YAML."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Self
 

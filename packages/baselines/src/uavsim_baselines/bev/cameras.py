@@ -7,8 +7,6 @@ Source: the parameter-free lifting of Simple-BEV (Harley et al., ICRA 2023), wit
 (Li et al., ECCV 2022).
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional

@@ -5,8 +5,6 @@ Row i of a feature map covers x, column j covers y, both ascending; the drone is
 ``dst_T_src``, (..., 4, 4), and neighbours cancel.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

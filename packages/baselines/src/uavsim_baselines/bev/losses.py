@@ -1,7 +1,5 @@
 """The losses of a head's maps."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import torch

@@ -4,8 +4,6 @@ Source: Yin, Zhou, Kraehenbuehl: "Center-based 3D Object Detection and Tracking"
 Deng, "CornerNet", ECCV 2018, as CenterPoint uses it (overlap 0.1, at least 2 cells).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Final

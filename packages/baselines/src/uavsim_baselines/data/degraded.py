@@ -5,8 +5,6 @@ report (the table ``agent_view``): a worse pose, a later arrival, a loss. A shar
 between them deviations of poses and delays shrink in proportion, and so does the part of the losses that count.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The samples of a split, with the cameras, drones and classes that a configuration asks for; pixels are read later."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final

@@ -4,8 +4,6 @@ By how much is of the table ``message`` (``known_at``), or of the keyframes; a l
 sender between two bounds. A sender's pose and images are of the instant at which it took them.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """nuScenes' result files, which ``uavsim evaluate`` scores; boxes are in the frame ``map``."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Blocks of the network; group normalisation, because a batch may hold one sample."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

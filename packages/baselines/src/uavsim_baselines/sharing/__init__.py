@@ -3,8 +3,6 @@
 ``SHARING`` has them by the name that a configuration gives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

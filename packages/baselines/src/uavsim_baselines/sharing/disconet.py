@@ -4,8 +4,6 @@ Source: Li, Ren, Wu, Chen, Feng, Zhang: "Learning Distilled Collaboration Graph 
 teacher is a model with sharing ``early``; ``bev.losses.distillation_loss`` draws the student's features to its.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -5,8 +5,6 @@ Glaser, Kuo, Kira: "Who2com: Collaborative Perception via Learnable Handshake Co
 from about one place; here features are moved into the ego's grid first, as UAV3D's and V2X-Sim's versions do.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

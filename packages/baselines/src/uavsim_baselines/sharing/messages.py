@@ -1,7 +1,5 @@
 """Messages between drones, and the frame in which they are understood."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Final

@@ -5,8 +5,6 @@ Prediction", ECCV 2020, section 3.2. Its compression is left out. Where messages
 makes them has their age in seconds as one more channel, in place of the paper's correction of time.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

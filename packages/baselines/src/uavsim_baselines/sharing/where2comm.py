@@ -5,8 +5,6 @@ NeurIPS 2022; the first round, in which the request map is 1 everywhere. Cells a
 the drones that sent them.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

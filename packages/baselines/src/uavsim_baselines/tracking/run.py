@@ -1,7 +1,5 @@
 """Tracks of predictions, as rows of nuScenes' tracking results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Sources: CenterPoint's ``PubTracker`` (Yin et al., CVPR 2021), which UAV3D's tra
 with distances of centres in place of overlaps, because boxes seen from above rarely overlap from sample to sample.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias

@@ -1,7 +1,5 @@
 """Checkpoints: a file with the configuration, the weights, the optimiser's state and the step; whole or not there."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

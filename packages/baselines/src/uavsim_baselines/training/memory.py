@@ -1,7 +1,5 @@
 """Too little memory, reported in one line with the settings that help."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

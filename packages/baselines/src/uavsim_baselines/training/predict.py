@@ -1,7 +1,5 @@
 """Predictions: the boxes that a model finds in a split, and what was sent for them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 

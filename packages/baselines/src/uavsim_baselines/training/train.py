@@ -1,7 +1,5 @@
 """Training: from a configuration to a checkpoint, resumable at any written step."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """``uavsim evaluate``: score a result with a benchmark's own rules."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """``uavsim events``, ``collaboration`` and ``questions``: what a dataset's images say of themselves and of each other."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field

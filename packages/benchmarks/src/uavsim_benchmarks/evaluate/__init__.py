@@ -9,8 +9,6 @@ score_detections(truth, found).aps["car"]
 
 # ruff: noqa: F401 - the imports are for type checkers; at run time a name is imported when it is asked for: scipy is slow
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 

@@ -1,7 +1,5 @@
 """Overlap of boxes seen from above: along the axes, as UAV3D takes it, and turned, as it is."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

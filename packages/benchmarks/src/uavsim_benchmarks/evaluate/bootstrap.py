@@ -1,7 +1,5 @@
 """Confidence intervals by drawing scenes: samples of one scene resemble each other, so a scene is drawn whole."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Distinguish predictions in the ego's frame from predictions in the global frame: moved, the first are near objects."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -4,8 +4,6 @@ A region is a part of an image. A box is in it when its middle projects there, a
 one stays, so that a known vehicle beside an unknown one is still found.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """Scores as rows of a LaTeX table."""
 
-from __future__ import annotations
-
 from uavsim.escape import latex_text
 from uavsim_benchmarks.evaluate.outcome import Outcome
 

@@ -6,8 +6,6 @@ next (Gale and Shapley: where all boxes prefer in one order, the one stable matc
 all samples and thresholds at once, and only boxes of a prediction's class in a strip around it are looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

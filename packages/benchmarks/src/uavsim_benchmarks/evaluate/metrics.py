@@ -3,8 +3,6 @@
 A metric is a function from an ``EvaluationRequest`` to an ``Outcome``; docs/how-to-add-a-metric.md walks through one.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass

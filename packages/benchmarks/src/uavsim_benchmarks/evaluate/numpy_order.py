@@ -7,8 +7,6 @@ Source: the algorithm of numpy 1.22, ``numpy/core/src/npysort/quicksort.c.src`` 
 larger part put off, insertion below 17 rows, heaps where it goes too deep).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Results of an evaluation: figures for scripts, tables for people, curves for a page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias

@@ -1,7 +1,5 @@
 """An HTML page of one evaluation that stands alone: scores, tables and curves as SVG, drawn by matplotlib."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Choice of the boxes that a benchmark evaluates: near enough, seen by a sensor, and not in a bicycle rack."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.typing import BoolArray, FloatArray, IntArray

@@ -1,7 +1,5 @@
 """Detections scene by scene, though a result file reports samples in any order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

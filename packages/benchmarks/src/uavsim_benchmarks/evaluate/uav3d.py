@@ -4,8 +4,6 @@
 next one, counts in double precision and breaks ties by the order of the file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final

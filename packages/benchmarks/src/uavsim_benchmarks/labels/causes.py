@@ -1,7 +1,5 @@
 """Causes that hinder each object in each image of a sample: a table, from measurements and thresholds alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

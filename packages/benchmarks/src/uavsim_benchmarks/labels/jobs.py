@@ -1,7 +1,5 @@
 """Input of labelling one sample, as plain arrays: taken from the tables in one process, worked on in another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter

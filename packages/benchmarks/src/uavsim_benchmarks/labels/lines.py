@@ -1,7 +1,5 @@
 """Rows as lines of JSON."""
 
-from __future__ import annotations
-
 import json
 
 import orjson

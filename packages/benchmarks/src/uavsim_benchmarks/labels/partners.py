@@ -1,7 +1,5 @@
 """Choice of the drone to ask, for what and why, image by image: from who sees each object better."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Quality of an image, 1 to 5, from what was measured of its pixels: the level of its worst measure."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Labels as JSON rows: one of each image, one of each sample, every label beside the measurement it was made from."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """``uavsim events``: label every image and sample of a dataset, and write the labels as JSON lines."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import time

@@ -1,7 +1,5 @@
 """The tables of ``uavsim twins``: which images have a twin in another weather, and which occlusions a twin proves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

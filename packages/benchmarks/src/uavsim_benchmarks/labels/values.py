@@ -5,8 +5,6 @@ subset are kept: the pixels that it has of the object together; whether it sees 
 pixels); the largest angle between the directions from which it is seen.
 """
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections import Counter

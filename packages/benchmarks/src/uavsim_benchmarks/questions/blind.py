@@ -4,8 +4,6 @@ Every figure is of questions that the model did not learn from: five folds, and 
 fold. A question that can be answered by its text alone measures no perception.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections import Counter

@@ -1,7 +1,5 @@
 """Quality control of questions: form, duplicates, where the right answer stands, and what can be answered without an image."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final

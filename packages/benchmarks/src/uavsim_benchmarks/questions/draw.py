@@ -5,8 +5,6 @@ short, because an answer is an option only while it may still be asked for. UAVs
 answer's letter is drawn evenly and not dealt out in equal numbers: from such numbers a model could infer the rest.
 """
 
-from __future__ import annotations
-
 import difflib
 import itertools
 from collections.abc import Hashable, Sequence

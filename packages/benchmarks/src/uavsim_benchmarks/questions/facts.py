@@ -1,7 +1,5 @@
 """Facts that questions are made from: a few of each image, taken from its labels where its pixels are in memory."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -5,8 +5,6 @@ question of four of them by asking for one, so that nothing in a question's text
 everybody who looks at the images gives the same answer: each limit below has a margin.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """``uavsim questions``: label a dataset, draw questions of every task, check them, and write them with the report."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from functools import partial

@@ -1,7 +1,5 @@
 """A result file of one sample, and what our reader makes of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Confidence maps of a communication graph."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files that are cut off, endless or no text: one line each, and bounded memory."""
 
-from __future__ import annotations
-
 import json
 from itertools import chain
 from pathlib import Path

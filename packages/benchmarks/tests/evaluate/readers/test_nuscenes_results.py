@@ -1,7 +1,5 @@
 """Boxes and files that are wrong: one line each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

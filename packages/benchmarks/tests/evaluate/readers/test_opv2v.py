@@ -1,7 +1,5 @@
 """OPV2V's folders."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

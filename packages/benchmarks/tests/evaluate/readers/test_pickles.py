@@ -1,7 +1,5 @@
 """Pickles are data, and what asks for code is refused unrun."""
 
-from __future__ import annotations
-
 import io
 import os
 import pickle

@@ -1,7 +1,5 @@
 """A headless AirSim 1.8.1: the real client's protocol, real flight, images from the renderer that CARLA's port uses."""
 
-from __future__ import annotations
-
 from headless_simulator.airsim.host import AirSimHost, FaultsLike, NoFaults
 from headless_simulator.airsim.server import AirSimServer
 from headless_simulator.airsim.settings import AirSimSettings, SettingsError, read_settings

@@ -1,7 +1,5 @@
 """Weather and time of day as AirSim's API sets them, given to the world as CARLA's parameters."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The thread that lets simulated time pass: with the wall clock, or as fast as it can for ``simContinueForTime``."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

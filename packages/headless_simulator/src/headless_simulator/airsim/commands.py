@@ -1,7 +1,5 @@
 """Commands that are answered at their end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ Source: ``RpcLibServerBase.cpp``, ``RenderRequest.cpp`` and ``types.py`` of Cosy
 AirSim 1.8.1 (commit 1344870). Where a name is in both and takes as many arguments, the two speak alike here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """One vehicle: where it is, what it is commanded, what it hit."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ asks the viewport for its next frame (AirSim at commit 1344870: ``WorldSimApi.cp
 ``SimModeBase.cpp``, ``RenderRequest.cpp``). All others are answered by AirSim's RPC threads between two ticks as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 

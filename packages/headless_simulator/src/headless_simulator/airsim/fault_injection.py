@@ -1,7 +1,5 @@
 """The same faults file at AirSim's port."""
 
-from __future__ import annotations
-
 import fnmatch
 import math
 from collections.abc import Sequence

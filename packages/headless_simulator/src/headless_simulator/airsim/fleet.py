@@ -5,8 +5,6 @@ command. Simulated time goes in whole steps of 3 ms, as AirSim's does; what ``si
 whole step is kept for the next call, so that many calls together are never a step off.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable, Generator

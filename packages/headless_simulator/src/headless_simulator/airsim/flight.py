@@ -4,8 +4,6 @@ Each yields the time at which it wants to go on and returns what the client gets
 MultirotorApiBase (look-ahead along the path, no braking at its end, landing by descending until the ground stops it).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The earth under the scene: geographic coordinates, air pressure, magnetic field."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

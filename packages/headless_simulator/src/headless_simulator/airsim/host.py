@@ -1,7 +1,5 @@
 """The AirSim server's needs of the world it flies in; the CARLA server's world gives them, tests give a small one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """Images as AirSim sends them: one raster pass of the common renderer, many image types out of it."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Sequence

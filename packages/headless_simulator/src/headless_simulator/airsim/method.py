@@ -1,7 +1,5 @@
 """Descriptions of AirSim's methods: which of their arguments names the vehicle."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Concatenate, Final, TypeAlias

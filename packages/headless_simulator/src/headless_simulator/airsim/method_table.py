@@ -1,7 +1,5 @@
 """The table of AirSim's RPC methods: every module's methods, bound to one simulation."""
 
-from __future__ import annotations
-
 from headless_simulator.airsim.method import Traits
 from headless_simulator.airsim.methods import attitude, flight, images, objects, plots, sensing, world
 from headless_simulator.airsim.simulation import Simulation

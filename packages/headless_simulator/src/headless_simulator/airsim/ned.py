@@ -4,8 +4,6 @@ AirSim's north is Unreal's x, its east Unreal's y, its down minus Unreal's z; ro
 both sides. Source: AirSim's NedTransform (positions flip z; a quaternion (w, x, y, z) becomes (w, -x, -y, z)).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

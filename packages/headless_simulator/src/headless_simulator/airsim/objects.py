@@ -5,8 +5,6 @@ Three kinds share one name space: things of the town (``StaticObject.name``), ac
 (``Ground_Road``, ``Ground_Terrain``, ``SkySphere``), because images of them need an id too.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """The boxes near each vehicle that it could fly into: buildings, poles, trees, parked and moving vehicles."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

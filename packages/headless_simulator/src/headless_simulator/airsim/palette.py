@@ -4,8 +4,6 @@ Source: AirSim docs/seg_rgbs.txt (c) Microsoft Corporation, MIT licence.
 256 colours, 3 hexadecimal bytes each: red, green, blue.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -3,8 +3,6 @@
 The standard library's ``re`` cannot be interrupted and holds the interpreter meanwhile; ``regex`` can.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import regex

@@ -1,7 +1,5 @@
 """Snow and leaves over AirSim's images: weather that CARLA's 14 parameters cannot express."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

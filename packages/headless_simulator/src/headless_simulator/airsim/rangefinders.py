@@ -1,7 +1,5 @@
 """Distance sensors and lidars: rays looked up in depth images of the same renderer that draws the cameras."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final

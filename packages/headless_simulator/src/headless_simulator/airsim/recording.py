@@ -1,7 +1,5 @@
 """``startRecording``: AirSim's airsim_rec.txt with one line a vehicle and interval, in a folder of its own."""
 
-from __future__ import annotations
-
 import threading
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Readings of the sensors on a vehicle, with AirSim's noise drawn from the time: the same moment reads the same twice."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The AirSim port: accepts clients, checks and serves their calls."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

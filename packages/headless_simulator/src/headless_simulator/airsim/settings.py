@@ -1,7 +1,5 @@
 """AirSim's settings.json, read as AirSim reads it: unknown keys are ignored, missing ones get AirSim's defaults."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

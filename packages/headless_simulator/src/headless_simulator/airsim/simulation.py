@@ -1,7 +1,5 @@
 """Everything behind the port: fleet, clock, cameras, objects, weather, and how they hang together."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import replace

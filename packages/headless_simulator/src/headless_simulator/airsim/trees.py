@@ -1,7 +1,5 @@
 """The parts of a tree that stop a drone: its trunk and its crown, not the box around both."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from headless_simulator.scene import FOLIAGE, Float64, Int32, Mesh, StaticObject

@@ -1,7 +1,5 @@
 """Readers of what AirSim's clients send: every value is checked before a method runs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, TypeAlias

@@ -1,7 +1,5 @@
 """Actors as clients read them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from headless_simulator.carla.streams import Streams

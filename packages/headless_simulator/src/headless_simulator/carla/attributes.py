@@ -1,7 +1,5 @@
 """Attributes of blueprints as they are on the wire: [name, type, value, [recommended], modifiable, restricted]."""
 
-from __future__ import annotations
-
 from typing import Any, Final, TypeAlias
 
 BOOL: Final = 1

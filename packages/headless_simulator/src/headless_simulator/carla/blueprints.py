@@ -3,8 +3,6 @@
 Source: what CARLA 0.9.16 makes in ``ActorBlueprintFunctionLibrary`` and its factories; the catalogues of its documents.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from headless_simulator.carla.attributes import (

@@ -1,7 +1,5 @@
 """The caller's identity: the few methods that answer one client otherwise than others ask here."""
 
-from __future__ import annotations
-
 from contextvars import ContextVar
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The clock of the CARLA server: one tick after the other, from clients' calls or by itself."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

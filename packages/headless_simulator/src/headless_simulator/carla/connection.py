@@ -13,8 +13,6 @@ has no episode in the client. Every round begins with a question for the episode
 loaded is answered when the client has its new episode, so that the manager stands still in between.
 """
 
-from __future__ import annotations
-
 import queue
 import socket
 import threading

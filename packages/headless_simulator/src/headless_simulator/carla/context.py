@@ -1,7 +1,5 @@
 """The parts of one CARLA server, put together once; whoever needs a part is given that part."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from headless_simulator.carla.clock import Clock

@@ -4,8 +4,6 @@ They are read from the bytes of the connection without an object for each number
 not come in one piece, is read as every other message is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias

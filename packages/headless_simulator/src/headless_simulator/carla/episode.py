@@ -1,7 +1,5 @@
 """Settings of the whole episode by its clients, and the Traffic Managers that they registered."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from headless_simulator.carla.settings import Settings

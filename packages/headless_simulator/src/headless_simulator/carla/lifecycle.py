@@ -1,7 +1,5 @@
 """Coming and going of actors: blueprint checks, faults on demand, and the streams of sensors."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from headless_simulator.carla import blueprints

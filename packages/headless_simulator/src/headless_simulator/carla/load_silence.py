@@ -8,8 +8,6 @@ the map. So here nothing ticks from the load until the loader asks for the new e
 leaves when whatever was sent before has had time to be delivered.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import threading

@@ -1,7 +1,5 @@
 """Descriptions of CARLA's methods: what their answers look like and what they need around them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Concatenate, TypeAlias, TypeVar

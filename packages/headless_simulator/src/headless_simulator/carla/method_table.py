@@ -1,7 +1,5 @@
 """The table of CARLA's RPC methods: every module's methods, bound to the part of the context that they need."""
 
-from __future__ import annotations
-
 from headless_simulator.carla.context import CarlaContext
 from headless_simulator.carla.method import Traits
 from headless_simulator.carla.methods import (

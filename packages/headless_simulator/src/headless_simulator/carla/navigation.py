@@ -1,7 +1,5 @@
 """The pedestrians' navigation mesh of the town that is open, as a file that clients keep."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 

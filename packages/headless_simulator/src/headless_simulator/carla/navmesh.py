@@ -7,8 +7,6 @@ Source: Detour's public headers for the layout (``dtMeshHeader``, ``dtPoly``, ``
 wheel's own debug information.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 from typing import Final

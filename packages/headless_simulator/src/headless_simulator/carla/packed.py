@@ -1,7 +1,5 @@
 """Long answers that are packed at once, not item by item."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from headless_simulator.carla.kernels import message_bytes

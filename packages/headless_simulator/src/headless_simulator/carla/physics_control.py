@@ -1,7 +1,5 @@
 """Physics parameters of vehicles, as clients read them."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final
 

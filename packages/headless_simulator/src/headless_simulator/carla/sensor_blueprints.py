@@ -3,8 +3,6 @@
 Source: what CARLA 0.9.16 makes in ``ActorBlueprintFunctionLibrary``; names, types, order and defaults are its own.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from headless_simulator.carla.attributes import BOOL, FLOAT, INT, STRING, Attribute, role_names, variation

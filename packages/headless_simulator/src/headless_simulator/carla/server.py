@@ -1,7 +1,5 @@
 """The CARLA server: its two ports, and how a call is answered."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

@@ -1,7 +1,5 @@
 """The state of every actor at one tick, packed as the world observer sends it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

@@ -6,8 +6,6 @@ holds the simulation back; one that stays full for ``STALL_S`` belongs to a clie
 is closed so that others are not disturbed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import queue
 import socket

@@ -1,7 +1,5 @@
 """Opening a town: a new episode begins, and everything that belonged to the last one ends."""
 
-from __future__ import annotations
-
 from headless_simulator.carla import snapshot, wire
 from headless_simulator.carla.clock import Clock
 from headless_simulator.carla.episode import Episode

@@ -1,7 +1,5 @@
 """Readers of what CARLA's clients send: every value is checked before a method runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 

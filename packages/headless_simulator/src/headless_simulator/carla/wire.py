@@ -6,8 +6,6 @@ Response of a value is ``[[1, value]]``, of an error ``[[0, [text]]]``; a call w
 ``[[true, [text]]]``. Streams are little-endian and packed.
 """
 
-from __future__ import annotations
-
 import socket
 import struct
 from typing import Any, Final

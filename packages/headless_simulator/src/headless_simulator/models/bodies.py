@@ -1,7 +1,5 @@
 """Four-wheeled bodies. Every builder draws in fractions of the box: x in -1..1 of half length, and so on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final
 

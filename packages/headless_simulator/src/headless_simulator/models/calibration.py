@@ -4,8 +4,6 @@ The file is the ``answers.json`` of ``uavsim conform``. Taken from it are the bo
 here; their meshes are built to fill them. Everything else stays as it is.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -4,8 +4,6 @@ Ids are those of CARLA 0.9.16's blueprint library. Sizes are close to the real a
 two-wheelers include the rider, so that a box holds every pixel of its instance.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

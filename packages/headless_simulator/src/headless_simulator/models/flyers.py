@@ -3,8 +3,6 @@
 They are no blueprints of CARLA's: a client that asks a real server for one is refused there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

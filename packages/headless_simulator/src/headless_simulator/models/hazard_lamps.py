@@ -1,7 +1,5 @@
 """Lamps of a vehicle whose hazard lights are on: larger ones at its four corners, as a camera's glare draws them."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from headless_simulator.models.catalogue import VehicleSpec

@@ -1,7 +1,5 @@
 """Numbers, boxes and meshes of everything that moves, by blueprint id."""
 
-from __future__ import annotations
-
 import difflib
 from dataclasses import replace
 from functools import cache

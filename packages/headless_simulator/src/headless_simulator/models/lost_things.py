@@ -3,8 +3,6 @@
 Every builder draws in fractions of the box (x and y in -1..1, z in 0..1); ``finish`` stretches the drawing to it.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Final

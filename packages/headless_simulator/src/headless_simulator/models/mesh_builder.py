@@ -1,7 +1,5 @@
 """Build low-poly bodies: closed solids with outward faces, so that back faces never show and may be culled."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Doors of a vehicle that stand open: panels that reach out of its box, and the dark openings behind them."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """People on foot."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from headless_simulator.models.catalogue import WalkerSpec

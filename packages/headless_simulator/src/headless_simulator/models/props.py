@@ -1,7 +1,5 @@
 """Props, and the drone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

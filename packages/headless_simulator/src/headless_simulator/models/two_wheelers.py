@@ -1,7 +1,5 @@
 """Two-wheelers with their riders."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

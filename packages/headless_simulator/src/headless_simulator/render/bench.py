@@ -3,8 +3,6 @@
 Run it: ``python -m headless_simulator.render.bench [--towns NAME ...] [--movers N]`` prints one JSON object a town.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """The pinhole camera, as one row of numbers that kernels take."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

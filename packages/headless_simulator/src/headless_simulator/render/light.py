@@ -1,7 +1,5 @@
 """From CARLA's weather parameters to light: what the sun, the sky, fog and water do to an image."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

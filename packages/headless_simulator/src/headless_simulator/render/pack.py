@@ -1,7 +1,5 @@
 """Models laid end to end, in the form in which kernels take them; grows when a new model is first seen."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ small in the image is drawn once more, enlarged, with all that is around it, and
 that it touches. Depth, ids and tags stay those of the pixels' centres.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Final

@@ -5,8 +5,6 @@ shadow when the map holds a greater height there. The town's part depends on the
 drawn over it once per tick and taken off again.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator

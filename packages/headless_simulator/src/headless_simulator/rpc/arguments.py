@@ -4,8 +4,6 @@ A parameter's type says how it is read: ``Number`` is ``Annotated[float, Reads(n
 parameter's name, and returns what the method gets or raises ``BadArgument``.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Sequence

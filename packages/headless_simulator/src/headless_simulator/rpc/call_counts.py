@@ -1,7 +1,5 @@
 """Counts of the clients' calls by name, for the report at the end."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from typing import Final

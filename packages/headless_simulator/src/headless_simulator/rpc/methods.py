@@ -4,8 +4,6 @@ A module of methods lists them in a tuple. ``bind`` joins such a tuple with the 
 puts bound tables together and refuses a name that is there twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Concatenate, Generic, TypeVar

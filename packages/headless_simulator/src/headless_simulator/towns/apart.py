@@ -4,8 +4,6 @@ The process reads one line of JSON (name, seed, whether an OpenDRIVE text follow
 town's bytes, or ``E`` and why there is none.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource

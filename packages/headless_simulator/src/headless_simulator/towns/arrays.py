@@ -1,7 +1,5 @@
 """Array types that the shared scene module does not name."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import numpy as np

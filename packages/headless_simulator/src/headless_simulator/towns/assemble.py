@@ -1,7 +1,5 @@
 """From an OpenDRIVE text and a style to a whole town."""
 
-from __future__ import annotations
-
 import zlib
 from dataclasses import replace
 

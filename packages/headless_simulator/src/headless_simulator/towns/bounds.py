@@ -4,8 +4,6 @@ Clients send such texts, and a few hundred bytes can ask for days of work: one s
 polynomial that leaves the planet. CARLA's street-sized towns stay under a tenth of every bound here and of ``limits.CLIENT``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Build towns: what a start that finds its town on disk does without, and need not import."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

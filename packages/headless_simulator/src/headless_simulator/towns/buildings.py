@@ -1,7 +1,5 @@
 """Buildings, each drawn from the middle of its footprint: x along the street, y in depth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final

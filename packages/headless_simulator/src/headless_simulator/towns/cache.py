@@ -1,7 +1,5 @@
 """Keeps built towns on disk, so that only the first start of a server pays for building them."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

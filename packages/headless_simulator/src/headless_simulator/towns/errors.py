@@ -1,7 +1,5 @@
 """Errors of loading a town."""
 
-from __future__ import annotations
-
 
 class TownRefused(ValueError):
     """A town cannot be loaded; the message is one line and says where."""

@@ -1,7 +1,5 @@
 """Poles and street furniture: lights, signs, lamp posts, benches, bins, shelters."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Terrain under and around a town: one height for every place, and the triangles that show it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Paint at junctions: arrows that say where a lane leads, and lane lines that go on through them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Colours of the open land: paved blocks, lawns, fields."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Places where drivers may change lanes: not in bends, and not on the last metres before a junction."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from headless_simulator.towns.paths import Path

@@ -1,7 +1,5 @@
 """Looks lanes up by road, number and station."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple

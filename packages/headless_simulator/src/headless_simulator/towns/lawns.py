@@ -1,7 +1,5 @@
 """Lawns with trees on the paved blocks of a city, where nothing is built."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The towns that a server can load: the built-in ones, files, and what clients send. Loaded towns are kept."""
 
-from __future__ import annotations
-
 import difflib
 import resource
 import threading

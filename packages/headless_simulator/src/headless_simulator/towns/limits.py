@@ -1,7 +1,5 @@
 """Limits of an OpenDRIVE file's size: little where a client sends it, much where the operator of the server names it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

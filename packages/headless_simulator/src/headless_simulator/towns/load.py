@@ -1,7 +1,5 @@
 """Entry points: a town by its name, or from an OpenDRIVE file."""
 
-from __future__ import annotations
-
 import difflib
 from dataclasses import replace
 from pathlib import Path

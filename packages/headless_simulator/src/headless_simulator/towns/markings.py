@@ -1,7 +1,5 @@
 """Painted lines: lane marks, stop lines and crosswalks, as thin quads over the road."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

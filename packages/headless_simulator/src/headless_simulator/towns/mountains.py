@@ -1,7 +1,5 @@
 """Wooded mountains round a town, beyond the land that is drawn in detail."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The numbered things of a town while it is being built: gives ids, keeps boxes, collects their faces."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Parked vehicles: on parking lanes and wide shoulders, drawn with the same bodies as the traffic."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

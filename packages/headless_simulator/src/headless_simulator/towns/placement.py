@@ -1,7 +1,5 @@
 """Puts buildings along streets and a skyline around the town."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

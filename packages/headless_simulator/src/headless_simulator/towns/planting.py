@@ -1,7 +1,5 @@
 """Trees, lamp posts and furniture on sidewalks; trees on open land."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -4,8 +4,6 @@ Frame here: OpenDRIVE's own (x east, y north, heading counter-clockwise), metres
 Source: ASAM OpenDRIVE 1.4 to 1.8, road geometry.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Traffic lights and signs: where they stand, which lanes wait for them, who is green together."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 

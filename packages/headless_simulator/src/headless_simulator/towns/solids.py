@@ -1,7 +1,5 @@
 """Simple solids added to a triangle_soup, in a body's own axes: boxes, prisms, gables, blobs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from headless_simulator.scene import Float64

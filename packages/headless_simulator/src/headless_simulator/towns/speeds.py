@@ -1,7 +1,5 @@
 """Speed limits: bends and ways through junctions are signed for the speed at which cars keep the middle of their lane."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

@@ -1,7 +1,5 @@
 """From streets between nodes to OpenDRIVE: trims streets back to their junctions and lays the ways through them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Lanes as strips of points in the simulator's own axes: what meshes, heights, spawn points and signals start from."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The looks of a town's land: its colours, and how densely it is built and planted."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Final
 

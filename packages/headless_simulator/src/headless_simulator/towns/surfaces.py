@@ -1,7 +1,5 @@
 """Road surfaces: lanes, junction floors, kerbs and sidewalks, as triangles."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final

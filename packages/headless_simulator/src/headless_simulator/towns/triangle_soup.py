@@ -1,7 +1,5 @@
 """Collects triangles from many makers and hands them on as one mesh in an order that suits culling."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 

@@ -1,7 +1,5 @@
 """Trees and bushes: a few shapes drawn once, then placed many times."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ways for people beside roads without sidewalks: shoulders, else verges, joined across road ends and round corners."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Ways for people: sidewalks and crosswalks as convex polygons whose shared edges are equal to the bit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -4,8 +4,6 @@ Source: ASAM OpenDRIVE 1.4 to 1.8. Not read, because nothing here shows it: rail
 lateral shapes (a road with them is flat across) and OpenCRG surfaces.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

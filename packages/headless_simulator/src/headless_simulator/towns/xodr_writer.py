@@ -4,8 +4,6 @@ A two-way connecting road, or a spiral with equal curvatures, makes CARLA's map 
 written with this.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

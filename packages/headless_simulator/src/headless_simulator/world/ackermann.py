@@ -4,8 +4,6 @@ Two PID controllers one behind the other, as ``FAckermannController`` has them: 
 is missing of the speed, the second to a pedal by what is missing of that acceleration. Both outputs are cut to -1 to 1.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Actors one by one: who they are; what they do is in the columns of ``Table``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

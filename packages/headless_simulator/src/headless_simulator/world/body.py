@@ -1,7 +1,5 @@
 """An actor's looks and weight: its model, its box, and what the physics needs of them."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -4,8 +4,6 @@ A ``static.trigger.friction`` gives its own friction to the tyres of every vehic
 has its own again.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final

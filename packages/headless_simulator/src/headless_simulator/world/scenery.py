@@ -1,7 +1,5 @@
 """The static things of a town: programs hide some of them and unload whole map layers."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable, Mapping
 from enum import IntFlag

@@ -1,7 +1,5 @@
 """The lamps of a town's lamp posts, which clients list and switch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias

@@ -1,7 +1,5 @@
 """All actors as columns, a row each: what the physics, the snapshot and the renderer read in one sweep."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 

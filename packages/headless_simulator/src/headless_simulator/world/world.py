@@ -1,7 +1,5 @@
 """The state, clock and physics behind both servers: one object, stepped by whoever owns the clock."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Gains and rotors."""
 
-from __future__ import annotations
-
 import airsim
 import pytest
 

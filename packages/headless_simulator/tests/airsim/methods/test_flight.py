@@ -1,7 +1,5 @@
 """Flight through the real client; the expected numbers are worked out on paper from AirSim's published parameters."""
 
-from __future__ import annotations
-
 import math
 import time
 

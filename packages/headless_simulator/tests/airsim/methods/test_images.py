@@ -1,7 +1,5 @@
 """Images through the real client; what they show is worked out from where things stand on paper."""
 
-from __future__ import annotations
-
 import math
 import time
 import zlib

@@ -1,7 +1,5 @@
 """Objects of the world, by AirSim's names and frame."""
 
-from __future__ import annotations
-
 import math
 
 import airsim

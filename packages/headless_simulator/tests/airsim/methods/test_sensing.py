@@ -1,7 +1,5 @@
 """What a drone measures."""
 
-from __future__ import annotations
-
 import math
 
 import airsim

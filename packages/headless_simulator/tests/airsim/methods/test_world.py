@@ -1,7 +1,5 @@
 """The server, its clock, settings, recording and start."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 from headless_simulator.carla.kernels.message_bytes import find_rows, take_over_controls
 from hypothesis import given

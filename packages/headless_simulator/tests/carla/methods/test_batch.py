@@ -1,7 +1,5 @@
 """Commands of a batch are carried out in order, and controls that follow each other as if each had come alone."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Hiding things of the town and unloading layers, as the unmodified client does it."""
 
-from __future__ import annotations
-
 import pytest
 
 LOOK = """

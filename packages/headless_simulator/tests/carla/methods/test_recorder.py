@@ -1,7 +1,5 @@
 """CARLA's recorder, asked by the real client: the file, the questions about it and the replay."""
 
-from __future__ import annotations
-
 import json
 import math
 import struct

@@ -1,7 +1,5 @@
 """What programs that others wrote ask of a server, through the unmodified client."""
 
-from __future__ import annotations
-
 import pytest
 from headless_simulator.carla.recorder import files
 from headless_simulator.errors import CallRefused

@@ -1,7 +1,5 @@
 """When images leave, asked of the real client; a pause per image stands in for a slow renderer."""
 
-from __future__ import annotations
-
 from itertools import accumulate, pairwise
 
 import pytest

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import carla
 import pytest
 from headless_simulator.carla.sensors.inertial import geolocation

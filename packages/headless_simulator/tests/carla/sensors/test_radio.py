@@ -1,7 +1,5 @@
 """Radio between vehicles: losses against numbers worked out on paper, when a CAM is due, and what the real client decodes."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Optical flow and DVS cameras, read by the real client."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from headless_simulator.testing import running_simulator

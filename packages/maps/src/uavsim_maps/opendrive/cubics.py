@@ -1,7 +1,5 @@
 """Cubic polynomials piece by piece: widths, offsets, heights and tilts along a road."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """An OpenDRIVE file, typed; lengths in metres, angles in radians, the file's own frame (``map``)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import NamedTuple
 

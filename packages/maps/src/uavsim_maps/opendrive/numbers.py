@@ -1,7 +1,5 @@
 """Numbers of an XML element, or why there is none."""
 
-from __future__ import annotations
-
 import math
 from typing import TypeAlias
 from xml.etree import ElementTree

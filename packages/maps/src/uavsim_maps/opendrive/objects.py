@@ -1,7 +1,5 @@
 """Objects and signals of a road."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.typing import FloatArray

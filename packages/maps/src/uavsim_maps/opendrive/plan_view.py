@@ -4,8 +4,6 @@ Source: ASAM OpenDRIVE 1.8, "Geometry". A spiral is integrated by Gauss and Lege
 along the curve, as the standard says, so that their parameter is looked up in a table of lengths.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

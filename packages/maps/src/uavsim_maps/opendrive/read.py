@@ -3,8 +3,6 @@
 Source: ASAM OpenDRIVE 1.4 to 1.8. Roads are read one after the other, so that a file of 90 MB needs little memory.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from io import BytesIO

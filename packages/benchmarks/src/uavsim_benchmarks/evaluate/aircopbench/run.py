@@ -1,7 +1,5 @@
 """Score AirCopBench's own files: ``uavsim evaluate aircopbench``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

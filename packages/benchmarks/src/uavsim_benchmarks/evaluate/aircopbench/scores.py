@@ -5,8 +5,6 @@ its list of tasks does not name count in no category. ``corrected`` reads strict
 how much that is, and takes in two names under which its question generators have tasks of the list.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

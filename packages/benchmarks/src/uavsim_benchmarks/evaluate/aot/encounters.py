@@ -1,7 +1,5 @@
 """AOT's encounters: stretches in which a planned intruder is within 700 m, and whether they are detected in time."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """AOT's own files: ``groundtruth.json`` (or .json.gz) and result lists."""
 
-from __future__ import annotations
-
 from array import array
 from itertools import chain
 from pathlib import Path

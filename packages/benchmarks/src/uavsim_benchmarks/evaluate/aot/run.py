@@ -1,7 +1,5 @@
 """Score AOT's own files: ``uavsim evaluate aot``."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.errors import InputError

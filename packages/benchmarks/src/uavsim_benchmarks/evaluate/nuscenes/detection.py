@@ -5,8 +5,6 @@ ground truth (the devkit counts an absent class as 0) and lets a box without vol
 the evaluation.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Score detections on a dataset: ``nuscenes-detection``."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

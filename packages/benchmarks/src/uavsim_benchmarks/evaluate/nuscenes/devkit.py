@@ -1,7 +1,5 @@
 """The outside devkit's own figures: ``uavsim evaluate devkit``, for those who want the original's word."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from uavsim.errors import InputError

@@ -1,7 +1,5 @@
 """Input of detection and tracking on a dataset: the truth, the result file, and which boxes count."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.errors import InputError

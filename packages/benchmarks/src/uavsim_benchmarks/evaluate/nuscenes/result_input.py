@@ -1,7 +1,5 @@
 """Input of a run on a nuScenes-format dataset: its version, truth and results, the samples that are scored."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

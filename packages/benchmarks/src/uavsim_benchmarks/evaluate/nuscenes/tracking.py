@@ -5,8 +5,6 @@ tracks are filled with the neighbours' weights exchanged, and distances lose dig
 neither, and measures times by the dataset's own clock instead of 0.5 s a sample.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Final, Self

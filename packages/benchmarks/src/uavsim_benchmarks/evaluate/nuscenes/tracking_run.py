@@ -1,7 +1,5 @@
 """Score tracks on a dataset: ``nuscenes-tracking``."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """OpenAD's own files: ground-truth and submission pickles, an annotation folder, and a table of similarities."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

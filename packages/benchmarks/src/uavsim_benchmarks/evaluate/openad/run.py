@@ -1,7 +1,5 @@
 """Score OpenAD's own files: ``uavsim evaluate openad``."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uavsim.errors import InputError

@@ -5,8 +5,6 @@ OpenAD's ``online_2d`` and ``online_3d``. ``corrected`` takes the 3D sub-AR over
 code's selector finds two), and lets detections in a scene without objects cost: such a scene has an AP of 0.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

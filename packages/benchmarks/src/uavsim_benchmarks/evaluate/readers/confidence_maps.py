@@ -1,7 +1,5 @@
 """Confidence maps of a collaborative detector, from which communication is counted: a ``.npz`` file, an array a frame."""
 
-from __future__ import annotations
-
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping

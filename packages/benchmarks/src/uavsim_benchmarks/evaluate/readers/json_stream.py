@@ -1,7 +1,5 @@
 """Read one large JSON object member by member, in memory for one member at a time."""
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import json

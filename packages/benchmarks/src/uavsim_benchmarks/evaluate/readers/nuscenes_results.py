@@ -1,7 +1,5 @@
 """nuScenes result files, read in blocks of samples: ``{"meta": ..., "results": {sample_token: [box, ...]}}``."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress

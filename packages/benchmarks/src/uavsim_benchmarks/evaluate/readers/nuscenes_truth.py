@@ -1,7 +1,5 @@
 """Ground truth of a nuScenes-format dataset, either dialect, as arrays; tables are streamed, rows are not kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,8 +3,6 @@
 Its vehicles are named by numbers, which the configurations' own reader refuses as keys; so this is a second door to YAML.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Final
 

@@ -5,8 +5,6 @@ and offsets that it is given, and then follows pointers that a file chose. Array
 type from a table, so that nothing is allocated beyond what the file holds.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

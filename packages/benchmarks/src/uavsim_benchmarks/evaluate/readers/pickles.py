@@ -5,8 +5,6 @@ names of ``pickle_values`` and no other, every length is held against the file b
 reference shows once more counts as often as it is shown. Tensors of torch are no plain data; save arrays.
 """
 
-from __future__ import annotations
-
 import codecs
 import struct
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Subsets of D drones are numbered 0 to 2**D - 1: bit d of a subset's number says 
 subsets, so nothing is sampled.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from math import factorial
 from typing import Final

@@ -1,7 +1,5 @@
 """Read a dataset and one or two results, and answer the swarm's questions: ``uavsim evaluate swarm``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -5,8 +5,6 @@ counts the predictions that took a box of the group as hits and leaves out those
 that took none count against every group that they could belong to.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final

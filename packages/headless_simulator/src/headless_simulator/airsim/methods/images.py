@@ -2,8 +2,6 @@
 
 # ruff: noqa: PLR0917  (AirSim's own names and order)
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 from headless_simulator.airsim.cameras import projection_matrix

@@ -1,7 +1,5 @@
 """Methods about scene objects: names, poses, segmentation ids, spawning, lines of sight."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final
 

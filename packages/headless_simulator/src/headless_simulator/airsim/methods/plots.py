@@ -5,8 +5,6 @@ Accepted where nothing depends on them, refused where a program would go on beli
 
 # ruff: noqa: PLR0917, ARG001  (AirSim's own names and order)
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

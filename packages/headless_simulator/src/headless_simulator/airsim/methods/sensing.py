@@ -1,7 +1,5 @@
 """Methods that read a vehicle: state, kinematics, collisions, sensors; and those that put it somewhere."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias

@@ -2,8 +2,6 @@
 
 # ruff: noqa: PLR0917, ARG001  (AirSim's own names and order)
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

@@ -3,8 +3,6 @@
 Every accepted call is counted, and reported when the server ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

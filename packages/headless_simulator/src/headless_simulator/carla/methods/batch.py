@@ -1,7 +1,5 @@
 """``apply_batch``: many commands in one call, each answered for itself."""
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import dataclass

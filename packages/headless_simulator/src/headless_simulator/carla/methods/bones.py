@@ -3,8 +3,6 @@
 Unreal's own blueprints have more components than these; a name that is not listed is refused, as CARLA refuses it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias

@@ -1,7 +1,5 @@
 """The town itself: its objects, its boxes, rays through it."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final
 

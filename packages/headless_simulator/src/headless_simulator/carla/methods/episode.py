@@ -1,7 +1,5 @@
 """The server itself: its version, the episode, the clock, the blueprint library."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Switches and addresses of G-buffers."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from headless_simulator.carla.lifecycle import ActorLifecycle

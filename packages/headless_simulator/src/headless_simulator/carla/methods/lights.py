@@ -1,7 +1,5 @@
 """Traffic lights, and the lights of the town."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Maps: which there are, what the open one holds, its files, and opening another."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final
 

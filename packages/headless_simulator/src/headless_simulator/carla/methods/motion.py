@@ -1,7 +1,5 @@
 """Places and motion of actors: physics, velocities, pushes."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from headless_simulator.carla.actor_wire import box_wire

@@ -1,7 +1,5 @@
 """The recorder: record, look into recordings, replay."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias
 

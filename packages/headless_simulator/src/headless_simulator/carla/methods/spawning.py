@@ -1,7 +1,5 @@
 """Actors that come, go and are described."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from headless_simulator.carla.actor_wire import actor_wire

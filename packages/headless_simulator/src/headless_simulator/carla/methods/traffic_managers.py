@@ -1,7 +1,5 @@
 """The address book of Traffic Managers, which run in clients."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from headless_simulator.carla.episode import Episode

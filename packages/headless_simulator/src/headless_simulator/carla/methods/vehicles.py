@@ -1,7 +1,5 @@
 """Vehicles and walkers: control, lights, physics parameters, telemetry."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Any, Final, TypeAlias
 

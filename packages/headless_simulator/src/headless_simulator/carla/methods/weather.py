@@ -1,7 +1,5 @@
 """The weather."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from operator import attrgetter
 from typing import Final

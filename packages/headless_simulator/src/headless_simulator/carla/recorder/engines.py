@@ -1,7 +1,5 @@
 """Physics parameters of a vehicle between the wire's arrays and a recording's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ of them; what leads out of these folders, by ``..``, by another absolute path or
 way is opened by itself, without following links, so that nothing can be exchanged between a look and the opening.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

@@ -6,8 +6,6 @@ centimetres and rotations are (roll, pitch, yaw) in degrees, both as Unreal has 
 Source: CARLA's documentation (``ref_recorder_binary_file_format``) and what its recorder writes.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Beginning a replay: the recording is opened, its town is loaded, the replay takes over the actors."""
 
-from __future__ import annotations
-
 from headless_simulator.carla.clock import Clock
 from headless_simulator.carla.recorder import files
 from headless_simulator.carla.recorder.layout import Damaged

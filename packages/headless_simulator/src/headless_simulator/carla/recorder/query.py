@@ -3,8 +3,6 @@
 The texts have CARLA's layout, so that scripts that take them apart work. Numbers look as C++ streams print them.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Read a recording frame by frame."""
 
-from __future__ import annotations
-
 import math
 import os
 import struct

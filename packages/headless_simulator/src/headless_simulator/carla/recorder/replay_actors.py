@@ -1,7 +1,5 @@
 """The actors of a replay: who plays whom, where they stand and what they show."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

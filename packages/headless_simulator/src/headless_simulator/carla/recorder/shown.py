@@ -1,7 +1,5 @@
 """Lines of ``show_recorder_file_info`` for each kind of packet."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 

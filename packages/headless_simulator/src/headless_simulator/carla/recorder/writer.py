@@ -1,7 +1,5 @@
 """Record the world: a frame a tick, written whole, so that a file that breaks off is good up to there."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from typing import BinaryIO, Final

@@ -1,7 +1,5 @@
 """Cameras: every distinct view of a tick is drawn once and encoded for each camera that looks through it."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

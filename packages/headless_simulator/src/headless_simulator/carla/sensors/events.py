@@ -1,7 +1,5 @@
 """Sensors that speak only when something happens: collision and obstacle."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import msgpack

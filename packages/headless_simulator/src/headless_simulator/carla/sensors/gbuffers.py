@@ -4,8 +4,6 @@ Source: CARLA's ``SceneCaptureSensor`` and ``ImageUtil``, the copies that its Un
 ``EncodeGBuffer`` and ``RHISurfaceDataConversion``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The sensors that are due at a tick, their measurements, and the way of these to clients."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import threading

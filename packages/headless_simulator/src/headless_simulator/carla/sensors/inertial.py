@@ -1,7 +1,5 @@
 """IMU and GNSS: where a thing is and how it is accelerated."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Final

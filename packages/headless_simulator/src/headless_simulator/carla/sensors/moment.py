@@ -1,7 +1,5 @@
 """One tick, frozen: everything that sensors read, so that the world may go on while they work."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """The colours that CARLA's CityScapes palette gives its semantic tags."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -4,8 +4,6 @@ Source: CARLA's ``V2XSensor``, ``CustomV2XSensor``, ``CaService`` and ``PathLoss
 257-1 (WINNER+), of two rays over a ground, and of a knife's edge.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

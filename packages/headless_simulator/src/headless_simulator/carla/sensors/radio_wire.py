@@ -3,8 +3,6 @@
 Source: CARLA's ``LibITS.h`` and ``V2XData.h``.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

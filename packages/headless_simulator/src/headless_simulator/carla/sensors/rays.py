@@ -4,8 +4,6 @@ Source: what CARLA's documentation says of ``sensor.lidar.ray_cast``, ``sensor.l
 ``sensor.other.radar`` and ``sensor.other.obstacle``; the order of points is theirs, channel by channel.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 from concurrent.futures import ThreadPoolExecutor

@@ -3,8 +3,6 @@
 Source: CARLA's ``OpticalFlowCamera`` and ``DVSCamera`` (what they send, when, and in which units).
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

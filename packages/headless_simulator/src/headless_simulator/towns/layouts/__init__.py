@@ -1,7 +1,5 @@
 """Streets of the procedural towns, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final

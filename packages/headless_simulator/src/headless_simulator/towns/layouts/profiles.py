@@ -1,7 +1,5 @@
 """Cross-sections of streets."""
 
-from __future__ import annotations
-
 from headless_simulator.towns.streets import Profile
 from headless_simulator.towns.xodr_writer import LaneSpec
 

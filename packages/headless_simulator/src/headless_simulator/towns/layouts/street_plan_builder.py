@@ -1,7 +1,5 @@
 """A builder for street plans: nodes by name, streets between them, roundabouts, slip roads."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 from itertools import pairwise

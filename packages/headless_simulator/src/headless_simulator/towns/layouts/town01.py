@@ -1,7 +1,5 @@
 """Town01's look-alike: a small town of T junctions, one lane each way, with a river through it."""
 
-from __future__ import annotations
-
 from headless_simulator.towns.layouts.profiles import street
 from headless_simulator.towns.layouts.street_plan_builder import StreetPlanBuilder
 from headless_simulator.towns.streets import Node, Plan

@@ -1,7 +1,5 @@
 """Town02's look-alike: a handful of blocks, T junctions, one lane each way."""
 
-from __future__ import annotations
-
 from headless_simulator.towns.layouts.profiles import street
 from headless_simulator.towns.layouts.street_plan_builder import StreetPlanBuilder
 from headless_simulator.towns.streets import Node, Plan

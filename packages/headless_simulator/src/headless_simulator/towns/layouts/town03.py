@@ -1,7 +1,5 @@
 """Town03's look-alike: a town round a large roundabout, avenues, side streets, one gentle hill."""
 
-from __future__ import annotations
-
 from headless_simulator.towns.layouts.profiles import street
 from headless_simulator.towns.layouts.street_plan_builder import StreetPlanBuilder
 from headless_simulator.towns.streets import Node, Plan

@@ -1,7 +1,5 @@
 """Town04's look-alike: a motorway in a loop over hills, slip roads, a small town inside it."""
 
-from __future__ import annotations
-
 import math
 
 from headless_simulator.towns.layouts.profiles import one_way, street

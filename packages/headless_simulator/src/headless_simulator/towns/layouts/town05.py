@@ -1,7 +1,5 @@
 """Town05's look-alike: a grid of wide streets with cross junctions, and an expressway round it."""
 
-from __future__ import annotations
-
 from headless_simulator.towns.layouts.profiles import street
 from headless_simulator.towns.layouts.street_plan_builder import StreetPlanBuilder
 from headless_simulator.towns.streets import Node, Plan

@@ -1,7 +1,5 @@
 """Town06's look-alike: suburbs along long roads of many lanes, level, with ramps and places to turn round."""
 
-from __future__ import annotations
-
 import math
 
 from headless_simulator.towns.layouts.profiles import one_way, street

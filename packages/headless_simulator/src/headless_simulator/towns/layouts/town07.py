@@ -1,7 +1,5 @@
 """Town07's look-alike: narrow country roads over hills, farms, a hamlet in the middle."""
 
-from __future__ import annotations
-
 from headless_simulator.towns.layouts.profiles import street
 from headless_simulator.towns.layouts.street_plan_builder import StreetPlanBuilder
 from headless_simulator.towns.streets import Node, Plan

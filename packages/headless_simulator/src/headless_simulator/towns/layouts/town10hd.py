@@ -1,7 +1,5 @@
 """Town10HD's look-alike: a dense down-town of a few blocks, avenues around it, everything level."""
 
-from __future__ import annotations
-
 from headless_simulator.towns.layouts.profiles import street
 from headless_simulator.towns.layouts.street_plan_builder import StreetPlanBuilder
 from headless_simulator.towns.streets import Node, Plan
