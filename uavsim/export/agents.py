@@ -43,11 +43,10 @@ from uavsim.dataset.vocabulary import VISIBILITY_EDGES
 from uavsim.errors import DatasetError
 from uavsim.export.can_bus import meta, pose_messages, vehicle_messages
 from uavsim.export.prediction import SCENES_FILE, prediction_tokens
-from uavsim.export.request import ExportRequest
+from uavsim.export.request import ExportRequest, exporter
 from uavsim.export.text import write_bytes
 from uavsim.files.bring import bring_file
 from uavsim.files.names import DataFolder
-from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.geometry import quaternion
 from uavsim.ingredients.vehicles.can_bus import KIND
@@ -60,13 +59,14 @@ _KINDS: Final = {"v": "vehicle", "r": "roadside"}
 Rows = list[JsonDict]
 
 
+@exporter
 def export_agents(request: ExportRequest) -> list[Path]:
     """Write one dataset for each agent; files are hard-linked.
 
     Raises:
         DatasetError: a file is missing, or the channels name no agents.
     """
-    with reading(request.root), ExitStack() as stack:
+    with ExitStack() as stack:
         data = request.open_labelled()
         folder = ResultPath.open(request.out) / request.split_name
         views = [_Alone(agent, data, folder / folder_name(agent), stack) for agent in agents_of(data)]

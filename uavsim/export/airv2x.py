@@ -22,10 +22,9 @@ from uavsim.dataset.schema import AGENT, INSTANCE
 from uavsim.errors import InputError
 from uavsim.export.airv2x_bev import LAYERS, BirdsEye, Ground
 from uavsim.export.carla_axes import pcd, points_of_depth, pose, pose_of_camera, ue_transform
-from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids
+from uavsim.export.request import ExportRequest, by_drone, exporter, lidar_of, mask_ids
 from uavsim.export.text import write_bytes
 from uavsim.files.bring import bring_file
-from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.geometry import unreal
 from uavsim.images import codec
@@ -57,6 +56,7 @@ _KINDS: Final = {
 _RIGS: Final = {"vehicle": "airv2x_car", "roadside": "airv2x_roadside", "drone": "airv2x_drone"}
 
 
+@exporter
 def export_airv2x(request: ExportRequest) -> list[Path]:
     """Write one folder a scene, instant and agent; images that are PNG are hard-linked.
 
@@ -64,15 +64,14 @@ def export_airv2x(request: ExportRequest) -> list[Path]:
         DatasetError: a file is missing.
         InputError: an agent lacks a camera that AirV2X has, or there is no depth.
     """
-    with reading(request.root):
-        data = request.open_labelled()
-        for scene in data.scenes(request.split):  # before anything is written
-            for images in by_drone(scene.samples[0]).values():
-                _cameras(scene.samples[0], images)
-        folder = ResultPath.open(request.out) / request.split_name
-        for scene in data.scenes(request.split):
-            _write_scene(folder / scene.name, scene, data)
-        return [folder.shown]
+    data = request.open_labelled()
+    for scene in data.scenes(request.split):  # before anything is written
+        for images in by_drone(scene.samples[0]).values():
+            _cameras(scene.samples[0], images)
+    folder = ResultPath.open(request.out) / request.split_name
+    for scene in data.scenes(request.split):
+        _write_scene(folder / scene.name, scene, data)
+    return [folder.shown]
 
 
 def _write_scene(folder: ResultPath, scene: Scene, data: Dataset) -> None:

@@ -19,9 +19,8 @@ from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError, InputError
 from uavsim.escape import csv_cell
 from uavsim.export.aot_encounters import ENCOUNTER_COLUMNS, Row, valid_encounters
-from uavsim.export.request import ExportRequest
+from uavsim.export.request import ExportRequest, exporter
 from uavsim.export.text import write_json, write_text
-from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
 from uavsim.images import codec
@@ -54,6 +53,7 @@ class _Flight:
         return f"{image.timestamp_us * _NS_PER_US:019d}{self.name}.png"
 
 
+@exporter
 def export_aot(request: ExportRequest) -> list[Path]:
     """Write AOT's files.
 
@@ -61,11 +61,6 @@ def export_aot(request: ExportRequest) -> list[Path]:
         InputError: the dataset has no encounters.
         DatasetError: an image is missing, or two cameras of one scene are passed.
     """
-    with reading(request.root):
-        return _export(request)
-
-
-def _export(request: ExportRequest) -> list[Path]:
     flights = [flight for scene in request.scenes() if (flight := _flight(scene)) is not None]
     if not flights:
         raise InputError(f"{request.root}: no scene has encounters; name a file of encounters in the dataset's YAML")

@@ -13,9 +13,8 @@ import numpy as np
 
 from uavsim.access import Image, Sample
 from uavsim.dataset.tables import TableWriter
-from uavsim.export.request import ExportRequest
+from uavsim.export.request import ExportRequest, exporter
 from uavsim.export.text import write_text
-from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import whole_file
 from uavsim.images.regions import ROAD_USER_TAGS
@@ -23,17 +22,13 @@ from uavsim.images.rle import encode_rle
 from uavsim.typing import JsonDict
 
 
+@exporter
 def export_coco(request: ExportRequest) -> list[Path]:
     """Write the detection annotations of all keyframes.
 
     Raises:
         DatasetError: the dataset has no visibility details or masks.
     """
-    with reading(request.root):
-        return _export_coco(request)
-
-
-def _export_coco(request: ExportRequest) -> list[Path]:
     data = request.open_labelled()
     target = ResultPath.open(request.out) / f"instances_{request.split_name}.json"
     images, annotations = target.with_suffix(".images"), target.with_suffix(".annotations")

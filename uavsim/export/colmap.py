@@ -17,10 +17,9 @@ import numpy as np
 from uavsim.access import Image, Scene
 from uavsim.errors import DatasetError
 from uavsim.export.movers import moving_pixels, still_ids, write_mask
-from uavsim.export.request import ExportRequest
+from uavsim.export.request import ExportRequest, exporter
 from uavsim.export.text import write_bytes, write_text
 from uavsim.files.bring import bring_file
-from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.typing import AnyArray, BoolArray, FloatArray, UInt8Array
 
@@ -61,15 +60,15 @@ class _View:
     colours: UInt8Array
 
 
+@exporter
 def export_colmap(request: ExportRequest) -> list[Path]:
     """Write a folder for each scene; images are hard-linked.
 
     Raises:
         DatasetError: an image is missing, or a scene has none.
     """
-    with reading(request.root):
-        out = ResultPath.open(request.out)
-        return [_scene(scene, out / scene.name).shown for scene in request.scenes()]
+    out = ResultPath.open(request.out)
+    return [_scene(scene, out / scene.name).shown for scene in request.scenes()]
 
 
 def _scene(scene: Scene, folder: ResultPath) -> ResultPath:

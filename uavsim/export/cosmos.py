@@ -21,9 +21,8 @@ from uavsim.export import cosmos_controls as controls
 from uavsim.export.agents import folder_name
 from uavsim.export.cosmos_models import chosen_model, view_name
 from uavsim.export.encode_video import encode_mp4
-from uavsim.export.request import ExportRequest, filmed, frame_rate
+from uavsim.export.request import ExportRequest, exporter, filmed, frame_rate
 from uavsim.export.text import write_bytes, write_json, write_text
-from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.geometry import unreal
 from uavsim.typing import JsonDict, UInt8Array
@@ -36,6 +35,7 @@ _WEIGHTS: Final = {"depth": 1.0, "seg": 0.5, "edge": 0.5}
 Frames = Callable[[], Iterator[UInt8Array]]
 
 
+@exporter
 def export_cosmos(request: ExportRequest) -> list[Path]:
     """Write a folder for each scene and agent.
 
@@ -43,14 +43,11 @@ def export_cosmos(request: ExportRequest) -> list[Path]:
         DatasetError: images are missing, or not evenly apart.
         InputError: the rate is none of the model's, or PyAV is not installed.
     """
-    with reading(request.root):
-        out = ResultPath.open(request.out)
-        made = [_clip(scene, *own, request.model, out) for scene in request.scenes() for own in clips_of(scene)]
-        if not any(made):
-            raise InputError(
-                f"{request.root}: {request.model} takes cameras by its own names, which the rig cosmos_av has"
-            )
-        return [folder.shown for folder in made if folder is not None]
+    out = ResultPath.open(request.out)
+    made = [_clip(scene, *own, request.model, out) for scene in request.scenes() for own in clips_of(scene)]
+    if not any(made):
+        raise InputError(f"{request.root}: {request.model} takes cameras by its own names, which the rig cosmos_av has")
+    return [folder.shown for folder in made if folder is not None]
 
 
 def clips_of(scene: Scene) -> Iterator[tuple[str, list[str]]]:

@@ -13,10 +13,9 @@ import numpy as np
 
 from uavsim.access import Image, Scene, SensorStream
 from uavsim.errors import InputError
-from uavsim.export.request import ExportRequest
+from uavsim.export.request import ExportRequest, exporter
 from uavsim.export.text import to_yaml, write_bytes, write_text
 from uavsim.files.parquet import Records
-from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.geometry.pinhole import intrinsic_of_opencv
 from uavsim.geometry.se3 import SE3
@@ -38,6 +37,7 @@ _TRUTH: Final = [
 _BODY: Final = SE3.from_quat_wxyz(np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3))
 
 
+@exporter
 def export_euroc(request: ExportRequest) -> list[Path]:
     """Write ``<scene>/<agent>/mav0`` for each carrier of an IMU: its cameras, its IMU, and where it truly was at each reading.
 
@@ -47,18 +47,15 @@ def export_euroc(request: ExportRequest) -> list[Path]:
         StorageError: a file cannot be written.
     """
     written = []
-    with reading(request.root):
-        out = ResultPath.open(request.out)
-        for scene in request.scenes():
-            for stream in (one for one in scene.streams if one.kind == "imu"):
-                kind, number = agent_of(stream.channel)
-                folder = out / scene.name / f"{kind}_{number}" / "mav0"
-                _write(folder, scene, stream)
-                written.append(folder.shown)
-        if not written:
-            raise InputError(
-                f"{request.root}: no IMU, which EuRoC's folders are about; add flight_sensors: {{imu: {{}}}}"
-            )
+    out = ResultPath.open(request.out)
+    for scene in request.scenes():
+        for stream in (one for one in scene.streams if one.kind == "imu"):
+            kind, number = agent_of(stream.channel)
+            folder = out / scene.name / f"{kind}_{number}" / "mav0"
+            _write(folder, scene, stream)
+            written.append(folder.shown)
+    if not written:
+        raise InputError(f"{request.root}: no IMU, which EuRoC's folders are about; add flight_sensors: {{imu: {{}}}}")
     return written
 
 

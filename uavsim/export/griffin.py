@@ -18,10 +18,9 @@ import numpy as np
 from uavsim.access import Image, LidarScan, Sample
 from uavsim.errors import InputError
 from uavsim.export.kitti import flu_euler_deg
-from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids, receive, refuse_clockless
+from uavsim.export.request import ExportRequest, by_drone, exporter, lidar_of, mask_ids, receive, refuse_clockless
 from uavsim.export.text import write_bytes, write_json, write_text
 from uavsim.files.bring import bring_file
-from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
@@ -48,6 +47,7 @@ _TYPES: Final = {
 _VERTEX: Final = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("I", "<f4")])
 
 
+@exporter
 def export_griffin(request: ExportRequest) -> list[Path]:
     """Write the sides of vehicle v0 and drone 0; images that are PNG are hard-linked.
 
@@ -56,11 +56,6 @@ def export_griffin(request: ExportRequest) -> list[Path]:
         InputError: an agent or a camera is missing, or a sample is not at a tenth of a second; as received, an
             agent has no clock or the car never has the drone's images.
     """
-    with reading(request.root):
-        return _export_griffin(request)
-
-
-def _export_griffin(request: ExportRequest) -> list[Path]:
     for scene in request.open_labelled().scenes(request.split):  # before anything is written
         agents = by_drone(scene.samples[0])
         for agent in _SIDES:

@@ -17,26 +17,21 @@ import numpy as np
 
 from uavsim.access import Image, Sample
 from uavsim.escape import word
-from uavsim.export.request import ExportRequest, by_drone, mask_ids
+from uavsim.export.request import ExportRequest, by_drone, exporter, mask_ids
 from uavsim.export.text import write_json, write_text
 from uavsim.files.bring import bring_file
-from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.geometry import quaternion
 from uavsim.typing import FloatArray, JsonDict
 
 
+@exporter
 def export_kitti(request: ExportRequest) -> list[Path]:
     """Write one folder a drone; images are hard-linked.
 
     Raises:
         DatasetError: an image is missing.
     """
-    with reading(request.root):
-        return _export_kitti(request)
-
-
-def _export_kitti(request: ExportRequest) -> list[Path]:
     folder = ResultPath.open(request.out) / request.split_name
     for sample in request.open_labelled().samples(request.split):
         name = f"{sample.scene_name}_{sample.number:06d}"

@@ -12,10 +12,9 @@ import numpy as np
 from uavsim.access import Image, Scene
 from uavsim.errors import InputError
 from uavsim.export.encode_video import encode_mp4
-from uavsim.export.request import ExportRequest, filmed, frame_rate
+from uavsim.export.request import ExportRequest, exporter, filmed, frame_rate
 from uavsim.export.text import write_bytes, write_json
 from uavsim.files.parquet import columns_to_parquet, to_parquet
-from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
@@ -32,6 +31,7 @@ _EVERY_PX: Final = 4  # of images, for their statistics
 _SHARES: Final = (0.01, 0.1, 0.5, 0.9, 0.99)
 
 
+@exporter
 def export_lerobot(request: ExportRequest) -> list[Path]:
     """Write a dataset that ``LeRobotDataset`` opens: ``meta/``, ``data/`` and ``videos/``.
 
@@ -41,14 +41,13 @@ def export_lerobot(request: ExportRequest) -> list[Path]:
             installed, or no whole scene has two images of a camera.
         StorageError: a file cannot be written.
     """
-    with reading(request.root):
-        out = ResultPath.open(request.out)
-        made = _Made(out)
-        for scene in request.scenes():
-            agents = {agent_of(image.channel) for image in scene.samples[0].images}
-            for number in sorted(number for kind, number in agents if kind == "drone"):
-                made.add(scene, number)
-        made.finish()
+    out = ResultPath.open(request.out)
+    made = _Made(out)
+    for scene in request.scenes():
+        agents = {agent_of(image.channel) for image in scene.samples[0].images}
+        for number in sorted(number for kind, number in agents if kind == "drone"):
+            made.add(scene, number)
+    made.finish()
     return [request.out]
 
 

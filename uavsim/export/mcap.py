@@ -15,8 +15,7 @@ from uavsim.access import Image, LidarScan, Sample, Scene
 from uavsim.environment import install_line
 from uavsim.errors import InputError
 from uavsim.export.patient_file import patient_file
-from uavsim.export.request import ExportRequest
-from uavsim.files.parse import reading
+from uavsim.export.request import ExportRequest, exporter
 from uavsim.files.results import ResultPath
 from uavsim.geometry.pinhole import intrinsic_of_opencv
 from uavsim.geometry.se3 import SE3
@@ -26,6 +25,7 @@ _COLOURS: Final = 251
 _POINT_BYTES: Final = 20  # x, y, z, intensity, ring
 
 
+@exporter
 def export_mcap(request: ExportRequest) -> list[Path]:
     """Write ``<scene>.mcap`` for each scene.
 
@@ -39,14 +39,13 @@ def export_mcap(request: ExportRequest) -> list[Path]:
     except ImportError as error:
         raise InputError(f"--format mcap needs Foxglove's library: {install_line('foxglove')}") from error
     written = []
-    with reading(request.root):
-        out = ResultPath.open(request.out)
-        for scene in request.scenes():
-            path = out / f"{scene.name}.mcap"
-            context = foxglove.Context()
-            with patient_file(path) as file, foxglove.open_mcap(file, context=context):
-                _Topics(foxglove, context).write(scene)
-            written.append(path.shown)
+    out = ResultPath.open(request.out)
+    for scene in request.scenes():
+        path = out / f"{scene.name}.mcap"
+        context = foxglove.Context()
+        with patient_file(path) as file, foxglove.open_mcap(file, context=context):
+            _Topics(foxglove, context).write(scene)
+        written.append(path.shown)
     return written
 
 

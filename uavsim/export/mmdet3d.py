@@ -13,22 +13,17 @@ from typing import Any
 import numpy as np
 
 from uavsim.access import Boxes, Image, Sample
-from uavsim.export.request import ExportRequest, bev_of
+from uavsim.export.request import ExportRequest, bev_of, exporter
 from uavsim.export.text import write_bytes
-from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.records.classes import DETECTION_CLASSES, detection_class
 
 
+@exporter
 def export_mmdet3d(request: ExportRequest) -> list[Path]:
     """Write one info file."""
-    with reading(request.root):
-        return _export_mmdet3d(request)
-
-
-def _export_mmdet3d(request: ExportRequest) -> list[Path]:
     data = request.open_labelled()
     infos = [_info(sample, index) for index, sample in enumerate(data.samples(request.split))]
     content = {

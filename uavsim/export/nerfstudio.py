@@ -16,10 +16,9 @@ import numpy as np
 from uavsim.access import Image, Scene
 from uavsim.errors import InputError
 from uavsim.export.movers import all_images, moving_pixels, still_ids, write_mask
-from uavsim.export.request import ExportRequest
+from uavsim.export.request import ExportRequest, exporter
 from uavsim.export.text import write_bytes, write_json
 from uavsim.files.bring import bring_file
-from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.typing import FloatArray, IntArray, JsonDict, UInt8Array
 
@@ -29,15 +28,15 @@ _CLOUD: Final = "sparse.ply"
 _COEFFICIENTS: Final = {"brown_conrady": ("k1", "k2", "p1", "p2", "k3"), "equidistant": ("k1", "k2", "k3", "k4")}
 
 
+@exporter
 def export_nerfstudio(request: ExportRequest) -> list[Path]:
     """Write a folder for each scene; images are hard-linked.
 
     Raises:
         DatasetError: an image is missing.
     """
-    with reading(request.root):
-        out = ResultPath.open(request.out)
-        return [_scene(scene, out / scene.name).shown for scene in request.scenes()]
+    out = ResultPath.open(request.out)
+    return [_scene(scene, out / scene.name).shown for scene in request.scenes()]
 
 
 def _scene(scene: Scene, folder: ResultPath) -> ResultPath:

@@ -19,10 +19,9 @@ from uavsim.access import Image, Sample, Scene
 from uavsim.errors import DatasetError, InputError
 from uavsim.escape import word
 from uavsim.export.openad_objects import SceneTags, SeenObject, objects_in_view
-from uavsim.export.request import ExportRequest, lidar_of
+from uavsim.export.request import ExportRequest, exporter, lidar_of
 from uavsim.export.tag_similarity import Words, similarity_table, tag_vectors
 from uavsim.export.text import write_bytes, write_json, write_text
-from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
@@ -38,6 +37,7 @@ _JPEG_QUALITY: Final = 95
 _TAG_CHARACTERS: Final = 75
 
 
+@exporter
 def export_openad(request: ExportRequest) -> list[Path]:
     """Write OpenAD's files.
 
@@ -45,11 +45,6 @@ def export_openad(request: ExportRequest) -> list[Path]:
         InputError: the dataset has no corner cases, or more scenes of one domain than OpenAD has.
         DatasetError: a scene shows none of its corner cases.
     """
-    with reading(request.root):
-        return _export(request)
-
-
-def _export(request: ExportRequest) -> list[Path]:
     written = _Written(ResultPath.open(request.out))
     for scene in request.scenes():
         cases = scene.rows(CORNER_CASE)

@@ -20,10 +20,9 @@ from uavsim.access import Boxes, Image, Sample
 from uavsim.dataset.schema import AGENT
 from uavsim.errors import InputError
 from uavsim.export.carla_axes import pcd, points_of_depth, points_of_lidar, pose, pose_of_camera, ue_transform
-from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids, receive, refuse_clockless
+from uavsim.export.request import ExportRequest, by_drone, exporter, lidar_of, mask_ids, receive, refuse_clockless
 from uavsim.export.text import to_yaml, write_bytes, write_text
 from uavsim.files.bring import bring_file
-from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.geometry import unreal
 from uavsim.records.channels import split_channel
@@ -33,6 +32,7 @@ _EGO: Final = 0
 _FURTHER_UNITS: Final = 2000
 
 
+@exporter
 def export_opv2v(request: ExportRequest) -> list[Path]:
     """Write one folder a scene and drone; images are hard-linked.
 
@@ -40,11 +40,6 @@ def export_opv2v(request: ExportRequest) -> list[Path]:
         DatasetError: an image is missing.
         InputError: as received, an agent has no clock or the ego never has images of all.
     """
-    with reading(request.root):
-        return _export_opv2v(request)
-
-
-def _export_opv2v(request: ExportRequest) -> list[Path]:
     folder, written = ResultPath.open(request.out) / request.split_name, 0
     for scene in request.open_labelled().scenes(request.split):
         if request.received:

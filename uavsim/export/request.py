@@ -1,6 +1,7 @@
 """The request to every exporter, and its source: scenes of ``uavsim.access``, in any dialect."""
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,7 @@ from uavsim.access import Boxes, Dataset, Image, LidarScan, Sample, Scene, open_
 from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.dataset.schema import AGENT
 from uavsim.errors import DatasetError, InputError
+from uavsim.files.parse import reading
 from uavsim.ingredients.clocks.tables import CLOCK
 from uavsim.records.channels import agent_id
 from uavsim.typing import IntArray
@@ -19,6 +21,7 @@ __all__ = [
     "ExportRequest",
     "bev_of",
     "by_drone",
+    "exporter",
     "filmed",
     "frame_rate",
     "lidar_of",
@@ -87,6 +90,17 @@ class ExportRequest:
             DatasetError: the dataset is damaged.
         """
         return self.open().scenes(self.split)
+
+
+def exporter(write: Callable[[ExportRequest], list[Path]]) -> Callable[[ExportRequest], list[Path]]:
+    """Make an exporter of what writes a request's dataset: whatever breaks it is said in one line, as ``reading`` does."""
+
+    @functools.wraps(write)
+    def export(request: ExportRequest) -> list[Path]:
+        with reading(request.root):
+            return write(request)
+
+    return export
 
 
 def bev_of(sample: Sample) -> LidarScan:

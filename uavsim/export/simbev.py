@@ -12,9 +12,8 @@ from typing import Final
 import numpy as np
 
 from uavsim.access import Sample
-from uavsim.export.request import ExportRequest
+from uavsim.export.request import ExportRequest, exporter
 from uavsim.export.text import write_bytes
-from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.records.channels import agent_id
 from uavsim.typing import BoolArray
@@ -40,6 +39,7 @@ _OF_MAP: Final = 5
 _SIDE_M, _PX_M = 144.0, 0.4
 
 
+@exporter
 def export_simbev(request: ExportRequest) -> list[Path]:
     """Write ``<agent>/ground-truth/seg/SimBEV-scene-<n>-frame-<n>-GT_SEG.npz`` with the key ``data``.
 
@@ -48,16 +48,15 @@ def export_simbev(request: ExportRequest) -> list[Path]:
         StorageError: a file cannot be written.
     """
     folders: dict[str, Path] = {}
-    with reading(request.root):
-        out = ResultPath.open(request.out)
-        for number, scene in enumerate(request.open_labelled().scenes(request.split)):
-            for sample in scene:
-                for agent in dict.fromkeys(agent_id(image.channel) for image in sample.images):
-                    data = io.BytesIO()
-                    np.savez_compressed(data, data=simbev_layers(sample, agent))
-                    name = f"SimBEV-scene-{number:04d}-frame-{sample.number:04d}-GT_SEG.npz"
-                    write_bytes(out / agent / "ground-truth" / "seg" / name, data.getvalue())
-                    folders[agent] = (out / agent).shown
+    out = ResultPath.open(request.out)
+    for number, scene in enumerate(request.open_labelled().scenes(request.split)):
+        for sample in scene:
+            for agent in dict.fromkeys(agent_id(image.channel) for image in sample.images):
+                data = io.BytesIO()
+                np.savez_compressed(data, data=simbev_layers(sample, agent))
+                name = f"SimBEV-scene-{number:04d}-frame-{sample.number:04d}-GT_SEG.npz"
+                write_bytes(out / agent / "ground-truth" / "seg" / name, data.getvalue())
+                folders[agent] = (out / agent).shown
     return list(folders.values())
 
 

@@ -15,20 +15,20 @@ from typing import Any
 from uavsim.access import Scene
 from uavsim.dataset.schema import SENSOR
 from uavsim.export.agents import Rows, View, agent_of, agents_of, plain
-from uavsim.export.request import ExportRequest, by_drone, receive, refuse_clockless
-from uavsim.files.parse import reading
+from uavsim.export.request import ExportRequest, by_drone, exporter, receive, refuse_clockless
 from uavsim.files.results import ResultPath
 from uavsim.records.channels import split_channel
 from uavsim.typing import JsonDict
 
 
+@exporter
 def export_v2xsim(request: ExportRequest) -> list[Path]:
     """Write one dataset; files are hard-linked.
 
     Raises:
         DatasetError: a file is missing, the channels name no agents, or, as received, an agent has no clock.
     """
-    with reading(request.root), ExitStack() as stack:
+    with ExitStack() as stack:
         data = request.open_labelled()
         agents = agents_of(data)
         number = _numbers(agents)

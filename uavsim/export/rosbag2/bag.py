@@ -16,10 +16,9 @@ from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.environment import install_line
 from uavsim.errors import InputError
 from uavsim.export.patient_file import patient_file
-from uavsim.export.request import ExportRequest
+from uavsim.export.request import ExportRequest, exporter
 from uavsim.export.rosbag2.messages import VISION_MESSAGES, Message, Messages
 from uavsim.export.rosbag2.topics import STYLES, Names, names_of
-from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import to_json_bytes, write_whole
 from uavsim.geometry.se3 import SE3
@@ -30,6 +29,7 @@ _Reading = Image | LidarScan | Sample
 _LATCHED: Final = "/tf_static"
 
 
+@exporter
 def export_rosbag2(request: ExportRequest) -> list[Path]:
     """Write a folder ``<scene>/`` with ``<scene>_0.mcap`` and ``metadata.yaml`` for each scene.
 
@@ -49,18 +49,17 @@ def export_rosbag2(request: ExportRequest) -> list[Path]:
     for name, definition in VISION_MESSAGES.items():
         store.register(get_types_from_msg(definition, name))
     written = []
-    with reading(request.root):
-        out = ResultPath.open(request.out)
-        for scene in request.scenes():
-            folder, name = out / scene.name, f"{scene.name}_0.mcap"
-            bag = _Bag(foxglove, store)
-            with patient_file(folder / name) as file:
-                options = foxglove.mcap.MCAPWriteOptions(profile="ros2")
-                with foxglove.open_mcap(file, context=bag.context, writer_options=options):
-                    for time_us, topic, message in _messages(scene, Messages(store.types), style=request.topics):
-                        bag.write(topic, message, time_us)
-            write_whole(folder / "metadata.yaml", to_json_bytes(bag.metadata(name)))
-            written.append(folder.shown)
+    out = ResultPath.open(request.out)
+    for scene in request.scenes():
+        folder, name = out / scene.name, f"{scene.name}_0.mcap"
+        bag = _Bag(foxglove, store)
+        with patient_file(folder / name) as file:
+            options = foxglove.mcap.MCAPWriteOptions(profile="ros2")
+            with foxglove.open_mcap(file, context=bag.context, writer_options=options):
+                for time_us, topic, message in _messages(scene, Messages(store.types), style=request.topics):
+                    bag.write(topic, message, time_us)
+        write_whole(folder / "metadata.yaml", to_json_bytes(bag.metadata(name)))
+        written.append(folder.shown)
     return written
 
 
