@@ -37,3 +37,8 @@ AirSimMethod: TypeAlias = Method[Simulation, Traits]
 def call(handler: Handler, *, name: str = "") -> AirSimMethod:
     """Describe a function as a method, under its own name or another one."""
     return methods.method(handler, name=name, traits=Traits(signature_of(handler).place_of(VEHICLE)))
+
+
+def declared(module: str) -> tuple[AirSimMethod, ...]:
+    """Describe a module's public functions as methods, by their own names."""
+    return tuple(map(call, methods.public_functions(module)))

@@ -1,10 +1,11 @@
 """Descriptions of CARLA's methods: what their answers look like and what they need around them."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Concatenate, TypeAlias, TypeVar
 
-from headless_simulator.rpc.methods import Method, method
+from headless_simulator.rpc.methods import Method, method, public_functions
 
 ContextT = TypeVar("ContextT")
 Handler: TypeAlias = Callable[Concatenate[ContextT, ...], Any]
@@ -42,12 +43,19 @@ class Traits:
 CarlaMethod: TypeAlias = Method[ContextT, Traits]
 
 
-def value(handler: Handler[ContextT], *, name: str = "", traits: Traits = Traits()) -> CarlaMethod[ContextT]:
-    """Describe a method that answers a value."""
-    return method(handler, name=name, traits=traits)
+def call(handler: Handler[ContextT], *, name: str = "", traits: Traits | None = None) -> CarlaMethod[ContextT]:
+    """Describe a function as a method, under its own name or another one; one that returns nothing is void."""
+    usual = Traits(is_void=inspect.signature(handler, eval_str=True).return_annotation is None)
+    return method(handler, name=name, traits=traits or usual)
 
 
-def void(handler: Handler[ContextT], *, name: str = "", traits: Traits = Traits(is_void=True)) -> CarlaMethod[ContextT]:
-    """Describe a method that answers nothing."""
-    assert traits.is_void, "a void method"
-    return method(handler, name=name, traits=traits)
+def declared(module: str, **traits: Traits) -> tuple[CarlaMethod[Any], ...]:
+    """Describe a module's public functions as methods, by their own names.
+
+    Args:
+        module: its name.
+        traits: of those, by name, that have other ones than ``call`` gives.
+    """
+    found = tuple(call(function, traits=traits.pop(function.__name__, None)) for function in public_functions(module))
+    assert not traits, f"{module} has no {', '.join(traits)}"
+    return found

@@ -1,9 +1,11 @@
 """Method tables: which function answers which name, and on what it works.
 
-A module of methods lists them in a tuple. ``bind`` joins such a tuple with the context that its methods need, ``combine``
+The methods of a module are its public functions. ``bind`` joins them with the context that they need, ``combine``
 puts bound tables together and refuses a name that is there twice.
 """
 
+import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Concatenate, Generic, TypeVar
@@ -42,6 +44,12 @@ def method(
 ) -> Method[ContextT, TraitsT]:
     """Describe a function as a method, under its own name or another one."""
     return Method(name or handler.__name__, handler, signature_of(handler), traits)
+
+
+def public_functions(module: str) -> list[Callable[..., Any]]:
+    """Return the functions without an underscore that a module itself defines, in its order."""
+    named = vars(sys.modules[module]).items()
+    return [f for name, f in named if inspect.isfunction(f) and f.__module__ == module and not name.startswith("_")]
 
 
 @dataclass(frozen=True, slots=True)

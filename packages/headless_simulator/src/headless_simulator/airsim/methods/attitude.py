@@ -6,7 +6,7 @@ from typing import Final
 
 from headless_simulator.airsim import flight, simple_flight
 from headless_simulator.airsim.commands import start_command
-from headless_simulator.airsim.method import AirSimMethod, Handler, call
+from headless_simulator.airsim.method import AirSimMethod, Handler, call, declared
 from headless_simulator.airsim.simulation import Later, Simulation
 from headless_simulator.airsim.values import Drivetrain, Gains, RcData, Yaw
 from headless_simulator.rpc.arguments import AnyNumber, Number, Text
@@ -94,10 +94,7 @@ def _set_gains(controller: int) -> Handler:
 
 
 METHODS: Final[tuple[AirSimMethod, ...]] = (
-    call(moveByManual),
-    call(moveByRC),
-    call(rotateToYaw),
-    call(rotateByYawRate),
+    *declared(__name__),
     *(call(_by_attitude(mode), name=name) for name, mode in ATTITUDES.items()),
     *(call(_set_gains(controller), name=name) for name, controller in GAINS.items()),
 )

@@ -10,7 +10,7 @@ from headless_simulator.airsim import flight, geo
 from headless_simulator.airsim.commands import start_command
 from headless_simulator.airsim.drone import Drone, YawMode
 from headless_simulator.airsim.fleet import Task
-from headless_simulator.airsim.method import AirSimMethod, call
+from headless_simulator.airsim.method import AirSimMethod, declared
 from headless_simulator.airsim.ned import Vec3
 from headless_simulator.airsim.simulation import Later, Simulation
 from headless_simulator.airsim.values import Drivetrain, Points, Yaw
@@ -251,21 +251,4 @@ def moveByVelocityZBodyFrame(
     return _velocity(sim, vehicle_name, (vx, vy, z), _Hold(duration, drivetrain, yaw_mode), body=True, height=True)
 
 
-METHODS: Final[tuple[AirSimMethod, ...]] = (
-    call(enableApiControl),
-    call(isApiControlEnabled),
-    call(armDisarm),
-    call(cancelLastTask),
-    call(takeoff),
-    call(land),
-    call(goHome),
-    call(hover),
-    call(moveToPosition),
-    call(moveOnPath),
-    call(moveToGPS),
-    call(moveToZ),
-    call(moveByVelocity),
-    call(moveByVelocityZ),
-    call(moveByVelocityBodyFrame),
-    call(moveByVelocityZBodyFrame),
-)
+METHODS: Final[tuple[AirSimMethod, ...]] = declared(__name__)

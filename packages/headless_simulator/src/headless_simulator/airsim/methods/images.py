@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 from headless_simulator.airsim.cameras import projection_matrix
 from headless_simulator.airsim.detections import Filter, detect
 from headless_simulator.airsim.imaging import MAX_REQUESTS, SCENE, ImageRequest
-from headless_simulator.airsim.method import AirSimMethod, call
+from headless_simulator.airsim.method import AirSimMethod, declared
 from headless_simulator.airsim.ned import Quat, Vec3, pose_map, quat_map, ue_pose, vector_map
 from headless_simulator.airsim.patterns import MAX_PATTERN
 from headless_simulator.airsim.simulation import Simulation
@@ -227,16 +227,4 @@ def simGetDetections(
     return detect(sim, request, (position, quat, origin), wanted, drones)
 
 
-METHODS: Final[tuple[AirSimMethod, ...]] = (
-    call(simGetImages),
-    call(simGetImage),
-    call(simGetCameraInfo),
-    call(simSetCameraPose),
-    call(simSetCameraFov),
-    call(simGetDistortionParams),
-    call(simSetDistortionParam),
-    call(simAddDetectionFilterMeshName),
-    call(simSetDetectionFilterRadius),
-    call(simClearDetectionMeshNames),
-    call(simGetDetections),
-)
+METHODS: Final[tuple[AirSimMethod, ...]] = declared(__name__)

@@ -8,7 +8,7 @@ import numpy as np
 from headless_simulator.airsim import geo
 from headless_simulator.airsim.host import Pose6
 from headless_simulator.airsim.imaging import DEPTH_PLANAR, ImageRequest
-from headless_simulator.airsim.method import AirSimMethod, call
+from headless_simulator.airsim.method import AirSimMethod, declared
 from headless_simulator.airsim.ned import (
     NAN_POSE,
     Vec3,
@@ -172,18 +172,4 @@ def simGetWorldExtents(sim: Simulation) -> list[dict[str, float]]:
     return [geo.geo_map(corner) for corner in corners]
 
 
-METHODS: Final[tuple[AirSimMethod, ...]] = (
-    call(simListSceneObjects),
-    call(simGetObjectPose),
-    call(simSetObjectPose),
-    call(simGetObjectScale),
-    call(simSetObjectScale),
-    call(simListAssets),
-    call(simSpawnObject),
-    call(simDestroyObject),
-    call(simSetSegmentationObjectID),
-    call(simGetSegmentationObjectID),
-    call(simTestLineOfSightToPoint),
-    call(simTestLineOfSightBetweenPoints),
-    call(simGetWorldExtents),
-)
+METHODS: Final[tuple[AirSimMethod, ...]] = declared(__name__)

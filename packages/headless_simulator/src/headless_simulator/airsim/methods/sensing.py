@@ -1,6 +1,7 @@
 """Methods that read a vehicle: state, kinematics, collisions, sensors; and those that put it somewhere."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -9,7 +10,7 @@ import numpy as np
 from headless_simulator.airsim import geo, quad, rangefinders, sensors
 from headless_simulator.airsim.drone import Drone, Hit
 from headless_simulator.airsim.imaging import ImageRequest
-from headless_simulator.airsim.method import AirSimMethod, call
+from headless_simulator.airsim.method import AirSimMethod, Handler, call, declared
 from headless_simulator.airsim.ned import (
     Quat,
     Vec3,
@@ -167,36 +168,22 @@ def getRotorStates(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
         }
 
 
-def getImuData(sim: Simulation, sensor_name: Text = "", vehicle_name: Text = "") -> dict[str, Any]:
-    """Read the IMU."""
-    with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle_name)
-        sensors.find_sensor(drone, sensor_name, "imu")
-        return sensors.imu(drone)
+_SENSORS: Final[dict[str, tuple[str, Callable[[Simulation, Drone], dict[str, Any]]]]] = {  # what each reads
+    "getImuData": ("imu", lambda _, drone: sensors.imu(drone)),
+    "getBarometerData": ("barometer", lambda sim, drone: sensors.barometer(drone, sim.drone_geo(drone))),
+    "getMagnetometerData": ("magnetometer", lambda _, drone: sensors.magnetometer(drone)),
+    "getGpsData": ("gps", lambda sim, drone: sensors.gps(drone, sim.drone_geo(drone))),
+}
 
 
-def getBarometerData(sim: Simulation, sensor_name: Text = "", vehicle_name: Text = "") -> dict[str, Any]:
-    """Read the barometer."""
-    with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle_name)
-        sensors.find_sensor(drone, sensor_name, "barometer")
-        return sensors.barometer(drone, sim.drone_geo(drone))
+def _reading(kind: str, read: Callable[[Simulation, Drone], dict[str, Any]]) -> Handler:
+    def get(sim: Simulation, sensor_name: Text = "", vehicle_name: Text = "") -> dict[str, Any]:
+        with sim.fleet.lock:
+            drone = sim.fleet.drone(vehicle_name)
+            sensors.find_sensor(drone, sensor_name, kind)
+            return read(sim, drone)
 
-
-def getMagnetometerData(sim: Simulation, sensor_name: Text = "", vehicle_name: Text = "") -> dict[str, Any]:
-    """Read the magnetometer."""
-    with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle_name)
-        sensors.find_sensor(drone, sensor_name, "magnetometer")
-        return sensors.magnetometer(drone)
-
-
-def getGpsData(sim: Simulation, sensor_name: Text = "", vehicle_name: Text = "") -> dict[str, Any]:
-    """Read the GPS."""
-    with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle_name)
-        sensors.find_sensor(drone, sensor_name, "gps")
-        return sensors.gps(drone, sim.drone_geo(drone))
+    return get
 
 
 def _render_request(sim: Simulation, drones: Movers) -> rangefinders.RenderRequest:
@@ -254,19 +241,6 @@ def getLidarData(sim: Simulation, sensor_name: Text = "", vehicle_name: Text = "
 
 
 METHODS: Final[tuple[AirSimMethod, ...]] = (
-    call(getMultirotorState),
-    call(simGetCollisionInfo),
-    call(simGetVehiclePose),
-    call(simSetVehiclePose),
-    call(simGetGroundTruthKinematics),
-    call(simSetKinematics),
-    call(simGetGroundTruthEnvironment),
-    call(getHomeGeoPoint),
-    call(getRotorStates),
-    call(getImuData),
-    call(getBarometerData),
-    call(getMagnetometerData),
-    call(getGpsData),
-    call(getDistanceSensorData),
-    call(getLidarData),
+    *declared(__name__),
+    *(call(_reading(*sensor), name=name) for name, sensor in _SENSORS.items()),
 )

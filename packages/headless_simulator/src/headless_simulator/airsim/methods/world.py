@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from headless_simulator.airsim.fleet import FRAME_NS
-from headless_simulator.airsim.method import AirSimMethod, call
+from headless_simulator.airsim.method import AirSimMethod, declared
 from headless_simulator.airsim.ned import euler_from_quat, quat_unit
 from headless_simulator.airsim.simulation import MAX_MESSAGES, Later, Simulation
 from headless_simulator.airsim.values import FinitePose, Vector3r
@@ -163,26 +163,4 @@ def simRunConsoleCommand(sim: Simulation, _command: Anything) -> bool:
     return False
 
 
-METHODS: Final[tuple[AirSimMethod, ...]] = (
-    call(ping),
-    call(getServerVersion),
-    call(getMinRequiredClientVersion),
-    call(reset),
-    call(listVehicles),
-    call(getSettingsString),
-    call(simPause),
-    call(simIsPaused),
-    call(simContinueForTime),
-    call(simContinueForFrames),
-    call(simAddVehicle),
-    call(simSetTimeOfDay),
-    call(simEnableWeather),
-    call(simSetWeatherParameter),
-    call(simSetWind),
-    call(simPrintLogMessage),
-    call(startRecording),
-    call(stopRecording),
-    call(isRecording),
-    call(simLoadLevel),
-    call(simRunConsoleCommand),
-)
+METHODS: Final[tuple[AirSimMethod, ...]] = declared(__name__)

@@ -4,9 +4,9 @@ Every accepted call is counted, and reported when the server ends.
 """
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NoReturn
 
-from headless_simulator.carla.method import CarlaMethod, Handler, value, void
+from headless_simulator.carla.method import CarlaMethod, Handler, call
 from headless_simulator.errors import CallRefused
 from headless_simulator.rpc.arguments import Anything
 from headless_simulator.rpc.call_counts import CallCounts
@@ -35,7 +35,7 @@ def _accepted(name: str) -> Handler[CallCounts]:
 
 
 def _refused(reason: str) -> Handler[CallCounts]:
-    def handler(_counts: CallCounts, *_arguments: Anything) -> None:
+    def handler(_counts: CallCounts, *_arguments: Anything) -> NoReturn:
         raise CallRefused(reason)
 
     return handler
@@ -48,10 +48,10 @@ def is_sensor_enabled_for_ros(_counts: CallCounts, *_token: Anything) -> bool:
 
 def _methods() -> Iterator[CarlaMethod[CallCounts]]:
     for name in _ACCEPTED:
-        yield void(_accepted(name), name=name)
+        yield call(_accepted(name), name=name)
     for name, reason in _REFUSED.items():
-        yield value(_refused(reason), name=name)
-    yield value(is_sensor_enabled_for_ros)
+        yield call(_refused(reason), name=name)
+    yield call(is_sensor_enabled_for_ros)
 
 
 METHODS: Final[tuple[CarlaMethod[CallCounts], ...]] = tuple(_methods())

@@ -17,7 +17,7 @@ from headless_simulator.carla.control_batch import (
 )
 from headless_simulator.carla.episode import Episode
 from headless_simulator.carla.lifecycle import ActorLifecycle
-from headless_simulator.carla.method import CarlaMethod, Traits, value, void
+from headless_simulator.carla.method import CarlaMethod, Traits, call
 from headless_simulator.carla.methods import lights, motion, vehicles
 from headless_simulator.carla.values import ActorId, Transform, description, optional, transform
 from headless_simulator.errors import CallRefused, ClientError
@@ -63,25 +63,25 @@ def _telemetry(world: World, actor_id: ActorId, *_on: Anything) -> None:
 
 # the command's number on the wire -> the method that carries it out; its body is the method's arguments
 _COMMANDS: Final[dict[int, CarlaMethod[World]]] = {
-    2: void(vehicles.apply_control_to_vehicle),
-    3: void(vehicles.apply_ackermann_control_to_vehicle),
-    4: void(vehicles.apply_control_to_walker),
-    5: void(vehicles.apply_physics_control),
-    6: void(motion.set_actor_transform),
-    7: void(_walker_state),
-    8: void(motion.set_actor_target_velocity),
-    9: void(motion.set_actor_target_angular_velocity),
-    10: void(motion.add_actor_impulse),
-    11: void(motion.add_actor_force),
-    12: void(motion.add_actor_angular_impulse),
-    13: void(motion.add_actor_torque),
-    14: void(motion.set_actor_simulate_physics),
-    15: void(motion.set_actor_enable_gravity),
-    16: void(motion.set_actor_autopilot),
-    17: void(_telemetry),
-    18: void(vehicles.set_vehicle_light_state),
-    19: void(motion.set_actor_location),
-    21: void(lights.set_traffic_light_state),
+    2: call(vehicles.apply_control_to_vehicle),
+    3: call(vehicles.apply_ackermann_control_to_vehicle),
+    4: call(vehicles.apply_control_to_walker),
+    5: call(vehicles.apply_physics_control),
+    6: call(motion.set_actor_transform),
+    7: call(_walker_state),
+    8: call(motion.set_actor_target_velocity),
+    9: call(motion.set_actor_target_angular_velocity),
+    10: call(motion.add_actor_impulse),
+    11: call(motion.add_actor_force),
+    12: call(motion.add_actor_angular_impulse),
+    13: call(motion.add_actor_torque),
+    14: call(motion.set_actor_simulate_physics),
+    15: call(motion.set_actor_enable_gravity),
+    16: call(motion.set_actor_autopilot),
+    17: call(_telemetry),
+    18: call(vehicles.set_vehicle_light_state),
+    19: call(motion.set_actor_location),
+    21: call(lights.set_traffic_light_state),
 }
 
 
@@ -206,5 +206,5 @@ def _ticks(arguments: list[Any]) -> bool:
 
 
 METHODS: Final[tuple[CarlaMethod[BatchContext], ...]] = (
-    value(apply_batch, traits=Traits(is_bare=True, is_locked=False, advances=_ticks)),
+    call(apply_batch, traits=Traits(is_bare=True, is_locked=False, advances=_ticks)),
 )

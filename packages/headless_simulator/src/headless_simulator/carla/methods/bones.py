@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from headless_simulator.carla.method import CarlaMethod, value
+from headless_simulator.carla.method import CarlaMethod, call
 from headless_simulator.carla.values import ActorId, pose_wire
 from headless_simulator.errors import CallRefused
 from headless_simulator.rpc.arguments import Text
@@ -120,14 +120,14 @@ def get_bones_transform(world: World, actor_id: ActorId) -> list[Any]:
 
 def _methods() -> Iterator[CarlaMethod[World]]:
     for part in ("bone", "socket"):
-        yield value(_bone_names, name=f"get_actor_{part}_names")
-        yield value(_bones_in_world, name=f"get_actor_{part}_world_transforms")
-        yield value(_bones_in_actor, name=f"get_actor_{part}_relative_transforms")
-    yield value(_bones_in_world, name="get_vehicle_bone_world_transforms")
-    yield value(get_actor_component_names)
-    yield value(get_actor_component_world_transform)
-    yield value(get_actor_component_relative_transform)
-    yield value(get_bones_transform)
+        yield call(_bone_names, name=f"get_actor_{part}_names")
+        yield call(_bones_in_world, name=f"get_actor_{part}_world_transforms")
+        yield call(_bones_in_actor, name=f"get_actor_{part}_relative_transforms")
+    yield call(_bones_in_world, name="get_vehicle_bone_world_transforms")
+    yield call(get_actor_component_names)
+    yield call(get_actor_component_world_transform)
+    yield call(get_actor_component_relative_transform)
+    yield call(get_bones_transform)
 
 
 METHODS: Final[tuple[CarlaMethod[World], ...]] = tuple(_methods())

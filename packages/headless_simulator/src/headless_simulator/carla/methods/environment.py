@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from headless_simulator.carla.method import CarlaMethod, value, void
+from headless_simulator.carla.method import CarlaMethod, declared
 from headless_simulator.carla.values import MeanColour, Vector, pose_wire
 from headless_simulator.rpc.arguments import Flag, Integer, Integers, Names, Number
 from headless_simulator.scene import TAG, StaticObject, Town
@@ -144,14 +144,4 @@ def project_point(world: World, start: Vector, direction: Vector, reach_m: Numbe
     return [True, [(origin + along / length * found[0]).tolist(), found[1]]]
 
 
-METHODS: Final[tuple[CarlaMethod[World], ...]] = (
-    value(get_environment_objects),
-    value(get_all_level_BBs),
-    value(get_names_of_all_objects),
-    void(enable_environment_objects),
-    void(apply_color_texture_to_objects),
-    void(load_map_layer),
-    void(unload_map_layer),
-    value(cast_ray),
-    value(project_point),
-)
+METHODS: Final[tuple[CarlaMethod[World], ...]] = declared(__name__)

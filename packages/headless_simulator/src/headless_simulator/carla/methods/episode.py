@@ -10,7 +10,7 @@ from headless_simulator.carla.caller import CALLER
 from headless_simulator.carla.clock import Clock
 from headless_simulator.carla.episode import Episode
 from headless_simulator.carla.load_silence import LoadSilence
-from headless_simulator.carla.method import CarlaMethod, Traits, always, value, void
+from headless_simulator.carla.method import CarlaMethod, Traits, always, declared
 from headless_simulator.carla.sensors.hub import Sensors
 from headless_simulator.carla.streams import EPISODE_STREAM, Streams
 from headless_simulator.faults import Faults
@@ -92,15 +92,6 @@ def set_imui_gravity(context: EpisodeContext, gravity: Number) -> None:
 
 
 _ADVANCES: Final = Traits(is_locked=False, advances=always)
-METHODS: Final[tuple[CarlaMethod[EpisodeContext], ...]] = (
-    value(version),
-    value(get_episode_info, traits=Traits(is_locked=False)),
-    value(get_sensor_token),
-    value(get_episode_settings),
-    value(set_episode_settings, traits=_ADVANCES),
-    value(tick_cue, traits=_ADVANCES),
-    value(get_actor_definitions),
-    value(get_spectator),
-    value(get_imui_gravity),
-    void(set_imui_gravity),
+METHODS: Final[tuple[CarlaMethod[EpisodeContext], ...]] = declared(
+    __name__, get_episode_info=Traits(is_locked=False), set_episode_settings=_ADVANCES, tick_cue=_ADVANCES
 )

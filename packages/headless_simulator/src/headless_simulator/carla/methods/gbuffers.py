@@ -3,7 +3,7 @@
 from typing import Final
 
 from headless_simulator.carla.lifecycle import ActorLifecycle
-from headless_simulator.carla.method import CarlaMethod, value, void
+from headless_simulator.carla.method import CarlaMethod, declared
 from headless_simulator.carla.sensors import cameras, gbuffers
 from headless_simulator.carla.values import ActorId
 from headless_simulator.errors import CallRefused
@@ -42,8 +42,4 @@ def get_gbuffer_token(lifecycle: ActorLifecycle, actor_id: ActorId, texture: Int
     return lifecycle.streams.token(streams[texture])
 
 
-METHODS: Final[tuple[CarlaMethod[ActorLifecycle], ...]] = (
-    value(are_gbuffers_enabled),
-    value(get_gbuffer_token),
-    void(enable_gbuffers),
-)
+METHODS: Final[tuple[CarlaMethod[ActorLifecycle], ...]] = declared(__name__)

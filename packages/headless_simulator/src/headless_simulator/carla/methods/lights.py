@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from headless_simulator.carla.method import CarlaMethod, value, void
+from headless_simulator.carla.method import CarlaMethod, declared
 from headless_simulator.carla.values import ActorId, Lamps
 from headless_simulator.errors import CallRefused
 from headless_simulator.rpc.arguments import Anything, Flag, Integer, Number, Text
@@ -107,18 +107,4 @@ def update_day_night_cycle(world: World, _client: Text, active: Flag) -> None:
     )
 
 
-METHODS: Final[tuple[CarlaMethod[World], ...]] = (
-    void(set_traffic_light_state),
-    void(set_traffic_light_green_time),
-    void(set_traffic_light_yellow_time),
-    void(set_traffic_light_red_time),
-    void(freeze_traffic_light),
-    void(freeze_all_traffic_lights),
-    void(reset_traffic_light_group),
-    void(reset_all_traffic_lights),
-    value(get_group_traffic_lights),
-    value(get_light_boxes),
-    value(query_lights_state),
-    void(update_lights_state),
-    void(update_day_night_cycle),
-)
+METHODS: Final[tuple[CarlaMethod[World], ...]] = declared(__name__)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from headless_simulator.carla.caller import CALLER
-from headless_simulator.carla.method import CarlaMethod, Traits, always, value, void
+from headless_simulator.carla.method import CarlaMethod, Traits, always, declared
 from headless_simulator.carla.navigation import Navigation
 from headless_simulator.carla.town_loader import TownLoader
 from headless_simulator.carla.values import pose_wire
@@ -70,13 +70,12 @@ def copy_opendrive_to_file(context: MapContext, text: Text, _parameters: Anythin
 
 
 _UNLOCKED: Final = Traits(is_locked=False)  # the mesh takes seconds to make: the world goes on meanwhile
-METHODS: Final[tuple[CarlaMethod[MapContext], ...]] = (
-    value(get_available_maps),
-    value(get_map_info),
-    value(get_map_data),
-    value(get_navigation_mesh, traits=_UNLOCKED),
-    value(get_required_files, traits=_UNLOCKED),
-    value(request_file, traits=_UNLOCKED),
-    void(load_new_episode, traits=Traits(is_void=True, is_locked=False, advances=always)),
-    void(copy_opendrive_to_file, traits=Traits(is_void=True, is_locked=False, advances=always)),
+_LOADS: Final = Traits(is_void=True, is_locked=False, advances=always)
+METHODS: Final[tuple[CarlaMethod[MapContext], ...]] = declared(
+    __name__,
+    get_navigation_mesh=_UNLOCKED,
+    get_required_files=_UNLOCKED,
+    request_file=_UNLOCKED,
+    load_new_episode=_LOADS,
+    copy_opendrive_to_file=_LOADS,
 )

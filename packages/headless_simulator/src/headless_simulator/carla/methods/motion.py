@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from headless_simulator.carla.actor_wire import box_wire
-from headless_simulator.carla.method import CarlaMethod, value, void
+from headless_simulator.carla.method import CarlaMethod, declared
 from headless_simulator.carla.values import ActorId, Transform, Vec3, Vector
 from headless_simulator.rpc.arguments import Anything, Flag
 from headless_simulator.world.world import World
@@ -122,23 +122,4 @@ def get_actor_bounding_box(world: World, actor_id: ActorId) -> list[Any]:
     return box_wire(world.actor_or_destroyed(actor_id))
 
 
-METHODS: Final[tuple[CarlaMethod[World], ...]] = (
-    void(set_actor_transform),
-    void(set_actor_location),
-    void(set_actor_simulate_physics),
-    void(set_actor_collisions),
-    void(set_actor_enable_gravity),
-    void(set_actor_autopilot),
-    void(set_actor_dead),
-    void(set_actor_target_velocity),
-    void(set_actor_target_angular_velocity),
-    void(enable_actor_constant_velocity),
-    void(disable_actor_constant_velocity),
-    void(add_actor_impulse),
-    void(add_actor_impulse_at_location),
-    void(add_actor_force),
-    void(add_actor_force_at_location),
-    void(add_actor_angular_impulse),
-    void(add_actor_torque),
-    value(get_actor_bounding_box),
-)
+METHODS: Final[tuple[CarlaMethod[World], ...]] = declared(__name__)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, TypeAlias
 import numpy as np
 
 from headless_simulator.carla.clock import Clock
-from headless_simulator.carla.method import CarlaMethod, Traits, always, value, void
+from headless_simulator.carla.method import CarlaMethod, Traits, always, declared
 from headless_simulator.carla.recorder import files, query
 from headless_simulator.carla.recorder.playback import Playback
 from headless_simulator.carla.recorder.replay import Replayer, ReplayRequest
@@ -112,15 +112,10 @@ def set_replayer_ignore_spectator(context: RecorderContext, ignore: Flag) -> Non
 
 # these read files of any length, so the world goes on meanwhile; a replay stops it by itself
 _READS_FILE: Final = Traits(is_locked=False)
-METHODS: Final[tuple[CarlaMethod[RecorderContext], ...]] = (
-    value(start_recorder),
-    void(stop_recorder),
-    value(show_recorder_file_info, traits=_READS_FILE),
-    value(show_recorder_collisions, traits=_READS_FILE),
-    value(show_recorder_actors_blocked, traits=_READS_FILE),
-    value(replay_file, traits=Traits(is_locked=False, advances=always)),
-    void(stop_replayer),
-    void(set_replayer_time_factor),
-    void(set_replayer_ignore_hero),
-    void(set_replayer_ignore_spectator),
+METHODS: Final[tuple[CarlaMethod[RecorderContext], ...]] = declared(
+    __name__,
+    show_recorder_file_info=_READS_FILE,
+    show_recorder_collisions=_READS_FILE,
+    show_recorder_actors_blocked=_READS_FILE,
+    replay_file=Traits(is_locked=False, advances=always),
 )

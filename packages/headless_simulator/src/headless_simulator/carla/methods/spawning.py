@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from headless_simulator.carla.actor_wire import actor_wire
 from headless_simulator.carla.lifecycle import ActorLifecycle
-from headless_simulator.carla.method import CarlaMethod, Traits, value, void
+from headless_simulator.carla.method import CarlaMethod, Traits, declared
 from headless_simulator.carla.sensors import radio
 from headless_simulator.carla.values import ActorId, Description, Transform
 from headless_simulator.rpc.arguments import Anything, Integer, Integers, Text
@@ -46,10 +46,6 @@ def send(lifecycle: ActorLifecycle, actor_id: ActorId, message: Text) -> None:
 
 
 _SPAWNS: Final = Traits(is_spawn=True)
-METHODS: Final[tuple[CarlaMethod[ActorLifecycle], ...]] = (
-    value(get_actors_by_id),
-    value(spawn_actor, traits=_SPAWNS),
-    value(spawn_actor_with_parent, traits=_SPAWNS),
-    value(destroy_actor),
-    void(send),
+METHODS: Final[tuple[CarlaMethod[ActorLifecycle], ...]] = declared(
+    __name__, spawn_actor=_SPAWNS, spawn_actor_with_parent=_SPAWNS
 )

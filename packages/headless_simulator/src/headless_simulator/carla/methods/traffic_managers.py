@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from headless_simulator.carla.episode import Episode
-from headless_simulator.carla.method import CarlaMethod, value
+from headless_simulator.carla.method import CarlaMethod, declared
 from headless_simulator.carla.values import Endpoint
 from headless_simulator.errors import CallRefused
 from headless_simulator.rpc.arguments import Integer
@@ -38,9 +38,4 @@ def destroy_traffic_manager(episode: Episode, port: Integer) -> bool:
     return episode.traffic_managers.pop(port, None) is not None
 
 
-METHODS: Final[tuple[CarlaMethod[Episode], ...]] = (
-    value(is_traffic_manager_running),
-    value(get_traffic_manager_running),
-    value(add_traffic_manager_running),
-    value(destroy_traffic_manager),
-)
+METHODS: Final[tuple[CarlaMethod[Episode], ...]] = declared(__name__)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, TypeAlias
 
 from headless_simulator.carla import packed
 from headless_simulator.carla import physics_control as physics
-from headless_simulator.carla.method import CarlaMethod, value, void
+from headless_simulator.carla.method import CarlaMethod, declared
 from headless_simulator.carla.values import ActorId, Vec3, vector
 from headless_simulator.rpc.arguments import Integer, Reads, array, array_of, flag, integer, number, row_of
 from headless_simulator.rpc.messages import Packed
@@ -163,20 +163,4 @@ def get_wheel_pitch_angle(world: World, actor_id: ActorId, _wheel: Integer = 0) 
     return 0.0
 
 
-METHODS: Final[tuple[CarlaMethod[World], ...]] = (
-    void(apply_control_to_vehicle),
-    void(apply_ackermann_control_to_vehicle),
-    value(get_ackermann_controller_settings),
-    void(apply_ackermann_controller_settings),
-    void(apply_control_to_walker),
-    value(get_vehicle_light_states),
-    value(get_vehicle_light_state),
-    void(set_vehicle_light_state),
-    void(open_vehicle_door),
-    void(close_vehicle_door),
-    value(get_physics_control),
-    void(apply_physics_control),
-    value(get_telemetry_data),
-    value(get_wheel_steer_angle),
-    value(get_wheel_pitch_angle),
-)
+METHODS: Final[tuple[CarlaMethod[World], ...]] = declared(__name__)

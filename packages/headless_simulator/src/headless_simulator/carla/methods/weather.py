@@ -4,7 +4,7 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Final
 
-from headless_simulator.carla.method import CarlaMethod, value, void
+from headless_simulator.carla.method import CarlaMethod, declared
 from headless_simulator.rpc.arguments import Numbers
 from headless_simulator.scene import Weather
 from headless_simulator.world.world import World
@@ -23,4 +23,4 @@ def set_weather_parameters(world: World, parameters: Numbers) -> None:
     world.set_weather(Weather(*parameters[:_FIELDS]))
 
 
-METHODS: Final[tuple[CarlaMethod[World], ...]] = (value(get_weather_parameters), void(set_weather_parameters))
+METHODS: Final[tuple[CarlaMethod[World], ...]] = declared(__name__)
