@@ -102,6 +102,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / name).write_bytes(to_parquet(np.zeros(2, [("timestamp_us", "<i8")]), {}))
     stream = {"token": "s", "scene_token": scene, "channel": "IMU_id_0", "kind": "imu", "motion": "planned"}
     write(root, "stream", [stream | {"rate_hz": 100.0, "count": 2, "filename": name}])
+    validate_version(root, VERSION, workers=1)  # loads compiled code, whose files are no openings of a test
     return root
 
 

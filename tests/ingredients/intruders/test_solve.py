@@ -116,6 +116,19 @@ def test_what_it_must_keep_clear_of_is_asked() -> None:
     assert impossible.text(HEAD_ON) == "everywhere; no request near it is possible"
 
 
+def test_no_other_side_is_tried_where_it_begins_too_near() -> None:
+    lowest_m: list[float] = []
+
+    def above_150_m(places_m: FloatArray) -> str | None:
+        lowest_m.append(float(places_m[:, 2].min()))
+        return "the ground" if lowest_m[-1] < 150.0 else None
+
+    with pytest.raises(Impossible, match="the ground"):
+        solve(replace(HEAD_ON, cpa_m=20.0), EAST_10, AHEAD, clearance=above_150_m)
+    assert len(lowest_m) == 2  # of the first side's path, and of its begin alone
+    assert lowest_m[1] == pytest.approx(100.0)
+
+
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_a_request_is_flown_as_it_is_or_refused(seed: int) -> None:

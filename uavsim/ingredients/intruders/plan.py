@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -157,9 +158,13 @@ class _Even:
     index: int
 
     def of(self, quantity: str) -> float:
-        stream = list(_STEPS).index(quantity) + len(_STEPS) * self.group
-        start = np.random.default_rng([self.seed, stream]).random()
+        start = _start(self.seed, list(_STEPS).index(quantity) + len(_STEPS) * self.group)
         return float((start + self.index * _STEPS[quantity]) % 1.0)
+
+
+@cache
+def _start(seed: int, stream: int) -> float:
+    return np.random.default_rng([seed, stream]).random()
 
 
 def _spread(spread: BinnedDistribution, at: float) -> float:

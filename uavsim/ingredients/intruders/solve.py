@@ -29,7 +29,7 @@ _FAR_OFF: Final = 1.25  # a speed beyond its limits by so much: on another side 
 _GRAVITY: Final = 9.81
 _SAME_WAY_DEG: Final = 45.0
 Clearance = Callable[[FloatArray], str | None]
-"""Says of (K, 3) places what they come too near to; None when nothing."""
+"""Says of (K, 3) places what they come too near to; None when nothing. A place at infinity is at no time near anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +228,7 @@ def _search(
             break
         step = -off * (value - before) / (off - last)
         before, last = value, off
-        value += float(np.clip(step, -0.5 * value - 1.0, 0.5 * value + 1.0))
+        value += min(max(step, -0.5 * value - 1.0), 0.5 * value + 1.0)
     raise Impossible(f"no {missing} gives closing_mps {closing:g} with the others")
 
 
@@ -269,7 +269,9 @@ def _fly(setting: _Setting, chord: Chord, values: dict[str, float]) -> Encounter
     if late:
         raise Impossible(f"it keeps its distance: it is as near {cpa.time_s:.1f} s into the flight")
     if (near := setting.clearance(places_m)) is not None:
-        raise Impossible(near)
+        begin_m = np.full_like(places_m, np.inf)
+        begin_m[setting.begin] = places_m[setting.begin]  # whatever its side, it is there
+        raise Impossible(near, on_any_side=spec.range_m is not None and setting.clearance(begin_m) is not None)
     bearing = encounter.bearing_deg(
         setting.map_SE3_camera[setting.begin].inverse().apply(places_m[setting.begin]),
     )
