@@ -120,7 +120,3 @@ def main() -> int:
             print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
     print(f"{failed} above {options.most_mib} MiB or with another end")
     return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

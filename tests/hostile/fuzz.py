@@ -13,7 +13,6 @@ import multiprocessing
 import random
 import resource
 import struct
-import sys
 import tempfile
 import time
 import traceback
@@ -203,7 +202,3 @@ def main() -> int:
                 options.keep.mkdir(parents=True, exist_ok=True)
                 (options.keep / f"{name}-{number}").write_bytes(fed.inputs[kind])
     return 1 if findings else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

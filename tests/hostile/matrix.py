@@ -276,7 +276,3 @@ def main() -> int:
         f"{len(ran)} rows ({sum(row.new for row in ran)} of kinds not named before), {failed} failed, {minutes:.1f} min"
     )
     return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -41,5 +41,6 @@ def paper_world(work: Path) -> Iterator[str]:
         yield f"127.0.0.1:{where.port}"
 
 
-if __name__ == "__main__":
-    sys.exit(kill.main(paper_world))
+def main() -> int:
+    """Run the trial."""
+    return kill.main(paper_world)

@@ -183,7 +183,3 @@ def _kill(out: Path, pid: int, *, rng: random.Random, flight_s: float) -> str:
     os.killpg(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     return phase
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,7 +1,7 @@
 """Run a long trial by its name, or list them: ``scripts/trial [NAME [ARGUMENTS]]``.
 
-A trial is a program in one of ``FOLDERS`` whose docstring says ``scripts/trial NAME`` in a line of its own. It prints what it
-found and ends with 0 only if everything held; ``scripts/trial NAME --help`` reports its arguments.
+A trial is a module in one of ``FOLDERS`` whose docstring says ``scripts/trial NAME`` in a line of its own. Its ``main`` prints
+what it found and returns 0 only if everything held; ``scripts/trial NAME --help`` reports its arguments.
 """
 
 import ast
@@ -31,7 +31,7 @@ _NAME: Final = re.compile(r"^\s*`*scripts/trial ([\w-]+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One program.
+    """One trial.
 
     Attributes:
         path: of its file, from the repository's root.
@@ -45,7 +45,7 @@ class Trial:
 
     @property
     def module(self) -> str:
-        """Return what ``python -m`` runs."""
+        """Return the name by which it is imported."""
         return ".".join(self.path.relative_to(self.base).with_suffix("").parts)
 
 
@@ -82,7 +82,11 @@ def main() -> None:
     if not python.exists():
         sys.exit(f"error: {words[0]} needs {python.relative_to(ROOT)}; run: scripts/setup --train")
     paths = os.pathsep.join({str(ROOT): "", str(ROOT / trial.base): ""})
-    os.execve(python, [str(python), "-m", trial.module, *words[1:]], {**os.environ, "PYTHONPATH": paths})
+    os.execve(
+        python,
+        [str(python), "-m", "tools.trials.program", trial.module, *words[1:]],
+        {**os.environ, "PYTHONPATH": paths},
+    )
 
 
 if __name__ == "__main__":

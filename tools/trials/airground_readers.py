@@ -15,7 +15,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -357,7 +356,3 @@ def main() -> int:
             failed += 1
             print(f"{name:9} FAILED {error}", flush=True)
     return 4 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

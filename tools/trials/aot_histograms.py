@@ -9,7 +9,6 @@ planned intruders and of all, and where encounters begin.
 
 import argparse
 import itertools
-import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -85,7 +84,3 @@ def main() -> int:
         print(f"\n| {name}, at the begin | planned, % of encounters | all, % |\n|---|---|---|")
         print("\n".join(histogram(begin, edges)))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

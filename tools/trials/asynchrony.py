@@ -14,7 +14,6 @@ with 0 only if no message is of the future.
 
 import argparse
 import json
-import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -368,7 +367,3 @@ def main() -> int:
     if chosen.draw:
         draw(found, chosen.draw, json.loads(chosen.features.read_text("utf-8")) if chosen.features else {})
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

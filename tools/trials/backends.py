@@ -96,7 +96,3 @@ def main() -> int:
         good = list(pool.map(lambda row: fly(row, folder, options.samples), wanted))
     print(f"{sum(good)} of {len(good)} valid; in {folder}")
     return 0 if all(good) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -91,7 +91,3 @@ def main() -> int:
             sys.stdout.write(f"{planted.probe:15} {planted.fault['fault']:18} {found[0] if found else 'NOT FOUND'}\n")
             sys.stdout.flush()
     return 1 if missed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

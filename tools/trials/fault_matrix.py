@@ -12,7 +12,6 @@ spawns were refused, equal to the undisturbed dataset; nothing is left running.
 import argparse
 import fnmatch
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -266,7 +265,3 @@ def run_matrix(runs: Runs, work: Path, *, only: str, jobs: int) -> int:
     minutes = (time.monotonic() - began) / 60
     print(f"{rows} rows in {minutes:.0f} min, " + (f"unexpected: {', '.join(bad)}" if bad else "all as expected"))
     return 1 if bad or not same else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -117,7 +117,3 @@ def _json(*arguments: str) -> JsonDict:
 
 def _size_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -202,7 +202,3 @@ def main() -> int:
     outcome = total["outcome"]
     good = not outcome["wrong"] and outcome["accepted"] and total["faults"].total() >= options.faults
     return 0 if good else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

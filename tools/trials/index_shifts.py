@@ -206,7 +206,3 @@ def main() -> int:
             )
             good = good and all(same) and len(same) > 1
     return 0 if good else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

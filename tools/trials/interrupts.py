@@ -179,7 +179,3 @@ def main() -> int:
         f"{options.times} commands ended at random moments, {failed} failed, {(time.monotonic() - began) / 60:.1f} min"
     )
     return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

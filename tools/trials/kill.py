@@ -22,7 +22,6 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import urllib.error
@@ -341,7 +340,3 @@ def free_slot(api: str, simulator: str) -> None:
             if error.code != 404:  # no run came so far as to make the limit
                 raise
         return
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -63,7 +63,3 @@ def main() -> int:
         )
         env = {**os.environ, "PREFECT_API_URL": "http://prefect:4200/api", "PREFECT_HOME": folder}
         return subprocess.run([python, "-c", CHECK, ROOT / "docker/kubernetes"], env=env, check=False).returncode
-
-
-if __name__ == "__main__":
-    sys.exit(main())

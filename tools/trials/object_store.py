@@ -16,7 +16,6 @@ import logging
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -253,7 +252,3 @@ def main() -> int:
         )
         held = [row(store, work, plans, how, wanted=wanted) for how in rows]
     return 0 if all(held) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -128,7 +128,3 @@ def main() -> int:
     }
     print(json.dumps(report))
     return 0 if right.mean() >= 0.95 and not report["visible_px_differ_from_mask"] else 4
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -11,7 +11,6 @@ false alarms; ends with 0 only if 90 % of the changes are found by name and 5 % 
 import argparse
 import json
 import shutil
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -164,7 +163,3 @@ def main() -> int:
               f"{found['kept', 'unclear']} |", flush=True)  # fmt: skip
         good &= alarms <= 0.05 * (kept + alarms)
     return 0 if good else 4
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -10,7 +10,6 @@ Ends with 0 only if everything holds.
 
 import argparse
 import json
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Final
@@ -125,7 +124,3 @@ def main() -> int:
     trial.more_sensors(sources[0])
     trial.without(sources[0])
     return 4 if trial.bad else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -220,7 +220,3 @@ def main() -> None:
                 sys.stdout.flush()
                 before[what] = cost
     sys.exit(int(failed))
-
-
-if __name__ == "__main__":
-    main()

@@ -226,7 +226,3 @@ def main() -> int:
             rows = ("undisturbed", "requeue", "SIGTERM", "node lost", "time limit")
             held = [row(there, str(plans), how, wanted=wanted, scenes=given.scenes) for how in rows]
     return 0 if all(held) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -209,7 +209,3 @@ def main() -> int:
     flat = all(good for _, good in outcomes)
     print(f"{'flat' if flat else 'NOT FLAT'}; left behind: {left or 'nothing'}; exit code {code}")
     return 0 if flat and not left else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -13,7 +13,6 @@ import argparse
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -119,7 +118,3 @@ def main() -> int:
         wanted = contents(work / "single")
         held = [row(work, plans, how, wanted=wanted, scenes=given.scenes) for how in ("frozen", "locks lost", "clocks")]
     return 0 if all(held) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

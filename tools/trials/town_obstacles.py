@@ -9,7 +9,6 @@ file does not say what the town has.
 
 import argparse
 import math
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -104,7 +103,3 @@ def main() -> int:
     for line in lines:
         print(line)
     return 0 if options.write or not lines else 4
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -10,7 +10,6 @@ Prints the shares; ends with 0 only if 99 % of the labels and all controls hold.
 
 import argparse
 import json
-import sys
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -92,7 +91,3 @@ def main() -> int:
     print(f"{flown.seconds:.0f} s flown, {shown.seconds:.0f} s for the twin")
     enough = len(picked) == len(controls) == options.labels
     return 0 if enough and good >= 0.99 * len(picked) and same == len(controls) else 4
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -103,7 +103,3 @@ def main() -> int:
             good &= found["images"] > 0 and found["outside_px"] == found["validator_px"] == 0
             print(json.dumps({"dataset": root.name, "version": folder.name} | found), flush=True)
     return 0 if good else 4
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -216,7 +216,3 @@ class WheelTrial:
             words = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
             raise StepError(f"{Path(command[0]).name} ended with {done.returncode}: {words[-1]}")
         return done.stdout.strip() or "done"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -214,7 +214,3 @@ def wait_for_two_flights(out: Path, workers: list[subprocess.Popen[bytes]]) -> t
                 return worker, flying[mine.pop()]
         time.sleep(0.02)
     raise TimeoutError("two workers never committed a scene each, or none had one in flight after that")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -136,7 +136,3 @@ class _Job:
 def _filled(value: str, inputs: dict[str, str]) -> str:
     """Return a value with the action's inputs in the places of their expressions."""
     return _EXPRESSION.sub(lambda found: inputs[found[1]], value)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

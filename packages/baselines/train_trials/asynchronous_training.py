@@ -10,7 +10,6 @@ scenes.
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -141,7 +140,3 @@ def main() -> int:
                 print(f"{name:20} {way:6} {latency:3} ms AP {point['value']:.3f} [{point['low']:.3f}, {point['high']:.3f}]"
                       f" {boxes} boxes", flush=True)  # fmt: skip
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -9,7 +9,6 @@ Ends with 0 only if all of it holds.
 """
 
 import argparse
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -94,7 +93,3 @@ def main() -> int:
         good &= control < MOST_CONTROL_AP
     print("good" if good else "not good")
     return 0 if good else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -15,7 +15,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -167,7 +166,3 @@ def main() -> int:
             good = good and report["their_finder_agrees"] and bool(near) and all(near)
     print(json.dumps(report))
     return 0 if good else 4
-
-
-if __name__ == "__main__":
-    sys.exit(main())

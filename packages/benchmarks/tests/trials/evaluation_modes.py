@@ -252,7 +252,3 @@ def _aircopbench(work: Path) -> Iterator[Effect]:
     request = EvaluationRequest(work / "questions.json", work / "results.json")
     for difference, figure in (("any letter is an answer", "accuracy"), ("two names in no category", "uncategorised")):
         yield Effect("aircopbench", difference, figure, *_both("aircopbench", request, work, answers, figure))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -86,7 +86,14 @@ def made_up_problems(checkout: Path, version: str, work: Path) -> Iterator[str]:
 
 
 def main() -> int:
-    """Print the report."""
+    """Print the report, or what is wrong with the checkout or the dataset."""
+    try:
+        return _report()
+    except UavsimError as error:
+        sys.exit(f"error: {error}")
+
+
+def _report() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout", type=Path)
     parser.add_argument("dataset", type=Path, nargs="?")
@@ -103,10 +110,3 @@ def main() -> int:
             report = {"ok": not problems, "problems": problems}
     sys.stdout.write(json.dumps(report, indent=1) + "\n")
     return 0 if report["ok"] else 4
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except UavsimError as error:
-        sys.exit(f"error: {error}")

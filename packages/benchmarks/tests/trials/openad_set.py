@@ -173,7 +173,3 @@ def main() -> int:
     whole = options.openad is None or opened(out, options.openad) == len(infos)
     good = [compare(out, options.openad, dimensions=dimensions) for dimensions in (2, 3)]
     return 0 if whole and all(good) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

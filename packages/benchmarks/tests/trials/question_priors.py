@@ -9,7 +9,6 @@ many questions once. Ends with 4 where a model is further above chance than that
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -132,7 +131,3 @@ def _view(
         place_m=np.array([*at_m, 40.0]),
         heading=heading,
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

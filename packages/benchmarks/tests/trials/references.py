@@ -46,7 +46,3 @@ def main() -> int:
         (STORED / f"{options.name}.json").write_text(json.dumps(stored, separators=(",", ":")) + "\n")
     sys.stdout.write(f"{options.name}: {compared} compared, equal to 1e-9\n")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -10,7 +10,6 @@ and how far it is off. Ends with 4 where a case differs under 1.22.3, or no PYTH
 import argparse
 import json
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -61,7 +60,3 @@ def _ours(case: overlap_cases.Case) -> float:
     counter = IouCounter()
     counter.add(*overlap_cases.as_boxes(case))
     return counter.scores()[f"ap_{case['iou']}"]
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -159,7 +159,3 @@ def main() -> None:
         bad += judge is not None and max(found["py123d"]["all"], found["crossings"]["all"]) > WITHIN
         print(f"{path.stem}: {found}", flush=True)
     sys.exit(1 if bad else 0)
-
-
-if __name__ == "__main__":
-    main()

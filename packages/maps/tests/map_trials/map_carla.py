@@ -171,7 +171,3 @@ def main() -> None:
         bad += found["worst_m"] > 0.05 or found["areas_off"] > 0.005 or found["crossings_off"] > 0.005
         print(f"{path.stem}: {found}", flush=True)
     sys.exit(1 if bad else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -69,7 +69,3 @@ def _wrong_of_agent(found: Any, *, is_car: bool) -> list[str]:
         off = {name: abs(rates.get(name, 0.0) - hz) for name, hz in CAN_BUS_HZ.items()}  # it counts both ends
         wrong += [f"{scene}: {name} at {rates.get(name)} Hz" for name in off if off[name] > 0.2]
     return wrong + ([] if found["prediction"]["agents"] else ["nobody to predict"])
-
-
-if __name__ == "__main__":
-    main()

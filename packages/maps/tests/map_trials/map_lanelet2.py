@@ -149,7 +149,3 @@ def main() -> None:
         bad += len(found["missing"]) > found["unsaid"] or found["border_off_m"] > 0.5 or found["geo_off_m"] > 0.01
         print(f"{path.stem}: {found}", flush=True)
     sys.exit(1 if bad else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -85,7 +85,3 @@ def _finish(axes: Any, title: str) -> None:
     axes.plot(0, 0, marker="^", color="black")
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="lower right", fontsize=7)
-
-
-if __name__ == "__main__":
-    main()

@@ -155,7 +155,3 @@ def _show(truth: np.ndarray, semantics: np.ndarray, instance: np.ndarray, lost: 
             f" unreached {1 - reached.sum() / max(there.sum(), 1):.3f}",
             flush=True,
         )
-
-
-if __name__ == "__main__":
-    main()

@@ -198,7 +198,3 @@ def main() -> None:
             failed = f"; below the bar: {', '.join(below)}" if below else ""
             print(f"{town}, {options.voxel_m} m: {said}{failed}", flush=True)
     sys.exit(1 if bad else 0)
-
-
-if __name__ == "__main__":
-    main()

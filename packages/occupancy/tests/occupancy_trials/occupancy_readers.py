@@ -199,7 +199,3 @@ def main() -> None:
     for name, held in good.items():
         print(f"{name}: {'good' if held else 'WRONG'}")
     sys.exit(0 if all(good.values()) else 1)
-
-
-if __name__ == "__main__":
-    main()
