@@ -12,6 +12,7 @@ import shlex
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Annotated, Final
 
 import typer
@@ -30,33 +31,36 @@ from uavsim.terminal import Screen, be_quiet, line, open_standard_streams
 
 __all__ = ["COMMANDS", "build_app", "build_overview", "main", "with_quiet"]
 
-_HOME: Final = {  # command -> module; a module is imported when its command is asked for, because scipy and Prefect are slow
-    "generate": "generate",
-    "regenerate": "generate",
-    "replay": "replay",
-    "twins": "replay",
-    "adopt": "replay",
-    "status": "status",
-    "plan": "configs",
-    "check": "configs",
-    "schema": "configs",
-    "annotate": "dataset",
-    "convert": "dataset",
-    "export": "dataset",
-    "validate": "validate",
-    "view": "view",
-    "report": "view",
-    "video": "view",
-    "publish": "publish",
-    "verify": "publish",
-    "reproduce": "publish",
-    "mock-sim": "simulator",
-    "airsim-settings": "simulator",
-    "calibrate": "simulator",
-    "doctor": "doctor",
-    "conform": "conform",
-    "deploy": "deploy",
-    "ui": "ui",
+_HOME: Final = {  # command -> module and function; imported when the command is asked for, because scipy and Prefect are slow
+    "generate": "generate:generate",
+    "regenerate": "generate:regenerate",
+    "replay": "replay:replay",
+    "twins": "replay:twins",
+    "adopt": "replay:adopt",
+    "status": "status:status",
+    "plan": "configs:plan",
+    "check": "configs:check",
+    "schema": "configs:schema",
+    "annotate": "dataset:annotate_again",
+    "convert": "dataset:convert_dialect",
+    "export": "dataset:export_format",
+    "validate": "validate:validate",
+    "view": "view:view",
+    "report": "view:report",
+    "video": "view:video",
+    "publish": "publish:publish",
+    "verify": "publish:verify",
+    "reproduce": "publish:reproduce",
+    "mock-sim": "simulator:mock_sim",
+    "airsim-settings": "simulator:airsim_settings",
+    "calibrate": "simulator:calibrate",
+    "doctor": "doctor:doctor",
+    "conform": "conform:conform",
+    "deploy": "deploy:deploy",
+    "ui": "ui:ui",
+}
+_SETTINGS: Final[dict[str, dict[str, object]]] = {
+    "mock-sim": {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 }
 _APART: Final = dict.fromkeys(("events", "collaboration", "questions", "evaluate"), "benchmarks") | {
     "map": "maps",
@@ -136,7 +140,7 @@ def _say_version(asked: bool) -> None:
 
 
 def build_app(command: str | None = None) -> typer.Typer:
-    """Return the command line with the module of one command, or with all when none or an unknown one is asked for."""
+    """Return the command line with one command, or with all when none or an unknown one is asked for."""
     app = _empty_app()
     for register in dict.fromkeys(_registers(command)):  # one function may bring several commands
         register(app)
@@ -158,19 +162,21 @@ def build_overview() -> typer.Typer:
 
 def _registers(command: str | None) -> Iterator[Register]:
     if command in _HOME:
-        yield _register_of(_HOME[command])
+        yield partial(_register, command)
     elif command in COMMANDS.names():
         yield COMMANDS.pick(command)
     elif command in _APART:
         raise InputError(f"uavsim {command} is not installed: {install_line(_APART[command])}")
     else:
-        yield from map(_register_of, _HOME.values())
+        yield from (partial(_register, name) for name in _HOME)
         yield from map(COMMANDS.pick, COMMANDS.names())
 
 
-def _register_of(module: str) -> Register:
-    register: Register = importlib.import_module(f"uavsim.cli.{module}").register
-    return register
+def _register(command: str, app: typer.Typer) -> None:
+    module, function = _HOME[command].split(":")
+    app.command(name=command, context_settings=_SETTINGS.get(command))(
+        getattr(importlib.import_module(f"uavsim.cli.{module}"), function)
+    )
 
 
 def _empty_app() -> typer.Typer:

@@ -32,23 +32,13 @@ if TYPE_CHECKING:
     from uavsim.records.plan import ScenePlan
     from uavsim.records.road_map import RoadMap
 
-__all__ = ["register"]
-
 _CITY_BYTES = 10_000_000  # whose map takes longer than a plan
 _SITE_FARTHEST_M = 150.0  # as corner cases are looked for
 _WIDE = 150  # columns where the output is no terminal
 _MOST_DRAWN = 12  # more scenes than this hide each other
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module to ``app``."""
-    app.command(name="plan", help="Show what would fly, as a table and as an image; or make a town's routes.")(
-        takes_overrides(plan)
-    )
-    app.command(name="check", help="Check YAML files and what they refer to, without a simulator.")(check)
-    app.command(name="schema", help="Write the JSON Schemas of all YAML files, for editors.")(schema)
-
-
+@takes_overrides
 def plan(
     *,
     dataset: Annotated[str | None, typer.Option(help="name in flight_plans/datasets, or a YAML file")] = None,
@@ -76,7 +66,7 @@ def plan(
     run: RunOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
-    """Plan scenes and show them, or write routes."""
+    """Show what would fly, as a table and as an image; or make a town's routes."""
     if make_routes is not None:
         _make_routes(make_routes, rows=rows, columns=columns, force=force)
         return
@@ -298,7 +288,7 @@ def check(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
-    """Check files; exit code 2 when one of them is wrong."""
+    """Check YAML files and what they refer to, without a simulator."""
     from uavsim.plan.check import check_paths
 
     findings = check_paths(paths)
@@ -319,7 +309,7 @@ def check(
 
 
 def schema(out: Annotated[Path, typer.Option(help="folder to write into; it is made when it is missing")]) -> None:
-    """Write one JSON Schema for each kind of YAML file."""
+    """Write the JSON Schemas of all YAML files, for editors."""
     from uavsim.config.schema import schema_texts
 
     folder, texts = ResultPath.open(out), schema_texts()

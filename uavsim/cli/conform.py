@@ -14,14 +14,7 @@ from uavsim.files.whole import write_whole
 from uavsim.supervise.clients import check_clients
 from uavsim.terminal import Screen, count, line, write_out
 
-__all__ = ["register"]
-
 _COLOURS = {"as here": "green", "other": "yellow", "not there": "red", "shown": "dim"}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module to ``app``."""
-    app.command(name="conform")(conform)
 
 
 def conform(

@@ -36,18 +36,9 @@ from uavsim.store.output import Output
 from uavsim.store.places import open_output
 from uavsim.terminal import Screen, count, counts, line
 
-__all__ = ["register"]
-
 Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")]
 NewFolder = Annotated[Path, typer.Argument(help="Where the result goes: a new folder.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module to ``app``."""
-    app.command(name="annotate")(annotate_again)
-    app.command(name="convert")(convert_dialect)
-    app.command(name="export")(export_format)
 
 
 def annotate_again(

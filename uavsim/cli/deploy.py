@@ -7,13 +7,6 @@ import typer
 from uavsim.errors import InputError
 from uavsim.terminal import Screen, line
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module to ``app``."""
-    app.command(name="deploy")(deploy)
-
 
 def deploy(
     *,

@@ -13,14 +13,7 @@ from uavsim.errors import SystemFailure
 from uavsim.run.request import Request
 from uavsim.terminal import Screen, line, write_out
 
-__all__ = ["register"]
-
 _COLOURS = {"good": "green", "warning": "yellow", "bad": "red"}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module to ``app``."""
-    app.command(name="doctor")(doctor)
 
 
 def doctor(

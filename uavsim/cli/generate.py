@@ -31,7 +31,6 @@ __all__ = [
     "RunOption",
     "SimulatorOption",
     "refuse_lists",
-    "register",
     "run_request",
 ]
 
@@ -48,12 +47,7 @@ DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what would be
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module to ``app``."""
-    app.command(name="generate")(takes_overrides(generate))
-    app.command(name="regenerate")(regenerate)
-
-
+@takes_overrides
 def generate(
     *,
     dataset: Annotated[str | None, typer.Option(help="Name in flight_plans/datasets, or a YAML file.")] = None,

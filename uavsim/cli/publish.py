@@ -14,15 +14,6 @@ from uavsim.files.result_folder import check_result_folder
 from uavsim.files.scratch import scratch_folder
 from uavsim.terminal import Screen, count, counts, line, write_out
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module to ``app``."""
-    app.command(name="publish")(publish)
-    app.command(name="verify")(verify)
-    app.command(name="reproduce")(reproduce)
-
 
 def publish(
     folder: Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")],

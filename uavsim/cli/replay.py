@@ -19,15 +19,6 @@ from uavsim.cli.generate import (
 from uavsim.config.library import Library
 from uavsim.terminal import Screen, write_out
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module to ``app``."""
-    app.command(name="replay")(replay)
-    app.command(name="twins")(twins)
-    app.command(name="adopt")(adopt)
-
 
 def replay(
     folder: Annotated[Path, typer.Argument(help="The dataset that was recorded.")],

@@ -16,24 +16,12 @@ from uavsim.files.whole import write_whole
 from uavsim.supervise.clients import check_clients
 from uavsim.terminal import Screen
 
-__all__ = ["register"]
-
 _CALIBRATION_TIMEOUT_S = 180
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module to ``app``."""
-    app.command(
-        name="mock-sim",
-        help="Serve CARLA's and AirSim's real protocols with no GPU.",
-        context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
-    )(mock_sim)
-    app.command(name="airsim-settings", help="Write AirSim's settings.json for a formation and rig.")(airsim_settings)
-    app.command(name="calibrate", help="Measure where AirSim's origin lies in CARLA's town.")(calibrate)
-
-
 def mock_sim(context: typer.Context) -> None:
-    """Become the headless simulator's process: it is an island, so nothing of it is imported here."""
+    """Serve CARLA's and AirSim's real protocols with no GPU."""
+    # it is an island, so nothing of it is imported here
     os.execv(sys.executable, python_command("headless_simulator", *context.args))
 
 
@@ -43,7 +31,7 @@ def airsim_settings(
     town: Annotated[str | None, typer.Option(help="town, when the dataset has several")] = None,
     client: Annotated[Literal["airsim", "cosys"], typer.Option(help="whose server reads it")] = "airsim",
 ) -> None:
-    """Write the file whole or not at all."""
+    """Write AirSim's settings.json for a formation and rig."""
     from uavsim.plan import plan_scenes  # scipy takes a moment to import
     from uavsim.simulate.airsim.settings import airsim_settings as settings_of
 
@@ -57,7 +45,8 @@ def calibrate(
     simulator: Annotated[str, typer.Option(help="HOST:CARLA_PORT:AIRSIM_PORT of a running merged simulator")],
     town: Annotated[str, typer.Option(help="town whose YAML the result belongs into")],
 ) -> None:
-    """Measure in a process of its own: libcarla may take its process down with it."""
+    """Measure where AirSim's origin lies in CARLA's town."""
+    # in a process of its own: libcarla may take its process down with it
     host, *ports = simulator.split(":")
     if not host or len(ports) != 2 or not all(map(_is_port, ports)):
         raise InputError(f"--simulator {simulator!r} is not HOST:CARLA_PORT:AIRSIM_PORT, with ports of 1 to 65535")

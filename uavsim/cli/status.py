@@ -17,15 +17,8 @@ from uavsim.run.overview import Overview, overview
 from uavsim.store.places import open_output
 from uavsim.terminal import Screen, count, duration, line, size, write_out
 
-__all__ = ["register"]
-
 _NAMES_SHOWN = 8
 _LOOK_S = 2.0
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module to ``app``."""
-    app.command(name="status")(status)
 
 
 def status(

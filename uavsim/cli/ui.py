@@ -7,13 +7,6 @@ import typer
 
 from uavsim.terminal import Screen, line
 
-__all__ = ["register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module to ``app``."""
-    app.command(name="ui")(ui)
-
 
 def ui(
     *, port: Annotated[int, typer.Option(min=1, max=65535, help="Of its pages; another one where it is taken.")] = 4200

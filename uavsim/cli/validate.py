@@ -15,18 +15,11 @@ from uavsim.validate import Report, validate_version
 from uavsim.validate.dataset import versions_of
 from uavsim.validate.devkit_process import devkit_report, problems_of
 
-__all__ = ["register"]
-
 _SHOWN_PER_CODE = 3
 _PRINTED = Path("-")
 
 Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
 Version = Annotated[str | None, typer.Option(help="Check this version folder only.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command of this module to ``app``."""
-    app.command(name="validate")(validate)
 
 
 def validate(

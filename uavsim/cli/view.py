@@ -15,17 +15,8 @@ from uavsim.terminal import Screen, count
 if TYPE_CHECKING:
     from uavsim.view import ViewSummary
 
-__all__ = ["register"]
-
 Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
 Version = Annotated[str | None, typer.Option(help="Version folder; default: the only one.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module to ``app``."""
-    app.command(name="view")(view)
-    app.command(name="report")(report)
-    app.command(name="video")(video)
 
 
 def view(
