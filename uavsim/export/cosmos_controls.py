@@ -23,8 +23,6 @@ from uavsim.images.overlay import object_colours
 from uavsim.records.road_map import RoadMap
 from uavsim.typing import BoolArray, FloatArray, UInt8Array
 
-__all__ = ["MapLines", "depth_frames", "edge", "hdmap_bbox", "instances", "semantics", "small_objects"]
-
 _NEAREST_M: Final = 0.1
 _NAMES: Final = [name for name, _ in SEMANTIC_TAGS]
 _SKY: Final = _NAMES.index("sky")

@@ -17,19 +17,6 @@ from uavsim.ingredients.clocks.tables import CLOCK
 from uavsim.records.channels import agent_id
 from uavsim.typing import IntArray
 
-__all__ = [
-    "ExportRequest",
-    "bev_of",
-    "by_drone",
-    "exporter",
-    "filmed",
-    "frame_rate",
-    "lidar_of",
-    "mask_ids",
-    "receive",
-    "refuse_clockless",
-]
-
 _UNEVEN_US: Final = 1  # frames of a whole rate may be rounded by so much
 
 

@@ -9,8 +9,6 @@ import numpy.typing as npt
 from uavsim.images.compiled import kernel
 from uavsim.typing import FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["shaded_shares"]
-
 _SUNLIT: Final = 0.8  # of a kind of ground, this share is no brighter than what the sun shines on
 _LEAST_GROUND_PX: Final = 200  # of a kind of ground in the image, at every eighth pixel
 _LEAST_AROUND_PX: Final = 24

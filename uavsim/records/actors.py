@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["ActorInfo", "ActorStates"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ActorInfo:

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-__all__ = ["agent_id", "agent_name", "agent_of", "channel_without_kind", "split_channel"]
-
 _FIRST_VEHICLE: Final = 1000
 _KINDS: Final = {"v": "vehicle", "r": "roadside"}
 

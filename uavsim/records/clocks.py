@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from uavsim.records.sensors import Agent
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["ClocksPlan"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClocksPlan:

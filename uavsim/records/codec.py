@@ -33,8 +33,6 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.typed import misfit
 from uavsim.typing import AnyArray
 
-__all__ = ["few_containers", "pack_plan", "pack_value", "unpack_plan", "unpack_value"]
-
 _FORMAT: Final = "uavsim-plan-4"
 _KIND: Final = "~"
 _FREE_CONTAINERS: Final = 1 << 16

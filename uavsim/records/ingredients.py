@@ -15,25 +15,6 @@ from typing import Any, Final, TypeAlias
 from uavsim.errors import DatasetError
 from uavsim.registry import Named, Registry
 
-__all__ = [
-    "INGREDIENTS",
-    "ActorKind",
-    "FileKind",
-    "Ingredient",
-    "Part",
-    "Used",
-    "actor_kind",
-    "file_kinds",
-    "folders_made",
-    "has_drones",
-    "has_props",
-    "ingredients_of",
-    "is_of_role",
-    "owner_of_kind",
-    "record_name",
-    "record_named",
-]
-
 Part: TypeAlias = Named[Any]
 """A function, class or module's object of an ingredient, by its dotted name; each field below says its signature."""
 

@@ -15,8 +15,6 @@ from uavsim.records.labels import LabelledActor, SceneLabels
 from uavsim.registry import Registry
 from uavsim.typing import AnyArray
 
-__all__ = ["COLUMNS", "LabelColumn", "check_extra_columns", "drones_that_see"]
-
 LabelColumn: TypeAlias = Callable[[SceneLabels], Sequence[Any]]
 """Returns a JSON value for each row of ``labels.boxes``: text, numbers, lists of them; numpy's own types are none."""
 

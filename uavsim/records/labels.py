@@ -14,8 +14,6 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, RecordedFrame, SessionFacts
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["BoxLabels", "IgnoredLabels", "LabelledActor", "SceneLabels", "SizeSource", "ViewLabels"]
-
 SizeSource = Literal["simulator", "table"]
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from uavsim.records.classes import CATEGORIES, Category
 from uavsim.typing import UInt8Array
 
-__all__ = ["ALL_CATEGORIES", "index_of", "index_of_tags"]
-
 _OF_NO_BOX: Final = tuple(
     Category(name, index, colour, "nuScenes-lidarseg.", detection="")
     for index, name, colour in (

@@ -37,27 +37,6 @@ from uavsim.records.sensors import CameraParams, LidarParams
 from uavsim.registry import Registry
 from uavsim.typing import AnyArray, UInt8Array, UInt16Array
 
-__all__ = [
-    "CAMERA_SENSORS",
-    "DEPTH",
-    "INSTANCE",
-    "LIDAR",
-    "LIDAR_INSTANCE",
-    "MODALITIES",
-    "RADAR",
-    "RADAR_INSTANCE",
-    "RGB",
-    "SHUTTER",
-    "SHUTTER_DEPTH",
-    "SHUTTER_INSTANCE",
-    "Modality",
-    "camera_sensors",
-    "layer_folders",
-    "modalities",
-    "modality",
-    "ordered",
-]
-
 RGB: Final = "rgb"
 INSTANCE: Final = "instance"
 DEPTH: Final = "depth"

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-__all__ = ["RadarParams"]
-
 
 @dataclass(frozen=True, slots=True)
 class RadarParams:

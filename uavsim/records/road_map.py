@@ -6,21 +6,6 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from uavsim.registry import Registry
 from uavsim.typing import BoolArray, FloatArray
 
-__all__ = [
-    "BUILDINGS",
-    "LINE_LAYERS",
-    "MAP_FILES",
-    "MAP_LAYERS",
-    "POLYGON_LAYERS",
-    "ROAD_MAPS",
-    "SITES",
-    "Building",
-    "RoadMap",
-    "RoadMapReader",
-    "TownSource",
-    "reader_of",
-]
-
 BUILDINGS: Final = "building"
 """A layer of ours beside nuScenes', which a map may have: footprints of buildings; the rings lie at the height of the roof."""
 POLYGON_LAYERS: Final = (

@@ -9,8 +9,6 @@ from uavsim.geometry.lens import Lens
 from uavsim.images.resample import Smooth, nearest_of
 from uavsim.typing import AnyArray, IntArray
 
-__all__ = ["colours", "values"]
-
 _KEPT: Final = 32  # lenses
 
 

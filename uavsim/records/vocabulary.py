@@ -2,8 +2,6 @@
 
 from typing import Final
 
-__all__ = ["WEATHER_PARAMETERS"]
-
 WEATHER_PARAMETERS: Final = (
     "cloudiness",
     "precipitation",

@@ -7,8 +7,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["run_to_end"]
-
 
 def run_to_end(
     command: Sequence[str], *, limit_s: float, cwd: Path | None = None, env: Mapping[str, str] | None = None

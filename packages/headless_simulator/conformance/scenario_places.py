@@ -14,8 +14,6 @@ from pathlib import Path
 import carla
 from headless_simulator.towns.layouts import LAYOUTS
 
-__all__ = ["maps_of", "opendrive_texts", "where_scenarios_begin"]
-
 _FAR_M = 2.5  # to the middle of a lane, which is 3.5 to 4 m wide: a car stands at least half on it
 _TURNED_DEG = 45.0
 

@@ -5,8 +5,6 @@ from typing import Final
 from uavsim.records.ingredients import FileKind, Ingredient
 from uavsim.registry import Named
 
-__all__ = ["INGREDIENT"]
-
 _HERE: Final = "uavsim.ingredients.skins"
 INGREDIENT: Final = Ingredient(
     key="skins",  # of no dataset's scenes: ``uavsim twins`` asks for it

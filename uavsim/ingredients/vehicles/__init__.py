@@ -5,8 +5,6 @@ from typing import Final
 from uavsim.records.ingredients import Ingredient
 from uavsim.registry import Named
 
-__all__ = ["INGREDIENT"]
-
 _HERE: Final = "uavsim.ingredients.vehicles"
 INGREDIENT: Final = Ingredient(
     key="vehicles",

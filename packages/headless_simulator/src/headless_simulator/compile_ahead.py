@@ -30,8 +30,6 @@ from headless_simulator.kernel_cache import forget_unused, shipped_folders
 from headless_simulator.render.resolve import resolve
 from headless_simulator.terminal import note
 
-__all__ = ["CompileAhead", "compile_aside", "note_late_compilation"]
-
 _EVERY_S: Final = 5.0
 _POLL_S: Final = 0.1
 _KERNELS: Final = ("render", "world", "airsim", "carla/kernels")  # folders whose sources numba's cache depends on

@@ -10,8 +10,6 @@ from uavsim.typing import FloatArray
 from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth
 
-__all__ = ["FrameCheck"]
-
 _NEAR_M: Final = 2.0
 _SAMPLES: Final = 64  # looked at; the mistake is in all of them
 _AS_GIVEN_AT_MOST: Final = 0.05

@@ -21,8 +21,6 @@ from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth
 
-__all__ = ["OPTION", "IgnoredRegions", "regions_of"]
-
 OPTION: Final = "ignore_regions"
 _NEAR_M: Final = 2.0
 """On the ground, from a true box: nuScenes' distance for the errors of true positives."""

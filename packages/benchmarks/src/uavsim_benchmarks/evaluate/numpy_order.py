@@ -14,8 +14,6 @@ import numpy as np
 from uavsim.images.compiled import kernel
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["argsort_as_pinned"]
-
 _SMALL: Final = 15
 _MOST_PARTS: Final = 128
 

@@ -8,8 +8,6 @@ from uavsim.errors import InputError
 from uavsim.escape import html_text
 from uavsim_benchmarks.evaluate.outcome import Curve, Outcome, Table
 
-__all__ = ["html_page"]
-
 _STYLE: Final = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72em;padding:0 1em}"
     "table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em;border-bottom:1px solid #ccc;text-align:right}"

@@ -9,8 +9,6 @@ from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.readers.nuscenes_results import ResultReader
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth
 
-__all__ = ["found_by_scene", "rows_by_scene"]
-
 
 def found_by_scene(
     reader: ResultReader, truth: Truth, *, keep: Callable[[Boxes], Boxes], scored: Callable[[], BoolArray]

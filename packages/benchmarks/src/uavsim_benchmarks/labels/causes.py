@@ -10,8 +10,6 @@ from uavsim.typing import BoolArray, IntArray
 from uavsim_benchmarks.labels.jobs import SampleJob
 from uavsim_benchmarks.labels.measure import BRIGHTNESS, MeasuredImage
 
-__all__ = ["AIRCOPBENCH", "CAUSES", "causes_of", "primary"]
-
 CAUSES: Final = ("image_loss", "out_of_view", "occluded", "too_small", "under_shadow", "brightness", "noise", "blur")
 """In the order in which one of several is named."""
 AIRCOPBENCH: Final = {

@@ -15,8 +15,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim_benchmarks.labels.twin_tables import TwinTables
 
-__all__ = ["CLASSES", "ImageJob", "SampleJob", "SampleViews", "jobs_of", "views_of"]
-
 CLASSES: Final = {
     "vehicle.car": "car",
     "vehicle.truck": "truck",

@@ -6,8 +6,6 @@ import orjson
 
 from uavsim.typing import JsonDict
 
-__all__ = ["json_line"]
-
 
 def json_line(row: JsonDict) -> bytes:
     """Encode a row with a newline; names of others may hold lone surrogates, which only the standard library encodes."""

@@ -26,8 +26,6 @@ from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Arr
 from uavsim_benchmarks.labels.jobs import ImageJob, SampleJob
 from uavsim_benchmarks.labels.quality import Quality, grade
 
-__all__ = ["BRIGHTNESS", "MeasuredImage", "measure_images"]
-
 BRIGHTNESS: Final = ("dark", "bright", "contrast", "clipped_share")
 """Measures of ``QualityLevels`` that say that an image's brightness is not balanced."""
 

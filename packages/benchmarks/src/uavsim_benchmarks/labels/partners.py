@@ -10,8 +10,6 @@ from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim_benchmarks.labels.causes import CAUSES, primary
 from uavsim_benchmarks.labels.jobs import SampleJob
 
-__all__ = ["Help", "help_of_image"]
-
 _HIDES_A_PARTNER = ("image_loss", "out_of_view", "occluded")
 """Who perceives an object so badly itself is no help with it."""
 

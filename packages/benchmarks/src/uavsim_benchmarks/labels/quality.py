@@ -8,8 +8,6 @@ from typing import Final
 
 from uavsim.config.events import FALLING, QualityLevels
 
-__all__ = ["NAMES", "POOR", "Quality", "grade", "level_of"]
-
 NAMES: Final = {1: "Very Poor", 2: "Poor", 3: "Fair", 4: "Good", 5: "Excellent"}
 POOR: Final = 2
 """A measure of this level or less hinders every object in the image."""

@@ -15,8 +15,6 @@ from uavsim_benchmarks.labels.measure import BRIGHTNESS, MeasuredImage, measure_
 from uavsim_benchmarks.labels.partners import Help, help_of_image
 from uavsim_benchmarks.labels.quality import POOR
 
-__all__ = ["LabelledSample", "image_row", "label_sample", "sample_row"]
-
 _OWN = CAUSES[1:5]
 """Causes of an object's own; the others are its image's."""
 

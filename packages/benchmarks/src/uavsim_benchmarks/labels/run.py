@@ -22,8 +22,6 @@ from uavsim_benchmarks.labels.lines import json_line
 from uavsim_benchmarks.labels.twin_tables import TwinTables
 from uavsim_benchmarks.labels.values import SampleValues, ValueFile, value_sample
 
-__all__ = ["IMAGE_FILE", "SAMPLE_FILE", "SUMMARY_FILE", "default_workers", "write_events"]
-
 IMAGE_FILE: Final = "image_event.jsonl"
 SAMPLE_FILE: Final = "sample_event.jsonl"
 SUMMARY_FILE: Final = "events.json"

@@ -10,8 +10,6 @@ from uavsim.files.names import DataFolder
 from uavsim.files.parse import parse_json, read_regular, reading
 from uavsim.typing import JsonDict
 
-__all__ = ["TwinTables", "read_twins"]
-
 
 @dataclass(frozen=True, slots=True)
 class TwinTables:

@@ -33,17 +33,6 @@ from uavsim_benchmarks.evaluate.swarm.collaboration import (
 from uavsim_benchmarks.labels.jobs import SampleJob, jobs_of
 from uavsim_benchmarks.labels.lines import json_line
 
-__all__ = [
-    "VALUES_FILE",
-    "VALUES_SUMMARY_FILE",
-    "ObjectValues",
-    "SampleValues",
-    "ValueFile",
-    "value_sample",
-    "values_of_sample",
-    "write_values",
-]
-
 VALUES_FILE: Final = "object_value.jsonl"
 VALUES_SUMMARY_FILE: Final = "collaboration.json"
 

@@ -15,8 +15,6 @@ import numpy as np
 
 from uavsim.typing import FloatArray, IntArray, JsonDict
 
-__all__ = ["CHANCE", "MODELS", "BlindScore", "blind_scores", "folds_of"]
-
 CHANCE: Final = 0.25
 _FOLDS: Final = 5
 _BUCKETS: Final = 96  # that words are hashed into

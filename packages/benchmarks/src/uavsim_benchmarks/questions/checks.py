@@ -11,8 +11,6 @@ from uavsim.typing import JsonDict
 from uavsim_benchmarks.questions.blind import CHANCE, blind_scores
 from uavsim_benchmarks.questions.draw import LETTERS, too_alike
 
-__all__ = ["NEAR_CHANCE", "check_questions", "faults_of"]
-
 NEAR_CHANCE: Final = 0.05
 """A model without an image that is no further above chance has found nothing."""
 _REQUIRED: Final = ("question_id", "question_type", "question", "options", "correct_answer", "uav_paths")

@@ -18,8 +18,6 @@ from uavsim.typing import JsonDict
 from uavsim_benchmarks.questions.facts import Group
 from uavsim_benchmarks.questions.items import Item, Task
 
-__all__ = ["LETTERS", "MOST_ALIKE", "Drawn", "draw_task", "too_alike"]
-
 LETTERS: Final = "ABCD"
 MOST_ALIKE: Final = 0.85
 """Of two options, by ``difflib``; AirCopBench refuses more."""

@@ -12,8 +12,6 @@ from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim_benchmarks.labels.jobs import ImageJob, SampleJob
 from uavsim_benchmarks.labels.rows import LabelledSample, label_sample
 
-__all__ = ["COUNTED_PX", "DOUBTFUL_PX", "Group", "ObjectSeen", "View", "groups_of"]
-
 COUNTED_PX: Final = 64
 """Visible pixels from which on an object counts; questions say so."""
 DOUBTFUL_PX: Final = (12, 100)

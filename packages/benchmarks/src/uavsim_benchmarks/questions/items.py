@@ -14,8 +14,6 @@ import numpy as np
 
 from uavsim_benchmarks.questions.facts import COUNTED_PX, DOUBTFUL_PX, Group, ObjectSeen, View
 
-__all__ = ["TASKS", "Item", "Task"]
-
 _SCORE_MARGIN: Final = 1.0  # steps of quality between the best image and the next
 _PERCENT_MARGIN: Final = 4.0  # of an object's middle to the border of two parts of an image
 _PX_MARGIN: Final = 1.5  # between the largest object of an image and the next

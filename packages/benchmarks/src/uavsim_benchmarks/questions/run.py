@@ -22,8 +22,6 @@ from uavsim_benchmarks.questions.draw import draw_task
 from uavsim_benchmarks.questions.facts import groups_of
 from uavsim_benchmarks.questions.items import TASKS
 
-__all__ = ["QUESTION_FILE", "REPORT_FILE", "write_questions"]
-
 QUESTION_FILE: Final = "questions.json"
 REPORT_FILE: Final = "report.json"
 

@@ -6,8 +6,6 @@ from headless_simulator.models.catalogue import VehicleSpec
 from headless_simulator.models.mesh_builder import MeshBuilder, Skin, joined
 from headless_simulator.scene import TAIL_LIGHT, Mesh
 
-__all__ = ["with_hazard_lamps"]
-
 _FROM: Final = (
     0.87,
     0.66,

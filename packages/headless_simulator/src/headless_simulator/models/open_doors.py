@@ -8,8 +8,6 @@ from headless_simulator.models.catalogue import VehicleSpec
 from headless_simulator.models.mesh_builder import BODY, MeshBuilder, Point, Skin, joined
 from headless_simulator.scene import GLASS, PAINT, Mesh
 
-__all__ = ["ALL_SIDE_DOORS", "with_doors_open"]
-
 ALL_SIDE_DOORS: Final = 0b1111
 """Bit k is CARLA's door k: front left, front right, rear left, rear right."""
 _HINGE: Final = {"front": 0.34, "rear": -0.10}  # of the half length

@@ -11,8 +11,6 @@ from headless_simulator.world import friction
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.table import Columns
 
-__all__ = ["give_body", "model_name", "show_doors", "show_lights"]
-
 _DRIVE_MPS2: Final = {"car": 5.0, "van": 4.0, "truck": 3.0, "bus": 3.0, "motorcycle": 6.0, "bicycle": 2.5}
 _PEDESTRIAN: Final = 12
 _FLOOR_M: Final = 0.21  # what lies lower passes between a car's wheels: dirt, tiles, tins; scenarios strew it in a lane

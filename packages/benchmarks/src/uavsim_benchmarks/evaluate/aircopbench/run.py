@@ -11,8 +11,6 @@ from uavsim_benchmarks.evaluate.aircopbench.scores import parse_official, parse_
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table
 from uavsim_benchmarks.evaluate.readers.json_stream import read_json
 
-__all__ = ["evaluate_aircopbench"]
-
 
 def evaluate_aircopbench(request: EvaluationRequest) -> Outcome:
     """Score answers to AirCopBench's questions.

@@ -13,8 +13,6 @@ from uavsim_benchmarks.evaluate.aot.scores import AotResults, AotTruth
 from uavsim_benchmarks.evaluate.readers.json_stream import JsonStream
 from uavsim_benchmarks.evaluate.readers.nuscenes_results import numbers_of
 
-__all__ = ["read_aot_results", "read_aot_truth"]
-
 _LARGEST: Final = 1 << 62
 _NO_BOX: Final = [np.nan] * 4
 _Flight: TypeAlias = tuple[list[str], list[str], list[str], IntArray, FloatArray]

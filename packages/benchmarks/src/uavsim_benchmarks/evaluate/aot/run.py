@@ -16,8 +16,6 @@ from uavsim_benchmarks.evaluate.aot.scores import (
 )
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, Table, histogram
 
-__all__ = ["evaluate_aot"]
-
 _CURVE_POINTS = 40
 _RANGE_BINS = 14
 

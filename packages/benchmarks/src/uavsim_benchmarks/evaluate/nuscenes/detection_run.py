@@ -12,8 +12,6 @@ from uavsim_benchmarks.evaluate.nuscenes.input import evaluated, open_result, ra
 from uavsim_benchmarks.evaluate.nuscenes.result_input import scored_samples
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table, histogram
 
-__all__ = ["detection_outcome", "evaluate_detection"]
-
 _SHORT = {"trans_err": "mate", "scale_err": "mase", "orient_err": "maoe", "vel_err": "mave", "attr_err": "maae"}
 _HISTOGRAMS = (
     ("translation errors", "distance of the centres on the ground (m)", 2.0),

@@ -8,8 +8,6 @@ from uavsim.validate.devkit_process import run_judge
 from uavsim_benchmarks.evaluate.nuscenes.result_input import only_version
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest, Outcome, Row, Table
 
-__all__ = ["devkit_scores", "evaluate_with_devkit"]
-
 
 def evaluate_with_devkit(request: EvaluationRequest) -> Outcome:
     """Let the unmodified devkit, in its own environment, score detections or tracks at 102.4 m.

@@ -12,8 +12,6 @@ from uavsim_benchmarks.evaluate.ranges import keep_evaluated
 from uavsim_benchmarks.evaluate.readers.nuscenes_results import ResultReader
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth, read_truth
 
-__all__ = ["evaluated", "open_result", "ranges_m"]
-
 _CYCLES = ("bicycle", "motorcycle")
 
 

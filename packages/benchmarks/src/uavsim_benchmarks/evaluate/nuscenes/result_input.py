@@ -16,8 +16,6 @@ from uavsim_benchmarks.evaluate.readers.nuscenes_results import ResultReader
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth, read_truth
 from uavsim_benchmarks.evaluate.readers.opv2v import read_opv2v_truth
 
-__all__ = ["WIDE_RANGE_M", "DetectionInput", "only_version", "scored_samples"]
-
 WIDE_RANGE_M: Final = 102.4
 """UAV3D's range: the devkit's 30 to 50 m cut most of what a drone 60 m up sees."""
 

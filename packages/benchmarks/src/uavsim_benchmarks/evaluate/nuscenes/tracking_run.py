@@ -16,8 +16,6 @@ from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth
 from uavsim_benchmarks.evaluate.scenes import found_by_scene, rows_by_scene
 
-__all__ = ["evaluate_tracking"]
-
 _SHOWN = ("gt", "amota", "amotp", "recall", "mota", "motp", "ids", "frag")
 
 

@@ -13,8 +13,6 @@ from uavsim_benchmarks.evaluate.openad.scores import OpenAdScene, subset_of
 from uavsim_benchmarks.evaluate.readers.json_stream import read_json
 from uavsim_benchmarks.evaluate.readers.pickles import read_pickle
 
-__all__ = ["DATASETS", "OpenAdTruth", "read_openad_scenes", "read_openad_truth", "read_similarity_table"]
-
 DATASETS: Final = {"av2": 250, "kitti": 309, "nuscenes": 134, "once": 1057, "waymo": 250}
 """OpenAD's five sources, with the number of scenes of each, in the order of its 2,000 scenes."""
 

@@ -8,8 +8,6 @@ from uavsim_benchmarks.evaluate.openad.files import read_openad_scenes, read_ope
 from uavsim_benchmarks.evaluate.openad.scores import SIMILARITIES, OpenAdScores, score_openad
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table
 
-__all__ = ["evaluate_openad"]
-
 
 def evaluate_openad(request: EvaluationRequest) -> Outcome:
     """Score open-vocabulary detections.

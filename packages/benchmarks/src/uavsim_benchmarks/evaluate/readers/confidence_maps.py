@@ -12,8 +12,6 @@ from uavsim.errors import InputError
 from uavsim.typing import AnyArray, FloatArray
 from uavsim_benchmarks.evaluate.readers.json_stream import MAX_FILE_BYTES
 
-__all__ = ["read_confidence_maps"]
-
 _DAMAGED: Final = (
     LookupError,
     TypeError,

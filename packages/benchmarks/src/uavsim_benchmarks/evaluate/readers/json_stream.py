@@ -14,8 +14,6 @@ import orjson
 
 from uavsim.errors import InputError
 
-__all__ = ["MAX_FILE_BYTES", "JsonStream", "read_json"]
-
 MAX_FILE_BYTES: Final = 1 << 30
 """Files of formats that can only be read whole are refused above this."""
 

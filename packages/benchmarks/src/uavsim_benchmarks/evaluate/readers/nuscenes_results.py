@@ -17,8 +17,6 @@ from uavsim_benchmarks.evaluate.boxes import ATTRIBUTES, NOTHING, Boxes, yaw_of_
 from uavsim_benchmarks.evaluate.readers.json_stream import JsonStream
 from uavsim_benchmarks.evaluate.readers.pickles import read_pickle
 
-__all__ = ["ResultReader", "boxes_of_rows", "numbers_of"]
-
 _SAMPLES_PER_BLOCK: Final = 64
 _PICKLES: Final = {".pkl", ".pickle"}
 _LARGEST: Final = 1e9  # metres, or metres a second: past it squares lose what they are compared by

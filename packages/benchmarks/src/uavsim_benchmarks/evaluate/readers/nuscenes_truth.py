@@ -16,8 +16,6 @@ from uavsim_benchmarks.evaluate.boxes import ATTRIBUTES, NOTHING, Boxes, yaw_of_
 from uavsim_benchmarks.evaluate.readers.json_stream import read_json
 from uavsim_benchmarks.evaluate.readers.nuscenes_results import numbers_of
 
-__all__ = ["Truth", "read_truth"]
-
 _RACK: Final = "static_object.bicycle_rack"
 _RACK_LABEL: Final = -2
 _ROWS_PER_BLOCK: Final = 4096

@@ -14,8 +14,6 @@ from uavsim.typing import JsonDict
 from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth
 
-__all__ = ["read_opv2v_truth"]
-
 _MAX_BYTES: Final = 8_000_000
 _LARGEST: Final = 1e9  # metres or degrees; squares of larger ones lose all digits
 _STEP_US: Final = 100_000  # frames are named by number; the format has no clock

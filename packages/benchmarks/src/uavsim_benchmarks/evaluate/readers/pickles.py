@@ -17,8 +17,6 @@ from uavsim.escape import visible
 from uavsim_benchmarks.evaluate.readers.json_stream import MAX_FILE_BYTES
 from uavsim_benchmarks.evaluate.readers.pickle_values import NAMES, Array, Name, NotPlain, built, called
 
-__all__ = ["read_pickle"]
-
 _CODE: Final = {op.name: ord(op.code) for op in opcodes}
 _SHOWN_AGAIN: Final = 10_000_000
 """Elements that references may show once more: a few bytes can refer to a list of lists of lists without end."""
