@@ -2,11 +2,9 @@
 
 import json
 import os
-import signal
 import socket
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
@@ -16,25 +14,18 @@ import psutil
 import pytest
 
 from tests.conftest import RunningPrefect
-from tests.run.conftest import FAKE_CLIENT_WORKER
+from tests.run.every_front import EveryFront, Fly, Paper
 from tests.run.test_stages import on_its_own_simulator, run_all
 from tools.common.leftovers import contents
-from uavsim.errors import InputError, StorageError, SystemFailure
+from uavsim.errors import InputError, SystemFailure
 from uavsim.flows import client as client_module
 from uavsim.flows import server as server_module
 from uavsim.flows.client import check_api, use_api
 from uavsim.flows.generate import generate
 from uavsim.flows.server import OwnServer
-from uavsim.run import executor
-from uavsim.run.finish import Finished, Step, finish_dataset
 from uavsim.run.request import Request
 from uavsim.run.result import Result
-from uavsim.store.ledger import read_ledger
-from uavsim.store.local import LocalOutput
 from uavsim.terminal import Screen
-from uavsim.typing import JsonDict
-
-Paper = Callable[..., Request]
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +41,15 @@ def run(request: Request) -> Result:
     return generate(request.model_copy(update={"check": False}), console=Screen(quiet=True))
 
 
+@pytest.fixture
+def fly(api: str) -> Fly:
+    return run
+
+
+class TestPrefect(EveryFront):
+    pass
+
+
 def test_flow_and_stages_make_the_same_dataset(api: str, paper: Paper, tmp_path: Path) -> None:
     result = run(paper(simulators=2, scenes="4"))
     assert result.error is None
@@ -60,40 +60,6 @@ def test_flow_and_stages_make_the_same_dataset(api: str, paper: Paper, tmp_path:
     run_all(paper(scenes="4", out=tmp_path / "plain"))
     flown, plain = contents(tmp_path / "out"), contents(tmp_path / "plain")
     assert flown == plain
-
-
-def test_clients_have_ended_when_the_tables_are_written(
-    api: str, paper: Paper, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The validator's processes take the memory that they had."""
-    clients = []
-
-    def finish(request: Request, *, step: Step, further: Mapping[str, JsonDict]) -> Finished:
-        running = psutil.Process().children(recursive=True)
-        clients.append([child.pid for child in running if str(FAKE_CLIENT_WORKER) in child.cmdline()])
-        return finish_dataset(request, step=step, further=further)
-
-    monkeypatch.setattr(executor, "finish_dataset", finish)
-    assert run(paper(scenes="1")).committed == ("scene_00",)
-    assert clients == [[]]
-
-
-def test_failures_are_retried_by_prefect_and_quarantine_reaches_the_summary(
-    api: str, paper: Paper, tmp_path: Path
-) -> None:
-    result = run(paper(faults={"scene_00": ["die"], "scene_02": ["SceneVoid"] * 3}))
-    assert result.committed == ("scene_00", "scene_01")
-    assert result.quarantined == ("scene_02",)
-    assert isinstance(result.error, SystemFailure)
-    assert result.error.exit_code == 3
-    assert "1 quarantined: scene_02" in str(result.error)
-    assert read_ledger(LocalOutput(tmp_path / "out"))["scene_00"].attempts == 1
-
-
-def test_storage_failure_ends_the_run_and_the_next_one_continues(api: str, paper: Paper, tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="asked to"):
-        run(paper(faults={"scene_01": ["StorageError"]}))
-    assert run(paper()).committed == ("scene_00", "scene_01", "scene_02")
 
 
 @pytest.fixture
@@ -224,28 +190,6 @@ def test_services_end_with_the_private_server_that_they_speak_to() -> None:
         first = Slots.instance(frozenset({"tag:once"}))
     with use_api("http://127.0.0.1:9/api", key="uavsim:y"):
         assert Slots.instance(frozenset({"tag:once"})) is not first
-
-
-def test_an_interrupt_ends_flights_at_once(api: str, paper: Paper, tmp_path: Path) -> None:
-    """The client process hangs, and its deadline is farther away than that of this test."""
-    request = paper(faults={"scene_00": ["hang"]}, patience_s=600.0)
-    log = tmp_path / "out/.uavsim/logs/scene_00.jsonl"
-
-    def interrupt_when_flying() -> None:
-        while not (log.exists() and '"flying"' in log.read_text()):
-            time.sleep(0.02)
-        os.kill(os.getpid(), signal.SIGTERM)  # not raise_signal: that would reach this thread only
-
-    before = psutil.Process().children(recursive=True)
-    thread = threading.Thread(target=interrupt_when_flying)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        run(request)
-    thread.join()
-    assert psutil.Process().children(recursive=True) == before
-    entry = read_ledger(LocalOutput(tmp_path / "out"))["scene_00"]
-    assert (entry.state, entry.attempts) == ("flying", 0)
-    assert run(paper()).committed == ("scene_00", "scene_01", "scene_02")
 
 
 def test_a_server_of_our_own_leaves_a_taken_port_to_its_owner_and_nothing_behind(

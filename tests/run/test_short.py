@@ -1,36 +1,27 @@
 """Runs of few scenes on simulators of their own, where nobody has named a Prefect server: none is started."""
 
-import os
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.run.conftest import FAKE_CLIENT_WORKER
+from tests.run.every_front import EveryFront, Fly, Paper, interrupted_when
 from tests.run.test_stages import on_its_own_simulator, run_all
 from tools.common.leftovers import contents
 from uavsim.annotate.scene import annotate
 from uavsim.config.run import RunConfig, SimulatorConfig
-from uavsim.errors import StorageError, SystemFailure
 from uavsim.flows import client, server
 from uavsim.flows.generate import generate
 from uavsim.records.recording import Recording
-from uavsim.run import executor
 from uavsim.run.context import prepared
 from uavsim.run.executor import is_short
-from uavsim.run.finish import Finished, Step, finish_dataset
 from uavsim.run.request import Request
 from uavsim.run.result import Result
-from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
 from uavsim.terminal import Screen
-from uavsim.typing import JsonDict
-
-Paper = Callable[..., Request]
 
 
 @pytest.fixture(autouse=True)
@@ -50,6 +41,15 @@ def run(request: Request) -> Result:
     return generate(asked, console=Screen(quiet=True))
 
 
+@pytest.fixture
+def fly() -> Fly:
+    return run
+
+
+class TestThreads(EveryFront):
+    pass
+
+
 def test_it_makes_the_same_dataset_as_the_stages_alone(paper: Paper, tmp_path: Path) -> None:
     result = run(paper())
     assert result.error is None
@@ -59,22 +59,6 @@ def test_it_makes_the_same_dataset_as_the_stages_alone(paper: Paper, tmp_path: P
     run_all(paper(out=tmp_path / "plain"))
     flown, plain = contents(tmp_path / "out"), contents(tmp_path / "plain")
     assert flown == plain
-
-
-def test_failures_are_retried_and_quarantine_reaches_the_summary(paper: Paper, tmp_path: Path) -> None:
-    result = run(paper(faults={"scene_00": ["die"], "scene_02": ["SceneVoid"] * 3}))
-    assert result.committed == ("scene_00", "scene_01")
-    assert result.quarantined == ("scene_02",)
-    assert isinstance(result.error, SystemFailure)
-    assert "1 quarantined: scene_02" in str(result.error)
-    ledger = read_ledger(LocalOutput(tmp_path / "out"))
-    assert (ledger["scene_00"].attempts, len(ledger["scene_02"].failures)) == (1, 3)
-
-
-def test_storage_failure_ends_the_run_and_the_next_one_continues(paper: Paper) -> None:
-    with pytest.raises(StorageError, match="asked to"):
-        run(paper(faults={"scene_01": ["StorageError"]}))
-    assert run(paper()).committed == ("scene_00", "scene_01", "scene_02")
 
 
 def test_a_mistake_of_ours_in_one_scene_is_reported_with_it(
@@ -91,20 +75,6 @@ def test_a_mistake_of_ours_in_one_scene_is_reported_with_it(
     assert result.unfinished == ("scene_01",)
     assert "1 unfinished: scene_01" in str(result.error)
     assert (tmp_path / "out/v1.0-mini/scene.json").read_text().count('"name"') == 2
-
-
-def test_clients_have_ended_when_the_tables_are_written(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The validator takes the memory that they had."""
-    clients = []
-
-    def finish(request: Request, *, step: Step, further: Mapping[str, JsonDict]) -> Finished:
-        running = psutil.Process().children(recursive=True)
-        clients.append([child.pid for child in running if str(FAKE_CLIENT_WORKER) in child.cmdline()])
-        return finish_dataset(request, step=step, further=further)
-
-    monkeypatch.setattr(executor, "finish_dataset", finish)
-    assert run(paper(scenes="1")).committed == ("scene_00",)
-    assert clients == [[]]
 
 
 def test_a_scene_that_another_process_holds_is_flown_when_it_comes_free(paper: Paper, tmp_path: Path) -> None:
@@ -124,39 +94,11 @@ def test_a_scene_that_another_process_holds_is_flown_when_it_comes_free(paper: P
     assert result.committed == ("scene_00", "scene_01")
 
 
-def test_an_interrupt_ends_flights_at_once(paper: Paper, tmp_path: Path) -> None:
-    """The client process hangs, and its deadline is farther away than that of this test."""
-    log = tmp_path / "out/.uavsim/logs/scene_00.jsonl"
-
-    def interrupt_when_flying() -> None:
-        while not (log.exists() and '"flying"' in log.read_text()):
-            time.sleep(0.02)
-        os.kill(os.getpid(), signal.SIGTERM)  # not raise_signal: that would reach this thread only
-
-    thread = threading.Thread(target=interrupt_when_flying)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        run(paper(faults={"scene_00": ["hang"]}, patience_s=600.0))
-    thread.join()
-    entry = read_ledger(LocalOutput(tmp_path / "out"))["scene_00"]
-    assert (entry.state, entry.attempts) == ("flying", 0)
-
-
 def test_an_interrupt_does_not_wait_for_the_next_attempt(paper: Paper, tmp_path: Path) -> None:
     request = paper(faults={"scene_00": ["SceneVoid"]}, scenes="1")
     patient = request.run_config().model_copy(update={"retry_delay_s": 600.0})
-    log = tmp_path / "out/.uavsim/logs/scene_00.jsonl"
-
-    def interrupt_when_failed() -> None:
-        while not (log.exists() and '"failed"' in log.read_text()):
-            time.sleep(0.02)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    thread = threading.Thread(target=interrupt_when_failed)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted_when("failed", tmp_path / "out"):
         run(request.model_copy(update={"run": patient}))
-    thread.join()
 
 
 @pytest.mark.parametrize(
