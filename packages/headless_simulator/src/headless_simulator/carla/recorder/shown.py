@@ -55,70 +55,33 @@ def _collided(data: bytes) -> Iterator[str]:
         yield f" Collision id {number} between {a}{first} with {b}{second}"
 
 
-def _positions(data: bytes) -> Iterator[str]:
-    rows = _rows(data, layout.POSITION_ROW, "a position packet")
-    yield f" Positions: {len(rows)}"
-    for actor_id, place, turn in rows:
-        yield f"  Id: {actor_id} Location: {_listed(place)} Rotation: {_listed(turn)}"
+def _each(title: str, row: np.dtype[np.void], what: str, say: Callable[..., str]) -> Show:
+    """Count a packet's rows below a title, and say of each actor what its row says behind the id."""
 
-
-def _lights(data: bytes) -> Iterator[str]:
-    rows = _rows(data, layout.STATE_ROW, "a traffic-light packet")
-    yield f" State traffic lights: {len(rows)}"
-    for actor_id, frozen, elapsed_s, state in rows:
-        yield f"  Id: {actor_id} state: {chr(0x30 + state)} frozen: {frozen} elapsedTime: {elapsed_s:g}"
-
-
-def _vehicles(data: bytes) -> Iterator[str]:
-    rows = _rows(data, layout.VEHICLE_ROW, "a vehicle-animation packet")
-    yield f" Vehicle animations: {len(rows)}"
-    for actor_id, steer, throttle, brake, hand_brake, gear in rows:
-        pedals = f"Steering: {steer:g} Throttle: {throttle:g} Brake: {brake:g}"
-        yield f"  Id: {actor_id} {pedals} Handbrake: {hand_brake} Gear: {gear}"
-
-
-def _walkers(data: bytes) -> Iterator[str]:
-    rows = _rows(data, layout.WALKER_ROW, "a walker-animation packet")
-    yield f" Walker animations: {len(rows)}"
-    for actor_id, speed in rows:
-        yield f"  Id: {actor_id} speed: {speed:g}"
-
-
-def _vehicle_lights(data: bytes) -> Iterator[str]:
-    rows = _rows(data, layout.LIGHT_ROW, "a vehicle-light packet")
-    yield f" Vehicle light animations: {len(rows)}"
-    for actor_id, bits in rows:
-        on = [_LIGHTS[bit] for bit in _LIGHTS_IN_ORDER if bits >> bit & 1]
-        yield f"  Id: {actor_id} {' '.join(on) or 'None'}"
-
-
-def _kinematics(data: bytes) -> Iterator[str]:
-    rows = _rows(data, layout.KINEMATICS_ROW, "a kinematics packet")
-    yield f" Dynamic actors: {len(rows)}"
-    for actor_id, velocity, angular in rows:
-        yield f"  Id: {actor_id} linear_velocity: {_listed(velocity)} angular_velocity: {_listed(angular)}"
-
-
-def _boxes(what: str) -> Show:
     def show(data: bytes) -> Iterator[str]:
-        rows = _rows(data, layout.BOX_ROW, "a box packet")
-        yield f" Actor {what}: {len(rows)}"
-        for actor_id, centre, half in rows:
-            yield f"  Id: {actor_id} origin: {_listed(centre)} extension: {_listed(half)}"
+        rows = _rows(data, row, what)
+        yield f" {title}: {len(rows)}"
+        yield from (f"  Id: {actor_id} {say(*values)}" for actor_id, *values in rows)
 
     return show
+
+
+def _vehicle(steer: float, throttle: float, brake: float, hand_brake: bool, gear: int) -> str:
+    pedals = f"Steering: {steer:g} Throttle: {throttle:g} Brake: {brake:g}"
+    return f"{pedals} Handbrake: {hand_brake} Gear: {gear}"
+
+
+def _lights_on(bits: int) -> str:
+    return " ".join(_LIGHTS[bit] for bit in _LIGHTS_IN_ORDER if bits >> bit & 1) or "None"
+
+
+def _box(centre: Any, half: Any) -> str:
+    return f"origin: {_listed(centre)} extension: {_listed(half)}"
 
 
 def _platform_time(data: bytes) -> Iterator[str]:
     (seconds,) = layout.Cursor(data, "a platform-time packet").unpack(layout.SECONDS)
     yield f" Current platform time: {seconds:g}"
-
-
-def _light_times(data: bytes) -> Iterator[str]:
-    rows = _rows(data, layout.TIMES_ROW, "a traffic-light-time packet")
-    yield f" Traffic Light time events: {len(rows)}"
-    for actor_id, green_s, yellow_s, red_s in rows:
-        yield f"  Id: {actor_id} green_time: {green_s:g} yellow_time: {yellow_s:g} red_time: {red_s:g}"
 
 
 def _engines(data: bytes) -> Iterator[str]:
@@ -151,15 +114,29 @@ EVENTS: Final[dict[int, Show]] = {
     layout.COLLISION: _collided,
 }
 ONLY_IN_FULL: Final[dict[int, Show]] = {
-    layout.POSITION: _positions,
-    layout.STATE: _lights,
-    layout.ANIM_VEHICLE: _vehicles,
-    layout.ANIM_WALKER: _walkers,
-    layout.VEHICLE_LIGHT: _vehicle_lights,
-    layout.KINEMATICS: _kinematics,
-    layout.BOUNDING_BOX: _boxes("bounding boxes"),
-    layout.TRIGGER_VOLUME: _boxes("trigger volumes"),
+    layout.POSITION: _each(
+        "Positions", layout.POSITION_ROW, "a position packet",
+        lambda place, turn: f"Location: {_listed(place)} Rotation: {_listed(turn)}",
+    ),
+    layout.STATE: _each(
+        "State traffic lights", layout.STATE_ROW, "a traffic-light packet",
+        lambda frozen, elapsed_s, state: f"state: {chr(0x30 + state)} frozen: {frozen} elapsedTime: {elapsed_s:g}",
+    ),
+    layout.ANIM_VEHICLE: _each("Vehicle animations", layout.VEHICLE_ROW, "a vehicle-animation packet", _vehicle),
+    layout.ANIM_WALKER: _each(
+        "Walker animations", layout.WALKER_ROW, "a walker-animation packet", lambda speed: f"speed: {speed:g}"
+    ),
+    layout.VEHICLE_LIGHT: _each("Vehicle light animations", layout.LIGHT_ROW, "a vehicle-light packet", _lights_on),
+    layout.KINEMATICS: _each(
+        "Dynamic actors", layout.KINEMATICS_ROW, "a kinematics packet",
+        lambda velocity, angular: f"linear_velocity: {_listed(velocity)} angular_velocity: {_listed(angular)}",
+    ),
+    layout.BOUNDING_BOX: _each("Actor bounding boxes", layout.BOX_ROW, "a box packet", _box),
+    layout.TRIGGER_VOLUME: _each("Actor trigger volumes", layout.BOX_ROW, "a box packet", _box),
     layout.PLATFORM_TIME: _platform_time,
     layout.PHYSICS_CONTROL: _engines,
-    layout.TRAFFIC_LIGHT_TIME: _light_times,
-}
+    layout.TRAFFIC_LIGHT_TIME: _each(
+        "Traffic Light time events", layout.TIMES_ROW, "a traffic-light-time packet",
+        lambda green_s, yellow_s, red_s: f"green_time: {green_s:g} yellow_time: {yellow_s:g} red_time: {red_s:g}",
+    ),
+}  # fmt: skip
