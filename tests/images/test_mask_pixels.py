@@ -9,6 +9,7 @@ from uavsim.images import codec, mask_pixels
 
 SHAPE = (7, 11)
 WHOLE_WORDS = (5, 24)  # rows of whole numbers of 64 bits are read by these
+BLOCKS = (2, 160)  # and of many of them by eight
 ID = st.sampled_from([0, 0, 1, 2, 300, 65535])
 TAG = st.sampled_from([1, 14, 255])
 
@@ -16,7 +17,7 @@ TAG = st.sampled_from([1, 14, 255])
 @st.composite
 def masks(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     """Draw ids and tags: each pixel by itself, or in runs."""
-    shape = draw(st.sampled_from([SHAPE, WHOLE_WORDS]))
+    shape = draw(st.sampled_from([SHAPE, WHOLE_WORDS, BLOCKS]))
     if draw(st.booleans()):
         return draw(arrays.arrays(np.uint16, shape, elements=ID)), draw(arrays.arrays(np.uint8, shape, elements=TAG))
     ids, tags = np.zeros(shape, np.uint16), np.ones(shape, np.uint8)
@@ -28,6 +29,7 @@ def masks(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
 
 
 VEHICLES = np.isin(np.arange(256), [14, 255])
+COUNTED = st.sampled_from([VEHICLES, *(np.isin(np.arange(256), some) for some in ([14], [0, 13], [13, 127], []))])
 
 
 def rows_of(numbers: list[int]) -> np.ndarray:
@@ -48,11 +50,11 @@ def test_extents(mask: tuple[np.ndarray, np.ndarray]):
         assert row == there
 
 
-@given(masks())
-def test_moments(mask: tuple[np.ndarray, np.ndarray]):
+@given(masks(), COUNTED)
+def test_moments(mask: tuple[np.ndarray, np.ndarray], counts: np.ndarray):
     ids, tags = mask
-    found, sums = mask_pixels.moments(ids, tags, VEHICLES)
-    counted = VEHICLES[tags]
+    found, sums = mask_pixels.moments(ids, tags, counts)
+    counted = counts[tags]
     assert found.tolist() == np.unique(ids[counted]).tolist()
     for number, row in zip(found.tolist(), sums.tolist(), strict=True):
         v, u = np.nonzero(counted & (ids == number))
@@ -77,15 +79,15 @@ def test_translation_looks_up_every_pixel():
         assert mask_pixels.translated(ids, tags, table, VEHICLES).tolist() == [[meant[0], 0, 0, *meant[3:]]]
 
 
-@given(masks())
-def test_translation_is_a_look_up(mask: tuple[np.ndarray, np.ndarray]):
+@given(masks(), COUNTED)
+def test_translation_is_a_look_up(mask: tuple[np.ndarray, np.ndarray], counted: np.ndarray):
     table = np.random.default_rng(1).integers(0, 65536, 65536).astype(np.uint16)
     ids, tags = mask
-    wanted = np.where(VEHICLES[tags], table[ids], 0)
-    np.testing.assert_array_equal(mask_pixels.translated(ids, tags, table, VEHICLES), wanted)
-    odd = mask_pixels.translated(ids[:, 1:], tags[:, 1:], table, VEHICLES)
+    wanted = np.where(counted[tags], table[ids], 0)
+    np.testing.assert_array_equal(mask_pixels.translated(ids, tags, table, counted), wanted)
+    odd = mask_pixels.translated(ids[:, 1:], tags[:, 1:], table, counted)
     np.testing.assert_array_equal(odd, wanted[:, 1:])
-    assert mask_pixels.translated(ids, tags, table, VEHICLES, into=ids) is ids
+    assert mask_pixels.translated(ids, tags, table, counted, into=ids) is ids
     np.testing.assert_array_equal(ids, wanted)
 
 

@@ -123,7 +123,7 @@ def hidden_by_others(
         most = max(most, max(wide, 0) * max(high, 0))
     us, vs, hides = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.bool_)
     for row in range(len(rays)):
-        count = 0
+        count, own = 0, 0
         for v in range(window_px[row, 1], window_px[row, 3]):
             first, last = _met(rays[row], v, window_px[row, 0], window_px[row, 2], place_px)
             for u in range(first, last):
@@ -133,6 +133,7 @@ def hidden_by_others(
                     continue
                 if shown == own_id[row]:
                     hidden = False
+                    own += 1
                 elif has_depth:
                     hidden = depth_m[v, u] < _enters_m(rays[row], x, y)
                 elif shown > 0:
@@ -143,7 +144,7 @@ def hidden_by_others(
                 us[count], vs[count], hides[count] = u, v, hidden
                 count += 1
         silhouette[row], blockers[row] = count, _holds(hides, count)
-        if not has_depth and len(foot_px) and blockers[row]:
+        if not has_depth and len(foot_px) and blockers[row] and own:  # nothing stands behind what shows no pixel
             _spare_what_stands_behind(
                 us[:count], vs[:count], hides, ids, tags, own_id[row], overhangs, foot_px, place_px
             )
@@ -217,28 +218,31 @@ def _spare_what_stands_behind(
     Upright things rise in the image away from the point straight below the camera. Seen from that point outward, what stands
     in front of an object comes before the object's pixels and what stands behind it after them.
     """
-    count = len(us)
-    radius, angle, column = np.empty(count, np.float64), np.empty(count, np.float64), np.empty(count, np.int64)
+    count, some = len(us), 0
+    radius, angle = np.empty(count, np.float64), np.empty(count, np.float64)
+    column, place = np.empty(count, np.int64), np.empty(count, np.int64)
     total = 0.0
     for at in range(count):
         x, y = _place(place_px, us[at], vs[at])
         across, along = x + 0.5 - foot_px[0], y + 0.5 - foot_px[1]
-        radius[at], angle[at] = math.hypot(across, along), math.atan2(along, across)
-        total += radius[at]
+        away = math.hypot(across, along)
+        total += away
+        if hides[at] or ids[vs[at], us[at]] == own_id:  # of the rest it is of no matter where it lies
+            radius[some], angle[some], place[some] = away, math.atan2(along, across), at
+            some += 1
     mean_radius = max(total / count, 1.0)
-    for at in range(count):
+    for at in range(some):
         column[at] = math.floor(angle[at] * mean_radius)
     first, last = column[0], column[0]
-    for at in range(count):
+    for at in range(some):
         first, last = min(first, column[at]), max(last, column[at])
     first_own = np.empty(last - first + 1, np.float64)
     for at in range(len(first_own)):
         first_own[at] = np.inf
-    for at in range(count):
-        if ids[vs[at], us[at]] == own_id:
-            place = column[at] - first
-            first_own[place] = min(first_own[place], radius[at])
-    for at in range(count):
-        behind = radius[at] > first_own[column[at] - first]
-        if behind and not overhangs[tags[vs[at], us[at]]]:
-            hides[at] = False
+    for at in range(some):
+        if not hides[place[at]]:
+            first_own[column[at] - first] = min(first_own[column[at] - first], radius[at])
+    for at in range(some):
+        seen = place[at]
+        if radius[at] > first_own[column[at] - first] and not overhangs[tags[vs[seen], us[seen]]]:
+            hides[seen] = False

@@ -19,6 +19,9 @@ UInt64Array: TypeAlias = npt.NDArray[np.uint64]
 
 _FOUR_IDS: Final = np.uint64(0x0001000100010001)  # times an id: four pixels of it
 _EIGHT_TAGS: Final = np.uint64(0x0101010101010101)
+_LOW_BITS: Final = np.uint64(0x7F7F7F7F7F7F7F7F)
+_FOUR_TAGS: Final = np.uint64(0xFFFFFFFF)
+_BLOCK: Final = 8  # words that are looked at together, in one or two registers
 _FIRST: Final = cast("int", np.int64(0))  # no literals, for each of which numba would compile a function of its own
 _FOUR: Final = cast("int", np.int64(4))
 _EIGHT: Final = cast("int", np.int64(8))
@@ -69,9 +72,9 @@ def translated(
         into: takes the answer; may be ``ids``.
     """
     found = np.empty(ids.shape, np.uint16) if into is None else into
-    words = _words(ids)
-    if words.size and tags.flags.c_contiguous:
-        _translate_words(words, tags.view(np.uint32), table, counted, found.view(np.uint64))
+    words, tag_words = _words(ids), _words(tags)
+    if words.size and tag_words.size:
+        _translate_words(words, tag_words, table, counted, _bounds(counted), found.view(np.uint64))
     else:
         _translate(ids, tags, table, counted, found)
     return found
@@ -89,7 +92,7 @@ def moments(ids: UInt16Array, tags: UInt8Array, counted: BoolArray) -> tuple[Int
         (N,) ids that are there, ascending, and (N, 10) of their pixels: how many, sums of column, line, column squared, line
         squared and tag, first column, first line, one past the last column, one past the last line.
     """
-    found, sums = _moments(ids, tags, _words(tags), _words(ids), counted)
+    found, sums = _moments(ids, tags, _words(tags), _words(ids), counted, _bounds(counted))
     order = np.argsort(found)
     return found[order], sums[order]
 
@@ -120,7 +123,7 @@ def runs_without_row(ids: UInt16Array, tags: UInt8Array, row_of_id: Int32Array, 
     Returns:
         (R, 4) runs: line, first column, one past the last column, tag.
     """
-    runs: IntArray = _runs_without_row(ids, tags, _words(tags), _words(ids), row_of_id, counted)
+    runs: IntArray = _runs_without_row(ids, tags, _words(tags), _words(ids), row_of_id, counted, _bounds(counted))
     return runs
 
 
@@ -192,22 +195,49 @@ def _words(pixels: UInt16Array | UInt8Array) -> UInt64Array:
     return pixels.view(np.uint64) if fits else np.empty((pixels.shape[0], 0), np.uint64)
 
 
+def _bounds(counted: BoolArray) -> UInt64Array:
+    """Return what ``_may_count`` adds to eight tags: the high bit of each comes up from the least and beyond the greatest."""
+    which = np.flatnonzero(counted).tolist() or [0]
+    least, greatest = (which[0], which[-1]) if which[-1] <= 127 else (0, 127)
+    return np.array([128 - least, 127 - greatest], np.uint64) * _EIGHT_TAGS
+
+
 @kernel
-def _translate_words(
-    words: UInt64Array, tags: UInt32Array, table: UInt16Array, counted: BoolArray, found: UInt64Array
+def _may_count(words: Any, begin: int, end: int, bounds: UInt64Array) -> bool:
+    """Return whether one of the eight tags of these words lies between the least and the greatest that count."""
+    within = np.uint64(0)
+    for at in range(np.uint64(begin), np.uint64(end)):
+        low = words[at] & _LOW_BITS
+        within |= (low + bounds[0]) & ~(low + bounds[1])
+    return bool(within & ~_LOW_BITS)
+
+
+@kernel
+def _translate_words(  # noqa: PLR0917 (kernels take their arrays by place)
+    words: UInt64Array,
+    tags: UInt64Array,
+    table: UInt16Array,
+    counted: BoolArray,
+    bounds: UInt64Array,
+    found: UInt64Array,
 ) -> None:
-    """Look four pixels up at once where they are the four before them, as nearly all are."""
-    last, last_tags, meaning, is_first = np.uint64(0), np.uint32(0), np.uint64(0), True
+    """Look four pixels up at once where they are the four before them; where no tag counts, none is looked up."""
+    last, last_tags, meaning, is_first = np.uint64(0), np.uint64(0), np.uint64(0), True
     for line in range(words.shape[0]):
-        for at in range(words.shape[1]):
-            word, tag = words[line, at], tags[line, at]
-            if word != last or tag != last_tags or is_first:
-                last, last_tags, meaning, is_first = word, tag, np.uint64(0), False
-                for place in range(4):
-                    shift = np.uint64(16 * place)
-                    if counted[(tag >> np.uint32(8 * place)) & np.uint32(255)]:
-                        meaning |= np.uint64(table[(word >> shift) & np.uint64(65535)]) << shift
-            found[line, at] = meaning
+        for begin in range(0, tags.shape[1], _BLOCK):
+            end = min(begin + _BLOCK, tags.shape[1])
+            if not _may_count(tags[line], begin, end, bounds):
+                found[line, 2 * begin : 2 * end] = 0
+                continue
+            for at in range(2 * begin, 2 * end):
+                word, tag = words[line, at], (tags[line, at // 2] >> np.uint64(32 * (at % 2))) & _FOUR_TAGS
+                if word != last or tag != last_tags or is_first:
+                    last, last_tags, meaning, is_first = word, tag, np.uint64(0), False
+                    for place in range(4):
+                        shift = np.uint64(16 * place)
+                        if counted[(tag >> np.uint64(8 * place)) & np.uint64(255)]:
+                            meaning |= np.uint64(table[(word >> shift) & np.uint64(65535)]) << shift
+                found[line, at] = meaning
 
 
 @kernel
@@ -228,6 +258,13 @@ def _end_of_run(row: Any, words: Any, column: int, each: int, ones: Any) -> Any:
         end += 1
     if end % each == 0:
         same, word = np.uint64(value) * ones, end // each
+        while word + _BLOCK <= len(words):
+            others = np.uint64(0)
+            for place in range(_BLOCK):
+                others |= words[np.uint64(word + place)] ^ same
+            if others:
+                break
+            word += _BLOCK
         while word < len(words) and words[word] == same:
             word += 1
         end = each * word
@@ -246,19 +283,21 @@ def _row_of(number: Any, place: Any, found: Any, count: int) -> Any:
 
 
 @kernel
-def _next_counted(row: Any, words: Any, column: int, counted: BoolArray) -> int:
-    """Return the first column from here on whose tag counts, or the row's end; words of 8 uncounted pixels are passed over."""
-    end, last = len(row), np.uint64(0)
-    while column < end and not counted[row[column]]:
+def _next_counted(row: Any, words: Any, column: int, counted: BoolArray, bounds: UInt64Array) -> int:
+    """Return the first column from here on whose tag counts, or the row's end; words without any are passed over."""
+    while column < len(row):
+        if column % 8 == 0:
+            word = column // 8
+            while word + _BLOCK <= len(words) and not _may_count(words, word, word + _BLOCK, bounds):
+                word += _BLOCK
+            while word < len(words) and not _may_count(words, word, word + 1, bounds):
+                word += 1
+            column = 8 * word
+            if column >= len(row):
+                break
+        if counted[row[column]]:
+            break
         column += 1
-        if column % 8 or column // 8 >= len(words):
-            continue
-        last = words[column // 8]  # no pixel of the eight before counted: what is equal to a word without any goes on
-        holds = False
-        for place in range(8):
-            holds |= counted[np.uint8(last >> np.uint64(8 * place))]
-        while not holds and column < end and column // 8 < len(words) and words[column // 8] == last:
-            column += 8
     return column
 
 
@@ -273,13 +312,15 @@ def _doubled(rows: Any) -> Any:
 
 
 @kernel
-def _moments(ids: UInt16Array, tags: UInt8Array, words: Any, id_words: Any, counted: BoolArray) -> Any:
+def _moments(  # noqa: PLR0917 (kernels take their arrays by place)
+    ids: UInt16Array, tags: UInt8Array, words: Any, id_words: Any, counted: BoolArray, bounds: UInt64Array
+) -> Any:
     place = np.empty(65536, np.int32)
     for number in range(len(place)):
         place[number] = -1
     found, sums, count = np.empty(65536, np.int64), np.zeros((256, 10), np.int64), _FIRST
     for line in range(ids.shape[0]):
-        start = _next_counted(tags[line], words[line], _FIRST, counted)
+        start = _next_counted(tags[line], words[line], _FIRST, counted, bounds)
         while start < ids.shape[1]:  # what has one tag and one id
             tag = tags[line, start]
             stop = _end_of_run(tags[line], words[line], start, _EIGHT, _EIGHT_TAGS)
@@ -298,17 +339,23 @@ def _moments(ids: UInt16Array, tags: UInt8Array, words: Any, id_words: Any, coun
             sums[row, 3] += (last * stop * (last + stop) - (start - 1) * start * (2 * start - 1)) // 6
             sums[row, 4] += line * line * pixels
             sums[row, 5] += tag * pixels
-            start = _next_counted(tags[line], words[line], stop, counted)
+            start = _next_counted(tags[line], words[line], stop, counted, bounds)
     return found[:count].copy(), sums[:count].copy()
 
 
 @kernel
 def _runs_without_row(  # noqa: PLR0917 (kernels take their arrays by place)
-    ids: UInt16Array, tags: UInt8Array, words: Any, id_words: Any, row_of_id: Int32Array, counted: BoolArray
+    ids: UInt16Array,
+    tags: UInt8Array,
+    words: Any,
+    id_words: Any,
+    row_of_id: Int32Array,
+    counted: BoolArray,
+    bounds: UInt64Array,
 ) -> Any:
     runs, count = np.zeros((256, 4), np.int64), _FIRST
     for line in range(ids.shape[0]):
-        start = _next_counted(tags[line], words[line], _FIRST, counted)
+        start = _next_counted(tags[line], words[line], _FIRST, counted, bounds)
         while start < ids.shape[1]:  # what has one tag and one id
             stop = _end_of_run(tags[line], words[line], start, _EIGHT, _EIGHT_TAGS)
             stop = min(_end_of_run(ids[line], id_words[line], start, _FOUR, _FOUR_IDS), stop)
@@ -318,7 +365,7 @@ def _runs_without_row(  # noqa: PLR0917 (kernels take their arrays by place)
                 runs[count, 0], runs[count, 1], runs[count, 2] = line, start, stop
                 runs[count, 3] = tags[line, start]
                 count += 1
-            start = _next_counted(tags[line], words[line], stop, counted)
+            start = _next_counted(tags[line], words[line], stop, counted, bounds)
     return runs[:count].copy()
 
 
