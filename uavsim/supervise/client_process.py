@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from uavsim import errors
 from uavsim.capture.client_events import (
@@ -40,6 +40,12 @@ __all__ = ["ClientProcess", "Deadlines", "client_command", "client_environment"]
 
 E = TypeVar("E", ClientReady, SceneFlown)
 _LONGEST_LINE = 1 << 20
+_ONE_THREAD: Final = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"), "1")
+"""Thread pools of OpenCV and BLAS would fight for the cores with the client processes of the other simulators."""
+_AT_HAND: Final = ("glibc.malloc.tcache_count=500", "glibc.malloc.tcache_max=4096")
+"""At every tick libcarla's Traffic Manager makes and drops thousands of things of a few dozen bytes. glibc keeps seven of a
+size for a thread to take again (glibc manual, "Memory Allocation Tunables"); with the others the manager spent a quarter of
+its time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +78,8 @@ def client_command(*, topology: str, endpoints: Mapping[str, str], python: str) 
 def client_environment(home: Path) -> Mapping[str, str | None]:
     """Return the variables of a client process, whose ``home`` is made."""
     home.mkdir(parents=True, exist_ok=True)
-    # Thread pools of OpenCV and BLAS would fight for the cores with the client processes of the other simulators.
-    env = {"HOME": str(home), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | FEW_ARENAS
+    tunables = [*_AT_HAND, *filter(None, [os.environ.get("GLIBC_TUNABLES")])]
+    env = {"HOME": str(home), **_ONE_THREAD, **FEW_ARENAS, "GLIBC_TUNABLES": ":".join(tunables)}
     # Where uavsim's own folder cannot be written, numba keeps machine code in the user's cache, which outlives the run.
     if (caches := cache_home()) is not None:
         env["XDG_CACHE_HOME"] = str(caches)
