@@ -115,15 +115,14 @@ def fitted(fill: FloatArray, views: Intervals) -> FloatArray:
         return fill
     reference_views = views.take(references)
     turns = _iterations_of(fill[references], reference_views)
+    weighted = np.stack([np.ones(len(references)), *(turn.shown for turn in turns)], axis=1)
+    weighted *= reference_views.weight[:, None]
     fill = fill.copy()
     for start in range(0, len(fill), _ROWS):  # of a scene, the nearness of all views to all reference views is 300 MB
         own = slice(start, start + _ROWS)
-        nearby = nearness(views.towards[own], reference_views.towards)
-        nearby *= reference_views.weight
-        known_px = nearby.sum(axis=1) + _PRIOR_PX
-        reported = nearby @ np.stack([turn.shown for turn in turns], axis=1)
-        for number, turn in enumerate(turns):
-            fill[own] = (reported[:, number] + _PRIOR_PX * np.minimum(fill[own] * turn.scale, 1.0)) / known_px
+        near_px, *reported_px = (nearness(views.towards[own], reference_views.towards) @ weighted).T
+        for turn, reported in zip(turns, reported_px, strict=True):
+            fill[own] = (reported + _PRIOR_PX * np.minimum(fill[own] * turn.scale, 1.0)) / (near_px + _PRIOR_PX)
     return fill
 
 
@@ -137,16 +136,15 @@ class _Iteration:
 
 def _iterations_of(fill: FloatArray, reference_views: Intervals) -> list[_Iteration]:
     """Fit the reference views' own shares (K,) to their intervals, turn by turn."""
-    nearby = nearness(reference_views.towards, reference_views.towards)
-    nearby *= reference_views.weight
-    known_px = nearby.sum(axis=1) + _PRIOR_PX
+    nearby, weight = nearness(reference_views.towards, reference_views.towards), reference_views.weight
+    known_px = nearby @ weight + _PRIOR_PX
     turns: list[_Iteration] = []
     for _ in range(_TURNS):
         shown = np.clip(fill, reference_views.low, reference_views.high)
         scale = float((reference_views.weight @ shown + _PRIOR_PX) / (reference_views.weight @ fill + _PRIOR_PX))
         general = np.minimum(fill * scale, 1.0)
         shown = np.clip(general, reference_views.low, reference_views.high)
-        fill = (nearby @ shown + _PRIOR_PX * general) / known_px
+        fill = (nearby @ (weight * shown) + _PRIOR_PX * general) / known_px
         turns.append(_Iteration(scale, shown))
     return turns
 
