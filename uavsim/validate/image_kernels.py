@@ -26,6 +26,7 @@ Array: TypeAlias = npt.NDArray[Any]
 
 _PIXELS: Final = 4  # of a mask in 64 bits
 _ALIKE: Final = np.uint64(0x0001000100010001)  # times an id: four pixels of it
+_WORDS: Final = 8  # that are looked at together
 
 
 def _compiled(function: Callable[..., Any]) -> Any:
@@ -82,7 +83,23 @@ def green_of_rows(rows: Array) -> Array:
     return green
 
 
+def _in_words(pixels: Array) -> Array:
+    """Return (H, W) pixels as numbers of 64 bits; of rows that are no whole numbers, none."""
+    fits = pixels.shape[1] * pixels.itemsize % 8 == 0 and pixels.flags.c_contiguous
+    return pixels.view(np.uint64) if fits else np.zeros((pixels.shape[0], 0), np.uint64)
+
+
 @_compiled
+def _all_are(words: Array, first: int, value: Array) -> bool:
+    """Return whether this word of a row and the seven behind it are there and have a value."""
+    if first + _WORDS > len(words):
+        return False
+    others = np.uint64(0)
+    for at in range(np.uint64(first), np.uint64(first + _WORDS)):
+        others |= words[at] ^ value
+    return bool(others == 0)
+
+
 def count_instances(
     ids: Array, box_of_id: Array, box_R_optical: Array, eye: Array, half: Array, intrinsic: Array, rays: Array
 ) -> tuple[Array, Array]:
@@ -101,15 +118,36 @@ def count_instances(
         (B, 11) pixels, pixels inside, least x, y, x + y, x - y, largest x, y, x + y, x - y, flat index of the first pixel;
         (65536,) pixels of ids that no box has.
     """
+    counted: tuple[Array, Array] = _count_instances(
+        ids, _in_words(ids), box_of_id, box_R_optical, eye, half, intrinsic, rays
+    )
+    return counted
+
+
+@_compiled
+def _count_instances(
+    ids: Array,
+    words: Array,
+    box_of_id: Array,
+    box_R_optical: Array,
+    eye: Array,
+    half: Array,
+    intrinsic: Array,
+    rays: Array,
+) -> tuple[Array, Array]:
     height, width = ids.shape
     boxes = np.zeros((len(half), 11), np.int64)
     strays = np.zeros(65536, np.int64)
     ray = np.ones(3)
     for y in range(height):
         ray[1] = (y + 0.5 - intrinsic[1, 2]) / intrinsic[1, 1]
-        for x in range(width):
+        x = -1
+        while x + 1 < width:
+            x += 1
             number = ids[y, x]
             if number == 0:
+                if x % _PIXELS == 0 and _all_are(words[y], x // _PIXELS, np.uint64(0)):
+                    x += _PIXELS * _WORDS - 1
                 continue
             box = box_of_id[number]
             if box < 0:
@@ -167,8 +205,7 @@ def _meets(box_R_optical: Array, eye: Array, half: Array, ray: Array) -> bool:
 
 def border_pairs(ids: Array) -> tuple[Array, Array]:
     """Return flat indices of neighbouring pixels with different (H, W) uint16 ids: (P,) left or upper, (P,) right or lower."""
-    fits = ids.shape[1] % _PIXELS == 0 and ids.flags.c_contiguous
-    pairs: tuple[Array, Array] = _border_pairs(ids, ids.view(np.uint64) if fits else np.zeros((0, 0), np.uint64))
+    pairs: tuple[Array, Array] = _border_pairs(ids, _in_words(ids))
     return pairs
 
 
@@ -180,15 +217,17 @@ def _border_pairs(ids: Array, words: Array) -> tuple[Array, Array]:
         np.empty(2 * ids.size, np.int64),
         np.empty(2 * ids.size, np.int64),
     )  # memory that is not written costs nothing
-    at = 0
+    at, has_words = 0, words.shape[1] > 0
     for y in range(height):
         x = 0
         while x < width:
             own, place = ids[y, x], y * width + x
-            if x % _PIXELS == 0 and len(words) and x + _PIXELS < width:
-                word = words[y, x // _PIXELS]
-                below = words[y + 1, x // _PIXELS] if y + 1 < height else word
-                if word == np.uint64(own) * _ALIKE and word == below and own == ids[y, x + _PIXELS]:
+            if x % _PIXELS == 0 and has_words and x + _PIXELS < width:
+                at_word, alike, last = x // _PIXELS, np.uint64(own) * _ALIKE, min(y + 1, height - 1)
+                if _all_are(words[y], at_word, alike) and _all_are(words[last], at_word, alike):
+                    x += _PIXELS * (_WORDS - 1)  # the last of them may have another one behind it
+                    continue
+                if words[y, at_word] == alike and words[last, at_word] == alike and own == ids[y, x + _PIXELS]:
                     x += _PIXELS
                     continue
             if x + 1 < width and own != ids[y, x + 1]:
