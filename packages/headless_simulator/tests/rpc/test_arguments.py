@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from headless_simulator.errors import BadArgument
@@ -29,6 +29,15 @@ def rename(_context: object, name: Text, loud: Flag) -> None:
     """Nothing."""
 
 
+class Pace(NamedTuple):
+    speed_mps: Number
+    lasts_s: Number = 5
+
+
+def walk(_context: object, actor: Integer, pace: Pace, name: Text = "") -> None:
+    """Nothing."""
+
+
 def undeclared(_context: object, name: str) -> None:
     """Nothing."""
 
@@ -40,6 +49,16 @@ def test_arguments_are_read_as_the_signature_declares() -> None:
     assert signature.read([7, 2]) == [7, 2.0]
     assert signature.read([7, 2, "more", None]) == [7, 2.0, "more", None]
     assert (signature.required, signature.expected, signature.place_of("height_m")) == (1, "1 or more", 1)
+
+
+def test_arguments_in_a_group_are_counted_one_by_one_and_given_as_one() -> None:
+    signature = signature_of(walk)
+
+    assert signature.read([7, 2]) == [7, Pace(2.0, 5)]
+    assert signature.read([7, 2, 3, "a"]) == [7, Pace(2.0, 3.0), "a"]
+    assert (signature.required, signature.expected, signature.place_of("name")) == (2, "2 to 4", 3)
+    with pytest.raises(BadArgument, match="lasts_s must be a number"):
+        signature.read([7, 2, "a"])
 
 
 @pytest.mark.parametrize(("arguments", "got"), [([], 0), (["a"], 1), (["a", True, 3], 3)])

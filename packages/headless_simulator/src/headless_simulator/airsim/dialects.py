@@ -77,7 +77,7 @@ class AirSimDialect:
             handler = _adapted(handler, self.adapt[name])
         if name in self.exact:
             kept = tuple(parameter for parameter in signature.parameters if parameter.name != "external")
-            signature = _Exact(kept, signature.required, signature.rest, self.exact[name])
+            signature = _Exact(kept, signature.required, signature.rest, signature.groups, self.exact[name])
         return Bound(replace(bound.method, handler=handler, signature=signature), bound.context)
 
 
@@ -90,7 +90,7 @@ class _Exact(Signature):
     def read(self, arguments: Sequence[Any]) -> list[Any]:
         if len(arguments) != self.count:
             raise WrongCount(str(self.count), len(arguments))
-        return Signature(self.parameters, self.required, self.rest).read(arguments[: len(self.parameters)])
+        return Signature.read(self, arguments[: len(self.parameters)])
 
 
 def _constant(value: Any) -> Callable[..., Any]:

@@ -1,7 +1,8 @@
 """Argument checks by signature: what a method declares is read from the wire before the method runs.
 
 A parameter's type says how it is read: ``Number`` is ``Annotated[float, Reads(number)]``. A reader takes the value and the
-parameter's name, and returns what the method gets or raises ``BadArgument``.
+parameter's name, and returns what the method gets or raises ``BadArgument``. Arguments that many methods have in common are
+one parameter: a ``NamedTuple`` of such types stands for its fields, one behind the other.
 """
 
 import inspect
@@ -45,11 +46,13 @@ class Signature:
         parameters: in the wire's order.
         required: how many have no default.
         rest: reads every further argument; None when there may be none.
+        groups: where arguments are one parameter of the method: the first's place among what it gets, how many, and of what.
     """
 
     parameters: tuple[Parameter, ...]
     required: int
     rest: Parameter | None = None
+    groups: tuple[tuple[int, int, type[Any]], ...] = ()
 
     @property
     def expected(self) -> str:
@@ -76,6 +79,8 @@ class Signature:
         found = [read(value, name) for (name, read), value in zip(self.parameters, arguments)]  # noqa: B905  (fast)
         if self.rest is not None:
             found += [self.rest.read(value, self.rest.name) for value in arguments[declared:]]
+        for place, count, group in self.groups:
+            found[place : place + count] = [group(*found[place : place + count])]
         return found
 
 
@@ -87,21 +92,32 @@ def signature_of(handler: Callable[..., Any]) -> Signature:
     """
     hints = get_type_hints(handler, include_extras=True)
     found: list[Parameter] = []
+    groups: list[tuple[int, int, type[Any]]] = []
     required, rest = 0, None
     for place, (name, declared) in enumerate(inspect.signature(handler).parameters.items()):
         if place == 0:
             continue
-        wire_name = name.removeprefix("_")
-        marks = [mark for mark in get_args(hints.get(name)) if isinstance(mark, Reads)]
-        if not marks:
-            raise TypeError(f"{handler.__qualname__}: parameter {name!r} does not say how it is read")
-        parameter = Parameter(wire_name, marks[0].read)
+        hint = hints.get(name)
+        if isinstance(hint, type) and issubclass(hint, tuple):
+            fields = get_type_hints(hint, include_extras=True)
+            found += [_parameter(handler, field, kind) for field, kind in fields.items()]
+            groups.append((place - 1, len(fields), hint))
+            required += len(fields) - len(hint._field_defaults)  # type: ignore[attr-defined]
+            continue
+        parameter = _parameter(handler, name, hint)
         if declared.kind is inspect.Parameter.VAR_POSITIONAL:
             rest = parameter
         else:
             found.append(parameter)
             required += declared.default is inspect.Parameter.empty
-    return Signature(tuple(found), required, rest)
+    return Signature(tuple(found), required, rest, tuple(groups))
+
+
+def _parameter(handler: Callable[..., Any], name: str, hint: Any) -> Parameter:
+    marks = [mark for mark in get_args(hint) if isinstance(mark, Reads)]
+    if not marks:
+        raise TypeError(f"{handler.__qualname__}: parameter {name!r} does not say how it is read")
+    return Parameter(name.removeprefix("_"), marks[0].read)
 
 
 # ---- readers -----------------------------------------------------------------------------------------------------------

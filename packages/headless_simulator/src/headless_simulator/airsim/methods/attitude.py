@@ -6,29 +6,25 @@ from typing import Final
 
 from headless_simulator.airsim import flight, simple_flight
 from headless_simulator.airsim.commands import start_command
+from headless_simulator.airsim.drone import Drone
+from headless_simulator.airsim.fleet import Task
 from headless_simulator.airsim.method import AirSimMethod, Handler, call, declared
+from headless_simulator.airsim.methods.flight import Hold
 from headless_simulator.airsim.simulation import Later, Simulation
-from headless_simulator.airsim.values import Drivetrain, Gains, RcData, Yaw
+from headless_simulator.airsim.values import Gains, RcData
 from headless_simulator.rpc.arguments import AnyNumber, Number, Text
 
 
 def moveByManual(
-    sim: Simulation,
-    vx_max: Number,
-    vy_max: Number,
-    z_min: Number,
-    duration: AnyNumber,
-    drivetrain: Drivetrain,
-    yaw_mode: Yaw,
-    vehicle_name: Text = "",
+    sim: Simulation, vx_max: Number, vy_max: Number, z_min: Number, hold: Hold, vehicle_name: Text = ""
 ) -> Later:
     """Fly as the sticks of moveByRC say."""
-    limits = (vx_max, vy_max, z_min)
-    return start_command(
-        sim,
-        vehicle_name,
-        lambda drone: flight.by_manual(drone, limits, duration, yaw_mode, forward_only=drivetrain),
-    )
+
+    def make(drone: Drone) -> Task:
+        limits = (vx_max, vy_max, z_min)
+        return flight.by_manual(drone, limits, hold.duration, hold.yaw_mode, forward_only=hold.drivetrain)
+
+    return start_command(sim, vehicle_name, make)
 
 
 def moveByRC(sim: Simulation, rc_data: RcData, vehicle_name: Text = "") -> None:

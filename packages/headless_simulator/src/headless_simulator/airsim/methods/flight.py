@@ -3,12 +3,11 @@
 # ruff: noqa: PLR0917  (AirSim's own names and order)
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from headless_simulator.airsim import flight, geo
 from headless_simulator.airsim.commands import start_command
-from headless_simulator.airsim.drone import Drone, YawMode
+from headless_simulator.airsim.drone import Drone
 from headless_simulator.airsim.fleet import Task
 from headless_simulator.airsim.method import AirSimMethod, declared
 from headless_simulator.airsim.ned import Vec3
@@ -64,19 +63,18 @@ def hover(sim: Simulation, vehicle_name: Text = "") -> Later:
     return start_command(sim, vehicle_name, flight.hover)
 
 
-@dataclass(frozen=True, slots=True)
-class _Course:
+class Course(NamedTuple):
     """A path's parameters: all that every ``moveTo...`` is given beside its points, in AirSim's order."""
 
-    velocity: float
-    timeout_sec: float
-    forward_only: bool
-    yaw: YawMode
-    lookahead: float
-    adaptive: float
+    velocity: AnyNumber
+    timeout_sec: AnyNumber
+    drivetrain: Drivetrain
+    yaw_mode: Yaw
+    lookahead: Number = -1
+    adaptive_lookahead: Number = 1
 
 
-def _path(sim: Simulation, vehicle: str, points: Callable[[Drone], list[Vec3]], course: _Course) -> Later:
+def _path(sim: Simulation, vehicle: str, points: Callable[[Drone], list[Vec3]], course: Course) -> Later:
     """Fly along points."""
 
     def make(drone: Drone) -> Task:
@@ -85,61 +83,29 @@ def _path(sim: Simulation, vehicle: str, points: Callable[[Drone], list[Vec3]], 
             points(drone),
             course.velocity,
             course.timeout_sec,
-            forward_only=course.forward_only,
-            yaw=course.yaw,
+            forward_only=course.drivetrain,
+            yaw=course.yaw_mode,
             lookahead=course.lookahead,
-            adaptive=course.adaptive,
+            adaptive=course.adaptive_lookahead,
         )
 
     return start_command(sim, vehicle, make)
 
 
 def moveToPosition(
-    sim: Simulation,
-    x: AnyNumber,
-    y: AnyNumber,
-    z: AnyNumber,
-    velocity: AnyNumber,
-    timeout_sec: AnyNumber,
-    drivetrain: Drivetrain,
-    yaw_mode: Yaw,
-    lookahead: Number = -1,
-    adaptive_lookahead: Number = 1,
-    vehicle_name: Text = "",
+    sim: Simulation, x: AnyNumber, y: AnyNumber, z: AnyNumber, course: Course, vehicle_name: Text = ""
 ) -> Later:
     """Fly to a point of the vehicle's own NED."""
-    course = _Course(velocity, timeout_sec, drivetrain, yaw_mode, lookahead, adaptive_lookahead)
     return _path(sim, vehicle_name, lambda _: [(x, y, z)], course)
 
 
-def moveOnPath(
-    sim: Simulation,
-    path: Points,
-    velocity: AnyNumber,
-    timeout_sec: AnyNumber,
-    drivetrain: Drivetrain,
-    yaw_mode: Yaw,
-    lookahead: Number = -1,
-    adaptive_lookahead: Number = 1,
-    vehicle_name: Text = "",
-) -> Later:
+def moveOnPath(sim: Simulation, path: Points, course: Course, vehicle_name: Text = "") -> Later:
     """Fly along points."""
-    course = _Course(velocity, timeout_sec, drivetrain, yaw_mode, lookahead, adaptive_lookahead)
     return _path(sim, vehicle_name, lambda _: path, course)
 
 
 def moveToGPS(
-    sim: Simulation,
-    latitude: Number,
-    longitude: Number,
-    altitude: Number,
-    velocity: AnyNumber,
-    timeout_sec: AnyNumber,
-    drivetrain: Drivetrain,
-    yaw_mode: Yaw,
-    lookahead: Number = -1,
-    adaptive_lookahead: Number = 1,
-    vehicle_name: Text = "",
+    sim: Simulation, latitude: Number, longitude: Number, altitude: Number, course: Course, vehicle_name: Text = ""
 ) -> Later:
     """Fly to a geographic place."""
     place = (latitude, longitude, altitude)
@@ -147,7 +113,6 @@ def moveToGPS(
     def points(drone: Drone) -> list[Vec3]:
         return [geo.ned_from_geo(place, sim.geo_of(drone.spawn_ue_m))]
 
-    course = _Course(velocity, timeout_sec, drivetrain, yaw_mode, lookahead, adaptive_lookahead)
     return _path(sim, vehicle_name, points, course)
 
 
@@ -166,21 +131,21 @@ def moveToZ(
     def points(drone: Drone) -> list[Vec3]:
         return [(drone.position_m[0], drone.position_m[1], z)]
 
-    course = _Course(velocity, timeout_sec, False, yaw_mode, lookahead, adaptive_lookahead)
-    return _path(sim, vehicle_name, points, course)
+    return _path(
+        sim, vehicle_name, points, Course(velocity, timeout_sec, False, yaw_mode, lookahead, adaptive_lookahead)
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Hold:
+class Hold(NamedTuple):
     """A held velocity's parameters: all that every ``moveByVelocity...`` is given beside it, in AirSim's order."""
 
-    duration: float
-    forward_only: bool
-    yaw: YawMode
+    duration: AnyNumber
+    drivetrain: Drivetrain
+    yaw_mode: Yaw
 
 
 def _velocity(
-    sim: Simulation, vehicle: str, goal: Vec3, hold: _Hold, *, body: bool = False, height: bool = False
+    sim: Simulation, vehicle: str, goal: Vec3, hold: Hold, *, body: bool = False, height: bool = False
 ) -> Later:
     """Fly at a velocity: relative to the heading with ``body``; with ``height`` the third part is a height."""
 
@@ -188,67 +153,39 @@ def _velocity(
         asked = (*flight.body_to_world(drone, goal[0], goal[1]), goal[2]) if body else goal
         if height:
             return flight.by_velocity_z(
-                drone, asked, hold.duration, hold.yaw, forward_only=hold.forward_only, at_once=body
+                drone, asked, hold.duration, hold.yaw_mode, forward_only=hold.drivetrain, at_once=body
             )
-        return flight.by_velocity(drone, asked, hold.duration, hold.yaw, forward_only=hold.forward_only)
+        return flight.by_velocity(drone, asked, hold.duration, hold.yaw_mode, forward_only=hold.drivetrain)
 
     return start_command(sim, vehicle, make)
 
 
 def moveByVelocity(
-    sim: Simulation,
-    vx: AnyNumber,
-    vy: AnyNumber,
-    vz: AnyNumber,
-    duration: AnyNumber,
-    drivetrain: Drivetrain,
-    yaw_mode: Yaw,
-    vehicle_name: Text = "",
+    sim: Simulation, vx: AnyNumber, vy: AnyNumber, vz: AnyNumber, hold: Hold, vehicle_name: Text = ""
 ) -> Later:
     """Fly at a NED velocity for a time."""
-    return _velocity(sim, vehicle_name, (vx, vy, vz), _Hold(duration, drivetrain, yaw_mode))
+    return _velocity(sim, vehicle_name, (vx, vy, vz), hold)
 
 
 def moveByVelocityZ(
-    sim: Simulation,
-    vx: AnyNumber,
-    vy: AnyNumber,
-    z: AnyNumber,
-    duration: AnyNumber,
-    drivetrain: Drivetrain,
-    yaw_mode: Yaw,
-    vehicle_name: Text = "",
+    sim: Simulation, vx: AnyNumber, vy: AnyNumber, z: AnyNumber, hold: Hold, vehicle_name: Text = ""
 ) -> Later:
     """Fly at a horizontal velocity and a height for a time."""
-    return _velocity(sim, vehicle_name, (vx, vy, z), _Hold(duration, drivetrain, yaw_mode), height=True)
+    return _velocity(sim, vehicle_name, (vx, vy, z), hold, height=True)
 
 
 def moveByVelocityBodyFrame(
-    sim: Simulation,
-    vx: AnyNumber,
-    vy: AnyNumber,
-    vz: AnyNumber,
-    duration: AnyNumber,
-    drivetrain: Drivetrain,
-    yaw_mode: Yaw,
-    vehicle_name: Text = "",
+    sim: Simulation, vx: AnyNumber, vy: AnyNumber, vz: AnyNumber, hold: Hold, vehicle_name: Text = ""
 ) -> Later:
     """Fly at a velocity relative to the heading at the start."""
-    return _velocity(sim, vehicle_name, (vx, vy, vz), _Hold(duration, drivetrain, yaw_mode), body=True)
+    return _velocity(sim, vehicle_name, (vx, vy, vz), hold, body=True)
 
 
 def moveByVelocityZBodyFrame(
-    sim: Simulation,
-    vx: AnyNumber,
-    vy: AnyNumber,
-    z: AnyNumber,
-    duration: AnyNumber,
-    drivetrain: Drivetrain,
-    yaw_mode: Yaw,
-    vehicle_name: Text = "",
+    sim: Simulation, vx: AnyNumber, vy: AnyNumber, z: AnyNumber, hold: Hold, vehicle_name: Text = ""
 ) -> Later:
     """Fly at a velocity relative to the heading at the start, and a height."""
-    return _velocity(sim, vehicle_name, (vx, vy, z), _Hold(duration, drivetrain, yaw_mode), body=True, height=True)
+    return _velocity(sim, vehicle_name, (vx, vy, z), hold, body=True, height=True)
 
 
 METHODS: Final[tuple[AirSimMethod, ...]] = declared(__name__)
