@@ -117,43 +117,66 @@ def _encode_mask(ids_and_tags: tuple[UInt16Array, UInt8Array], _: ImageFormat) -
 _CARLA: Final = "uavsim.simulate.carla.readers"
 _AIRSIM: Final = "uavsim.simulate.airsim.readers"
 _PROOFS: Final = "uavsim.capture.proofs"
+_RGB: Final = Modality(
+    RGB,
+    CameraParams,
+    folder="",
+    suffix="",
+    encode=_encode_rgb,
+    decode=codec.decode_rgb,
+    carla=f"{_CARLA}:RGB",
+    airsim=f"{_AIRSIM}:RGB",
+    proof=f"{_PROOFS}:DifferentImages",
+    through_lens=through_lens.colours,
+)
+_INSTANCE: Final = Modality(
+    INSTANCE,
+    CameraParams,
+    folder="masks",
+    suffix=".png",
+    encode=_encode_mask,
+    decode=codec.mask_ids_and_tags,
+    carla=f"{_CARLA}:INSTANCE",
+    airsim=f"{_AIRSIM}:INSTANCE",
+    proof=f"{_PROOFS}:BoundMasks",
+    through_lens=lambda mask, lens: tuple(through_lens.values(part, lens) for part in mask),
+)
+_DEPTH: Final = Modality(
+    DEPTH,
+    CameraParams,
+    folder="depth",
+    suffix=".png",
+    encode=lambda depth_m, _: codec.encode_depth(depth_m),
+    decode=codec.decode_depth,
+    carla=f"{_CARLA}:DEPTH",
+    airsim=f"{_AIRSIM}:DEPTH",
+    through_lens=through_lens.values,
+)
+
+
+def _owners_of(of: Literal["lidar", "radar"], params: type) -> Modality:
+    """Return instance ids and tags of what the points of a sensor are on."""
+    return Modality(
+        f"{of}_instance",
+        params,
+        folder=f"{of}_instance",
+        suffix=".bin",
+        encode=lambda owners, _: points.encode_owners(owners),
+        decode=points.decode_owners,
+        nuscenes=of,
+        derived_from=of,
+    )
+
+
+def _through_shutter(name: str, taken: Modality, *, folder: str) -> Modality:
+    """Return what is made of several ticks' measurements of a modality, and stored as one of them."""
+    return Modality(name, taken.params, folder, taken.suffix, taken.encode, taken.decode, derived_from=taken.name)
+
 
 _BUILT_IN: Final = (
-    Modality(
-        RGB,
-        CameraParams,
-        folder="",
-        suffix="",
-        encode=_encode_rgb,
-        decode=codec.decode_rgb,
-        carla=f"{_CARLA}:RGB",
-        airsim=f"{_AIRSIM}:RGB",
-        proof=f"{_PROOFS}:DifferentImages",
-        through_lens=through_lens.colours,
-    ),
-    Modality(
-        INSTANCE,
-        CameraParams,
-        folder="masks",
-        suffix=".png",
-        encode=_encode_mask,
-        decode=codec.mask_ids_and_tags,
-        carla=f"{_CARLA}:INSTANCE",
-        airsim=f"{_AIRSIM}:INSTANCE",
-        proof=f"{_PROOFS}:BoundMasks",
-        through_lens=lambda mask, lens: tuple(through_lens.values(part, lens) for part in mask),
-    ),
-    Modality(
-        DEPTH,
-        CameraParams,
-        folder="depth",
-        suffix=".png",
-        encode=lambda depth_m, _: codec.encode_depth(depth_m),
-        decode=codec.decode_depth,
-        carla=f"{_CARLA}:DEPTH",
-        airsim=f"{_AIRSIM}:DEPTH",
-        through_lens=through_lens.values,
-    ),
+    _RGB,
+    _INSTANCE,
+    _DEPTH,
     Modality(
         "semantic",
         CameraParams,
@@ -199,16 +222,7 @@ _BUILT_IN: Final = (
         block="uavsim.config.rig:Lidar",
         proof=f"{_PROOFS}:OwnedPoints",
     ),
-    Modality(
-        LIDAR_INSTANCE,
-        LidarParams,
-        folder="lidar_instance",
-        suffix=".bin",
-        encode=lambda owners, _: points.encode_owners(owners),
-        decode=points.decode_owners,
-        nuscenes="lidar",
-        derived_from=LIDAR,
-    ),
+    _owners_of("lidar", LidarParams),
     Modality(
         RADAR,
         RadarParams,
@@ -222,43 +236,10 @@ _BUILT_IN: Final = (
         proof="uavsim.capture.radar:OwnedDetections",
         remembers=True,
     ),
-    Modality(
-        RADAR_INSTANCE,
-        RadarParams,
-        folder="radar_instance",
-        suffix=".bin",
-        encode=lambda owners, _: points.encode_owners(owners),
-        decode=points.decode_owners,
-        nuscenes="radar",
-        derived_from=RADAR,
-    ),
-    Modality(
-        SHUTTER,
-        CameraParams,
-        folder="shutter",
-        suffix="",
-        encode=_encode_rgb,
-        decode=codec.decode_rgb,
-        derived_from=RGB,
-    ),
-    Modality(
-        SHUTTER_INSTANCE,
-        CameraParams,
-        folder="shutter_masks",
-        suffix=".png",
-        encode=_encode_mask,
-        decode=codec.mask_ids_and_tags,
-        derived_from=INSTANCE,
-    ),
-    Modality(
-        SHUTTER_DEPTH,
-        CameraParams,
-        folder="shutter_depth",
-        suffix=".png",
-        encode=lambda depth_m, _: codec.encode_depth(depth_m),
-        decode=codec.decode_depth,
-        derived_from=DEPTH,
-    ),
+    _owners_of("radar", RadarParams),
+    _through_shutter(SHUTTER, _RGB, folder="shutter"),
+    _through_shutter(SHUTTER_INSTANCE, _INSTANCE, folder="shutter_masks"),
+    _through_shutter(SHUTTER_DEPTH, _DEPTH, folder="shutter_depth"),
 )
 
 CAMERA_SENSORS: Final = tuple(m.name for m in _BUILT_IN if m.params is CameraParams and not m.derived_from)
