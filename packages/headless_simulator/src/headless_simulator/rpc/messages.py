@@ -93,6 +93,19 @@ class Dialect:
         return Messages(self)
 
 
+class _Items:
+    """Count of a message's items; apart from the messages, so that no unpacker holds who holds it."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self.found = most, 0
+
+    def count(self, value: Any) -> Any:
+        self.found += 1 + len(value)
+        if self.found > self._most:
+            raise ValueError(f"a message of more than {self._most} items")
+        return value
+
+
 class Messages:
     """The messages of one connection; a byte of msgpack can be 64 bytes of memory, so that items are counted.
 
@@ -101,7 +114,7 @@ class Messages:
     """
 
     def __init__(self, dialect: Dialect) -> None:
-        self._most_items, self._items = dialect.most_items, 0
+        self._items = _Items(dialect.most_items)
         self._recognise = dialect.recognise
         self._fed = self._taken = 0  # bytes that the unpacker got, and those of its whole messages
         self._unpacker = msgpack.Unpacker(
@@ -111,15 +124,9 @@ class Messages:
             max_buffer_size=dialect.largest_bytes,
             max_array_len=dialect.most_items,
             max_map_len=dialect.most_items,
-            list_hook=self._count,
-            object_hook=self._count,
+            list_hook=self._items.count,
+            object_hook=self._items.count,
         )
-
-    def _count(self, value: Any) -> Any:
-        self._items += 1 + len(value)
-        if self._items > self._most_items:
-            raise ValueError(f"a message of more than {self._most_items} items")
-        return value
 
     def of(self, data: bytes) -> Iterator[Any]:
         """Give the messages that are whole now that ``data`` came.
@@ -136,7 +143,7 @@ class Messages:
             while self._taken != self._fed:
                 with stage("unpack calls"):
                     message = self._unpacker.unpack()
-                self._items, self._taken = 0, self._unpacker.tell()
+                self._items.found, self._taken = 0, self._unpacker.tell()
                 yield message
         except msgpack.exceptions.OutOfData:
             return
