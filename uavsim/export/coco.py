@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from uavsim.access import Image, Sample
+from uavsim.access import Dataset, Image, Sample
 from uavsim.dataset.tables import TableWriter
 from uavsim.export.request import ExportRequest, exporter
 from uavsim.export.text import write_text
@@ -31,6 +31,18 @@ def export_coco(request: ExportRequest) -> list[Path]:
     """
     data = request.open_labelled()
     target = ResultPath.open(request.out) / f"instances_{request.split_name}.json"
+    made: list[ResultPath] = []
+    try:
+        _write_parts(data, request, target, made)
+        _join(target, made)
+    finally:
+        for part in made:
+            part.remove()
+    return [target.shown]
+
+
+def _write_parts(data: Dataset, request: ExportRequest, target: ResultPath, made: list[ResultPath]) -> None:
+    """Write what is joined, each into a file of its own; ``made`` gets those that are there."""
     images, annotations = target.with_suffix(".images"), target.with_suffix(".annotations")
     with TableWriter(images) as image_rows, TableWriter(annotations) as annotation_rows:
         for sample in data.samples(request.split):
@@ -39,13 +51,13 @@ def export_coco(request: ExportRequest) -> list[Path]:
                 image_rows.add(_image(sample, image, image_id))
                 for row in (*_annotations(sample, image, data.category_index), *_ignored(image, data.category_index)):
                     annotation_rows.add({"id": annotation_rows.row_count + 1, "image_id": image_id, **row})
-        image_rows.keep()
-        annotation_rows.keep()
+        for rows, part in ((image_rows, images), (annotation_rows, annotations)):
+            rows.keep()
+            made.append(part)
     categories = [
         {"id": index, "name": name, "supercategory": name.split(".")[0]} for name, index in data.category_index.items()
     ]
-    _join(target, images, annotations, categories)
-    return [target.shown]
+    made.append(write_text(target.with_suffix(".categories"), json.dumps(categories)))
 
 
 def _image(sample: Sample, image: Image, image_id: int) -> JsonDict:
@@ -109,15 +121,13 @@ def _ignored(image: Image, category_id: dict[str, int]) -> Iterator[JsonDict]:
         )
 
 
-def _join(target: ResultPath, images: ResultPath, annotations: ResultPath, categories: list[JsonDict]) -> None:
+def _join(target: ResultPath, parts: list[ResultPath]) -> None:
     """Put the two streamed arrays and the categories together into one file."""
-    head = write_text(target.with_suffix(".categories"), json.dumps(categories))
     with whole_file(target) as file:
-        for name, part in (("images", images), ("annotations", annotations), ("categories", head)):
+        for part in parts:
             file.write(b"," if file.tell() else b"{")
-            file.write(f'"{name}":'.encode())
+            file.write(f'"{part.shown.suffix[1:]}":'.encode())
             with part.open_to_read() as text:
                 while block := text.read(1 << 20):
                     file.write(block)
-            part.remove()
         file.write(b"}\n")
