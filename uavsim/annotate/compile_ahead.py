@@ -3,14 +3,16 @@
 numba's compiler keeps some 150 MB of the process that it worked in, and in a run's first flight on a machine that would be the
 client, which has the images of two captures in memory besides. What was compiled lies on disk, where the client finds it.
 
-``python -m uavsim.annotate.compile_ahead`` compiles; a client that finds nothing starts it (``CompileAhead``). What it
-leaves out, or cannot keep, is compiled where it is called.
+``python -m uavsim.annotate.compile_ahead [MODULE ...]`` compiles, and then what each module's ``compile_now`` does; a client
+that finds nothing starts it (``CompileAhead``). What it leaves out, or cannot keep, is compiled where it is called.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import subprocess
+import sys
 import time
 from types import TracebackType
 from typing import Final
@@ -102,3 +104,5 @@ if __name__ == "__main__":
     compare_flags_by_what_is_set()
     collect_seldom()
     compile_now()
+    for module in sys.argv[1:]:
+        importlib.import_module(module).compile_now()

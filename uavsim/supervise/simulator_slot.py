@@ -27,7 +27,8 @@ __all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool"]
 T = TypeVar("T")
 _SLOT_ATTEMPTS = 3
 _POLL_S = 0.1
-_COMPILE_S = 300.0  # then the client compiles it itself
+_COMPILE_S = 300.0  # then they compile it themselves
+_VALIDATORS = "uavsim.validate.image_kernels"  # else each of its processes would
 _TIDY_S = 60.0  # a client process that leaves takes its actors with it; on a busy server that is some hundred calls
 
 
@@ -101,14 +102,14 @@ class SimulatorSlot:
         return self.client_facts
 
     def _ensured(self, python: str) -> dict[str, str]:
-        """Bring the simulator up; while it compiles, as an account's first does, what its client runs is compiled, too."""
+        """Bring the simulator up; while it compiles, as an account's first does, so does what client and validator run."""
         say, started = self.simulator.say, ExitStack()
         ahead: list[GuardedProcess] = []
 
         def compiles(line: str) -> None:
             say(line)
             if not ahead:
-                command = python_command("uavsim.annotate.compile_ahead", python=python)
+                command = python_command("uavsim.annotate.compile_ahead", _VALIDATORS, python=python)
                 env = client_environment(self._home)
                 ahead.append(started.enter_context(GuardedProcess(command, log=self._client_log, env=env)))
 

@@ -15,6 +15,7 @@ from uavsim.kernel_cache import KernelCache
 __all__ = [
     "border_pairs",
     "border_steps",
+    "compile_now",
     "count_instances",
     "count_unlabelled",
     "green_of_rows",
@@ -252,3 +253,16 @@ def border_steps(luma: Array, first: Array, second: Array, moves: Array) -> tupl
                 beside += abs(np.int64(luma[a + move]) - np.int64(luma[b + move]))
                 count += 1
     return here / len(first), beside / count
+
+
+def compile_now() -> None:
+    """Run each kernel that images and masks as ours go through, on arrays of the types that they have."""
+    side, none = 16, np.zeros((0, 4), np.int64)
+    rows, tags = np.zeros((side, 1 + 3 * side), np.uint8), np.zeros((side, side), np.uint8)
+    luma, (ids, _), box_of_id = green_of_rows(rows), ids_of_rows(rows), np.full(65536, -1)
+    count_instances(
+        ids, box_of_id, np.zeros((0, 3, 3)), np.zeros((0, 3)), np.zeros((0, 3)), np.eye(3), np.zeros((0, 0, 2))
+    )
+    count_unlabelled(ids, tags, box_of_id, np.zeros(256, np.bool_), none)
+    border_pairs(ids)
+    border_steps(luma.reshape(-1), np.zeros(1, np.int64), np.ones(1, np.int64), np.array([1]))
