@@ -34,7 +34,15 @@ from uavsim.capture.client_events import (
 )
 from uavsim.environment import cache_home, python_command
 from uavsim.errors import InputError, SimulatorError, SimulatorLost, SystemFailure, UavsimError
-from uavsim.supervise.process import FEW_ARENAS, GuardedProcess, core_s, exit_text, rss_bytes
+from uavsim.supervise.process import (
+    FEW_ARENAS,
+    LARGE_PAGES,
+    GuardedProcess,
+    core_s,
+    exit_text,
+    glibc_tunables,
+    rss_bytes,
+)
 
 __all__ = ["ClientProcess", "Deadlines", "client_command", "client_environment"]
 
@@ -78,8 +86,7 @@ def client_command(*, topology: str, endpoints: Mapping[str, str], python: str) 
 def client_environment(home: Path) -> Mapping[str, str | None]:
     """Return the variables of a client process, whose ``home`` is made."""
     home.mkdir(parents=True, exist_ok=True)
-    tunables = [*_AT_HAND, *filter(None, [os.environ.get("GLIBC_TUNABLES")])]
-    env = {"HOME": str(home), **_ONE_THREAD, **FEW_ARENAS, "GLIBC_TUNABLES": ":".join(tunables)}
+    env = {"HOME": str(home), **_ONE_THREAD, **FEW_ARENAS, **glibc_tunables(LARGE_PAGES, *_AT_HAND)}
     # Where uavsim's own folder cannot be written, numba keeps machine code in the user's cache, which outlives the run.
     if (caches := cache_home()) is not None:
         env["XDG_CACHE_HOME"] = str(caches)
