@@ -1,5 +1,6 @@
 """Datasets on disk for tests of whatever reads them."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
 from uavsim.dataset.convert import convert
 from uavsim.dataset.tables import read_rows, write_rows
 from uavsim.records.recording import Recording
+from uavsim.typing import JsonDict
 
 
 def make_dataset(root: Path, *, scenes: int = 2, second_split: str = "uav_val", **choices) -> Path:
@@ -42,6 +44,12 @@ def in_uav3d(strict: Path, folder: Path) -> Path:
     """Convert a dataset into the other dialect; returns its root in ``folder``."""
     convert(strict, folder / "uav3d", dialect="uav3d")
     return folder / "uav3d"
+
+
+def table(root: Path, name: str, version: str = "v1.0-mini") -> list[JsonDict]:
+    """Return a table's rows."""
+    rows: list[JsonDict] = json.loads((root / version / f"{name}.json").read_bytes())
+    return rows
 
 
 def files_of(root: Path) -> dict[str, bytes]:

@@ -43,37 +43,29 @@ def test_a_typo_is_answered_with_the_plug_in_that_it_meant(install: Callable[...
         _shapes().pick("spirral")
 
 
-def test_a_package_that_breaks_at_import_is_named_in_one_line_and_breaks_nothing_else(
-    install: Callable[..., None],
+@pytest.mark.parametrize(
+    ("name", "source", "said"),
+    [
+        (
+            "crumbling",
+            "raise RuntimeError('no libfoo\\nhere')\n",
+            r"crumbling 1\.2 does not load: RuntimeError: no libfoo$",
+        ),
+        ("leaving", "import sys; sys.exit(0)\n", r"leaving 1\.2 does not load: SystemExit: 0$"),
+        ("hollow", "", r"hollow 1\.2 does not load: AttributeError: "),
+        ("numbers_only", "arc = 7\n", r"numbers_only 1\.2: numbers_only:arc is of type int, not Callable$"),
+    ],
+)
+def test_a_package_that_breaks_ends_python_or_lacks_its_object_is_named_in_one_line_and_breaks_nothing_else(
+    install: Callable[..., None], name: str, source: str, said: str
 ) -> None:
-    install("crumbling", adds={"arc": "crumbling:arc"}, source="raise RuntimeError('no libfoo\\nhere')\n")
-    shapes = _shapes()
+    install(name, adds={"arc": f"{name}:arc"}, source=source)
+    shapes = _shapes(expects=Callable)  # type: ignore[arg-type]
 
-    with pytest.raises(InputError, match=r"package crumbling 1\.2 does not load: RuntimeError: no libfoo$"):
+    with pytest.raises(InputError, match=f"package {said}"):
         shapes.pick("arc")
 
     assert shapes.pick("line") is len
-
-
-def test_a_package_that_ends_python_at_import_ends_nothing(install: Callable[..., None]) -> None:
-    install("leaving", adds={"arc": "leaving:arc"}, source="import sys; sys.exit(0)\n")
-
-    with pytest.raises(InputError, match=r"package leaving 1\.2 does not load: SystemExit: 0$"):
-        _shapes().pick("arc")
-
-
-def test_an_entry_point_without_its_object_is_named(install: Callable[..., None]) -> None:
-    install("hollow", adds={"arc": "hollow:arc"}, source="")
-
-    with pytest.raises(InputError, match=r"the package hollow 1\.2 does not load: AttributeError: "):
-        _shapes().pick("arc")
-
-
-def test_a_plug_in_of_the_wrong_kind_is_refused(install: Callable[..., None]) -> None:
-    install("numbers_only", adds={"arc": "numbers_only:arc"}, source="arc = 7\n")
-
-    with pytest.raises(InputError, match=r"numbers_only 1\.2: numbers_only:arc is of type int, not Callable$"):
-        _shapes(expects=Callable).pick("arc")  # type: ignore[arg-type]
 
 
 def test_a_name_that_is_claimed_twice_is_refused(install: Callable[..., None]) -> None:

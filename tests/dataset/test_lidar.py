@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.dataset_factory import files_of, make_dataset
+from tests.dataset_factory import files_of, make_dataset, table
 from uavsim.access import open_folder
 from uavsim.dataset.convert import convert
 from uavsim.dataset.reader import open_dataset
 from uavsim.dataset.schema import LIDARSEG, SAMPLE_ANNOTATION
-from uavsim.dataset.tables import read_rows
 from uavsim.export.request import bev_of, lidar_of
 from uavsim.geometry.se3 import SE3
 from uavsim.images import points
@@ -32,27 +31,23 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_dataset(tmp_path_factory.mktemp("lidar") / "set", scenes=2, lidar=True, **SMALL)
 
 
-def _table(root: Path, name: str, version: str = "v1.0-mini") -> list[dict]:
-    return read_rows(root / version / f"{name}.json")
-
-
 def test_every_drone_has_a_lidar_channel_before_lidar_top(root: Path) -> None:
-    lidars = [row["channel"] for row in _table(root, "sensor") if row["modality"] == "lidar"]
+    lidars = [row["channel"] for row in table(root, "sensor") if row["modality"] == "lidar"]
     assert lidars == ["LIDAR_id_0", "LIDAR_id_1", "LIDAR_TOP"]
-    files = [row["filename"] for row in _table(root, "sample_data") if "LIDAR_id_1/" in row["filename"]]
+    files = [row["filename"] for row in table(root, "sample_data") if "LIDAR_id_1/" in row["filename"]]
     assert {name.split("/")[0] for name in files} == {"samples", "sweeps"}
     assert all(name.endswith(".pcd.bin") and (root / name).is_file() for name in files)
 
 
 def test_categories_are_all_of_lidarseg_in_order(root: Path) -> None:
-    assert [row["index"] for row in _table(root, "category")] == list(range(32))
+    assert [row["index"] for row in table(root, "category")] == list(range(32))
 
 
 def test_labels_are_named_by_scene_and_token_one_file_a_keyframe(root: Path) -> None:
-    rows = _table(root, "lidarseg")
+    rows = table(root, "lidarseg")
     assert len(rows) == 2 * 3 * 3  # scenes, keyframes, channels
     assert len(list((root / "lidarseg/v1.0-mini").iterdir())) == len(rows)
-    data = {row["token"]: row for row in _table(root, "sample_data")}
+    data = {row["token"]: row for row in table(root, "sample_data")}
     for row in rows:
         labels = np.fromfile(root / row["filename"], np.uint8)
         cloud = points.decode_points(root / data[row["sample_data_token"]]["filename"])
@@ -62,15 +57,15 @@ def test_labels_are_named_by_scene_and_token_one_file_a_keyframe(root: Path) -> 
 
 
 def test_points_on_an_object_are_counted_and_pixels_kept(root: Path) -> None:
-    boxes = _table(root, "sample_annotation")
+    boxes = table(root, "sample_annotation")
     assert max(box["num_lidar_pts"] for box in boxes) > 5
     assert max(box["uav_visible_px"] for box in boxes) > 5 * max(box["num_lidar_pts"] for box in boxes)
     assert all(type(box["num_lidar_pts"]) is int for box in boxes)
 
 
 def test_lidar_top_is_drone_0s_turn_on_the_ground(root: Path) -> None:
-    data, poses = _table(root, "sample_data"), {row["token"]: row for row in _table(root, "ego_pose")}
-    mounts = {row["token"]: row for row in _table(root, "calibrated_sensor")}
+    data, poses = table(root, "sample_data"), {row["token"]: row for row in table(root, "ego_pose")}
+    mounts = {row["token"]: row for row in table(root, "calibrated_sensor")}
 
     def placed(channel: str) -> np.ndarray:
         row = next(r for r in data if f"/{channel}/" in r["filename"] and r["is_key_frame"])
@@ -106,7 +101,7 @@ def test_a_second_version_has_label_files_of_its_own(tmp_path: Path) -> None:
         tmp_path / "set", scenes=2, lidar=True, version="v1.0-trainval", second_split="uav_test", **SMALL
     )
     for version, scenes in (("v1.0-trainval", 2), ("v1.0-test", 1)):
-        rows = _table(root, "lidarseg", version)
+        rows = table(root, "lidarseg", version)
         assert len(rows) == scenes * 9
         assert all(
             row["filename"].startswith(f"lidarseg/{version}/") and (root / row["filename"]).is_file() for row in rows
@@ -116,9 +111,9 @@ def test_a_second_version_has_label_files_of_its_own(tmp_path: Path) -> None:
 
 def test_readers_and_exports_see_the_lidars(root: Path) -> None:
     assert LIDARSEG in open_dataset(root).tables
-    for table in (LIDARSEG, SAMPLE_ANNOTATION):
-        (row, *_) = _table(root, table.name)
-        assert list(row) == list(table.row.__annotations__)
+    for known in (LIDARSEG, SAMPLE_ANNOTATION):
+        (row, *_) = table(root, known.name)
+        assert list(row) == list(known.row.__annotations__)
     sample = next(open_folder(root, "v1.0-mini").samples())
     assert [lidar_of(sample, drone) is not None for drone in (0, 1, 2)] == [True, True, False]
     assert "LIDAR_TOP" in bev_of(sample).filename

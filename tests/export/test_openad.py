@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.dataset_factory import table
 from tests.rare_dataset import make_rare
 from uavsim.dataset.convert import convert
 from uavsim.errors import InputError
 from uavsim.export import ExportRequest
 from uavsim.export.openad import SOURCES, export_openad
-from uavsim.typing import JsonDict
 from uavsim_benchmarks.evaluate.openad.files import read_openad_truth
 from uavsim_benchmarks.evaluate.openad.run import evaluate_openad
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
@@ -28,11 +28,6 @@ def exported(rare: Path) -> Path:
     out = rare.parent / "openad"
     export_openad(ExportRequest(rare, out))
     return out
-
-
-def table(root: Path, name: str) -> list[JsonDict]:
-    rows: list[JsonDict] = json.loads((root / "v1.0-mini" / f"{name}.json").read_text("utf-8"))
-    return rows
 
 
 def test_tables_say_which_instances_are_one_object_and_what_it_is_called(rare: Path) -> None:

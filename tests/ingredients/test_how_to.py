@@ -6,10 +6,10 @@ import re
 import subprocess
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.dataset_factory import table
 from tests.e2e.test_main_job import RIG
 from uavsim.environment import python_command
 from uavsim.images import codec
@@ -56,10 +56,6 @@ def run(folder: Path, *words: str, code: int = 0) -> str:
     )
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
-
-
-def table(out: Path, name: str) -> Any:
-    return json.loads((out / "v1.0-mini" / f"{name}.json").read_text())
 
 
 def test_its_actors_have_boxes_and_pixels(out: Path) -> None:

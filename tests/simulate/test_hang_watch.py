@@ -117,16 +117,9 @@ def test_other_phases_may_take_long_after_a_tick(phase: str) -> None:
     assert reported == []
 
 
-def test_waiting_between_ticks_is_no_hang() -> None:
-    world, reported = World(), list[int]()
-    with watched(world, reported) as watch:
-        watch.note("fly")
-        world.wait_for_looks()
-    assert reported == []
-
-
-def test_a_server_that_goes_on_by_itself_is_no_hang() -> None:
-    world, reported = World(runs=True), list[int]()
+@pytest.mark.parametrize("runs", [False, True])
+def test_neither_waiting_between_ticks_nor_a_server_that_goes_on_by_itself_is_a_hang(runs: bool) -> None:
+    world, reported = World(runs=runs), list[int]()
     with watched(world, reported) as watch:
         watch.note("fly")
         world.wait_for_looks()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.dataset_factory import make_dataset
+from tests.dataset_factory import make_dataset, table
 from uavsim.dataset.schema import all_tables
 from uavsim.files.names import MOST_FILE_BYTES
 from uavsim.files.parquet import to_parquet
@@ -111,10 +111,6 @@ def root(clean: Path, tmp_path: Path) -> Path:
     shutil.copytree(clean, tmp_path / "set")
     (tmp_path / "elsewhere").mkdir()
     return tmp_path / "set"
-
-
-def table(root: Path, name: str) -> list[dict[str, Any]]:
-    return json.loads((root / VERSION / f"{name}.json").read_bytes())
 
 
 def write(root: Path, name: str, rows: list[dict[str, Any]]) -> None:

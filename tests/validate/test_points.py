@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.dataset_factory import make_dataset
-from uavsim.dataset.tables import read_rows
+from tests.dataset_factory import make_dataset, table
 from uavsim.validate.validator import validate_version
 
 PLANTED = {
@@ -32,10 +31,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_dataset(tmp_path_factory.mktemp("lidar") / "set", scenes=1, lidar=True, **choices)
 
 
-def _table(root: Path, name: str) -> list[dict]:
-    return read_rows(root / "v1.0-mini" / f"{name}.json")
-
-
 @pytest.mark.parametrize(("spoil", "code"), PLANTED.items())
 def test_the_validator_finds(spoil: str, code: str, root: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad"
@@ -43,11 +38,11 @@ def test_the_validator_finds(spoil: str, code: str, root: Path, tmp_path: Path) 
     if spoil == "count":
         _change(bad, "sample_annotation", lambda row: row["num_lidar_pts"] > 0, num_lidar_pts=9999)
     elif spoil == "pose":
-        for row in _table(bad, "calibrated_sensor"):
+        for row in table(bad, "calibrated_sensor"):
             if not row["camera_intrinsic"] and row["translation"] != [0.0, 0.0, 0.0]:
                 _change(bad, "calibrated_sensor", lambda r, t=row["token"]: r["token"] == t, rotation=[1.0, 0, 0, 0])
     elif spoil == "label":
-        (bad / _table(bad, "lidarseg")[0]["filename"]).write_bytes(b"\x11")
+        (bad / table(bad, "lidarseg")[0]["filename"]).write_bytes(b"\x11")
     elif spoil == "lost":
         next((bad / "lidar_instance").rglob("*.bin")).unlink()
     else:

@@ -8,21 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.dataset_factory import table
 from tools.common.factories import UE_TO_OPTICAL, camera_pose_ue, make_plan, shape_of, street, ue_matrix
 from uavsim.dataset.dialects import STRICT, dialect_of
 from uavsim.dataset.dialects.uav3d.format import sweep_folder
 from uavsim.dataset.euler_safe import as_their_code_reads, ned_quaternions
 from uavsim.dataset.reader import open_dataset
-from uavsim.dataset.tables import read_rows
 from uavsim.geometry import frames, unreal
 
 
-def rows(root: Path, table: str) -> list[dict]:
-    return read_rows(root / "v1.0-mini" / f"{table}.json")
-
-
 def test_every_image_has_its_own_global_pose(uav3d: Path) -> None:
-    images, sensors = rows(uav3d, "sample_data"), rows(uav3d, "calibrated_sensor")
+    images, sensors = table(uav3d, "sample_data"), table(uav3d, "calibrated_sensor")
     assert len({row["calibrated_sensor_token"] for row in images}) == len(images) == len(sensors)
     specs = {spec.name: spec for spec in make_plan().rig}
     sensor_of = {row["token"]: row for row in sensors}
@@ -40,25 +36,25 @@ def test_every_image_has_its_own_global_pose(uav3d: Path) -> None:
 
 
 def test_ego_poses_are_identity_and_images_lie_where_uav3d_has_them(uav3d: Path) -> None:
-    for pose in rows(uav3d, "ego_pose"):
+    for pose in table(uav3d, "ego_pose"):
         assert pose["translation"] == [0, 0, 0]
         assert pose["rotation"] == [1, 0, 0, 0]
-    for row in rows(uav3d, "sample_data"):
+    for row in table(uav3d, "sample_data"):
         folder, town_row, channel, name = row["filename"].split("/")
         assert (folder, town_row) == ("sweeps", "town10_row1")
         assert channel.startswith("CAMERA_")
         assert name == f"{row['timestamp'] * 1000}.png"
         assert (uav3d / row["filename"]).is_file()
-    assert {row["modality"] for row in rows(uav3d, "sensor")} == {"camera"}
+    assert {row["modality"] for row in table(uav3d, "sensor")} == {"camera"}
 
 
 def test_boxes_are_actor_origins_with_length_first(uav3d: Path) -> None:
     cast = street()
-    category = {row["token"]: row["name"] for row in rows(uav3d, "category")}
-    name_of = {row["token"]: category[row["category_token"]] for row in rows(uav3d, "instance")}
-    stamp = {row["token"]: row["timestamp"] for row in rows(uav3d, "sample")}
+    category = {row["token"]: row["name"] for row in table(uav3d, "category")}
+    name_of = {row["token"]: category[row["category_token"]] for row in table(uav3d, "instance")}
+    stamp = {row["token"]: row["timestamp"] for row in table(uav3d, "sample")}
     first = min(stamp.values())
-    for row in rows(uav3d, "sample_annotation"):
+    for row in table(uav3d, "sample_annotation"):
         if stamp[row["sample_token"]] > first + 10_000_000:
             continue  # the second scene
         mover = cast[row["uav_instance_id"] - 1]
@@ -79,13 +75,13 @@ def test_their_projection_puts_the_box_on_its_pixels(uav3d: Path, strict: Path) 
     """visualization/functions.py: corners of the box on its origin, K [[0,1,0],[0,0,-1],[1,0,0]] T^-1."""
     tight = {
         (row["sample_annotation_token"], view["sample_data_token"]): view
-        for row in rows(strict, "visibility_detail")
+        for row in table(strict, "visibility_detail")
         for view in row["views"]
         if view["truncation"] == 0 and view["occlusion"] == 0 and view["visible_px"] > 30
     }
-    sensors = {row["token"]: row for row in rows(uav3d, "calibrated_sensor")}
-    boxes = {row["token"]: row for row in rows(uav3d, "sample_annotation")}
-    offset = {row["token"]: row["uav_bbox_offset"] for row in rows(strict, "sample_annotation")}
+    sensors = {row["token"]: row for row in table(uav3d, "calibrated_sensor")}
+    boxes = {row["token"]: row for row in table(uav3d, "sample_annotation")}
+    offset = {row["token"]: row["uav_bbox_offset"] for row in table(strict, "sample_annotation")}
     compared = 0
     for (box_token, image_token), view in tight.items():
         box, sensor = boxes[box_token], sensors[image_token]
