@@ -17,6 +17,7 @@ def rows() -> Iterator[Row]:
         command = [
             sys.executable,
             "-m",
+            "tools.trials.program",
             "tools.trials.merged_captures",
             "--captures",
             str(CAPTURES),

@@ -136,7 +136,7 @@ def main() -> None:
     if Path(sys.prefix) != ENVIRONMENT:
         subprocess.run([ROOT / "scripts/setup", "--browser"], check=True)
         python = str(ENVIRONMENT / "bin/python")
-        os.execv(python, [python, "-m", "tools.trials.browser", *sys.argv[1:]])
+        os.execv(python, [python, "-m", "tools.trials.program", "tools.trials.browser", *sys.argv[1:]])
     from playwright.sync_api import sync_playwright
 
     with ExitStack() as stack:
@@ -289,7 +289,3 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return int(probe.getsockname()[1])
-
-
-if __name__ == "__main__":
-    main()

@@ -269,7 +269,15 @@ def trial(work: Path, base: Path | None) -> int:
         stand_in(work, base)
         image = built(work)
         (work / "image.json").write_text(json.dumps({"root": str(image.root), "config": image.config}))
-        again = [sys.executable, "-m", "tools.trials.containers", "--work", str(work), "--built"]
+        again = [
+            sys.executable,
+            "-m",
+            "tools.trials.program",
+            "tools.trials.containers",
+            "--work",
+            str(work),
+            "--built",
+        ]
         inside = 'mount -t tmpfs none /sys/fs/cgroup && ip link set lo up && exec "$@"'  # crun refuses cgroups in hybrid mode
         return subprocess.run(
             ["unshare", "--net", "--mount", "sh", "-c", inside, "sh", *again],
@@ -309,7 +317,3 @@ def main() -> int:
         with contextlib.suppress(RuntimeError):
             buildah(work, "umount", "--all")
         shutil.rmtree(work, ignore_errors=True)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

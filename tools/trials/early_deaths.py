@@ -14,7 +14,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -103,7 +102,3 @@ def victims(pid: int, victim: str) -> Iterator[psutil.Process]:
         guards = any("guard.py" in word for word in words[:6])
         if WORDS[victim] in " ".join(words) and guards == (victim == "guards") and words[:1] != ["nice"]:
             yield process
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -187,6 +187,7 @@ def main() -> int:
             command = [
                 sys.executable,
                 "-m",
+                "tools.trials.program",
                 "tools.trials.frame_faults",
                 "--topology",
                 options.topology,

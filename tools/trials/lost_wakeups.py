@@ -55,7 +55,15 @@ def main() -> int:
 def _flown(words: Sequence[str]) -> dict[str, list[object]]:
     server = (sys.executable, "-m", "tools.trials.hasty_simulator")
     with running_simulator("--no-airsim", command=server, cwd=ROOT, stderr=subprocess.DEVNULL) as running:
-        command = [sys.executable, "-m", "tools.trials.lost_wakeups", "--port", str(running.carla_port), *words]
+        command = [
+            sys.executable,
+            "-m",
+            "tools.trials.program",
+            "tools.trials.lost_wakeups",
+            "--port",
+            str(running.carla_port),
+            *words,
+        ]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
     reported: dict[str, list[object]] = json.loads(done.stdout.splitlines()[-1])
     return reported
@@ -80,7 +88,3 @@ def _fly(port: int, *, ticks: int, vehicles: int) -> int:
     sys.stdout.write("\n" + json.dumps({"ticks": ticks, "woken": woken, "digests": digests}) + "\n")
     sys.stdout.flush()
     os._exit(0)  # libcarla's threads may hang in destructors
-
-
-if __name__ == "__main__":
-    sys.exit(main())

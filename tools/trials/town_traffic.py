@@ -9,7 +9,7 @@ names the worst places. "a perfect car's p99" is what a car without tyres keeps 
 Growth is of resident memory, last quarter to second:
 ``--towns Town10HD --cars 200 --ticks 20000`` is a soak. The last columns are seconds until the simulator listened and its
 resident memory then. Each town has a simulator and a client of its own.
-``python -m tools.trials.town_traffic PORT --cars N --ticks N`` is the client's process.
+``PORT --cars N --ticks N`` are the arguments of the process that is a town's client.
 """
 
 import argparse
@@ -100,7 +100,7 @@ def _town(town: str, options: argparse.Namespace) -> dict[str, Any]:
             "--ticks",
             str(options.ticks),
         )
-        command = [sys.executable, "-m", "tools.trials.town_traffic", *figures]
+        command = [sys.executable, "-m", "tools.trials.program", "tools.trials.town_traffic", *figures]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=CLIENT_TIMEOUT_S, check=False)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
@@ -205,7 +205,3 @@ def _lateral(world_map: Any, places_m: np.ndarray, crossing: np.ndarray, step_s:
         **reported,
         "pulls": "; ".join(pulls),
     }
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,7 @@
 """Trials are found by what their docstrings say, and run with the imports of their folder."""
 
 import importlib.util
+import re
 import subprocess
 from pathlib import Path
 
@@ -16,6 +17,18 @@ TRIALS = find_trials()
 def test_a_trial_is_named_as_its_module_or_folder(name: str) -> None:
     path = TRIALS[name].path
     assert name.replace("-", "_") in (path.stem, path.parent.name), path
+
+
+@pytest.mark.parametrize("name", TRIALS)
+def test_a_trial_is_started_by_its_main(name: str) -> None:
+    assert re.search(r"^def main\(", (ROOT / TRIALS[name].path).read_text(), re.MULTILINE)
+
+
+def test_whoever_starts_a_trials_module_does_it_by_the_program() -> None:
+    modules = {trial.module for trial in TRIALS.values() if "conformance" not in trial.path.parts}
+    for path in (path for folder in ("tools", "tests", "packages") for path in (ROOT / folder).rglob("*.py")):
+        started = re.findall(r'"-m",\s*"([\w.]+)"', path.read_text())
+        assert not modules & set(started), path
 
 
 def test_programs_of_every_folder_are_there() -> None:
