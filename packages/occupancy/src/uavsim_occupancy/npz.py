@@ -1,6 +1,7 @@
 """Files of numpy arrays: the same bytes for the same arrays (no times, one compression), and read with a bound of memory."""
 
 import io
+import textwrap
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
@@ -47,7 +48,7 @@ def read_npz(path: Path, names: Iterable[str]) -> dict[str, AnyArray]:
         with zipfile.ZipFile(path) as archive:
             return {name: _array(archive, f"{name}.npy") for name in wanted}
     except _DAMAGED as error:
-        said = " ".join(str(error).split())[:200]
+        said = textwrap.shorten(str(error), 200, placeholder=" ...")
         raise DatasetError(f"{path}: no file of the arrays {', '.join(wanted)}: {said}") from error
 
 

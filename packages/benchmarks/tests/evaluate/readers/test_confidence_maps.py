@@ -1,5 +1,6 @@
 """Confidence maps of a communication graph."""
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,15 @@ def test_confidence_maps(tmp_path: Path) -> None:
             read_confidence_maps(file)
     file.write_bytes(b"PK\x03\x04")
     with pytest.raises(InputError, match=r"no \.npz file"):
+        read_confidence_maps(file)
+
+
+def test_a_reason_that_quotes_the_file_at_length_is_cut_at_a_word(tmp_path: Path) -> None:
+    file = tmp_path / "maps.npz"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a" * 120, b"")
+    file.write_bytes(file.read_bytes().replace(b"a" * 120, b":" * 120, 1))  # in the header, not in the directory
+    with pytest.raises(InputError, match=r"File name in directory \.\.\.$"):
         read_confidence_maps(file)
 
 

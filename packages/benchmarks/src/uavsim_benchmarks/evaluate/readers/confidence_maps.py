@@ -1,5 +1,6 @@
 """Confidence maps of a collaborative detector, from which communication is counted: a ``.npz`` file, an array a frame."""
 
+import textwrap
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -40,7 +41,7 @@ def read_confidence_maps(path: Path) -> list[FloatArray]:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
     except _DAMAGED as error:
-        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        reason = textwrap.shorten(str(error), 120, placeholder=" ...") or type(error).__name__
         raise InputError(f"{path}: no .npz file of numbers: {reason}") from error
     if not maps:
         raise InputError(f"{path}: holds no arrays")
