@@ -17,6 +17,7 @@ SOURCES = (
     "packages/benchmarks/src",
     "packages/maps/src",
     "packages/occupancy/src",
+    "packages/viewing/src",
     "packages/headless_simulator/src",
 )
 PAGES = sorted((ROOT / "docs").glob("api*.md"))
@@ -32,7 +33,14 @@ def shown() -> list[str]:
 @cache
 def sources() -> griffe.ModulesCollection:
     loader = griffe.GriffeLoader(search_paths=[str(ROOT / path) for path in SOURCES], docstring_parser="google")
-    for package in ("uavsim", "uavsim_benchmarks", "uavsim_maps", "uavsim_occupancy", "headless_simulator"):
+    for package in (
+        "uavsim",
+        "uavsim_benchmarks",
+        "uavsim_maps",
+        "uavsim_occupancy",
+        "uavsim_viewing",
+        "headless_simulator",
+    ):
         loader.load(package)
     loader.resolve_aliases(external=False)
     return loader.modules_collection
@@ -59,6 +67,7 @@ def test_every_public_name_is_in_the_reference() -> None:
     assert {f"uavsim_maps.{room}" for room in rooms} <= names
     voxels = {path.stem for path in (ROOT / "packages/occupancy/src/uavsim_occupancy").glob("[a-z]*.py")} - NO_LIBRARY
     assert {f"uavsim_occupancy.{room}" for room in voxels} <= names
+    assert {"uavsim_viewing.report", "uavsim_viewing.view"} <= names
     assert {"headless_simulator.testing", "headless_simulator.pytest_plugin"} <= names
     for group in re.findall(r"`(\w+)`[^|]*\| \d", (ROOT / "docs/extending.md").read_text("utf-8")):
         assert any(name.endswith(f".{group}") for name in names) or group[0].islower(), group

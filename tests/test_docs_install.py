@@ -19,7 +19,9 @@ from packaging.utils import canonicalize_name
 import uavsim
 from tests.wheel_index import index_of
 from uavsim import environment
+from uavsim.cli import COMMANDS, build_app
 from uavsim.config.backends import AIRSIM, CARLA, COSYS
+from uavsim.errors import InputError
 
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.timeout(1200)  # some twenty environments, each made by pip
@@ -34,7 +36,7 @@ SHELL = re.compile(r"^```(?:sh|bash|yaml)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`((?:uv )?pip install [^`]+)`")
 INSTALLS = re.compile(r"^(?:- )?(?:run: )?((?:uv )?pip (?:install|wheel) .*?)(?:\s+#.*)?$")
 MADE_UP = "papersim"  # the client of a backend that how-to-add-a-backend.md makes up
-EXTRAS = ("foxglove", "lanelet2", "plots", "publish", "report", "ros", "s3", "video", "viewer")
+EXTRAS = ("foxglove", "lanelet2", "plots", "publish", "ros", "s3", "video", "viewer")
 
 
 def lines_of(text: str) -> set[str]:
@@ -97,7 +99,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (work / "bare").rename(work / "seed")
     run(
         "pip wheel --no-deps -w dist . ./packages/headless_simulator ./packages/benchmarks ./packages/maps"
-        " ./packages/occupancy",
+        " ./packages/occupancy ./packages/viewing",
         work / "clone",
     )
     return work / "clone"
@@ -158,7 +160,7 @@ def test_no_line_names_the_package_of_somebody_else() -> None:
 
 @pytest.mark.parametrize(
     ("extra", "package"),
-    [("viewer", "'rerun-sdk>="), ("plots", "'matplotlib>="), ("report", "'jinja2>="), ("s3", "'s3fs>=")],
+    [("viewer", "'rerun-sdk>="), ("plots", "'matplotlib>="), ("publish", "'pyarrow>="), ("s3", "'s3fs>=")],
 )
 def test_a_hint_names_what_an_extra_needs(extra: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert environment.install_line(extra) == f"{ROOT}/scripts/setup ours"
@@ -167,14 +169,26 @@ def test_a_hint_names_what_an_extra_needs(extra: str, package: str, monkeypatch:
     assert package in environment.install_line(extra)
 
 
+def test_a_hint_names_the_wheel_of_ours_that_is_lacking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environment, "__file__", "/usr/lib/python3/site-packages/uavsim/environment.py")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(COMMANDS, "names", lambda: ())
+    assert re.search(
+        r" uavsim_viewing-[\d.]+-py3-none-any\.whl 'rerun-sdk>=[\d.]+', with the wheel",
+        environment.install_line("viewer"),
+    )
+    with pytest.raises(InputError, match=r"^uavsim report is not installed: .* uavsim_viewing-[^ ]*, with the wheel"):
+        build_app("report")
+
+
 def test_a_hint_works_in_an_environment_without_pip(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not has_uv():
         pytest.skip("no uv here")
     monkeypatch.setattr(environment, "__file__", "/usr/lib/python3/site-packages/uavsim/environment.py")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(sys, "executable", str(clone.parent / "bare/bin/python"))
-    python = run(environment.install_line("report"), clone)
-    subprocess.run([python, "-c", "import importlib.metadata as m; m.version('jinja2')"], check=True)
+    python = run(environment.install_line("ros"), clone)
+    subprocess.run([python, "-c", "import importlib.metadata as m; m.version('rosbags')"], check=True)
 
 
 def test_a_demo_needs_as_many_packages_and_bytes_as_the_pages_say() -> None:

@@ -20,7 +20,7 @@ from uavsim.export.mcap import export_mcap
 from uavsim.export.nerfstudio import export_nerfstudio
 from uavsim.images import codec
 from uavsim.publish.parquet import rows_of
-from uavsim.view import ViewRequest, write_recording
+from uavsim_viewing.view import ViewRequest, write_recording
 
 HALF = float(np.sqrt(0.5))
 PLACE = [100.0, 50.0, 60.0]

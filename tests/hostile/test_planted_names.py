@@ -16,7 +16,7 @@ from tests.dataset_factory import make_dataset
 from uavsim.access import open_folder
 from uavsim.errors import DatasetError
 from uavsim.publish import PublishRequest, publish
-from uavsim.report.write import ReportRequest, write_report
+from uavsim_viewing.report.write import ReportRequest, write_report
 
 V = "v1.0-mini"
 GFM = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

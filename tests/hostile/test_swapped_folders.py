@@ -45,7 +45,7 @@ LABELS: dict[str, Callable[[Path, Path], object]] = {
 
 
 AT_WORK: dict[str, tuple[str, str]] = {  # a command, and a function of it that is called when its folder is open
-    "report": ("report SET --out OUT/x.html", "uavsim.report.write.measure"),
+    "report": ("report SET --out OUT/x.html", "uavsim_viewing.report.write.measure"),
     "video": ("video SET --out OUT/x.gif", "uavsim.export.video.encode_gif"),
     "map": (f"map {EVERY_ROAD} --out OUT --png OUT/x.png", "uavsim_maps.build.build"),
 }

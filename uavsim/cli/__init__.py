@@ -45,8 +45,6 @@ _HOME: Final = {  # command -> module and function; imported when the command is
     "convert": "dataset:convert_dialect",
     "export": "dataset:export_format",
     "validate": "validate:validate",
-    "view": "view:view",
-    "report": "view:report",
     "video": "view:video",
     "publish": "publish:publish",
     "verify": "publish:verify",
@@ -65,6 +63,8 @@ _SETTINGS: Final[dict[str, dict[str, object]]] = {
 _APART: Final = dict.fromkeys(("events", "collaboration", "questions", "evaluate"), "benchmarks") | {
     "map": "maps",
     "occupancy": "occupancy",
+    "view": "viewer",
+    "report": "report",
 }
 """Command -> the extra of uavsim whose package brings it."""
 Register = Callable[[typer.Typer], None]

@@ -148,7 +148,8 @@ def _say_what_next(out: Screen, folder: str) -> None:
     command = own_command()
     out.print("next:")
     out.print(f"  {command} report {name} --out {page}")
-    without = "" if importlib.util.find_spec("rerun") else f"   # needs the viewer: {install_line('viewer')}"
+    there = all(map(importlib.util.find_spec, ("rerun", "uavsim_viewing")))
+    without = "" if there else f"   # needs the viewer: {install_line('viewer')}"
     out.print(f"  {command} view {name} --web{without}")
     out.print(f"  {own_command('python')} -c \"import uavsim; print(uavsim.open('{folder}').scene_names)\"")
 

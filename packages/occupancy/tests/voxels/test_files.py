@@ -20,12 +20,12 @@ from uavsim.access import Dataset
 from uavsim.access.further_labels import FURTHER_LABELS
 from uavsim.errors import DatasetError, InputError
 from uavsim.typing import JsonDict
-from uavsim.view import ViewRequest, write_recording
 from uavsim_occupancy.classes import FREE, UNKNOWN
 from uavsim_occupancy.files import FORMATS, read_voxels, voxels_of
 from uavsim_occupancy.grids import GRIDS, grid_of_values
 from uavsim_occupancy.npz import read_npz
 from uavsim_occupancy.run import Labeller, grids_of, write_voxels
+from uavsim_viewing.view import ViewRequest, write_recording
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from uavsim.escape import html_text
 from uavsim.images import draw
 from uavsim.images.codec import encode_png
 from uavsim.records.road_map import BUILDINGS, POLYGON_LAYERS
-from uavsim.report.measure import Histogram, TownFigures
 from uavsim.typing import FloatArray
+from uavsim_viewing.report.measure import Histogram, TownFigures
 
 _BAR: Final = "#3b82c4"
 _ROUTE: Final = "#e08a1e"

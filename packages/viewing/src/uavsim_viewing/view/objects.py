@@ -10,7 +10,7 @@ from uavsim.access import Image, Sample, Scene
 from uavsim.errors import DatasetError
 from uavsim.images import draw, overlay
 from uavsim.typing import FloatArray, UInt8Array
-from uavsim.view.times import Times
+from uavsim_viewing.view.times import Times
 
 _MOVED_M: Final = 1.0
 _UNSEEN_COLOUR: Final = (110, 110, 110)

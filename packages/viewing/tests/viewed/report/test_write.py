@@ -9,7 +9,7 @@ import pytest
 
 import uavsim
 from uavsim.access.origin import HEADLESS_LIMIT
-from uavsim.report import ReportRequest, write_report
+from uavsim_viewing.report import ReportRequest, write_report
 
 
 class Outline(html.parser.HTMLParser):

@@ -10,14 +10,14 @@ from uavsim.errors import StorageError, UavsimError
 from uavsim.escape import visible
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
-from uavsim.report import plots, sheets
-from uavsim.report.measure import Histogram, Measures, measure
-from uavsim.report.page import render
 from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.local import LocalOutput
 from uavsim.terminal import count
 from uavsim.validate import Report, validate_version
 from uavsim.validate.findings import Finding
+from uavsim_viewing.report import plots, sheets
+from uavsim_viewing.report.measure import Histogram, Measures, measure
+from uavsim_viewing.report.page import render
 
 _MOST_SHEETS: Final = 6
 _MOST_THUMBNAILS: Final = 12

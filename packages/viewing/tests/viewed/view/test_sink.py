@@ -5,7 +5,7 @@ import pytest
 
 from uavsim.errors import DatasetError, InputError, StorageError
 from uavsim.files import whole
-from uavsim.view.sink import whole_sink
+from uavsim_viewing.view.sink import whole_sink
 
 MUCH = os.urandom(3 << 20)  # more than a pipe holds
 

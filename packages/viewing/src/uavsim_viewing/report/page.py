@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 def render(**content: Any) -> str:
     """Return the page as HTML."""
     environment = Environment(
-        loader=PackageLoader("uavsim.report"),
+        loader=PackageLoader("uavsim_viewing.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

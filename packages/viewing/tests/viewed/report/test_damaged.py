@@ -9,8 +9,8 @@ import uavsim
 from uavsim.errors import DatasetError, InputError
 from uavsim.publish import PublishRequest, publish
 from uavsim.publish.certificate import read_certificate
-from uavsim.report import ReportRequest, write_report
-from uavsim.view import ViewRequest, write_recording
+from uavsim_viewing.report import ReportRequest, write_report
+from uavsim_viewing.view import ViewRequest, write_recording
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from uavsim.access.shown import boxes_shown
 from uavsim.errors import DatasetError
 from uavsim.images import overlay
 from uavsim.typing import FloatArray, UInt8Array, UInt16Array
-from uavsim.view.times import Times
+from uavsim_viewing.view.times import Times
 
 _AROUND: Final = [0, 1, 2, 3, 0, 4, 5, 1, 5, 6, 2, 6, 7, 3, 7, 4]
 """A way along all 12 edges of a box, in one stroke."""

@@ -10,9 +10,9 @@ from rerun.chunk import RrdReader
 import uavsim
 from uavsim.access import TownMap
 from uavsim.errors import InputError, UnknownNameError
-from uavsim.view import ViewRequest, open_viewer, write_recording
-from uavsim.view.town import log_town
-from uavsim.view.viewer import viewer_command
+from uavsim_viewing.view import ViewRequest, open_viewer, write_recording
+from uavsim_viewing.view.town import log_town
+from uavsim_viewing.view.viewer import viewer_command
 
 
 def read_back(path: Path) -> dict[str, list]:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from uavsim.errors import InputError, SystemFailure
-from uavsim.view import viewer
-from uavsim.view.viewer import open_viewer
+from uavsim_viewing.view import viewer
+from uavsim_viewing.view.viewer import open_viewer
 
 SERVES = """
 import socket, sys, time

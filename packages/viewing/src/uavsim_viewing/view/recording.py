@@ -24,13 +24,13 @@ from uavsim.errors import DatasetError, InputError
 from uavsim.escape import markdown_text
 from uavsim.files.parse import reading
 from uavsim.records.channels import channel_without_kind
-from uavsim.view.blueprint import arrange
-from uavsim.view.images import fitting_width_px, log_images
-from uavsim.view.objects import log_boxes, log_depth, log_lidars, log_tracks, log_ways
-from uavsim.view.sink import whole_sink
-from uavsim.view.times import Times
-from uavsim.view.town import log_town
-from uavsim.view.voxels import log_voxels
+from uavsim_viewing.view.blueprint import arrange
+from uavsim_viewing.view.images import fitting_width_px, log_images
+from uavsim_viewing.view.objects import log_boxes, log_depth, log_lidars, log_tracks, log_ways
+from uavsim_viewing.view.sink import whole_sink
+from uavsim_viewing.view.times import Times
+from uavsim_viewing.view.town import log_town
+from uavsim_viewing.view.voxels import log_voxels
 
 _APPLICATION = "uavsim"
 _IMAGE_BYTES = 110_000_000  # of a recording, which stays under 200 MB even where later images are half as large again

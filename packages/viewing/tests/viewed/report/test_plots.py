@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from uavsim.access import TownMap
-from uavsim.report import plots
-from uavsim.report.measure import Histogram, TownFigures
+from uavsim_viewing.report import plots
+from uavsim_viewing.report.measure import Histogram, TownFigures
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -9,7 +9,7 @@ import rerun as rr
 from uavsim.access import Sample
 from uavsim.access.voxels import VOXELS
 from uavsim.images import draw
-from uavsim.view.times import Times
+from uavsim_viewing.view.times import Times
 
 
 def log_voxels(recording: rr.RecordingStream, samples: Sequence[Sample], times: Times, *, folder: Path) -> None:

@@ -1,0 +1,1 @@
+"""What a dataset looks like: pages, and recordings read back."""
