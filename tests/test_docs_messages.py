@@ -28,7 +28,7 @@ def _pattern(node: ast.expr) -> str:
 @cache
 def patterns() -> tuple[re.Pattern[str], ...]:
     found = set()
-    for path in (ROOT / "uavsim").rglob("*.py"):
+    for path in (*ROOT.glob("uavsim/**/*.py"), *ROOT.glob("packages/*/src/uavsim_*/**/*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
                 said = _pattern(node)
