@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 SOURCES = (
     ".",
     "packages/benchmarks/src",
+    "packages/exports/src",
     "packages/maps/src",
     "packages/occupancy/src",
     "packages/viewing/src",
@@ -36,6 +37,7 @@ def sources() -> griffe.ModulesCollection:
     for package in (
         "uavsim",
         "uavsim_benchmarks",
+        "uavsim_exports",
         "uavsim_maps",
         "uavsim_occupancy",
         "uavsim_viewing",

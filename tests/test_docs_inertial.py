@@ -6,11 +6,11 @@ import subprocess
 from pathlib import Path
 
 from tests.dataset_factory import make_dataset
-from tests.export.streams import add_streams
 from tests.other_python import python_of
-from uavsim.export import ExportRequest
-from uavsim.export.rosbag2 import export_rosbag2
+from tests.streams import add_streams
 from uavsim.ingredients.flight_sensors.config import Units
+from uavsim_exports.formats import ExportRequest
+from uavsim_exports.formats.rosbag2 import export_rosbag2
 
 ROOT = Path(__file__).parents[1]
 

@@ -98,7 +98,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # paths are in it: it comes back to its place
     (work / "bare").rename(work / "seed")
     run(
-        "pip wheel --no-deps -w dist . ./packages/headless_simulator ./packages/benchmarks ./packages/maps"
+        "pip wheel --no-deps -w dist . ./packages/headless_simulator ./packages/benchmarks ./packages/exports ./packages/maps"
         " ./packages/occupancy ./packages/viewing",
         work / "clone",
     )
@@ -179,6 +179,8 @@ def test_a_hint_names_the_wheel_of_ours_that_is_lacking(monkeypatch: pytest.Monk
     )
     with pytest.raises(InputError, match=r"^uavsim report is not installed: .* uavsim_viewing-[^ ]*, with the wheel"):
         build_app("report")
+    with pytest.raises(InputError, match=r"^uavsim export is not installed: .* uavsim_exports-[^ ]*, with the wheel"):
+        build_app("export")
 
 
 def test_a_hint_works_in_an_environment_without_pip(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +194,7 @@ def test_a_hint_works_in_an_environment_without_pip(clone: Path, monkeypatch: py
 
 
 def test_a_demo_needs_as_many_packages_and_bytes_as_the_pages_say() -> None:
-    names = needed_by("uavsim-datagen", "report")
+    names = needed_by("uavsim-datagen", "report", "exports")
     files = [
         Path(str(f.locate())) for name in names for f in metadata.files(name) or () if "__pycache__" not in f.parts
     ]

@@ -9,13 +9,13 @@ import pytest
 
 import uavsim
 from tests.e2e.flights import Flights
-from tests.export.test_rosbag2 import convert_to_ros_1, read_bag
-from uavsim.export import ExportRequest
-from uavsim.export.rosbag2 import export_rosbag2
-from uavsim.export.rosbag2.topics import names_of
+from tests.ros_bags import convert_to_ros_1, read_bag
 from uavsim.images import codec, flow
 from uavsim.validate.devkit_process import run_judge
 from uavsim.validate.validator import validate_version
+from uavsim_exports.formats import ExportRequest
+from uavsim_exports.formats.rosbag2 import export_rosbag2
+from uavsim_exports.formats.rosbag2.topics import names_of
 
 
 @pytest.fixture(scope="module", params=["carla", "merged"])

@@ -12,7 +12,7 @@ from tests.dataset_factory import make_dataset
 from uavsim.dataset.convert import convert
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.results import UNFINISHED
-from uavsim.publish.pack import PublishRequest, publish
+from uavsim_exports.publish.pack import PublishRequest, publish
 
 
 @pytest.fixture(scope="module")

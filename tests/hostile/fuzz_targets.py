@@ -172,8 +172,8 @@ def _text_targets(root: Path, work: Path) -> dict[str, Target]:
 
 
 def _table_targets(root: Path, work: Path) -> dict[str, Target]:
-    from uavsim.export import EXPORTERS, ExportRequest
     from uavsim.validate import validate_version
+    from uavsim_exports.formats import EXPORTERS, ExportRequest
 
     tables = sorted((root / "v1.0-mini").glob("*.json"))
     good = {path: path.read_bytes() for path in tables}

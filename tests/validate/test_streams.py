@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.dataset_factory import make_dataset
-from tests.export.streams import add_streams
+from tests.streams import add_streams
 from uavsim.files.parquet import Records, from_parquet, to_parquet
 from uavsim.validate.validator import validate_version
 

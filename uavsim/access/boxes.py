@@ -163,3 +163,8 @@ def _visible_px(row: JsonDict) -> int:
     if "uav_visible_px" in row:
         return int(row["uav_visible_px"])
     return int(row["num_lidar_pts"]) if "uav_instance_id" in row and row["num_lidar_pts"] >= 0 else -1
+
+
+def mask_ids(boxes: Boxes) -> IntArray:
+    """Return (N,) instance ids; where the dataset has none, numbers that are unique in the sample."""
+    return np.where(boxes.instance_id > 0, boxes.instance_id, np.arange(1, len(boxes) + 1))

@@ -36,19 +36,13 @@ _HOME: Final = {  # command -> module and function; imported when the command is
     "regenerate": "generate:regenerate",
     "replay": "replay:replay",
     "twins": "replay:twins",
-    "adopt": "replay:adopt",
     "status": "status:status",
     "plan": "configs:plan",
     "check": "configs:check",
     "schema": "configs:schema",
     "annotate": "dataset:annotate_again",
     "convert": "dataset:convert_dialect",
-    "export": "dataset:export_format",
     "validate": "validate:validate",
-    "video": "view:video",
-    "publish": "publish:publish",
-    "verify": "publish:verify",
-    "reproduce": "publish:reproduce",
     "mock-sim": "simulator:mock_sim",
     "airsim-settings": "simulator:airsim_settings",
     "calibrate": "simulator:calibrate",
@@ -61,6 +55,7 @@ _SETTINGS: Final[dict[str, dict[str, object]]] = {
     "mock-sim": {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 }
 _APART: Final = dict.fromkeys(("events", "collaboration", "questions", "evaluate"), "benchmarks") | {
+    **dict.fromkeys(("adopt", "export", "publish", "reproduce", "verify", "video"), "exports"),
     "map": "maps",
     "occupancy": "occupancy",
     "view": "viewer",

@@ -1,4 +1,4 @@
-"""``uavsim annotate``, ``convert`` and ``export``: work on datasets and recordings on disk; no simulator needed."""
+"""``uavsim annotate`` and ``convert``: work on datasets and recordings on disk; no simulator needed."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,15 +15,13 @@ from uavsim.dataset import assemble, draw_map_mask, final_paths, pack_fragment, 
 from uavsim.dataset.convert import conversion_job, convert
 from uavsim.dataset.dialects import DIALECTS
 from uavsim.dataset.dialects.uav3d.format import Uav3dOptions
+from uavsim.dataset.dialects.uav3d.infos import InfoOptions, check_centre_camera, write_uav3d_infos
 from uavsim.dataset.generations import in_generation
 from uavsim.errors import InputError
-from uavsim.export import EXPORTERS, ExportRequest, InfoOptions, check_centre_camera, write_uav3d_infos
-from uavsim.export.cosmos_models import MODELS
-from uavsim.export.lacks import lacks
 from uavsim.files.bring import bring_file
 from uavsim.files.names import DataFolder
 from uavsim.files.parse import reading
-from uavsim.files.result_folder import check_result_folder, refuse_no_folder
+from uavsim.files.result_folder import check_result_beside
 from uavsim.files.results import ResultPath
 from uavsim.records.classes import LABELS
 from uavsim.records.plan import ScenePlan
@@ -34,7 +32,7 @@ from uavsim.store.commit import generation_of
 from uavsim.store.ledger import LedgerEntry
 from uavsim.store.output import Output
 from uavsim.store.places import open_output
-from uavsim.terminal import Screen, count, counts, line
+from uavsim.terminal import Screen, count, counts
 
 Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")]
@@ -121,13 +119,17 @@ def convert_dialect(
     dry_run: DryRun = False,
 ) -> None:
     """Write a dataset in another dialect, both ways without loss; image files are hard-linked."""
-    _refuse_the_same(folder, out)
+    check_result_beside(folder, out)
     options = Uav3dOptions(timestamp_unit=timestamp_unit, num_pts=num_pts) if dialect == "uav3d" else None
     if dialect == "uav3d" and infos:
         check_centre_camera(folder)
     if dry_run:
         DIALECTS.pick(dialect)
-        _say_intent(folder, out, None, f"the dialect {dialect}")
+        data = open_folder(folder)
+        Screen().print(
+            f"{folder}: {counts(scene=len(data.scene_names), sample=sum(map(len, data)))} would be written to {out} in the "
+            f"dialect {dialect}; nothing was written (--dry-run)"
+        )
         return
     result = ResultPath.open(out)
     job = conversion_job(folder, dialect, (options, infos, data_path))
@@ -138,57 +140,3 @@ def convert_dialect(
                 choices = InfoOptions(data_path=data_path)
                 written = write_uav3d_infos(out, result, version=version.version, options=choices)
                 Screen().print(f"wrote {', '.join(path.name for path in written)}")
-
-
-def export_format(
-    folder: Folder,
-    out: NewFolder,
-    *,
-    kind: Annotated[str, typer.Option("--format", help=f"{', '.join(EXPORTERS.builtin)}, or one that a package adds.")],
-    version: Annotated[str | None, typer.Option(help="Version folder; default: the only one.")] = None,
-    split: Annotated[str | None, typer.Option(help="uav_train, uav_val, ...; default: every scene.")] = None,
-    topics: Annotated[str, typer.Option(help="Names of rosbag2's topics: airsim, carla, nuscenes2mcap.")] = "airsim",
-    model: Annotated[str, typer.Option(help=f"Of cosmos: {', '.join(MODELS)}; default: by the rate.")] = "",
-    received: Annotated[
-        bool, typer.Option("--received", help="Of opv2v, griffin, v2xsim: others' images as the ego has them.")
-    ] = False,
-    dry_run: DryRun = False,
-) -> None:
-    """Write a dataset in another format: COCO, KITTI, OPV2V, Griffin, COLMAP, Cosmos, ROS 2 bags and others."""
-    _refuse_the_same(folder, out)
-    exporter = EXPORTERS.pick(kind)
-    if received and kind not in ("opv2v", "griffin", "v2xsim"):
-        raise InputError(
-            f"--received is of --format opv2v, griffin and v2xsim; {kind} has the synchronous keyframes alone"
-        )
-    if dry_run:
-        _say_intent(folder, out, version, f"format {kind}")
-        return
-    if (missing := lacks(open_folder(folder, version), kind)) is not None:
-        hint = f"; uavsim replay {folder} --out NEW --sensors +lidar records it" if "lidar" in missing else ""
-        Screen().print(line(("yellow", "note: "), missing + hint))
-    for path in exporter(ExportRequest(folder, out, version, split, topics, model, received)):
-        Screen().print(f"wrote {path}")
-
-
-def _say_intent(folder: Path, out: Path, version: str | None, what: str) -> None:
-    """Read the tables as the command would, and say what it would write."""
-    data = open_folder(folder, version)
-    Screen().print(
-        f"{folder}: {counts(scene=len(data.scene_names), sample=sum(map(len, data)))} would be written to {out} in {what}; "
-        "nothing was written (--dry-run)"
-    )
-
-
-def _refuse_the_same(folder: Path, out: Path) -> None:
-    """Refuse what is not there, and to write a result into the dataset that it is made from, or where no folder can be."""
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder")
-    refuse_no_folder(out)
-    try:
-        inside = out.resolve() == folder.resolve() or folder.resolve() in out.resolve().parents
-    except (OSError, RuntimeError, ValueError) as error:
-        raise InputError(f"{out}: cannot be a folder for the result: {error}") from error
-    if inside:
-        raise InputError(f"{out} is the dataset itself, or in it: name another folder for the result")
-    check_result_folder(out)

@@ -1,4 +1,4 @@
-"""``uavsim replay``, ``twins`` and ``adopt``: recorded motion shown again, with something changed."""
+"""``uavsim replay`` and ``twins``: recorded motion shown again, with something changed."""
 
 import json
 from dataclasses import asdict, replace
@@ -100,24 +100,3 @@ def twins(
     for name, images in result.images.items():
         screen.print(f"{name}: {images} images linked in {out / 'twin.json'}")
     screen.print(f"{result.proven} of {result.causes} occlusions are proven by their twins, {result.seconds:.0f} s")
-
-
-def adopt(
-    clips: Annotated[Path, typer.Argument(help="Folder of the videos that came back, each beside its manifest.json.")],
-    *,
-    as_twin_of: Annotated[Path, typer.Option("--as-twin-of", help="The dataset that the clips were exported from.")],
-    out: Annotated[Path | None, typer.Option(help="Folder of the twins; default: the dataset's with -twins.")] = None,
-    name: Annotated[str | None, typer.Option(help="Of the twin; default: that of the videos' folder.")] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Take videos back as an image twin of a dataset, and say of each object whether its label still holds."""
-    from uavsim.run.adopt import adopt as take
-
-    twins = out or as_twin_of.with_name(f"{as_twin_of.name}-twins")
-    result = take(clips, as_twin_of, twins, name=name or clips.name)
-    if as_json:
-        write_out(json.dumps(asdict(result)))
-    screen = Screen(quiet=as_json)
-    screen.print(f"{result.folder}: {result.images} images linked in {twins / 'twin.json'}")
-    found = ", ".join(f"{number} {word}" for word, number in result.objects.items()) or "no object is large enough"
-    screen.print(f"labels of objects in keyframes' images, {twins / 'adopted.json'}: {found}")

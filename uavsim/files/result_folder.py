@@ -23,6 +23,24 @@ def check_result_folder(out: Path) -> None:
         )
 
 
+def check_result_beside(folder: Path, out: Path) -> None:
+    """Check a place for what is made from a dataset, before anything is written there.
+
+    Raises:
+        InputError: the dataset is not there, the place is in it, or see ``check_result_folder``.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder")
+    refuse_no_folder(out)
+    try:
+        inside = out.resolve() == folder.resolve() or folder.resolve() in out.resolve().parents
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InputError(f"{out}: cannot be a folder for the result: {error}") from error
+    if inside:
+        raise InputError(f"{out} is the dataset itself, or in it: name another folder for the result")
+    check_result_folder(out)
+
+
 def refuse_no_folder(out: Path) -> None:
     """Refuse a place where no folder is and none can be made.
 

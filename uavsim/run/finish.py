@@ -9,12 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Protocol, TypeVar, cast
 
+from uavsim.access.contact_sheet import write_contact_sheet
 from uavsim.access.further_labels import FURTHER_LABELS
 from uavsim.dataset.assemble import AssembledVersion, assemble
 from uavsim.dataset.map_mask import draw_map_mask
 from uavsim.dataset.rows import RunInfo
 from uavsim.errors import DatasetError, SystemFailure
-from uavsim.export.contact_sheet import write_contact_sheet
 from uavsim.records.recording import Recording
 from uavsim.run.request import Request
 from uavsim.store.commit import drop_retired, generation_of, read_fragment

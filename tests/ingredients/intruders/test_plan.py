@@ -10,7 +10,6 @@ from uavsim.config.library import Library
 from uavsim.config.load import load
 from uavsim.config.overrides import Overrides
 from uavsim.errors import ConfigError
-from uavsim.export.aot_encounters import Row, valid_encounters
 from uavsim.geometry import encounter, quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.images.codec import encode_png
@@ -25,6 +24,7 @@ from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.plan import ScenePlan, SwarmTrajectory
 from uavsim.records.sensors import CameraParams, SensorSpec
 from uavsim.typing import FloatArray
+from uavsim_exports.formats.aot_encounters import Row, valid_encounters
 
 HEAD = "profile: aot\ncamera: FRONT\n"
 ONE = HEAD + "encounters: [{kind: aeroplane, range_m: 1500, cpa_m: 100, time_to_cpa_s: 30}]\n"

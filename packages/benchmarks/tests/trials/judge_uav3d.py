@@ -22,9 +22,9 @@ from uavsim.annotate import annotate, write_label_files
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
 from uavsim.dataset.convert import convert
 from uavsim.dataset.dialects import dialect_of
+from uavsim.dataset.dialects.uav3d.infos import write_uav3d_infos
 from uavsim.dataset.reader import open_dataset
 from uavsim.errors import UavsimError
-from uavsim.export.uav3d_infos import write_uav3d_infos
 from uavsim.typing import JsonDict
 from uavsim.validate.devkit_process import run_judge
 

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 
 from uavsim.access import Dataset, Image, Sample
+from uavsim.access.contact_sheet import richest_image, with_boxes
 from uavsim.errors import DatasetError
-from uavsim.export.contact_sheet import richest_image, with_boxes
 from uavsim.images import draw, overlay
 from uavsim.records.channels import channel_without_kind
 from uavsim.typing import UInt8Array

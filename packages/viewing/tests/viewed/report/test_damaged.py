@@ -7,8 +7,8 @@ import pytest
 
 import uavsim
 from uavsim.errors import DatasetError, InputError
-from uavsim.publish import PublishRequest, publish
-from uavsim.publish.certificate import read_certificate
+from uavsim_exports.publish import PublishRequest, publish
+from uavsim_exports.publish.certificate import read_certificate
 from uavsim_viewing.report import ReportRequest, write_report
 from uavsim_viewing.view import ViewRequest, write_recording
 

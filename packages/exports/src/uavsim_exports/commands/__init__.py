@@ -1,0 +1,1 @@
+"""Commands of ``uavsim`` that hand a dataset on, and take clips back."""

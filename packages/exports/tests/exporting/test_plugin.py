@@ -1,0 +1,33 @@
+"""A format that somebody else's package adds, installed as pip leaves it."""
+
+from pathlib import Path
+
+from tests.plugins import install_plugin, uavsim_with
+
+BOXES_CSV = '''
+from uavsim_exports.formats.text import write_text
+
+
+def export_csv(request):
+    """One line a box: category and place."""
+    lines = [
+        ",".join([name, *(f"{value:.3f}" for value in place)])
+        for scene in request.scenes()
+        for sample in scene
+        for name, place in zip(sample.boxes.categories, sample.boxes.map_SE3_box.translation_m)
+    ]
+    return [write_text(request.out / f"{request.split_name}.csv", "\\n".join(lines) + "\\n")]
+'''
+
+
+def test_another_package_adds_a_format(strict: Path, tmp_path: Path) -> None:
+    site = install_plugin(
+        tmp_path, "boxes_csv", group="uavsim.exporters", adds={"csv": "boxes_csv:export_csv"}, source=BOXES_CSV
+    )
+
+    said = uavsim_with(site, "export", str(strict), str(tmp_path / "out"), "--format", "csv", "--split", "uav_val")
+
+    assert "uav_val.csv" in said.replace("\n", "")
+    lines = (tmp_path / "out/uav_val.csv").read_text().splitlines()
+    assert len(lines) > 10
+    assert all(line.split(",")[0].startswith(("vehicle.", "human.")) for line in lines)

@@ -1,0 +1,68 @@
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from uavsim.dataset.dialects.uav3d.infos import InfoOptions, write_uav3d_infos
+from uavsim.dataset.tables import read_rows, write_rows
+from uavsim.errors import InputError
+
+
+def infos(root: Path, out: Path, **options) -> dict[str, list[dict]]:
+    paths = write_uav3d_infos(root, out, options=InfoOptions(**options))
+    return {path.stem.rpartition("_")[2]: pickle.loads(path.read_bytes())["infos"] for path in paths}
+
+
+def test_splits_and_camera_order(uav3d: Path, tmp_path: Path) -> None:
+    made = infos(uav3d, tmp_path)
+    assert {name: len(rows) for name, rows in made.items()} == {"train": 2, "val": 2}
+    cams = made["train"][0]["cams"]
+    assert list(cams)[:6] == [f"CAMERA_{c}_id_0" for c in ("FRONT", "BACK", "LEFT", "RIGHT", "BOTTOM")] + [
+        "CAMERA_FRONT_id_1"
+    ]
+    assert cams["CAMERA_LEFT_id_1"]["data_path"].startswith("./data/uav3d/v1.0/sweeps/town10_row1/CAMERA_LEFT_id_1/")
+
+
+def test_ego_is_the_ground_under_drone_0_and_everything_is_from_there(uav3d: Path, tmp_path: Path) -> None:
+    info = infos(uav3d, tmp_path)["val"][0]
+    bottom = info["cams"]["CAMERA_BOTTOM_id_0"]
+    assert bottom["sensor2ego_translation"][:2] == [0, 0]
+    assert bottom["sensor2ego_translation"][2] > 20
+    assert info["ego2global_translation"][2] == 0
+    x, y, _ = info["ego2global_translation"]
+    boxes = [
+        row for row in read_rows(uav3d / "v1.0-mini/sample_annotation.json") if row["sample_token"] == info["token"]
+    ]
+    near = [r for r in boxes if abs(r["translation"][0] - x) < 102.4 and abs(r["translation"][1] - y) < 102.4]
+    assert len(near) == len(info["gt_boxes"]) == len(boxes) - 1  # one car is far away
+    np.testing.assert_allclose(info["gt_boxes"][0, :2], np.array(near[0]["translation"][:2]) - [x, y])
+    assert set(info["gt_names"]) == {"car", "walker.pedestrian.0007"}
+
+
+def test_what_is_filtered_is_filtered_in_all_columns(uav3d: Path, tmp_path: Path) -> None:
+    """UAV3D's converter cuts velocities and counts to length instead: shifted against the boxes."""
+    wide, narrow = infos(uav3d, tmp_path / "a", range_m=500.0), infos(uav3d, tmp_path / "b", range_m=12.0)
+    for big, small in zip(wide["train"], narrow["train"], strict=True):
+        rows = [int(np.flatnonzero((big["gt_boxes"] == box).all(axis=1))[0]) for box in small["gt_boxes"]]
+        assert 2 < len(rows) < len(big["gt_boxes"])
+        assert rows != list(range(len(rows)))
+        for field in ("gt_names", "gt_velocity", "num_lidar_pts", "num_radar_pts", "valid_flag"):
+            np.testing.assert_array_equal(small[field], big[field][rows])
+
+
+def test_the_height_filter_counts_from_the_towns_ground(uav3d: Path, tmp_path: Path) -> None:
+    root = tmp_path / "hill"
+    (root / "v1.0-mini").mkdir(parents=True)
+    for path in (uav3d / "v1.0-mini").iterdir():
+        (root / "v1.0-mini" / path.name).write_bytes(path.read_bytes())
+    table = root / "v1.0-mini/sample_annotation.json"
+    lifted = [{**r, "translation": [*r["translation"][:2], r["translation"][2] + 30]} for r in read_rows(table)]
+    write_rows(table, lifted)
+    assert len(infos(root, tmp_path / "a")["train"][0]["gt_boxes"]) == 0
+    assert len(infos(root, tmp_path / "b", ground_z_m=30.0)["train"][0]["gt_boxes"]) > 5
+
+
+def test_only_the_uav3d_dialect(strict: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="convert"):
+        write_uav3d_infos(strict, tmp_path)

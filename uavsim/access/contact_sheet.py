@@ -1,0 +1,98 @@
+"""One sample on one page: one image large beside its mask, and every camera of every drone, with boxes by the tables on disk.
+
+Read back from the written tables, so that what people look at is what users of the dataset get.
+"""
+
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from uavsim.access import Image, Sample, Scene, open_folder
+from uavsim.access.boxes import mask_ids
+from uavsim.access.shown import boxes_shown
+from uavsim.errors import DatasetError
+from uavsim.files.parse import reading
+from uavsim.files.whole import write_whole
+from uavsim.geometry import pinhole
+from uavsim.images import codec, draw, overlay
+from uavsim.typing import UInt8Array
+
+_TILE_WIDTH_PX: Final = 480
+_GAP_PX: Final = 4
+_GROUND: Final = (24, 24, 24)
+
+
+def write_contact_sheet(
+    root: Path, path: Path, *, version: str, scene: str | None = None, sample: int | None = None
+) -> Path:
+    """Write the page as PNG.
+
+    Args:
+        root: the dataset's folder.
+        path: of the PNG.
+        version: ``v1.0-mini``.
+        scene: its name; the first one by default.
+        sample: keyframe number; the middle one by default.
+
+    Raises:
+        UnknownNameError: no such scene.
+        DatasetError: no such sample, or images are missing.
+        StorageError: the page cannot be written.
+    """
+    data = open_folder(root, version)
+    with reading(root):
+        page = draw_contact_sheet(data.scene(scene or data.scene_names[0]), sample=sample)
+    return write_whole(path, codec.encode_png(page, level=2))
+
+
+def draw_contact_sheet(scene: Scene, *, sample: int | None = None) -> UInt8Array:
+    """Return the page: the image that shows most, large, beside its mask; below it a row per drone, a column per camera."""
+    number = len(scene) // 2 if sample is None else sample
+    if not 0 <= number < len(scene):
+        raise DatasetError(f"scene {scene.name} has samples 0-{len(scene) - 1}, no {number}")
+    chosen = scene.samples[number]
+    if not chosen.images:
+        raise DatasetError(f"scene {scene.name}: sample {number} has no images")
+    tiles = [with_boxes(chosen, image) for image in chosen.images]
+    columns = max(Counter(image.drone_id for image in chosen.images).values())
+    captions = [image.channel for image in chosen.images]
+    page = draw.contact_sheet(tiles, columns=columns, tile_width_px=_TILE_WIDTH_PX, captions=captions)
+    wide_px = (page.shape[1] - 3 * _GAP_PX) // 2
+    image = richest_image(chosen)
+    large, names = [tiles[chosen.images.index(image)]], [image.channel]
+    if "instance" in image.layers:
+        large.append(overlay.painted_mask(image.mask()[0], ground=_GROUND))
+        names.append(f"{image.channel}: instance mask")
+    top = draw.contact_sheet(large, columns=2, tile_width_px=wide_px, captions=names, gap_px=_GAP_PX)
+    beside = np.full((top.shape[0], page.shape[1] - top.shape[1], 3), _GROUND, dtype=np.uint8)
+    return np.concatenate([np.concatenate([top, beside], axis=1), page])
+
+
+def richest_image(sample: Sample) -> Image:
+    """Return the image of a sample that shows the most boxes, of those that are there; the first of several.
+
+    Raises:
+        DatasetError: none is there.
+    """
+    there = [image for image in sample.images if image.there]
+    if not there:
+        raise DatasetError(f"{sample.scene_name}: sample {sample.number} has no images")
+    return max(there, key=lambda image: len(boxes_shown(sample.boxes, image)))
+
+
+def with_boxes(sample: Sample, image: Image) -> UInt8Array:
+    """Return an image with the boxes that it shows, each in the colour that its object has in every image and mask.
+
+    Raises:
+        DatasetError: the image is not there, or damaged.
+    """
+    canvas, boxes = np.ascontiguousarray(image.pixels()), sample.boxes
+    height_px, width_px = canvas.shape[:2]
+    shown = boxes_shown(boxes, image)
+    pixels = image.project(boxes.corners_map_m[shown], beyond=True)
+    inside = np.atleast_1d(pinhole.pixel_in_image(pixels, width_px=width_px, height_px=height_px).any(axis=-1))
+    colours = overlay.object_colours(mask_ids(boxes)[shown[inside]])
+    draw.draw_boxes_3d(canvas, pixels[inside], colours=colours, width_px=max(round(width_px / 400), 1))
+    return canvas
