@@ -99,7 +99,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (work / "bare").rename(work / "seed")
     run(
         "pip wheel --no-deps -w dist . ./packages/headless_simulator ./packages/benchmarks ./packages/exports ./packages/maps"
-        " ./packages/occupancy ./packages/viewing",
+        " ./packages/occupancy ./packages/probing ./packages/viewing",
         work / "clone",
     )
     return work / "clone"

@@ -16,7 +16,7 @@ PLANTED = ("typer", "numpy", "msgpack", "argparse", "random", "uvicorn", "pydant
 CHILDREN = {
     "client worker": ("uavsim.capture.client_worker", "--help"),
     "headless simulator": ("headless_simulator", "--help"),
-    "calibration": ("uavsim.simulate.calibrate", "--help"),
+    "calibration": ("uavsim_probing.calibrate", "--help"),
     "Prefect's server": ("uvicorn", "--version"),
 }
 
@@ -52,9 +52,10 @@ def test_pythonpath_still_counts(tmp_path: Path) -> None:
 
 
 def test_no_other_place_starts_python_with_a_module() -> None:
-    root = Path(uavsim.__file__).parent
-    found = {str(p.relative_to(root)) for p in root.rglob("*.py") if re.search(r"[\"']-m[\"']", p.read_text())}
-    assert found == {"environment.py"}
+    root = Path(uavsim.__file__).parents[1]
+    sources = (*root.glob("uavsim/**/*.py"), *root.glob("packages/*/src/uavsim_*/**/*.py"))
+    found = {str(p.relative_to(root)) for p in sources if re.search(r"[\"']-m[\"']", p.read_text())}
+    assert found == {"uavsim/environment.py"}
 
 
 def test_a_command_is_named_as_a_shell_finds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

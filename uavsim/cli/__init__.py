@@ -45,22 +45,23 @@ _HOME: Final = {  # command -> module and function; imported when the command is
     "validate": "validate:validate",
     "mock-sim": "simulator:mock_sim",
     "airsim-settings": "simulator:airsim_settings",
-    "calibrate": "simulator:calibrate",
-    "doctor": "doctor:doctor",
-    "conform": "conform:conform",
     "deploy": "deploy:deploy",
     "ui": "ui:ui",
 }
 _SETTINGS: Final[dict[str, dict[str, object]]] = {
     "mock-sim": {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 }
-_APART: Final = dict.fromkeys(("events", "collaboration", "questions", "evaluate"), "benchmarks") | {
-    **dict.fromkeys(("adopt", "export", "publish", "reproduce", "verify", "video"), "exports"),
-    "map": "maps",
-    "occupancy": "occupancy",
-    "view": "viewer",
-    "report": "report",
-}
+_APART: Final = (
+    dict.fromkeys(("events", "collaboration", "questions", "evaluate"), "benchmarks")
+    | {
+        **dict.fromkeys(("adopt", "export", "publish", "reproduce", "verify", "video"), "exports"),
+        "map": "maps",
+        "occupancy": "occupancy",
+        "view": "viewer",
+        "report": "report",
+    }
+    | dict.fromkeys(("doctor", "conform", "calibrate"), "probing")
+)
 """Command -> the extra of uavsim whose package brings it."""
 Register = Callable[[typer.Typer], None]
 COMMANDS: Final[Registry[Register]] = Registry("commands", {}, expects=Callable)

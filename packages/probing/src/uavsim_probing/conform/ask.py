@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from uavsim.conform.answers import Answer, Rule, Value
+from uavsim_probing.conform.answers import Answer, Rule, Value
 
 __all__ = ["Ask"]
 

@@ -6,11 +6,11 @@ from typing import Any, Final
 import carla
 import numpy as np
 
-from uavsim.conform.answers import Answer
-from uavsim.conform.ask import Ask
-from uavsim.conform.carla.site import Camera, Site, absent_on_error, bgra_of, shifted
 from uavsim.errors import SimulatorError
 from uavsim.typing import BoolArray, FloatArray
+from uavsim_probing.conform.answers import Answer
+from uavsim_probing.conform.ask import Ask
+from uavsim_probing.conform.carla.site import Camera, Site, absent_on_error, bgra_of, shifted
 
 _BODIES: Final = (
     "vehicle.tesla.model3", "vehicle.carlamotors.firetruck", "vehicle.mitsubishi.fusorosa", "vehicle.kawasaki.ninja",

@@ -1,6 +1,6 @@
 """One probe in a process of its own: a client that dies takes nobody with it.
 
-python -m uavsim.conform.worker NAME --carla HOST:PORT --airsim HOST:PORT
+python -m uavsim_probing.conform.worker NAME --carla HOST:PORT --airsim HOST:PORT
 
 It prints a line of JSON for each answer as soon as it has it, and a last one without an answer.
 """
@@ -12,12 +12,12 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TextIO
 
-from uavsim.conform.answers import Answer
 from uavsim.errors import UavsimError
 from uavsim.simulate.airsim.link import AirSimLink
 from uavsim.simulate.one_line import answer_in_one_line
 from uavsim.simulate.ports import Endpoint
 from uavsim.typing import JsonDict
+from uavsim_probing.conform.answers import Answer
 
 CARLA: Final = {  # probe -> module of it; the order in which they are asked
     "server": "town", "town": "town", "signs": "town", "weather": "town", "lockstep": "clock", "placements": "clock",
@@ -53,17 +53,17 @@ def _say(answers: Iterator[Answer], out: TextIO) -> None:
 
 
 def _carla(name: str, endpoint: Endpoint, out: TextIO) -> None:
-    from uavsim.conform.carla.site import Site
+    from uavsim_probing.conform.carla.site import Site
 
     probe: Callable[[Any], Iterator[Answer]] = getattr(
-        importlib.import_module(f"uavsim.conform.carla.{CARLA[name]}"), name
+        importlib.import_module(f"uavsim_probing.conform.carla.{CARLA[name]}"), name
     )
     with Site(endpoint) as site:
         _say(gathered(probe(site), group=name), out)
 
 
 def _airsim(name: str, endpoint: Endpoint, out: TextIO) -> None:
-    from uavsim.conform.airsim import probes
+    from uavsim_probing.conform.airsim import probes
 
     link = AirSimLink(endpoint.host, endpoint.port)
     try:
@@ -79,7 +79,7 @@ def _translated(link: AirSimLink, answers: Iterator[Answer]) -> Iterator[Answer]
 
 def _who(carla: Endpoint, airsim: Endpoint | None) -> JsonDict:
     """Return the versions, the town and the kind of the servers; the world runs freely afterwards."""
-    from uavsim.conform.carla.site import Site
+    from uavsim_probing.conform.carla.site import Site
 
     with Site(carla) as site:
         kind = str(site.world.get_spectator().attributes.get("simulator", "unreal"))

@@ -15,10 +15,10 @@ from uavsim.records.codec import unpack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.simulate.airsim.link import AirSimLink
 from uavsim.simulate.carla.world import CarlaWorld
-from uavsim.simulate.engine_facts import EngineFacts
 from uavsim.simulate.merged_engine import largest_move_m
 from uavsim.simulate.one_line import answer_in_one_line
 from uavsim.simulate.ports import Endpoint, TickState
+from uavsim_probing.engine_facts import EngineFacts
 
 __all__ = ["measure_engine"]
 
@@ -93,7 +93,7 @@ def _passed(world: CarlaWorld) -> TickState | None:
 
 
 def main() -> None:
-    """``python -m uavsim.simulate.merged.measure --carla ... --airsim ... --plan FILE`` prints the facts as JSON."""
+    """``python -m uavsim_probing.engine --carla ... --airsim ... --plan FILE`` prints the facts as JSON."""
     parser = argparse.ArgumentParser(prog="uavsim-merged-measure")
     parser.add_argument("--carla", required=True)
     parser.add_argument("--airsim", required=True)

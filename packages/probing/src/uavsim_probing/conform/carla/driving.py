@@ -7,13 +7,13 @@ from typing import Any, Final
 import carla
 import numpy as np
 
-from uavsim.conform.answers import Answer
-from uavsim.conform.ask import Ask
-from uavsim.conform.carla.site import STEP_S, Site, shifted
 from uavsim.simulate.carla.manager_port import ManagerPort
 from uavsim.simulate.hang_watch import HangWatch
 from uavsim.simulate.local_port import free_port
 from uavsim.typing import FloatArray
+from uavsim_probing.conform.answers import Answer
+from uavsim_probing.conform.ask import Ask
+from uavsim_probing.conform.carla.site import STEP_S, Site, shifted
 
 _CAR: Final = "vehicle.tesla.model3"
 _CARS: Final = 10

@@ -1,7 +1,7 @@
-from tests.conform.test_answers import file_of
-from uavsim.conform.ask import Ask
-from uavsim.conform.comparison import compare
-from uavsim.conform.page import page_of
+from probed.conform.test_answers import file_of
+from uavsim_probing.conform.ask import Ask
+from uavsim_probing.conform.comparison import compare
+from uavsim_probing.conform.page import page_of
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

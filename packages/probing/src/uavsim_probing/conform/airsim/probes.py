@@ -6,11 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.conform.answers import Answer
-from uavsim.conform.ask import Ask
 from uavsim.errors import SimulatorError
 from uavsim.simulate.airsim.link import AirSimLink, xyz
 from uavsim.typing import FloatArray
+from uavsim_probing.conform.answers import Answer
+from uavsim_probing.conform.ask import Ask
 
 _PLACES: Final = 200
 _LANDINGS: Final = 4

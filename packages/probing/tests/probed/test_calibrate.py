@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from uavsim.errors import SimulatorError
-from uavsim.simulate.calibrate import solve_origin
+from uavsim_probing.calibrate import solve_origin
 
 NED = np.array([[0.0, 0, -60], [35, -8, -64], [-11, 20, -70], [4, 31, -58]])
 

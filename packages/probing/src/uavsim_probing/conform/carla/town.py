@@ -7,9 +7,9 @@ from typing import Any, Final
 import carla
 import numpy as np
 
-from uavsim.conform.answers import Answer
-from uavsim.conform.ask import Ask
-from uavsim.conform.carla.site import Site, absent_on_error, shifted
+from uavsim_probing.conform.answers import Answer
+from uavsim_probing.conform.ask import Ask
+from uavsim_probing.conform.carla.site import Site, absent_on_error, shifted
 
 _WEATHER: Final = (  # in the order of the constructor
     "cloudiness", "precipitation", "precipitation_deposits", "wind_intensity", "sun_azimuth_angle", "sun_altitude_angle",

@@ -3,9 +3,9 @@
 from collections import Counter
 from typing import Final
 
-from uavsim.conform.answers import Answer, AnswerFile
-from uavsim.conform.comparison import Compared, Result, by_capability
 from uavsim.escape import html_text
+from uavsim_probing.conform.answers import Answer, AnswerFile
+from uavsim_probing.conform.comparison import Compared, Result, by_capability
 
 _STYLE: Final = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:76em;padding:0 1em;color:#1b1f24;background:#fff}"

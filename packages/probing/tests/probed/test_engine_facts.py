@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from uavsim.simulate.engine_facts import EngineFacts
+from uavsim_probing.engine_facts import EngineFacts
 
-PAGE = (Path(__file__).parents[2] / "docs/simulators.md").read_text()
+PAGE = (Path(__file__).parents[4] / "docs/simulators.md").read_text()
 
 
 def facts(

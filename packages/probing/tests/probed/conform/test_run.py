@@ -13,18 +13,18 @@ from headless_simulator.testing import running_simulator
 
 from tests.e2e.command import uavsim
 from tools.trials.conform import FAST_CLOCK, PLANTED, Planted, found_by
-from uavsim.conform import run
-from uavsim.conform.answers import Answer, read_answers
-from uavsim.conform.ask import Ask
-from uavsim.conform.carla import driving
-from uavsim.conform.carla.site import Site
-from uavsim.conform.worker import gathered
 from uavsim.errors import SimulatorError
 from uavsim.simulate.hang_watch import HangWatch
+from uavsim_probing.conform import run
+from uavsim_probing.conform.answers import Answer, read_answers
+from uavsim_probing.conform.ask import Ask
+from uavsim_probing.conform.carla import driving
+from uavsim_probing.conform.carla.site import Site
+from uavsim_probing.conform.worker import gathered
 
 
 def test_the_headless_simulator_answers_as_stored(tmp_path: Path) -> None:
-    """If a change to the simulator is wanted: uavsim conform, and its answers.json becomes uavsim/conform/headless.json."""
+    """If a change to the simulator is wanted: uavsim conform, and its answers.json becomes conform/headless.json."""
     (tmp_path / "settings.json").write_text(json.dumps(FAST_CLOCK))
     out = tmp_path / "out"
     with running_simulator("--airsim-settings", str(tmp_path / "settings.json")) as simulator:

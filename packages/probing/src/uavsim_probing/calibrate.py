@@ -98,7 +98,7 @@ def _find(world: CarlaWorld, link: AirSimLink, place_ue_m: FloatArray) -> FloatA
 
 
 def main() -> None:
-    """``python -m uavsim.simulate.calibrate --carla HOST:PORT --airsim HOST:PORT`` prints the measurement as JSON."""
+    """``python -m uavsim_probing.calibrate --carla HOST:PORT --airsim HOST:PORT`` prints the measurement as JSON."""
     parser = argparse.ArgumentParser(prog="uavsim-calibrate")
     parser.add_argument("--carla", required=True)
     parser.add_argument("--airsim", required=True)

@@ -9,13 +9,13 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from uavsim.conform.answers import Answer, AnswerFile
-from uavsim.conform.worker import AIRSIM, CARLA
 from uavsim.environment import python_command
 from uavsim.errors import SimulatorError
 from uavsim.simulate.ports import Endpoint
 from uavsim.simulate.recognise import require
 from uavsim.typing import JsonDict
+from uavsim_probing.conform.answers import Answer, AnswerFile
+from uavsim_probing.conform.worker import AIRSIM, CARLA
 
 _LIMIT_S: Final = 150.0  # of silence: a machine that is busy takes longer for a probe, and is no server that hangs
 _WHO_S: Final = 60.0
@@ -64,7 +64,7 @@ def answers_of(name: str, carla: str, airsim: str, *, python: str = "") -> list[
 
 
 def _ask(name: str, carla: str, airsim: str, *, limit_s: float, python: str) -> JsonDict:
-    own = python_command("uavsim.conform.worker", name, "--carla", carla, "--airsim", airsim)
+    own = python_command("uavsim_probing.conform.worker", name, "--carla", carla, "--airsim", airsim)
     command = [python or own[0], *own[1:]]
     with tempfile.TemporaryFile() as stderr, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr) as worker:
         lines, in_time = _heard(worker, limit_s)

@@ -8,9 +8,9 @@ from typing import Final
 import carla
 import numpy as np
 
-from uavsim.conform.answers import Answer
-from uavsim.conform.ask import Ask
-from uavsim.conform.carla.site import STEP_S, Camera, Site, absent_on_error, bgra_of, shifted
+from uavsim_probing.conform.answers import Answer
+from uavsim_probing.conform.ask import Ask
+from uavsim_probing.conform.carla.site import STEP_S, Camera, Site, absent_on_error, bgra_of, shifted
 
 _TICKS: Final = 40
 _PLACEMENTS: Final = 200

@@ -1,9 +1,9 @@
 import pytest
 
-from tests.conform.test_answers import file_of
-from uavsim.conform.answers import Answer
-from uavsim.conform.ask import Ask
-from uavsim.conform.comparison import by_capability, compare, result_of
+from probed.conform.test_answers import file_of
+from uavsim_probing.conform.answers import Answer
+from uavsim_probing.conform.ask import Ask
+from uavsim_probing.conform.comparison import by_capability, compare, result_of
 
 ASK = Ask("lockstep")
 

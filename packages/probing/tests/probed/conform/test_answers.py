@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from uavsim.conform.answers import REFERENCE, Answer, AnswerFile, read_answers, write_answers
-from uavsim.conform.ask import Ask
 from uavsim.errors import InputError
+from uavsim_probing.conform.answers import REFERENCE, Answer, AnswerFile, read_answers, write_answers
+from uavsim_probing.conform.ask import Ask
 
 ASK = Ask("lockstep")
 

@@ -21,12 +21,12 @@ from uavsim.run.blank_images import refuse_blank_images
 from uavsim.run.context import with_swarm
 from uavsim.run.forecast import forecast_of
 from uavsim.run.job import Job
-from uavsim.run.listening import open_to_others
 from uavsim.run.request import Request
 from uavsim.run.resolve import all_scenes, installed_version, resolve
-from uavsim.simulate.engine_facts import EngineFacts
 from uavsim.supervise.simulator_slot import SimulatorSlot
 from uavsim.terminal import Screen, size
+from uavsim_probing.engine_facts import EngineFacts
+from uavsim_probing.listening import open_to_others
 
 __all__ = ["Finding", "Level", "examine"]
 
@@ -176,7 +176,7 @@ def _engine(slot: SimulatorSlot, plan: ScenePlan, servers: Mapping[str, str], *,
     path.write_bytes(pack_plan(plan))
     where = ("--carla", servers["carla"], "--airsim", servers["airsim"], "--plan", str(path))
     python = slot.simulator.config.client_python
-    command = python_command("uavsim.simulate.merged.measure", *where)
+    command = python_command("uavsim_probing.engine", *where)
     try:
         done = subprocess.run(
             [python or command[0], *command[1:]], capture_output=True, text=True, timeout=_MEASURE_S, check=False

@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 
-from uavsim.run.listening import open_to_others
+from uavsim_probing.listening import open_to_others
 
 CHILD = "import socket; s = socket.create_server(('0.0.0.0', 0)); print(s.getsockname()[1], flush=True); input()"
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal
 
-from uavsim.conform.answers import Answer, AnswerFile, Value
+from uavsim_probing.conform.answers import Answer, AnswerFile, Value
 
 Result = Literal["as here", "other", "not there", "shown"]
 _WORST_FIRST: Final[tuple[Result, ...]] = ("other", "not there", "as here", "shown")

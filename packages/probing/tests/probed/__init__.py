@@ -1,0 +1,1 @@
+"""What is asked of simulators: by doctor, by conform, by calibrate."""
