@@ -99,7 +99,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (work / "bare").rename(work / "seed")
     run(
         "pip wheel --no-deps -w dist . ./packages/headless_simulator ./packages/benchmarks ./packages/exports ./packages/maps"
-        " ./packages/occupancy ./packages/probing ./packages/viewing",
+        " ./packages/occupancy ./packages/probing ./packages/scenarios ./packages/viewing",
         work / "clone",
     )
     return work / "clone"
@@ -179,7 +179,7 @@ def test_a_hint_names_the_wheel_of_ours_that_is_lacking(monkeypatch: pytest.Monk
     )
     with pytest.raises(InputError, match=r"^uavsim report is not installed: .* uavsim_viewing-[^ ]*, with the wheel"):
         build_app("report")
-    with pytest.raises(InputError, match=r"^uavsim export is not installed: .* uavsim_exports-[^ ]*, with the wheel"):
+    with pytest.raises(InputError, match=r"^uavsim export .* uavsim_exports-[^ ]* uavsim_scenarios-[^ ]*, with wheels"):
         build_app("export")
 
 
@@ -187,7 +187,7 @@ def test_a_hint_works_in_an_environment_without_pip(clone: Path, monkeypatch: py
     if not has_uv():
         pytest.skip("no uv here")
     monkeypatch.setattr(environment, "__file__", "/usr/lib/python3/site-packages/uavsim/environment.py")
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "pip" else object())
     monkeypatch.setattr(sys, "executable", str(clone.parent / "bare/bin/python"))
     python = run(environment.install_line("ros"), clone)
     subprocess.run([python, "-c", "import importlib.metadata as m; m.version('rosbags')"], check=True)

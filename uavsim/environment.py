@@ -147,7 +147,7 @@ def install_line(extra: str) -> str:
     version = importlib.metadata.version(DISTRIBUTION)
     named = [f"{name.replace('-', '_')}-{version}-py3-none-any.whl" for name in lacking]
     line = " ".join([_pip_install(), *named, *(f"'{name}'" for name in needed if name not in wheels)])
-    return f"{line}, with the wheel that is built beside uavsim's" if named else line
+    return f"{line}, with {'wheels' if len(named) > 1 else 'the wheel'} built beside uavsim's" if named else line
 
 
 def _pip_install() -> str:

@@ -1,4 +1,4 @@
-"""Every part that a built-in ingredient names is there, and nothing that reads plans imports a simulator's client for it."""
+"""Every part that an ingredient of ours names is there, and nothing that reads plans imports a simulator's client for it."""
 
 import subprocess
 import sys
@@ -7,11 +7,11 @@ from dataclasses import fields
 import pytest
 
 from uavsim.errors import DatasetError
-from uavsim.records.ingredients import INGREDIENTS, actor_kind, is_of_role, record_name, record_named
+from uavsim.records.ingredients import INGREDIENTS, actor_kind, every, is_of_role, record_name, record_named
 from uavsim.registry import Named
 
 
-@pytest.mark.parametrize("name", INGREDIENTS.builtin)
+@pytest.mark.parametrize("name", [name for name, _ in every()])
 def test_every_part_can_be_imported(name: str) -> None:
     ingredient = INGREDIENTS.pick(name)
     parts = [getattr(ingredient, field.name) for field in fields(ingredient)]
@@ -23,7 +23,7 @@ def test_every_part_can_be_imported(name: str) -> None:
 
 
 def test_kinds_are_distinguished_and_foreign_ones_refused() -> None:
-    kinds = [kind.name for name in INGREDIENTS.builtin for kind in INGREDIENTS.pick(name).kinds]
+    kinds = [kind.name for _, one in every() for kind in one.kinds]
     assert len(set(kinds)) == len(kinds)
     assert actor_kind("walker").origin_at_middle
     for strange in ("snowman", ["vehicle"]):

@@ -16,8 +16,6 @@ from uavsim.capture.recording_writer import RecordingWriter
 from uavsim.cli import build_app
 from uavsim.errors import InputError
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.corner_cases.records import role_of_part
-from uavsim.ingredients.intruders.records import IntrudersPlan, intruders_of
 from uavsim.records.actors import ActorInfo, ActorStates
 from uavsim.records.motion import Motion
 from uavsim.records.recording import RecordedFrame, SessionFacts
@@ -27,6 +25,8 @@ from uavsim.run.resolve import resolve
 from uavsim.store.identity import claim_output, keep_configuration
 from uavsim.store.ledger import LedgerEntry, write_entry
 from uavsim.store.local import LocalOutput
+from uavsim_scenarios.corner_cases.records import role_of_part
+from uavsim_scenarios.intruders.records import IntrudersPlan, intruders_of
 
 ASKED = Request(dataset="smoke", out="anywhere", towns=("Town10HD",), scenes="0", samples=2)
 FACTS = SessionFacts("mock", "0.9.16", "0.9.16", "carla", 60, 3, 0, 0, "actor_id")

@@ -17,7 +17,7 @@ from tests.validate import (
 )
 from tests.validate.defects import DEFECTS
 from uavsim.dataset.dialects import DIALECTS
-from uavsim.validate.checks import CHECKS, CODES
+from uavsim.validate.checks import checks, codes
 from uavsim.validate.dataset import DIALECTS as KNOWN_DIALECTS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -26,19 +26,19 @@ TABLE, PAGE = DOCS / "validation-checks.md", DOCS / "validation.md"
 
 def reported_codes() -> set[str]:
     """Return the codes of the page's table: ``group.code``, ``.code`` of the group before, ``group.*`` for all of it."""
-    codes: set[str] = set()
+    found: set[str] = set()
     group = ""
     for line in TABLE.read_text(encoding="utf-8").splitlines():
         first = line.split("|")[1] if line.startswith("| `") else ""
         for name in re.findall(r"`([a-z_]*\.(?:[a-z_]+|\*))`", first):
             group = name.partition(".")[0] or group
             code = name if name.partition(".")[0] else group + name
-            codes |= {known for known in CODES if known.startswith(f"{group}.")} if code.endswith("*") else {code}
-    return codes
+            found |= {known for known in codes() if known.startswith(f"{group}.")} if code.endswith("*") else {code}
+    return found
 
 
 def test_the_page_reports_every_code_and_no_other() -> None:
-    assert reported_codes() == set(CODES)
+    assert reported_codes() == set(codes())
 
 
 def test_every_code_is_planted() -> None:
@@ -53,7 +53,7 @@ def test_every_code_is_planted() -> None:
         shutter_defects,
     )
     planted = {code for module in of_groups for code in module.PLANTED.values()}
-    assert {defect.code for defect in DEFECTS.values()} | planted == set(CODES)
+    assert {defect.code for defect in DEFECTS.values()} | planted == set(codes())
 
 
 def test_the_page_counts_the_defects() -> None:
@@ -62,12 +62,12 @@ def test_the_page_counts_the_defects() -> None:
 
 
 def test_names_are_unique_and_rules_are_sentences() -> None:
-    assert len({check.name for check in CHECKS}) == len(CHECKS)
-    for check in CHECKS:
+    assert len({check.name for check in checks()}) == len(checks())
+    for check in checks():
         assert check.rule.endswith("."), check.name
 
 
 @pytest.mark.parametrize("name", KNOWN_DIALECTS)
 def test_a_dialect_names_the_checks_that_it_alone_has_to_pass(name: str) -> None:
-    alone = {check.name for check in CHECKS if check.dialects == (name,)}
+    alone = {check.name for check in checks() if check.dialects == (name,)}
     assert alone == set(DIALECTS.pick(name).checks)

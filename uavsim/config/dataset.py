@@ -9,12 +9,12 @@ from pydantic_core import CoreSchema
 
 from uavsim.config.backends import Topology
 from uavsim.config.base import Metres3, Model, Name, Reference, Seconds, Text
-from uavsim.config.explain import INGREDIENT_KEYS
+from uavsim.config.explain import INGREDIENT_KEYS, wrong_key
 from uavsim.config.ingredients import IngredientBlocks, all_blocks
 from uavsim.config.routes import Altitude
 from uavsim.errors import InputError
 from uavsim.records.classes import Label
-from uavsim.records.ingredients import INGREDIENTS
+from uavsim.records.ingredients import INGREDIENTS, every, lacking
 from uavsim.records.label_columns import check_extra_columns
 
 __all__ = [
@@ -353,6 +353,9 @@ class DatasetConfig(Model):
         if not isinstance(value, dict):
             return value
         keys = all_blocks().model_fields_by_key()
+        for key in value:
+            if key not in keys and (line := lacking(str(key))) is not None:
+                raise wrong_key(key, line)
         own = {key: block for key, block in value.items() if key in keys}
         return {key: block for key, block in value.items() if key not in keys} | {INGREDIENT_KEYS: own}
 
@@ -374,8 +377,7 @@ class DatasetConfig(Model):
 
     @model_validator(mode="after")
     def _uav3d_has_no_other_objects(self) -> Self:
-        for one in INGREDIENTS.names() if self.splits.rule == "uav3d" else ():
-            ingredient = INGREDIENTS.pick(one)
+        for _, ingredient in every() if self.splits.rule == "uav3d" else ():
             if ingredient.adds_objects and self.ingredients.block(ingredient.key) is not None:
                 raise ValueError(
                     f"UAV3D's profile (splits: {{rule: uav3d}}) counts every box as a car: give {ingredient.key} to a data "

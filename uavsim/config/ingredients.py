@@ -7,7 +7,7 @@ from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, create_m
 from pydantic_core import CoreSchema
 
 from uavsim.config.base import Model
-from uavsim.records.ingredients import INGREDIENTS
+from uavsim.records.ingredients import every
 
 
 def _is_none(value: object) -> bool:
@@ -41,7 +41,7 @@ def all_blocks() -> IngredientBlocks:
 @cache
 def _model() -> type[IngredientBlocks]:
     fields: dict[str, Any] = {}
-    for ingredient in map(INGREDIENTS.pick, INGREDIENTS.names()):
+    for _, ingredient in every():
         if ingredient.block is None:
             continue
         block, about = ingredient.block.load(), ingredient.about or None

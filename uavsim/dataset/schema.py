@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from uavsim.dataset import rows
-from uavsim.records.ingredients import INGREDIENTS
+from uavsim.records.ingredients import every
 
 __all__ = [
     "DATASET_INFO",
@@ -180,14 +180,14 @@ REQUIRED: Final = tuple(table.name for table in TABLES if table.required)
 @cache
 def all_tables() -> tuple[Table[Any], ...]:
     """Return ``TABLES`` and those that ingredients add, which stand behind them."""
-    added = (INGREDIENTS.pick(name).tables for name in INGREDIENTS.names())
+    added = (one.tables for _, one in every())
     return (*TABLES, *(table for tables in added if tables is not None for table in tables.load()))
 
 
 @cache
 def other_objects() -> tuple[str, ...]:
     """Return the tables, by name, of ingredients that add objects which UAV3D's profile does not have."""
-    added = (one.tables for one in map(INGREDIENTS.pick, INGREDIENTS.names()) if one.adds_objects)
+    added = (one.tables for _, one in every() if one.adds_objects)
     return tuple(table.name for tables in added if tables is not None for table in tables.load())
 
 

@@ -11,7 +11,7 @@ from uavsim.config.library import Library
 from uavsim.config.load import Loaded
 from uavsim.config.town import TownConfig
 from uavsim.plan import numbering
-from uavsim.records.ingredients import INGREDIENTS
+from uavsim.records.ingredients import every
 from uavsim.records.plan import SwarmTrajectory
 from uavsim.records.sensors import SensorSpec
 
@@ -83,8 +83,7 @@ def planners(
         ConfigError: what it says of one is not possible; it points at the line.
     """
     found: dict[str, ScenePlanner] = {}
-    for name in INGREDIENTS.names():
-        ingredient = INGREDIENTS.pick(name)
+    for name, ingredient in every():
         block = dataset.model.ingredients.block(ingredient.key) if ingredient.block is not None else None
         if block is None or ingredient.planner is None:
             continue

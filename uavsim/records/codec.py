@@ -190,7 +190,10 @@ def _unpack_array(rest: dict[str, Any]) -> AnyArray:
 def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
     record = _RECORDS.get(str(kind)) or ingredients.record_named(str(kind)) or _params_called(str(kind))
     if record is None:
-        raise DatasetError(f"no record is called {kind!r}: written by another version of uavsim?")
+        line = ingredients.lacking(str(kind).partition(".")[0])
+        raise DatasetError(
+            f"{kind} {line}" if line else f"no record is called {kind!r}: written by another version of uavsim?"
+        )
     known = {f.name for f in dataclasses.fields(record)}
     foreign = sorted(set(rest) - known)
     if foreign:

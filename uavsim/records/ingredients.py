@@ -1,4 +1,4 @@
-"""Ingredients of a scene: traffic, walkers, parked vehicles, corner cases, intruders, ground agents, a replay, and plug-ins.
+"""Ingredients of a scene: traffic, walkers, parked vehicles, a replay; others, such as corner cases, are of packages.
 
 An ``Ingredient`` says everything about one of them by data and by dotted names; its parts live in one package of
 ``uavsim/ingredients``, or of an installed package that names its object by an entry point of ``uavsim.ingredients``. The rooms
@@ -7,12 +7,13 @@ client of a simulator. docs/how-to-add-to-a-scene.md shows one made from the sta
 """
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from uavsim.errors import DatasetError
+from uavsim.environment import install_line
+from uavsim.errors import DatasetError, InputError
 from uavsim.registry import Named, Registry
 
 Part: TypeAlias = Named[Any]
@@ -96,7 +97,8 @@ class Ingredient:
         kinds: of its actors.
         role: first word of the ``role_name`` of its actors that are props, by which a later client clears them away.
         spawn: ``(SpawnContext, record) -> Spawned`` of ``simulate/carla/spawning.py``.
-        spawn_order: smaller ones spawn first; instance ids follow the registry's order.
+        spawn_order: smaller ones spawn first.
+        order: actors of smaller ones get smaller instance ids, and their tables stand first; equal ones go by name.
         stands_in: spawns in place of all others.
         finish: ``(record, actor, info) -> info``: the last touch of each of its actors, a replay's too.
         flight: ``(record) -> Motion | None`` of drones that do not fly the plan.
@@ -128,6 +130,7 @@ class Ingredient:
     role: str = ""
     spawn: Part | None = None
     spawn_order: int = 5
+    order: int = 1000
     stands_in: bool = False
     finish: Part | None = None
     flight: Part | None = None
@@ -140,29 +143,36 @@ class Ingredient:
     rows: Part | None = None
 
 
+_BUILTIN: Final = ("traffic", "walkers", "parked", "town_maps", "replay", "skins")
 INGREDIENTS: Final[Registry[Ingredient]] = Registry(
     "ingredients",
-    {
-        name: Named(f"uavsim.ingredients.{name}:INGREDIENT")
-        for name in (
-            "traffic",
-            "walkers",
-            "corner_cases",
-            "intruders",
-            "parked",
-            "vehicles",
-            "roadside",
-            "drone_bodies",
-            "flight_sensors",
-            "town_maps",
-            "clocks",
-            "replay",
-            "skins",
-        )
-    },
+    {name: Named(f"uavsim.ingredients.{name}:INGREDIENT") for name in _BUILTIN},
     expects=Ingredient,
 )
-"""In the order in which their actors are numbered."""
+_APART: Final = {
+    "corner_cases": "corner_cases",
+    "intruders": "encounters",
+    "vehicles": "vehicles",
+    "roadside": "roadside",
+    "drone_bodies": "drone_bodies",
+    "flight_sensors": "flight_sensors",
+    "clocks": "clocks",
+}
+"""Ingredients of the package uavsim-scenarios, and their keys in a dataset's YAML."""
+
+
+def every() -> list[tuple[str, Ingredient]]:
+    """Return every ingredient and its name, in the order in which actors are numbered and tables stand."""
+    found = ((name, INGREDIENTS.pick(name)) for name in INGREDIENTS.names())
+    return sorted(found, key=lambda one: (one[1].order, one[0]))
+
+
+def lacking(word: str) -> str | None:
+    """Return that an ingredient of ours, or a key of one, needs a package, where that is not there; else None."""
+    for name, key in _APART.items():
+        if word in (name, key) and name not in INGREDIENTS.names():
+            return f"needs the package uavsim-scenarios: {install_line('scenarios')}"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +191,16 @@ def ingredients_of(records: Mapping[str, Any]) -> list[Used]:
         records: of ``ScenePlan.ingredients``.
 
     Raises:
-        UnknownNameError: the package of one is not installed.
+        InputError: the package of one is not installed.
     """
-    foreign = [name for name in records if name not in INGREDIENTS.builtin]
-    order = [name for name in INGREDIENTS.builtin if name in records] + sorted(foreign)
-    return [Used(name, INGREDIENTS.pick(name), records[name]) for name in order]
+    found = [Used(name, _installed(name), record) for name, record in records.items()]
+    return sorted(found, key=lambda used: (used.ingredient.order, used.name))
+
+
+def _installed(name: str) -> Ingredient:
+    if (line := lacking(name)) is not None:
+        raise InputError(f"{name} {line}")
+    return INGREDIENTS.pick(name)
 
 
 def has_props(records: Mapping[str, Any]) -> bool:
@@ -198,10 +213,6 @@ def has_drones(records: Mapping[str, Any]) -> bool:
     return any(kind.is_drone for used in ingredients_of(records) for kind in used.ingredient.kinds)
 
 
-def _every() -> Iterator[tuple[str, Ingredient]]:
-    return ((name, INGREDIENTS.pick(name)) for name in INGREDIENTS.names())
-
-
 @cache
 def owner_of_kind(kind: str) -> tuple[str, ActorKind]:
     """Return the ingredient whose actors are of a kind, by name, and what it says of the kind.
@@ -209,7 +220,7 @@ def owner_of_kind(kind: str) -> tuple[str, ActorKind]:
     Raises:
         DatasetError: none has such actors.
     """
-    for name, ingredient in _every():
+    for name, ingredient in every():
         for own in ingredient.kinds:
             if own.name == kind:
                 return name, own
@@ -223,17 +234,17 @@ def actor_kind(kind: str) -> ActorKind:
 
 def is_of_role(role_name: str) -> bool:
     """Return whether a prop's ``role_name`` is that of an ingredient's actors, not of other people's props."""
-    return any(ingredient.role and role_name.partition(" ")[0] == ingredient.role for _, ingredient in _every())
+    return any(ingredient.role and role_name.partition(" ")[0] == ingredient.role for _, ingredient in every())
 
 
 def folders_made() -> tuple[str, ...]:
     """Return the dataset's folders that ingredients fill."""
-    return tuple(dict.fromkeys(folder for _, ingredient in _every() for folder in ingredient.folders))
+    return tuple(dict.fromkeys(folder for _, ingredient in every() for folder in ingredient.folders))
 
 
 def file_kinds() -> dict[str, FileKind]:
     """Return every kind of file that ingredients bring, by name."""
-    return {kind: file for _, ingredient in _every() for kind, file in ingredient.files.items()}
+    return {kind: file for _, ingredient in every() for kind, file in ingredient.files.items()}
 
 
 # ---------------------------------------------------------------------- the codec's view of plans

@@ -17,7 +17,7 @@ class Finding:
     """One broken rule, and where.
 
     Attributes:
-        code: one of ``checks.CODES``; the check that declares it says what the rule is.
+        code: one of ``checks.codes()``; the check that declares it says what the rule is.
         scene: scene name, "" where it concerns the dataset.
         sample: sample token, or "".
         channel: sensor channel, or "".

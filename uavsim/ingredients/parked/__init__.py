@@ -10,6 +10,7 @@ INGREDIENT: Final = Ingredient(
     key="traffic",
     block=Named("uavsim.ingredients.traffic.config:Traffic"),
     always=True,
+    order=50,
     records=f"{_HERE}.records",
     planner=Named(f"{_HERE}.plan:planner"),
     # an actor's blueprint is ``environment.<name in the town>``, its origin the middle of its box's bottom

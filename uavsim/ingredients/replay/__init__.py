@@ -8,6 +8,7 @@ from uavsim.registry import Named
 _HERE: Final = "uavsim.ingredients.replay"
 INGREDIENT: Final = Ingredient(
     key="replay",  # of no dataset's YAML: ``uavsim replay`` asks for it
+    order=120,
     records=f"{_HERE}.records",
     spawn=Named(f"{_HERE}.carla:spawn"),
     stands_in=True,

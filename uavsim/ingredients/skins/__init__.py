@@ -13,6 +13,7 @@ INGREDIENT: Final = Ingredient(
             folder="skins", spoken="skin", model=Named(f"{_HERE}.config:Skin"), check=Named(f"{_HERE}.plan:check_names")
         )
     },
+    order=130,
     records=f"{_HERE}.records",
     spawn=Named(f"{_HERE}.carla:spawn"),
     tables=Named(f"{_HERE}.tables:TABLES"),

@@ -10,6 +10,7 @@ INGREDIENT: Final = Ingredient(
     key="maps",
     block=Named(f"{_HERE}.config:Maps"),
     about="Vector maps of the towns' roads, in the dataset's own frame: nuScenes' map expansion, GeoJSON, a lane graph.",
+    order=100,
     records=f"{_HERE}.records",
     planner=Named(f"{_HERE}.plan:planner"),
     summary=Named(f"{_HERE}.plan:summary"),

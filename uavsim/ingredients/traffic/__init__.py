@@ -10,6 +10,7 @@ INGREDIENT: Final = Ingredient(
     key="traffic",
     block=Named(f"{_HERE}.config:Traffic"),
     always=True,
+    order=10,
     records=f"{_HERE}.records",
     planner=Named(f"{_HERE}.plan:planner"),
     summary=Named(f"{_HERE}.plan:summary"),

@@ -10,6 +10,7 @@ INGREDIENT: Final = Ingredient(
     key="traffic",
     block=Named("uavsim.ingredients.traffic.config:Traffic"),
     always=True,
+    order=20,
     records=f"{_HERE}.records",
     planner=Named(f"{_HERE}.plan:planner"),
     kinds=(ActorKind(name="walker", label="pedestrian", origin_at_middle=True, control="walker"),),

@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from uavsim.ingredients.vehicles.can_bus import STATE
 from uavsim.typing import FloatArray, JsonDict
 from uavsim_exports.formats.can_bus import meta, pose_messages, vehicle_messages
+from uavsim_scenarios.vehicles.can_bus import STATE
 
 
 def on_circle(step: int) -> dict[str, object]:

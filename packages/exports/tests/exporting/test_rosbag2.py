@@ -15,14 +15,14 @@ from uavsim.access import Image
 from uavsim.errors import UnknownNameError
 from uavsim.files.parquet import to_parquet
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.flight_sensors.config.barometer import Barometer
-from uavsim.ingredients.flight_sensors.config.gnss import Gnss
-from uavsim.ingredients.flight_sensors.config.imu import Imu, InertialNoise
-from uavsim.ingredients.flight_sensors.config.magnetometer import Magnetometer
-from uavsim.ingredients.flight_sensors.motion import Track
 from uavsim_exports.formats import ExportRequest
 from uavsim_exports.formats.rosbag2 import export_rosbag2
 from uavsim_exports.formats.rosbag2.topics import names_of
+from uavsim_scenarios.flight_sensors.config.barometer import Barometer
+from uavsim_scenarios.flight_sensors.config.gnss import Gnss
+from uavsim_scenarios.flight_sensors.config.imu import Imu, InertialNoise
+from uavsim_scenarios.flight_sensors.config.magnetometer import Magnetometer
+from uavsim_scenarios.flight_sensors.motion import Track
 
 
 @pytest.fixture(scope="module")

@@ -45,12 +45,12 @@ from uavsim.files.bring import bring_file
 from uavsim.files.names import DataFolder
 from uavsim.files.results import ResultPath
 from uavsim.geometry import quaternion
-from uavsim.ingredients.vehicles.can_bus import KIND
 from uavsim.typing import JsonDict
 from uavsim_exports.formats.can_bus import meta, pose_messages, vehicle_messages
 from uavsim_exports.formats.prediction import SCENES_FILE, prediction_tokens
 from uavsim_exports.formats.request import ExportRequest, exporter
 from uavsim_exports.formats.text import write_bytes
+from uavsim_scenarios.vehicles.can_bus import KIND
 
 __all__ = ["View", "agent_of", "agents_of", "export_agents", "folder_name", "plain"]
 

@@ -21,11 +21,11 @@ from uavsim.escape import csv_cell
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
 from uavsim.images import codec
-from uavsim.ingredients.intruders.tables import ENCOUNTER, INTRUDER_VIEW, EncounterRow, IntruderViewRow
 from uavsim.typing import JsonDict
 from uavsim_exports.formats.aot_encounters import ENCOUNTER_COLUMNS, Row, valid_encounters
 from uavsim_exports.formats.request import ExportRequest, exporter
 from uavsim_exports.formats.text import write_json, write_text
+from uavsim_scenarios.intruders.tables import ENCOUNTER, INTRUDER_VIEW, EncounterRow, IntruderViewRow
 
 _PART: Final = "part1"
 _VALID: Final = "valid_encounters_maxRange700_maxGap3_minEncLen30"

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.flight_sensors.motion import GRAVITY_MPS2, Motion, Track
 from uavsim.typing import AnyArray, FloatArray, IntArray, JsonDict
+from uavsim_scenarios.flight_sensors.motion import GRAVITY_MPS2, Motion, Track
 
 _RATES_HZ: Final = {
     "ms_imu": 100.0,

@@ -21,12 +21,12 @@ from uavsim.escape import word
 from uavsim.files.results import ResultPath
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
-from uavsim.ingredients.corner_cases.tables import CORNER_CASE, OBJECT_TAG, CornerCaseRow, ObjectTagRow
 from uavsim.typing import FloatArray, JsonDict
 from uavsim_exports.formats.openad_objects import SceneTags, SeenObject, objects_in_view
 from uavsim_exports.formats.request import ExportRequest, exporter, lidar_of
 from uavsim_exports.formats.tag_similarity import Words, similarity_table, tag_vectors
 from uavsim_exports.formats.text import write_bytes, write_json, write_text
+from uavsim_scenarios.corner_cases.tables import CORNER_CASE, OBJECT_TAG, CornerCaseRow, ObjectTagRow
 
 SOURCES: Final = {"av2": 250, "kitti": 309, "nuscenes": 134, "once": 1057, "waymo": 250}
 """OpenAD's datasets with the number of its scenes, in the order of its 2,000 numbers."""

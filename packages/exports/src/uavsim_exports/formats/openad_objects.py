@@ -12,8 +12,8 @@ from uavsim.access import Boxes, Image, Sample
 from uavsim.errors import DatasetError
 from uavsim.geometry import cuboid, quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.corner_cases.tables import CornerCaseRow, ObjectTagRow
 from uavsim.typing import FloatArray, IntArray, JsonDict
+from uavsim_scenarios.corner_cases.tables import CornerCaseRow, ObjectTagRow
 
 
 @dataclass(frozen=True, slots=True)

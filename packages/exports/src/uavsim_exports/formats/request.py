@@ -13,8 +13,8 @@ from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.dataset.schema import AGENT
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.parse import reading
-from uavsim.ingredients.clocks.tables import CLOCK
 from uavsim.records.channels import agent_id
+from uavsim_scenarios.clocks.tables import CLOCK
 
 _UNEVEN_US: Final = 1  # frames of a whole rate may be rounded by so much
 

@@ -18,12 +18,12 @@ from uavsim.errors import InputError
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import to_json_bytes, write_whole
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.vehicles.can_bus import KIND
 from uavsim.registry import pick
 from uavsim_exports.formats.patient_file import patient_file
 from uavsim_exports.formats.request import ExportRequest, exporter
 from uavsim_exports.formats.rosbag2.messages import VISION_MESSAGES, Message, Messages
 from uavsim_exports.formats.rosbag2.topics import STYLES, Names, names_of
+from uavsim_scenarios.vehicles.can_bus import KIND
 
 _Reading = Image | LidarScan | Sample
 _LATCHED: Final = "/tf_static"

@@ -1,0 +1,1 @@
+"""The common part of agents on the ground."""

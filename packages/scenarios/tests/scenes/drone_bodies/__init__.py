@@ -1,0 +1,1 @@
+"""Tests of `uavsim_scenarios.drone_bodies`."""
