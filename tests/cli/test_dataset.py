@@ -1,4 +1,4 @@
-"""``uavsim annotate``, ``convert`` and ``export`` as people type them."""
+"""``uavsim annotate`` and ``convert`` as people type them."""
 
 import json
 import shutil
@@ -11,7 +11,7 @@ from tests.dataset_factory import files_of, write_log
 from tools.common.factories import make_recording
 from uavsim.cli import build_app
 from uavsim.dataset.tables import read_rows
-from uavsim.errors import InputError, UnknownNameError
+from uavsim.errors import InputError
 
 
 def run(*words: object) -> Result:
@@ -61,10 +61,3 @@ def test_a_rig_that_looks_nowhere_down_is_refused_before_anything_is_written(str
     with pytest.raises(InputError, match=r"sensor\.json: the rig has no camera CAMERA_BOTTOM_id_0.*give --no-infos"):
         run("convert", source, tmp_path / "out", "--dialect", "uav3d")
     assert not (tmp_path / "out").exists()
-
-
-def test_export_names_its_formats(strict: Path, tmp_path: Path) -> None:
-    run("export", strict, tmp_path, "--format", "coco", "--split", "uav_val")
-    assert json.loads((tmp_path / "instances_uav_val.json").read_text())["images"]
-    with pytest.raises(UnknownNameError, match="mmdet3d"):
-        run("export", strict, tmp_path, "--format", "mmdet")

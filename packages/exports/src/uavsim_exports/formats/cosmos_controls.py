@@ -18,10 +18,10 @@ from uavsim.access.shown import boxes_in_mask
 from uavsim.dataset.vocabulary import SEMANTIC_TAGS
 from uavsim.images import draw
 from uavsim.images.codec import Float32Image
-from uavsim.images.edges import grown, thin_edges
 from uavsim.images.overlay import object_colours
 from uavsim.records.road_map import RoadMap
 from uavsim.typing import BoolArray, FloatArray, UInt8Array
+from uavsim_exports.formats.edges import grown, thin_edges
 
 _NEAREST_M: Final = 0.1
 _NAMES: Final = [name for name, _ in SEMANTIC_TAGS]
