@@ -189,8 +189,8 @@ def test_a_hint_works_in_an_environment_without_pip(clone: Path, monkeypatch: py
     monkeypatch.setattr(environment, "__file__", "/usr/lib/python3/site-packages/uavsim/environment.py")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "pip" else object())
     monkeypatch.setattr(sys, "executable", str(clone.parent / "bare/bin/python"))
-    python = run(environment.install_line("ros"), clone)
-    subprocess.run([python, "-c", "import importlib.metadata as m; m.version('rosbags')"], check=True)
+    python = run(environment.install_line("streams"), clone)
+    subprocess.run([python, "-c", "import importlib.metadata as m; m.version('pyarrow')"], check=True)
 
 
 def test_a_demo_needs_as_many_packages_and_bytes_as_the_pages_say() -> None:
