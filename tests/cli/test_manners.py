@@ -12,7 +12,7 @@ import pytest
 from tests.e2e.command import uavsim
 from uavsim import cli
 from uavsim.cli import build_app, with_quiet
-from uavsim.cli.examples import EXAMPLES
+from uavsim.cli.examples import EXAMPLES, epilog_of
 
 WITHOUT_EXAMPLES = {"mock-sim"}  # passes its options on to the headless simulator, which has its own
 
@@ -20,6 +20,7 @@ WITHOUT_EXAMPLES = {"mock-sim"}  # passes its options on to the headless simulat
 def test_every_example_is_a_command_line_that_is_accepted() -> None:
     commands = with_quiet(build_app()).commands
     assert set(EXAMPLES) == {"", *commands} - WITHOUT_EXAMPLES
+    assert {name: command.epilog for name, command in commands.items()} == {name: epilog_of(name) for name in commands}
     for name, lines in EXAMPLES.items():
         for line in lines:
             program, command, *words = shlex.split(line)

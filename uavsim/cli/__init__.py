@@ -18,7 +18,7 @@ from typing import Annotated, Final
 import typer
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
-from typer.main import get_command
+from typer.main import get_command, get_command_name
 
 from uavsim.cli.examples import epilog_of
 from uavsim.cli.stop import INTERRUPTED, StopSignals
@@ -141,7 +141,7 @@ def build_app(command: str | None = None) -> typer.Typer:
     for register in dict.fromkeys(_registers(command)):  # one function may bring several commands
         register(app)
     for info in app.registered_commands:
-        info.epilog = epilog_of(info.name or "")
+        info.epilog = epilog_of(info.name or get_command_name(getattr(info.callback, "__name__", "")))
     return app
 
 
