@@ -19,6 +19,7 @@ SOURCES = (
     "packages/maps/src",
     "packages/occupancy/src",
     "packages/probing/src",
+    "packages/replays/src",
     "packages/viewing/src",
     "packages/headless_simulator/src",
 )
@@ -42,6 +43,7 @@ def sources() -> griffe.ModulesCollection:
         "uavsim_maps",
         "uavsim_occupancy",
         "uavsim_probing",
+        "uavsim_replays",
         "uavsim_viewing",
         "headless_simulator",
     ):
@@ -73,6 +75,7 @@ def test_every_public_name_is_in_the_reference() -> None:
     assert {f"uavsim_occupancy.{room}" for room in voxels} <= names
     probing = {path.stem for path in (ROOT / "packages/probing/src/uavsim_probing").glob("[a-z]*.py")} - NO_LIBRARY
     assert {f"uavsim_probing.{room}" for room in probing} <= names
+    assert {"uavsim_replays.requests", "uavsim_replays.twins"} <= names
     assert {"uavsim_viewing.report", "uavsim_viewing.view"} <= names
     assert {"headless_simulator.testing", "headless_simulator.pytest_plugin"} <= names
     for group in re.findall(r"`(\w+)`[^|]*\| \d", (ROOT / "docs/extending.md").read_text("utf-8")):

@@ -55,7 +55,7 @@ def reader_targets(root: Path, log: Path, work: Path) -> dict[str, Target]:
     from uavsim.annotate import annotate
     from uavsim.capture.recording_reader import read_recording
     from uavsim.files.parse import reading
-    from uavsim.run.twins import named_occlusions
+    from uavsim_replays.twins import named_occlusions
 
     tables = {path: path.read_bytes() for path in sorted((root / "v1.0-mini").glob("*.json"))}
     kept = work / "recording-labelled"

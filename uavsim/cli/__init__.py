@@ -34,8 +34,6 @@ __all__ = ["COMMANDS", "build_app", "build_overview", "main", "with_quiet"]
 _HOME: Final = {  # command -> module and function; imported when the command is asked for, because scipy and Prefect are slow
     "generate": "generate:generate",
     "regenerate": "generate:regenerate",
-    "replay": "replay:replay",
-    "twins": "replay:twins",
     "status": "status:status",
     "plan": "configs:plan",
     "check": "configs:check",
@@ -59,6 +57,8 @@ _APART: Final = (
         "occupancy": "occupancy",
         "view": "viewer",
         "report": "report",
+        "replay": "replays",
+        "twins": "replays",
     }
     | dict.fromkeys(("doctor", "conform", "calibrate"), "probing")
 )

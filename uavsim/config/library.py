@@ -26,7 +26,7 @@ from uavsim.config.run import RunConfig
 from uavsim.config.town import TownConfig
 from uavsim.config.weather import Weather
 from uavsim.errors import ConfigError, InputError, UnknownNameError
-from uavsim.records.ingredients import file_kinds
+from uavsim.records.ingredients import file_kinds, lacking
 from uavsim.registry import pick
 
 __all__ = ["PLANS", "Library", "kind_of", "kinds", "packaged_root"]
@@ -168,8 +168,14 @@ class Library:
         return self._by_name("weather", name, Weather, named_in=named_in, also=presets)
 
     def of_ingredient(self, kind: str, name: str, *, named_in: Path | None = None) -> Loaded[Any]:
-        """Load a file of a kind that an ingredient brings, by name or path."""
-        return self._by_name(kind, name, kinds()[kind], named_in=named_in)
+        """Load a file of a kind that an ingredient brings, by name or path.
+
+        Raises:
+            InputError: the ingredient's package is not installed.
+        """
+        if (model := kinds().get(kind)) is None:
+            raise InputError(f"{kind} {name} {lacking(kind)}")
+        return self._by_name(kind, name, model, named_in=named_in)
 
     def town(self, name: str) -> Loaded[TownConfig]:
         """Load a town by name or path."""

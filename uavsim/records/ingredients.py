@@ -1,4 +1,4 @@
-"""Ingredients of a scene: traffic, walkers, parked vehicles, a replay; others, such as corner cases, are of packages.
+"""Ingredients of a scene: traffic, walkers, parked vehicles, a town's maps; others, such as corner cases, are of packages.
 
 An ``Ingredient`` says everything about one of them by data and by dotted names; its parts live in one package of
 ``uavsim/ingredients``, or of an installed package that names its object by an entry point of ``uavsim.ingredients``. The rooms
@@ -143,22 +143,24 @@ class Ingredient:
     rows: Part | None = None
 
 
-_BUILTIN: Final = ("traffic", "walkers", "parked", "town_maps", "replay", "skins")
+_BUILTIN: Final = ("traffic", "walkers", "parked", "town_maps")
 INGREDIENTS: Final[Registry[Ingredient]] = Registry(
     "ingredients",
     {name: Named(f"uavsim.ingredients.{name}:INGREDIENT") for name in _BUILTIN},
     expects=Ingredient,
 )
 _APART: Final = {
-    "corner_cases": "corner_cases",
-    "intruders": "encounters",
-    "vehicles": "vehicles",
-    "roadside": "roadside",
-    "drone_bodies": "drone_bodies",
-    "flight_sensors": "flight_sensors",
-    "clocks": "clocks",
+    "corner_cases": ("scenarios", "corner_cases"),
+    "intruders": ("scenarios", "encounters"),
+    "vehicles": ("scenarios", "vehicles"),
+    "roadside": ("scenarios", "roadside"),
+    "drone_bodies": ("scenarios", "drone_bodies"),
+    "flight_sensors": ("scenarios", "flight_sensors"),
+    "clocks": ("scenarios", "clocks"),
+    "replay": ("replays", "replay"),
+    "skins": ("replays", "skin"),
 }
-"""Ingredients of the package uavsim-scenarios, and their keys in a dataset's YAML."""
+"""Ingredients of our packages: the package, and the key in a dataset's YAML, or the kind of file, by which it is asked for."""
 
 
 def every() -> list[tuple[str, Ingredient]]:
@@ -168,10 +170,10 @@ def every() -> list[tuple[str, Ingredient]]:
 
 
 def lacking(word: str) -> str | None:
-    """Return that an ingredient of ours, or a key of one, needs a package, where that is not there; else None."""
-    for name, key in _APART.items():
+    """Return that an ingredient of ours, or a key or kind of file of one, needs a package that is not there; else None."""
+    for name, (package, key) in _APART.items():
         if word in (name, key) and name not in INGREDIENTS.names():
-            return f"needs the package uavsim-scenarios: {install_line('scenarios')}"
+            return f"needs the package uavsim-{package}: {install_line(package)}"
     return None
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from uavsim.config.overrides import Overrides
 from uavsim.config.run import RunConfig, parse_simulator
-from uavsim.ingredients.skins.config import Skin
+from uavsim.config.skin import Skin
 from uavsim.store.output import Output
 from uavsim.store.places import open_output
 

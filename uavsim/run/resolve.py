@@ -18,7 +18,7 @@ from uavsim.errors import InputError
 from uavsim.plan import dataset_towns, numbering, plan_scenes, used_files
 from uavsim.records.plan import ScenePlan
 from uavsim.run.job import Job, SceneRef, plan_digest
-from uavsim.run.replay import kept_again, replayed, source_fingerprint
+from uavsim.run.replays import replays
 from uavsim.run.request import Request
 from uavsim.store.identity import fingerprint
 from uavsim.store.layout import check_name
@@ -103,7 +103,7 @@ def _configuration(request: Request, towns: Sequence[str]) -> JsonDict:
             if town in towns:
                 raise
     made = pack(request.dataset, used)
-    return made if request.replay is None else kept_again(request.replay, made)
+    return made if request.replay is None else replays().kept(request.replay, made)
 
 
 def _drawn_weathers(request: Request) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ def _planned(request: Request, town: str, numbers: tuple[int, ...] | None) -> li
     if numbers == ():
         return []
     plans = plan_scenes(request.dataset, town=town, scenes=numbers, overrides=request)
-    return plans if request.replay is None else [replayed(plan, request) for plan in plans]
+    return plans if request.replay is None else [replays().plan(plan, request) for plan in plans]
 
 
 def _plan_of(request: Request, scenes: dict[str, SceneRef], scene: str) -> ScenePlan:
@@ -178,7 +178,7 @@ def identity_of(request: Request) -> JsonDict:
         shown: JsonDict = {"sensors": list(request.replay.sensors), "hide": list(request.replay.hide)}
         if request.replay.skin is not None:
             shown["skin"] = request.replay.skin.model_dump(mode="json")
-        config["replay"] = {"of": source_fingerprint(request.replay), **shown}
+        config["replay"] = {"of": replays().source(request.replay), **shown}
     config |= config.pop("ingredients")  # named by their keys, as in the file
     config["labels"]["label_parked"] = None  # a key until 2026-11: datasets begun with it keep their fingerprint
     if config.get("degradations") and not config["degradations"]["uneven"]:

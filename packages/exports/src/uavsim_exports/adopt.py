@@ -23,7 +23,6 @@ from uavsim.files.parse import parse_json, read_regular, reading
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import to_json_bytes, write_whole
 from uavsim.images import codec, draw
-from uavsim.run.twins import Twin, links_of
 from uavsim.typing import JsonDict, UInt8Array
 from uavsim_exports.agreement import agreement, label_state
 from uavsim_exports.formats.cosmos import clips_of
@@ -32,6 +31,7 @@ from uavsim_exports.formats.encode_video import decode_mp4, facts_of_mp4
 from uavsim_exports.formats.request import frame_rate
 from uavsim_exports.formats.text import write_bytes
 from uavsim_exports.selection import Selection
+from uavsim_replays.twins import Twin, links_of
 
 _LEAST_PX: Final = 60  # of an object in its image's mask, for its outline to be one
 _ASPECT: Final = 0.03  # models cut sizes to multiples of 8 or 16 pixels

@@ -16,9 +16,6 @@ from uavsim.errors import MissedTick, SceneVoid
 from uavsim.ingredients.parked.carla import parked_objects
 from uavsim.ingredients.parked.read import parked_vehicles
 from uavsim.ingredients.parked.records import ParkedPlan
-from uavsim.ingredients.replay.records import ReplayPlan
-from uavsim.ingredients.skins.carla import paint
-from uavsim.ingredients.skins.records import SkinPlan
 from uavsim.records.ingredients import actor_kind
 from uavsim.records.motion import TickMotion
 from uavsim.records.recording import ActorInfo, ActorStates
@@ -26,6 +23,9 @@ from uavsim.simulate.carla.motion import signals_of
 from uavsim.simulate.carla.read import NOTHING_PARKED, Parked
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 from uavsim.typing import AnyArray, BoolArray, IntArray
+from uavsim_replays.replay.records import ReplayPlan
+from uavsim_replays.skins.carla import paint
+from uavsim_replays.skins.records import SkinPlan
 
 if TYPE_CHECKING:
     from carla.command import _IsCommand as CarlaCommand  # a name of CARLA's types alone

@@ -14,17 +14,20 @@ from tests.rare_dataset import CASES
 from tests.records.test_motion import motion
 from uavsim.capture.recording_writer import RecordingWriter
 from uavsim.cli import build_app
+from uavsim.config.library import Library
 from uavsim.errors import InputError
 from uavsim.geometry.se3 import SE3
 from uavsim.records.actors import ActorInfo, ActorStates
+from uavsim.records.ingredients import INGREDIENTS
 from uavsim.records.motion import Motion
 from uavsim.records.recording import RecordedFrame, SessionFacts
-from uavsim.run.replay import request_of_recordings
+from uavsim.run.replays import REPLAYS
 from uavsim.run.request import Request
 from uavsim.run.resolve import resolve
 from uavsim.store.identity import claim_output, keep_configuration
 from uavsim.store.ledger import LedgerEntry, write_entry
 from uavsim.store.local import LocalOutput
+from uavsim_replays.requests import request_of_recordings
 from uavsim_scenarios.corner_cases.records import role_of_part
 from uavsim_scenarios.intruders.records import IntrudersPlan, intruders_of
 
@@ -202,3 +205,13 @@ def test_the_command_line_says_what_it_would_do_and_refuses_with_2(recorded: Pat
     assert isinstance(wrong.exception, InputError)
     assert wrong.exception.exit_code == 2
     assert not Path(out).exists()
+
+
+def test_without_the_package_a_line_says_what_to_install(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = ask(recorded)
+    monkeypatch.setattr(REPLAYS, "names", list)
+    with pytest.raises(InputError, match=r"^a replay needs the package uavsim-replays: \S+/scripts/setup ours$"):
+        resolve(request)
+    monkeypatch.setattr(INGREDIENTS, "_found", {})
+    with pytest.raises(InputError, match=r"^skin street needs the package uavsim-replays: "):
+        Library.of().of_ingredient("skin", "street")

@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from shown_again.test_requests import record
 from tests.records.test_motion import motion
-from tests.run.test_replay import record
 from uavsim.annotate.occluders import Occlusion
 from uavsim.capture.recording_reader import read_recording
 from uavsim.config.dataset import Twins
@@ -22,11 +22,11 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.labels import ViewLabels
 from uavsim.records.recording import AgentState
 from uavsim.records.sensors import Agent
-from uavsim.run import twins
 from uavsim.run.resolve import resolve
-from uavsim.run.twins import Twin, asked_twins, requests_of
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
+from uavsim_replays import twins
+from uavsim_replays.twins import Twin, asked_twins, requests_of
 
 
 @pytest.fixture

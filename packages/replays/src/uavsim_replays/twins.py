@@ -18,18 +18,16 @@ from uavsim.annotate.relocate import in_dataset
 from uavsim.capture.recording_reader import read_recording
 from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
+from uavsim.config.skin import Skin
 from uavsim.dataset.fragment import open_fragment
 from uavsim.dataset.tokens import token
 from uavsim.errors import InputError
 from uavsim.files.parse import parse_json, read_regular, reading
 from uavsim.files.result_folder import check_result_folder
 from uavsim.files.whole import to_json_bytes, write_whole
-from uavsim.ingredients.skins.config import Skin
-from uavsim.ingredients.skins.plan import check_names
 from uavsim.records.ingredients import actor_kind
 from uavsim.records.labels import ViewLabels
 from uavsim.records.recording import Recording
-from uavsim.run.replay import request_of_recordings
 from uavsim.run.request import Request, SkinRequest
 from uavsim.run.result import Result
 from uavsim.store.commit import generation_of, read_fragment
@@ -37,6 +35,8 @@ from uavsim.store.identity import kept_dataset
 from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.local import LocalOutput
 from uavsim.typing import BoolArray, JsonDict
+from uavsim_replays.requests import request_of_recordings
+from uavsim_replays.skins.plan import check_names
 
 __all__ = [
     "Twin",

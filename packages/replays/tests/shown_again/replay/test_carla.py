@@ -11,11 +11,11 @@ import pytest
 from tools.common.plans import scene_plan
 from uavsim.errors import MissedTick, SceneVoid
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.replay.carla import RecordedTraffic, spawn
-from uavsim.ingredients.replay.records import ReplayPlan
 from uavsim.records.actors import ActorInfo, ActorStates
 from uavsim.records.motion import Motion, TickMotion
 from uavsim.simulate.carla.spawning import SpawnContext
+from uavsim_replays.replay.carla import RecordedTraffic, spawn
+from uavsim_replays.replay.records import ReplayPlan
 
 CAR, WALKER = "vehicle.audi.tt", "walker.pedestrian.0001"
 STEPS = 11

@@ -5,7 +5,7 @@ from typing import Final
 from uavsim.records.ingredients import Ingredient
 from uavsim.registry import Named
 
-_HERE: Final = "uavsim.ingredients.replay"
+_HERE: Final = "uavsim_replays.replay"
 INGREDIENT: Final = Ingredient(
     key="replay",  # of no dataset's YAML: ``uavsim replay`` asks for it
     order=120,

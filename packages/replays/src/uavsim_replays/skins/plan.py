@@ -7,13 +7,13 @@ import numpy as np
 
 from uavsim.config.library import Library
 from uavsim.config.load import Loaded
+from uavsim.config.skin import Skin
 from uavsim.errors import InputError
-from uavsim.ingredients.skins.config import Skin
-from uavsim.ingredients.skins.records import Paint, SkinPlan
 from uavsim.plan import numbering
 from uavsim.plan.weather import PARAMETERS, PRESETS, preset_track, weather_track
 from uavsim.records.actors import ActorInfo
 from uavsim.records.plan import ScenePlan, WeatherTrack
+from uavsim_replays.skins.records import Paint, SkinPlan
 
 _MOST_COLOURS = 16  # of a pattern's objects: each is one call to the simulator
 _STREAM = "skin"

@@ -8,20 +8,20 @@ import carla
 import numpy as np
 import pytest
 
+from shown_again.test_requests import ACTORS, record
 from tests.records.test_motion import motion
-from tests.run.test_replay import ACTORS, record
 from uavsim.config.library import Library
+from uavsim.config.skin import Colours
 from uavsim.errors import ConfigError, InputError, SceneVoid
-from uavsim.ingredients.skins.carla import paint
-from uavsim.ingredients.skins.config import Colours
-from uavsim.ingredients.skins.plan import check_names
-from uavsim.ingredients.skins.records import Paint, SkinPlan
 from uavsim.plan.weather import PARAMETERS
 from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.run.resolve import resolve
-from uavsim.run.twins import Twin, asked_twins, requests_of
 from uavsim.simulate.carla.spawning import SpawnContext
+from uavsim_replays.skins.carla import paint
+from uavsim_replays.skins.plan import check_names
+from uavsim_replays.skins.records import Paint, SkinPlan
+from uavsim_replays.twins import Twin, asked_twins, requests_of
 
 SKIN = """
 twins: 2

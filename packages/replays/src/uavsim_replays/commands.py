@@ -19,6 +19,14 @@ from uavsim.cli.generate import (
 from uavsim.config.library import Library
 from uavsim.terminal import Screen, write_out
 
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to ``app``."""
+    app.command(name="replay")(replay)
+    app.command(name="twins")(twins)
+
 
 def replay(
     folder: Annotated[Path, typer.Argument(help="The dataset that was recorded.")],
@@ -40,7 +48,7 @@ def replay(
     as_json: JsonOption = False,
 ) -> None:
     """Show the recorded scenes of a dataset again, changed; what was interrupted continues."""
-    from uavsim.run.replay import request_of_recordings
+    from uavsim_replays.requests import request_of_recordings
 
     config = Library.of().run(run).model if run else None
     request = request_of_recordings(
@@ -76,7 +84,7 @@ def twins(
     as_json: JsonOption = False,
 ) -> None:
     """Show the same instants without an occluder, in another weather or skin, and link them; default: its YAML's `twins:`."""
-    from uavsim.run.twins import asked_twins, make_twins, requests_of
+    from uavsim_replays.twins import asked_twins, make_twins, requests_of
 
     config = Library.of().run(run).model if run else None
     asked = asked_twins(

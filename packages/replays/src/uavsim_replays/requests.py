@@ -14,21 +14,22 @@ from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.parse import parse_json, read_regular
-from uavsim.ingredients.replay.plan import replay_plan
-from uavsim.ingredients.replay.records import ReplayPlan
-from uavsim.ingredients.skins.plan import coloured, dressed, other_traffic
-from uavsim.ingredients.skins.records import SkinPlan
 from uavsim.plan.numbering import parse_numbers
 from uavsim.records.modalities import LIDAR, camera_sensors
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
 from uavsim.registry import pick
+from uavsim.run.replays import Replays
 from uavsim.run.request import ReplayRequest, Request, SkinRequest
 from uavsim.store.commit import generation_of
 from uavsim.store.identity import IDENTITY, kept_dataset, read_identity
 from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.local import LocalOutput
 from uavsim.typing import JsonDict
+from uavsim_replays.replay.plan import replay_plan
+from uavsim_replays.replay.records import ReplayPlan
+from uavsim_replays.skins.plan import coloured, dressed, other_traffic
+from uavsim_replays.skins.records import SkinPlan
 
 _CHOICES: Final = ("formation", "rig", "weather", "topology")
 
@@ -188,3 +189,6 @@ def _recording(folder: Path, scene: str) -> Recording:
         return read_recording(folder / generation_of(entry).recording)
     except DatasetError as error:
         raise InputError(str(error)) from error
+
+
+RECORDED: Final = Replays(plan=replayed, kept=kept_again, source=source_fingerprint)

@@ -4,8 +4,8 @@ from typing import Any, Final, TypedDict
 
 from uavsim.dataset.schema import INSTANCE, Table, Tables
 from uavsim.dataset.tokens import token
-from uavsim.ingredients.skins.records import SkinPlan
 from uavsim.records.labels import SceneLabels
+from uavsim_replays.skins.records import SkinPlan
 
 
 class SkinRow(TypedDict):

@@ -7,7 +7,6 @@ from typing import Final
 from uavsim.config.backends import backend_of
 from uavsim.config.rig import Lidar
 from uavsim.errors import DatasetError, InputError
-from uavsim.ingredients.replay.records import ReplayPlan
 from uavsim.plan.config_to_plan import block_sensor
 from uavsim.records.classes import LABELS, class_of
 from uavsim.records.ingredients import actor_kind, ingredients_of
@@ -16,6 +15,7 @@ from uavsim.records.motion import Motion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, Recording
 from uavsim.registry import pick
+from uavsim_replays.replay.records import ReplayPlan
 
 _NAME: Final = "replay"
 ALL: Final = "all"

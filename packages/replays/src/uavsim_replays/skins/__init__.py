@@ -5,12 +5,15 @@ from typing import Final
 from uavsim.records.ingredients import FileKind, Ingredient
 from uavsim.registry import Named
 
-_HERE: Final = "uavsim.ingredients.skins"
+_HERE: Final = "uavsim_replays.skins"
 INGREDIENT: Final = Ingredient(
     key="skins",  # of no dataset's scenes: ``uavsim twins`` asks for it
     files={
         "skin": FileKind(
-            folder="skins", spoken="skin", model=Named(f"{_HERE}.config:Skin"), check=Named(f"{_HERE}.plan:check_names")
+            folder="skins",
+            spoken="skin",
+            model=Named("uavsim.config.skin:Skin"),
+            check=Named(f"{_HERE}.plan:check_names"),
         )
     },
     order=130,

@@ -6,8 +6,8 @@ import carla
 import numpy as np
 
 from uavsim.errors import SceneVoid
-from uavsim.ingredients.skins.records import SkinPlan
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
+from uavsim_replays.skins.records import SkinPlan
 
 _TEXTURE_PX = 4  # of one colour
 

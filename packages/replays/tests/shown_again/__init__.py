@@ -1,0 +1,1 @@
+"""Recorded scenes shown again: what is asked for, refused, drawn and linked."""

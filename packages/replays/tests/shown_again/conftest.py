@@ -1,0 +1,3 @@
+from tests.conftest import _own_home
+
+__all__ = ["_own_home"]
