@@ -26,6 +26,14 @@ def test_a_user_without_a_home_keeps_machine_code_in_a_temporary_folder_of_its_o
     assert kernel_cache.account_folder.__wrapped__() is None
 
 
+def test_code_of_a_module_that_was_moved_is_compiled_anew(tmp_path: Path) -> None:
+    kept = kernel_cache._Checked(str(tmp_path), "kernel", (0.0, 0))
+    code = b"cuavsim.no_such_module\nkernel\n."  # a pickle that imports it
+    (tmp_path / "one.nbc").write_bytes(kernel_cache._digest(code) + code)
+    with pytest.raises(OSError, match="moved"):
+        kept._load_data("one.nbc")
+
+
 def test_code_of_a_level_is_for_processors_that_have_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (level, features), *_ = kernel_cache.LEVELS.items()
     has = dict.fromkeys(features.replace("+", "").split(","), True)

@@ -48,7 +48,10 @@ class _Checked(IndexDataCacheFile):  # type: ignore[misc]
         digest, code = kept[:_DIGEST_BYTES], kept[_DIGEST_BYTES:]
         if digest != _digest(code):
             raise OSError(f"{name} is damaged")  # which numba takes for absent
-        return pickle.loads(code)
+        try:
+            return pickle.loads(code)
+        except ImportError as error:
+            raise OSError(f"{name} is of a module that was moved") from error
 
 
 class _OfTheAccount(InTreeCacheLocator):  # type: ignore[misc]

@@ -12,8 +12,8 @@ import uavsim
 from tests.dataset_factory import files_of, in_uav3d, make_dataset
 from uavsim.dataset.tables import read_rows
 from uavsim.errors import DatasetError, InputError
-from uavsim.images.quality import grey, psnr_db
 from uavsim.validate import validate_version
+from uavsim_benchmarks.labels.pixels import grey, psnr_db
 from uavsim_exports.adopt import adopt
 from uavsim_exports.formats import ExportRequest
 from uavsim_exports.formats.cosmos import export_cosmos

@@ -15,7 +15,7 @@ import pytest
 import uavsim
 from tests.dataset_factory import files_of, make_dataset
 from uavsim.errors import InputError, UnknownNameError
-from uavsim.images.quality import grey, psnr_db
+from uavsim_benchmarks.labels.pixels import grey, psnr_db
 from uavsim_exports.formats import ExportRequest
 from uavsim_exports.formats.cosmos import clips_of, export_cosmos
 from uavsim_exports.formats.cosmos_controls import MapLines, hdmap_bbox

@@ -20,11 +20,11 @@ from uavsim.files.parse import read_regular
 from uavsim.geometry.se3 import SE3
 from uavsim.images import mask_pixels
 from uavsim.images.codec import as_declared
-from uavsim.images.quality import decode_grey, histogram, measure_pixels, psnr_db
-from uavsim.images.shading import shaded_shares
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 from uavsim_benchmarks.labels.jobs import ImageJob, SampleJob
+from uavsim_benchmarks.labels.pixels import decode_grey, histogram, measure_pixels, psnr_db
 from uavsim_benchmarks.labels.quality import Quality, grade
+from uavsim_benchmarks.labels.shading import shaded_shares
 
 BRIGHTNESS: Final = ("dark", "bright", "contrast", "clipped_share")
 """Measures of ``QualityLevels`` that say that an image's brightness is not balanced."""

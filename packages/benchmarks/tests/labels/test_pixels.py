@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 from uavsim.errors import DatasetError
 from uavsim.images import codec
 from uavsim.images.degrade import degrade_image
-from uavsim.images.quality import _histograms, decode_grey, grey, histogram, measure_pixels, psnr_db
+from uavsim_benchmarks.labels.pixels import _histograms, decode_grey, grey, histogram, measure_pixels, psnr_db
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 
-from uavsim.images.shading import shaded_shares
+from uavsim_benchmarks.labels.shading import shaded_shares
 
 ROAD, BUILDING = 1, 3
 
