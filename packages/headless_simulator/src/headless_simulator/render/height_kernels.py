@@ -74,10 +74,27 @@ def draw_mover_heights(
     first_point: Int32,
     first_triangle: Int32,
     stains: Int32,
-) -> None:
-    """Raise the map to all movers; ``stains`` (N, 4) takes the texels that each may have changed: u0, v0, u1, v1."""
+    kept: UInt16,
+) -> int:
+    """Raise the map to all movers, as far as what was there before has room.
+
+    Args:
+        heights: the map.
+        frame: of the map.
+        world: (N, 3, 4) of the movers.
+        model: (N,) places in the models, which follow.
+        points_m: of all models.
+        corners: of their triangles.
+        first_point: of each model.
+        first_triangle: of each model.
+        stains: (N, 5) zeros; takes the texels that each may have changed, u0, v0, u1, v1, and where ``kept`` has them.
+        kept: takes the heights of these texels before.
+
+    Returns:
+        The room that ``kept`` must have for all of them.
+    """
     columns, rows = int(frame[5]), int(frame[6])
-    most = 0
+    most = room = 0
     for kind in range(first_point.shape[0] - 1):
         most = max(most, first_point[kind + 1] - first_point[kind])
     placed = np.empty((most, 3))
@@ -110,20 +127,33 @@ def draw_mover_heights(
             u0, v0, u1, v1 = min(u0, u), min(v0, v), max(u1, u), max(v1, v)
         if not (u1 > 0.0 and v1 > 0.0 and u0 < columns and v0 < rows and u1 - u0 < 4e3 and v1 - v0 < 4e3):
             continue  # off the map, or nowhere
-        stains[m, 0], stains[m, 1] = max(0, math.floor(u0)), max(0, math.floor(v0))
-        stains[m, 2], stains[m, 3] = min(columns, math.ceil(u1) + 1), min(rows, math.ceil(v1) + 1)
+        left, right = max(0, math.floor(u0)), min(columns, math.ceil(u1) + 1)
+        first, last = max(0, math.floor(v0)), min(rows, math.ceil(v1) + 1)
+        start = room
+        room += (right - left) * (last - first)
+        if room > kept.shape[0]:
+            continue
+        stains[m, 0], stains[m, 1], stains[m, 2], stains[m, 3], stains[m, 4] = left, first, right, last, start
+        for row in range(first, last):
+            for column in range(left, right):
+                kept[start] = heights[row * columns + column]
+                start += 1
         for t in range(first_triangle[kind], first_triangle[kind + 1]):
             for c in range(3):
                 # not by row: numba compiles the words of its refusal of other lengths
                 for axis in range(3):
                     p[c, axis] = placed[corners[t, c] - first_point[kind], axis]
             _raise_triangle(heights, columns, rows, p)
+    return room
 
 
 @kernel(counts=False)
-def restore_heights(heights: UInt16, town: UInt16, stains: Int32, columns: Number) -> None:
-    """Put the town's heights back where movers were."""
-    for m in range(stains.shape[0]):
+def restore_heights(heights: UInt16, kept: UInt16, stains: Int32, columns: Number) -> None:
+    """Put back what was there before the movers, the last one first: they may have been drawn over each other."""
+    for i in range(stains.shape[0]):
+        m = stains.shape[0] - 1 - i
+        at = stains[m, 4]
         for row in range(stains[m, 1], stains[m, 3]):
-            for at in range(row * columns + stains[m, 0], row * columns + stains[m, 2]):
-                heights[at] = town[at]
+            for column in range(stains[m, 0], stains[m, 2]):
+                heights[row * columns + column] = kept[at]
+                at += 1

@@ -1,12 +1,11 @@
 """Shadows: for every sun ray that meets the ground plane, the greatest height at which something stands in its way.
 
 A point (x, y, z) lies on the ray through (x - z cot_x, y - z cot_y) of the plane z = 0, whatever its height; it is in
-shadow when the map holds a greater height there. The town's part depends on the sun alone and is kept; movers are
-drawn over it once per tick and taken off again.
+shadow when the map holds a greater height there. The town's part depends on the sun alone; movers are drawn over it
+once per tick and taken off again, which what was below them serves for.
 """
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,7 +24,6 @@ _MOST_TEXELS: Final = 12_000_000
 _FLAT: Final = np.array(
     [TAG[name] for name in ("road", "sidewalk", "road_line", "ground", "terrain", "water", "rail_track")]
 )
-_SUNS_KEPT: Final = 3
 
 # Frame of a map, as kernels take it: shear x, y; origin x, y; texels a metre; columns, rows; lowest height; steps a metre;
 # metres of height that a texel is worth, times tilt over the cosine to the sun.
@@ -36,21 +34,50 @@ NO_FRAME: Final[Float32] = np.zeros(FRAME_NUMBERS, dtype=np.float32)
 
 @dataclass(slots=True, eq=False)
 class _Layer:
-    """A map with movers on it, and where to wipe them off again."""
+    """A map with movers on it, and what to wipe them off with."""
 
     heights: UInt16
-    stains: Int32 = field(default_factory=lambda: np.zeros((0, 4), dtype=np.int32))
+    stains: Int32 = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int32))
+    kept: UInt16 = field(default_factory=lambda: np.zeros(0, dtype=np.uint16))
     movers: Movers | None = None
     users: int = 0
+
+    def draw(self, movers: Movers, frame: Float32, world: Float64, model: Int32, models: ModelPack) -> None:
+        """Put other movers on it."""
+        room = len(self.kept)
+        while True:
+            self.wipe(self.heights, frame)
+            self.kept = self.kept if room <= len(self.kept) else np.empty(room, dtype=np.uint16)
+            self.stains = np.zeros((len(model), 5), dtype=np.int32)
+            room = draw_mover_heights(
+                self.heights, frame, world, model, models.points_m, models.corners, models.first_point,
+                models.first_triangle, self.stains, self.kept,
+            )  # fmt: skip
+            if room <= len(self.kept):
+                break
+        self.movers = movers
+
+    def wipe(self, heights: UInt16, frame: Float32) -> None:
+        """Take its movers off its map, or off a copy of it."""
+        restore_heights(heights, self.kept, self.stains, int(frame[5]))
 
 
 @dataclass(slots=True, eq=False)
 class _Sun:
-    """Everything kept for one direction of the sun."""
+    """Everything kept for one direction of the sun: a map for each tick that is drawn at once, of 24 MB in a large town."""
 
+    deg: tuple[float, float]
     frame: Float32
-    town: UInt16
-    layers: list[_Layer] = field(default_factory=list)
+    layers: list[_Layer]
+
+    def free_layer(self) -> _Layer:
+        """Return a map that nobody looks at; made where there is none."""
+        layer = next((layer for layer in self.layers if layer.users == 0), None)
+        if layer is None:
+            layer = _Layer(self.layers[0].heights.copy())
+            self.layers[0].wipe(layer.heights, self.frame)
+            self.layers.append(layer)
+        return layer
 
 
 class ShadowMaps:
@@ -60,7 +87,7 @@ class ShadowMaps:
         self._scene = scene
         self._casters = np.flatnonzero(~np.isin(scene.tag, _FLAT)).astype(np.int32)
         self._lock = threading.Lock()
-        self._suns: OrderedDict[tuple[float, float], _Sun] = OrderedDict()
+        self._sun: _Sun | None = None  # of the last one: there is one in the sky, and it moves in steps
 
     @contextmanager
     def of(
@@ -76,20 +103,11 @@ class ShadowMaps:
             models: the packed models.
         """
         with self._lock:
-            sun = self._sun(sun_deg)
+            sun = self._of(sun_deg)
             layer = next((layer for layer in sun.layers if layer.movers is movers), None)
             if layer is None:
-                layer = next((layer for layer in sun.layers if layer.users == 0), None)
-                if layer is None:
-                    layer = _Layer(sun.town.copy())
-                    sun.layers.append(layer)
-                restore_heights(layer.heights, sun.town, layer.stains, int(sun.frame[5]))
-                layer.stains = np.zeros((len(model), 4), dtype=np.int32)
-                draw_mover_heights(
-                    layer.heights, sun.frame, world, model, models.points_m, models.corners, models.first_point,
-                    models.first_triangle, layer.stains,
-                )  # fmt: skip
-                layer.movers = movers
+                layer = sun.free_layer()
+                layer.draw(movers, sun.frame, world, model, models)
             layer.users += 1
         try:
             yield layer.heights, sun.frame
@@ -97,17 +115,14 @@ class ShadowMaps:
             with self._lock:
                 layer.users -= 1
 
-    def _sun(self, sun_deg: tuple[float, float]) -> _Sun:
-        sun = self._suns.get(sun_deg)
-        if sun is None:
+    def _of(self, sun_deg: tuple[float, float]) -> _Sun:
+        if self._sun is None or self._sun.deg != sun_deg:
+            self._sun = None  # before the next one takes as much
             frame, columns, rows = self._frame(sun_deg)
             town = np.zeros(columns * rows, dtype=np.uint16)
             draw_town_heights(town, frame, self._scene.points_m, self._scene.corners, self._casters)
-            sun = self._suns[sun_deg] = _Sun(frame, town)
-            while len(self._suns) > _SUNS_KEPT:
-                self._suns.popitem(last=False)
-        self._suns.move_to_end(sun_deg)
-        return sun
+            self._sun = _Sun(sun_deg, frame, [_Layer(town)])
+        return self._sun
 
     def _frame(self, sun_deg: tuple[float, float]) -> tuple[Float32, int, int]:
         x, y, z = direction_to_sun(*sun_deg)
