@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from headless_simulator.scene import Float64
 from headless_simulator.towns.network import DRIVABLE, Network
@@ -133,6 +132,8 @@ def speed_limits(lanes: Lanes, *, sign_bends: bool = False) -> Float64:
         lanes: the roads.
         sign_bends: bends have the limit at which cars keep the middle of their lane, and so has the way to them.
     """
+    from scipy.spatial import cKDTree  # 18 MB that a town which is built needs no more
+
     rows, headings = [np.empty((0, 3))], [np.empty(0)]
     for strip in lanes.driving():
         line = strip.centre_m

@@ -4,7 +4,6 @@ import math
 from typing import Final
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from headless_simulator.scene import Float64
 from headless_simulator.towns.paths import Path
@@ -89,6 +88,8 @@ def before_bends(places: Float64, heading_rad: Float64) -> Float64:
         places: (N, 3) x, y, limit.
         heading_rad: (N,) where traffic goes there.
     """
+    from scipy.spatial import cKDTree  # 18 MB that a town which is built needs no more
+
     lowest = places[:, 2].copy()
     pairs = cKDTree(places[:, :2]).query_pairs(_SEEN_M, output_type="ndarray")
     way = np.stack([np.cos(heading_rad), np.sin(heading_rad)], axis=1)
