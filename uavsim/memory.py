@@ -1,4 +1,4 @@
-"""Memory of this process, taken and given back: glibc's ``mallopt``, where there is one, and Python's collector."""
+"""Memory of this process, taken and given back: by glibc, where it is that, and by Python's collector."""
 
 import gc
 from typing import Final
@@ -27,6 +27,15 @@ def collect_seldom() -> None:
     For processes that are ours alone.
     """
     gc.set_threshold(_COLLECT_AFTER)
+
+
+def give_back_freed_memory() -> None:
+    """Let the system have what glibc keeps of freed memory: after a scene, whose peak the next one may not have at once."""
+    import ctypes
+
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def _adjust(parameter: int, value: int) -> None:

@@ -33,7 +33,7 @@ from uavsim.capture.client_events import (
 from uavsim.capture.record import record_scene
 from uavsim.errors import InputError, SimulatorLost, StorageError, SystemFailure, UavsimError
 from uavsim.images.start import do_without_blas
-from uavsim.memory import collect_seldom
+from uavsim.memory import collect_seldom, give_back_freed_memory
 from uavsim.records.codec import unpack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.simulate.hang_watch import HangWatch, ReportsFrame
@@ -103,6 +103,7 @@ def serve(
                 case FlyCommand(plan=plan, out=folder):
                     compiled(report.heartbeat)
                     _fly(session, _read_plan(Path(plan)), Path(folder), report, leave=leave)
+                    give_back_freed_memory()
                 case _:
                     break
         session.close()

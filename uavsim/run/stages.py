@@ -26,6 +26,7 @@ from uavsim.dataset.strict import scene_fragment
 from uavsim.errors import InputError, MapMissing, StorageError, SystemFailure, UavsimError
 from uavsim.files.names import generation_name
 from uavsim.files.whole import storage_errors, to_json_bytes
+from uavsim.memory import give_back_freed_memory
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.run.blank_images import refuse_blank_images
@@ -237,6 +238,7 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
         with storage_errors(f"stage scene {entry.scene}"):
             (folder / "plan.msgpack").write_bytes(packed)
         committed = _fly_label_commit(context, entry, plan=plan, folder=folder, journal=journal, spent=spent)
+        give_back_freed_memory()  # of its rows
     except UavsimError as error:
         entry = replace(entry, lost_s=round(entry.lost_s + spent.fly_s, 2))
         if (theirs := _committed_meanwhile(context, entry)) is not None:
