@@ -152,8 +152,8 @@ def test_no_more_than_two_captures_are_in_memory(tmp_path: Path, monkeypatch: py
         time.sleep(0.02)  # an encoder slower than the simulator: what is behind may not pile up
         write(*arguments)
 
-    write = recording_writer._write_capture
-    monkeypatch.setattr(recording_writer, "_write_capture", slow)
+    write = recording_writer._write_data
+    monkeypatch.setattr(recording_writer, "_write_data", slow)
     plan = scene_plan(samples=6)
     simulator = HungrySimulator(plan)
 
@@ -169,7 +169,7 @@ def test_an_image_that_cannot_be_written_ends_the_scene_and_nobody_waits(
     def full(*_arguments: Any) -> None:
         raise StorageError("no space left")
 
-    monkeypatch.setattr(recording_writer, "_write_capture", full)
+    monkeypatch.setattr(recording_writer, "_write_data", full)
     plan = scene_plan(samples=6)
     simulator = HungrySimulator(plan)
 

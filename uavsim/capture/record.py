@@ -179,16 +179,16 @@ class _Behind:
             readings = taken.pending.wait()
             self._pending = None  # it may hold them
             self._writer.make_room()
+            captures = self.assembler.assemble(
+                taken.poses,
+                readings,
+                taken.state.actors,
+                first=taken.step == self._plan.capture_steps[0],
+                spread=self._writer.spread,
+            )
+            del readings  # masks are copies by now: the simulator's client receives the next ones in their memory
         finally:
             self._has_room.set()  # also where that failed, which whoever waits for the capture learns
-        captures = self.assembler.assemble(
-            taken.poses,
-            readings,
-            taken.state.actors,
-            first=taken.step == self._plan.capture_steps[0],
-            spread=self._writer.spread,
-        )
-        del readings
         if not self._plan.shutter_steps:
             self._record(taken, captures, measure)
             return

@@ -25,7 +25,7 @@ from uavsim.capture.recording_reader import LOG_NAME, RECORDING_FORMAT
 from uavsim.files.whole import storage_error
 from uavsim.records.codec import pack_plan, pack_value
 from uavsim.records.ingredients import ingredients_of
-from uavsim.records.modalities import RGB, modality
+from uavsim.records.modalities import DEPTH, INSTANCE, RGB, modality
 from uavsim.records.motion import Motion
 from uavsim.records.plan import ImageFormat, ScenePlan
 from uavsim.records.recording import (
@@ -96,15 +96,18 @@ class RecordingWriter:
             measure: given every mask before it is written.
         """
         self.make_room()
-        readings, jobs = [], []
+        readings, jobs, masks = [], [], []
         by_agent = {state.agent: state for state in agents}
         for capture in captures:
             reading, paths = self._reading(capture, step=step, state=by_agent.get(capture.pose.sensor.agent))
             readings.append(reading)
-            jobs.append(self._pool.submit(_write_capture, capture, paths, self._plan.images, measure))
+            mask, image = _parted(capture)
+            jobs.append(self._pool.submit(_write_data, image, paths, self._plan.images))
             if "degraded" in paths:
-                jobs.append(self._pool.submit(_write_degraded, capture, paths["degraded"], self._plan, step))
+                jobs.append(self._pool.submit(_write_degraded, image, paths["degraded"], self._plan, step))
+            masks.append((mask, paths))
             self.images_written += RGB in capture.data
+        jobs += [self._pool.submit(_write_mask, mask, paths, self._plan.images, measure) for mask, paths in masks]
         self._pending.append(jobs)
         return tuple(readings)
 
@@ -192,11 +195,23 @@ def _with_measurements(frame: RecordedFrame, measure: FrameMeasure | None) -> Re
     return replace(frame, measured=measure.result([reading.channel for reading in frame.cameras]))
 
 
-def _write_capture(
-    capture: Capture, paths: Mapping[str, Path], images: ImageFormat, measure: FrameMeasure | None
-) -> None:
+def _parted(capture: Capture) -> tuple[Capture, Capture]:
+    """Part what masks are measured with from the rest, which may lie in the simulator client's memory.
+
+    The rest is written first: an image that is not written when the next one comes takes the client new memory for good.
+    """
+    measured = {name: value for name, value in capture.data.items() if name in {INSTANCE, DEPTH}}
+    rest = {name: value for name, value in capture.data.items() if name not in measured}
+    return replace(capture, data=measured, owners=()), replace(capture, data=rest)
+
+
+def _write_mask(capture: Capture, paths: Mapping[str, Path], images: ImageFormat, measure: FrameMeasure | None) -> None:
     if measure is not None:
         measure_capture(capture, measure)
+    _write_data(capture, paths, images)
+
+
+def _write_data(capture: Capture, paths: Mapping[str, Path], images: ImageFormat) -> None:
     for name, value in capture.data.items():
         _write_file(paths[name], modality(name).encode(value, images))
 
