@@ -10,15 +10,11 @@ SIGUSR1 kills everything at once.
 STOP_JSON is a command (a JSON list, may be empty) that is run when everything was killed: ``docker rm -f NAME``.
 """
 
-import contextlib
 import ctypes
-import json
 import os
-import selectors
+import select
 import signal
-import subprocess
 import sys
-from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -28,7 +24,7 @@ _SIGNALS = (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal
 
 def main() -> None:
     """Run the command under guard and end as it ended."""
-    lifeline, stop_command, command = int(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3:]
+    lifeline, stop_command, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
     wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
@@ -40,16 +36,26 @@ def main() -> None:
     os.dup2(null, 1)
     status = _watch(child, lifeline=lifeline, wake_read=wake_read)
     _kill_descendants()
-    if stop_command:
-        subprocess.run(stop_command, timeout=_STOP_COMMAND_S, check=False, stdin=null, stdout=null, stderr=null)
+    if stop_command != "[]":
+        _stop(stop_command, null)
     _end_like(status)
+
+
+def _stop(stop_command: str, null: int) -> None:
+    import json  # two megabytes, for which most guards have no use as long as their command runs
+    import subprocess
+
+    words = json.loads(stop_command)
+    subprocess.run(words, timeout=_STOP_COMMAND_S, check=False, stdin=null, stdout=null, stderr=null)
 
 
 def _start(command: list[str], *, lifeline: int) -> int:
     child = os.fork()
     if child:
-        with contextlib.suppress(OSError):  # both sides set the group, so that whoever is later finds it set
+        try:  # noqa: SIM105 (contextlib is a megabyte); both sides set the group, so that whoever is later finds it set
             os.setpgid(child, child)
+        except OSError:
+            pass
         return child
     os.setpgid(0, 0)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the guard itself may be killed
@@ -66,27 +72,28 @@ def _start(command: list[str], *, lifeline: int) -> int:
 
 def _watch(child: int, *, lifeline: int, wake_read: int) -> int:
     """Wait until the command ends or the supervisor does; returns the wait status."""
-    with selectors.DefaultSelector() as selector:
-        selector.register(lifeline, selectors.EVENT_READ)
-        selector.register(wake_read, selectors.EVENT_READ)
-        while True:
-            for key, _ in selector.select():
-                if key.fd == lifeline:
-                    os.killpg(child, signal.SIGKILL)
-                    return os.waitpid(child, 0)[1]
-                for number in os.read(wake_read, 64):
-                    if number != signal.SIGCHLD:
-                        os.killpg(child, signal.SIGKILL if number == signal.SIGUSR1 else number)
-            pid, status = os.waitpid(child, os.WNOHANG)
-            if pid:
-                return status
+    ready = select.poll()
+    ready.register(lifeline, select.POLLIN)
+    ready.register(wake_read, select.POLLIN)
+    while True:
+        for descriptor, _ in ready.poll():
+            if descriptor == lifeline:
+                os.killpg(child, signal.SIGKILL)
+                return os.waitpid(child, 0)[1]
+            for number in os.read(wake_read, 64):
+                if number != signal.SIGCHLD:
+                    os.killpg(child, signal.SIGKILL if number == signal.SIGUSR1 else number)
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return status
 
 
 def _kill_descendants() -> None:
     """Kill what the command left behind; orphans were re-parented to this process."""
     me = os.getpid()
     while True:
-        children = [int(pid) for pid in Path(f"/proc/{me}/task/{me}/children").read_text().split()]
+        with open(f"/proc/{me}/task/{me}/children") as file:  # noqa: PTH123 (pathlib is a megabyte)
+            children = [int(pid) for pid in file.read().split()]
         if not children:
             return
         for pid in children:
