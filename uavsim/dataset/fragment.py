@@ -170,4 +170,8 @@ def _head(value: dict[str, Any]) -> FragmentHead:
 
 
 def _compressed(rows: Iterable[JsonDict]) -> bytes:
-    return zlib.compress("\n".join(map(json_row, rows)).encode("ascii"), _LEVEL)
+    work, between, packed = zlib.compressobj(_LEVEL), b"", bytearray()
+    for row in rows:  # one after the other: a scene's text is thrice as large as its rows
+        packed += work.compress(between + json_row(row).encode("ascii"))
+        between = b"\n"
+    return bytes(packed + work.flush())
