@@ -1,5 +1,6 @@
 """Without the package, whatever needs it says in one line how to get it."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,8 +9,9 @@ import pytest
 from tests.encounter_factory import encounter_plan
 from tests.rare_dataset import make_rare
 from uavsim.config.ingredients import _model
-from uavsim.config.library import Library
+from uavsim.config.library import Library, packaged_root
 from uavsim.errors import ConfigError, DatasetError, InputError
+from uavsim.plan.check import check_paths
 from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.ingredients import INGREDIENTS, ingredients_of
 from uavsim.validate import validate_dataset
@@ -34,6 +36,13 @@ def test_a_key_of_a_dataset(key: str, tmp_path: Path) -> None:
     path.write_text(f"towns: {{Town10HD: {{scenes: 2}}}}\nformation: cross\nrig: uav3d\n{key}\n")
     with pytest.raises(ConfigError, match=rf"own\.yaml:4: {key.partition(':')[0]}: {LINE}"):
         Library.of().dataset(str(path))
+
+
+@pytest.mark.usefixtures("not_installed")
+def test_a_file_of_its_own() -> None:
+    (found,) = check_paths([packaged_root() / "flight_plans/encounters/aot.yaml"])
+    assert found.error is not None
+    assert re.search(rf"aot\.yaml:1: encounters {LINE}", found.error)
 
 
 def test_a_recorded_plan(request: pytest.FixtureRequest) -> None:
