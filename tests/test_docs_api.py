@@ -12,17 +12,7 @@ import uavsim
 from uavsim_benchmarks import evaluate
 
 ROOT = Path(__file__).parents[1]
-SOURCES = (
-    ".",
-    "packages/benchmarks/src",
-    "packages/exports/src",
-    "packages/maps/src",
-    "packages/occupancy/src",
-    "packages/probing/src",
-    "packages/replays/src",
-    "packages/viewing/src",
-    "packages/headless_simulator/src",
-)
+PACKAGES = [path.parent for path in sorted(ROOT.glob("packages/*/src/*/__init__.py")) if "baselines" not in path.parts]
 PAGES = sorted((ROOT / "docs").glob("api*.md"))
 SHAPE = re.compile(r"\((?:\.\.\.|[A-Za-z0-9+ ]+)(?:, [A-Za-z0-9+ ]+)*,?\)")
 NO_LIBRARY = {"commands", "controls", "dividers", "areas", "lanes", "changes"}  # of the maps: what ``build`` is made of
@@ -35,18 +25,8 @@ def shown() -> list[str]:
 
 @cache
 def sources() -> griffe.ModulesCollection:
-    loader = griffe.GriffeLoader(search_paths=[str(ROOT / path) for path in SOURCES], docstring_parser="google")
-    for package in (
-        "uavsim",
-        "uavsim_benchmarks",
-        "uavsim_exports",
-        "uavsim_maps",
-        "uavsim_occupancy",
-        "uavsim_probing",
-        "uavsim_replays",
-        "uavsim_viewing",
-        "headless_simulator",
-    ):
+    loader = griffe.GriffeLoader(search_paths=[ROOT, *(path.parent for path in PACKAGES)], docstring_parser="google")
+    for package in ("uavsim", *(path.name for path in PACKAGES)):
         loader.load(package)
     loader.resolve_aliases(external=False)
     return loader.modules_collection
