@@ -22,6 +22,12 @@ def test_every_part_can_be_imported(name: str) -> None:
         part.load()
 
 
+def test_actors_are_numbered_in_the_order_that_datasets_keep() -> None:
+    objects = "traffic walkers corner_cases intruders parked vehicles roadside drone_bodies"
+    others = "flight_sensors town_maps clocks replay skins"
+    assert [name for name, _ in every()] == [*objects.split(), *others.split()]
+
+
 def test_kinds_are_distinguished_and_foreign_ones_refused() -> None:
     kinds = [kind.name for _, one in every() for kind in one.kinds]
     assert len(set(kinds)) == len(kinds)
