@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.table import Table
@@ -16,15 +16,16 @@ from uavsim.cli.generate import RunOption, SimulatorOption, refuse_lists
 from uavsim.cli.overrides import takes_overrides
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
-from uavsim.environment import python_command
+from uavsim.environment import install_line, python_command
 from uavsim.errors import InputError
 from uavsim.files.results import ResultPath
 from uavsim.files.scratch import scratch_folder
 from uavsim.files.whole import write_whole
 from uavsim.records.ingredients import Ingredient, ingredients_of
 from uavsim.records.road_map import SITES
+from uavsim.registry import Registry
 from uavsim.run.request import Request
-from uavsim.terminal import Screen, count, duration, line, write_out
+from uavsim.terminal import Screen, count, line, write_out
 from uavsim.typing import JsonDict
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ _CITY_BYTES = 10_000_000  # whose map takes longer than a plan
 _SITE_FARTHEST_M = 150.0  # as corner cases are looked for
 _WIDE = 150  # columns where the output is no terminal
 _MOST_DRAWN = 12  # more scenes than this hide each other
+FORECASTS: Final[Registry[Callable[..., None]]] = Registry("forecasts", {}, expects=Callable)
+"""Of an installed package: ``(request, as_json=) -> None`` measures and prints what a run will take."""
 
 
 @takes_overrides
@@ -84,7 +87,9 @@ def plan(
             simulators=tuple(simulator or ()),
             run=Library.of().run(run).model if run else None,
         )
-        _forecast(request, as_json=as_json)
+        if not FORECASTS.names():
+            raise InputError(f"--forecast needs the package uavsim-probing: {install_line('probing')}")
+        FORECASTS.pick("flown")(request, as_json=as_json)
         return
     from uavsim.plan import numbering, plan_scenes  # scipy takes a moment to import
 
@@ -148,20 +153,6 @@ def _refuse_far(plans: Sequence[ScenePlan], given: Sequence[Road] | RoadMap) -> 
 def _check_png(path: Path | None) -> None:
     if path is not None and path.suffix.lower() != ".png":
         raise InputError(f"--png {path}: a PNG image is written; give it a name that ends with .png")
-
-
-def _forecast(request: Request, *, as_json: bool) -> None:
-    from uavsim.run.forecast import forecast_of
-
-    found = forecast_of(request, console=Screen(stderr=True))
-    if as_json:
-        write_out(json.dumps(found.as_json()))
-        return
-    screen = Screen()
-    screen.print(found.text)
-    for name, seconds in found.sample_s.items():
-        screen.print(f"  {name}: {seconds:.2f} s a sample on each simulator")
-    screen.print(f"measured in {duration(found.probe_s)}")
 
 
 def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road] | RoadMap, target: Path, *, as_json: bool = False) -> None:

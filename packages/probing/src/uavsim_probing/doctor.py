@@ -19,13 +19,13 @@ from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.run.blank_images import refuse_blank_images
 from uavsim.run.context import with_swarm
-from uavsim.run.forecast import forecast_of
 from uavsim.run.job import Job
 from uavsim.run.request import Request
 from uavsim.run.resolve import all_scenes, installed_version, resolve
 from uavsim.supervise.simulator_slot import SimulatorSlot
 from uavsim.terminal import Screen, size
 from uavsim_probing.engine_facts import EngineFacts
+from uavsim_probing.forecast import forecast_of
 from uavsim_probing.listening import open_to_others
 
 __all__ = ["Finding", "Level", "examine"]

@@ -5,15 +5,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from tests.run.conftest import paper_job
 from uavsim.capture.client_events import Progress, SampleTaken
+from uavsim.cli import build_app, configs
 from uavsim.errors import InputError
-from uavsim.run import forecast
-from uavsim.run.forecast import FinishProbe, Flight, Measured, TownProbe, forecast_of, predicted
 from uavsim.run.job import Job
 from uavsim.run.request import Request
 from uavsim.terminal import Screen, duration, size
+from uavsim_probing import forecast
+from uavsim_probing.forecast import FinishProbe, Flight, Measured, TownProbe, forecast_of, predicted
 
 Paper = Callable[..., Request]
 QUIET = Screen(quiet=True)
@@ -104,3 +106,9 @@ def test_times_for_people(seconds: float, text: str) -> None:
 @pytest.mark.parametrize(("count", "text"), [(12_300_000, "12 MB"), (3_400_000_000, "3.4 GB")])
 def test_sizes_for_people(count: float, text: str) -> None:
     assert size(count) == text
+
+
+def test_without_the_package_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(configs.FORECASTS, "names", list)
+    with pytest.raises(InputError, match=r"^--forecast needs the package uavsim-probing: \S+/scripts/setup ours$"):
+        CliRunner().invoke(build_app("plan"), ["plan", "--dataset", "smoke", "--forecast"], catch_exceptions=False)

@@ -7,6 +7,7 @@ it flies while the one before is labelled, as almost every scene of a run does.
 
 from __future__ import annotations
 
+import json
 import statistics
 import time
 from collections.abc import Sequence
@@ -26,10 +27,10 @@ from uavsim.run.resolve import resolve
 from uavsim.run.stages import RunContext
 from uavsim.store.ledger import read_ledger
 from uavsim.store.places import open_output
-from uavsim.terminal import Screen, count, counts, duration, size
+from uavsim.terminal import Screen, count, counts, duration, size, write_out
 from uavsim.typing import JsonDict
 
-__all__ = ["Forecast", "TownProbe", "forecast_of", "predicted"]
+__all__ = ["Forecast", "TownProbe", "forecast_of", "predicted", "show_forecast"]
 
 _SAMPLES = 4
 _FIRST_FLIGHTS = (
@@ -193,6 +194,19 @@ def forecast_of(request: Request, *, console: Screen) -> Forecast:
     probed = sum(map(len, _probed(waiting, slots=slots)))
     console.print(f"measuring: {count(probed, 'short scene')} in {count(len({s.town for s in waiting}), 'town')}")
     return predicted(job, waiting, _measure(request, waiting, slots=slots, console=console), simulators=slots)
+
+
+def show_forecast(request: Request, *, as_json: bool) -> None:
+    """Print what a run will take: what ``uavsim plan --forecast`` does."""
+    found = forecast_of(request, console=Screen(stderr=True))
+    if as_json:
+        write_out(json.dumps(found.as_json()))
+        return
+    screen = Screen()
+    screen.print(found.text)
+    for name, seconds in found.sample_s.items():
+        screen.print(f"  {name}: {seconds:.2f} s a sample on each simulator")
+    screen.print(f"measured in {duration(found.probe_s)}")
 
 
 def predicted(job: Job, waiting: Sequence[SceneRef], measured: Measured, *, simulators: int) -> Forecast:
