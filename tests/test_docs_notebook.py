@@ -47,7 +47,7 @@ def test_the_notebook_shows_what_is_stored_in_it(tmp_path: Path) -> None:
     python = python_of("readers")
     uavsim(*DEMO, "--out", tmp_path / "demo", timeout=400)
     environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(ROOT), sysconfig.get_paths()["purelib"]]),
+        "PYTHONPATH": os.pathsep.join(map(str, [ROOT, *ROOT.glob("packages/*/src"), sysconfig.get_paths()["purelib"]])),
         "UAVSIM_DATA": str(tmp_path / "demo"),
         "HOME": str(tmp_path),
         "IPYTHONDIR": str(tmp_path / "ipython"),

@@ -52,7 +52,7 @@ def test_no_other_place_makes_temporary_folders() -> None:
     """But the devkit's, which has an environment of its own."""
     of_others = {"devkit_check.py", "devkit_score.py", "scratch.py"}
     root = Path(uavsim.__file__).parents[1]
-    sources = [*(root / "uavsim").rglob("*.py"), *(root / "packages").glob("[bmo]*/src/**/*.py")]
+    sources = [*(root / "uavsim").rglob("*.py"), *(root / "packages").glob("*/src/uavsim_*/**/*.py")]
     found = {p.name for p in sources if re.search(r"TemporaryDirectory|mkdtemp", p.read_text())}
     assert len(sources) > 500
     assert found <= of_others
