@@ -1,6 +1,7 @@
 """Boxes of the strict dialect: annotations, instances and what each camera saw of them."""
 
-from typing import cast
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from uavsim.records.labels import LabelledActor, SceneLabels
 from uavsim.records.plan import ScenePlan
 from uavsim.records.sensors import shutter_of
 from uavsim.typing import IntArray, JsonDict
+
+_TOGETHER: Final = 200  # boxes whose rows are made at once
 
 
 def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnotationRow]:
@@ -114,53 +117,82 @@ def instance_rows(labels: SceneLabels, annotations: list[SampleAnnotationRow]) -
 
 def detail_rows(labels: SceneLabels, annotations: list[SampleAnnotationRow]) -> list[VisibilityDetailRow]:
     """Return the table ``visibility_detail``: one row a box, one entry a camera image that the box reaches into."""
-    views, plan = labels.views, labels.plan
-    channels, sample_data = plan.channels, _image_tokens(labels)
-    sample_of_view = labels.boxes.sample_index[views.box_row] if len(views) else np.zeros(0, np.int64)
-    entries: list[list[ViewEntry]] = [[] for _ in annotations]
-    through = {s.channel for s in plan.sensors if shutter_of(s.spec) is not None}
-    columns = zip(
-        views.box_row.tolist(),
-        sample_of_view.tolist(),
-        views.channel_index.tolist(),
-        views.visible_px.tolist(),
-        views.amodal_px.tolist(),
-        np.round(views.occlusion, 4).tolist(),
-        np.round(views.truncation, 4).tolist(),
-        views.visible_box_px.tolist(),
-        np.round(views.amodal_box_px, 2).tolist(),
-        views.shutter_px.tolist(),
-        views.shutter_box_px.tolist(),
-        strict=True,
-    )
-    for row, k, channel, visible_px, amodal_px, occlusion, truncation, visible_box, amodal_box, *shutter in columns:
-        entry: ViewEntry = {
-            "sample_data_token": sample_data[k][channel],
-            "channel": channels[channel],
-            "visible_px": visible_px,
-            "amodal_px": amodal_px,
-            "occlusion": occlusion,
-            "truncation": truncation,
-            "visible_box": visible_box if visible_px else None,
-            "amodal_box": amodal_box,
-        }
-        if channels[channel] in through:
-            shutter_px, shutter_box = shutter
-            entry |= {"shutter_px": shutter_px, "shutter_box": shutter_box if shutter_px else None}
-        entries[row].append(entry)
-    rows: list[VisibilityDetailRow] = [
-        {
-            "token": annotation["token"],
-            "sample_annotation_token": annotation["token"],
-            "seen_by": annotation["uav_seen_by"],
-            "views": seen,
-        }
-        for annotation, seen in zip(annotations, entries, strict=True)
-    ]
-    if has_agent_table(plan):
-        for row, agents in zip(rows, _agent_entries(labels), strict=True):
-            row["agents"] = agents
-    return rows
+    return cast("list[VisibilityDetailRow]", _DetailRows(labels, annotations))
+
+
+class _DetailRows(Sequence[VisibilityDetailRow]):
+    """Rows that are made as they are read: all of a scene are 20 MB of small objects, which leave memory in pieces."""
+
+    def __init__(self, labels: SceneLabels, annotations: list[SampleAnnotationRow]) -> None:
+        self._labels, self._annotations = labels, annotations
+
+    def __len__(self) -> int:
+        return len(self._annotations)
+
+    def __getitem__(self, at: Any) -> Any:
+        return list(self)[at]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __iter__(self) -> Iterator[VisibilityDetailRow]:
+        tokens, plan = _image_tokens(self._labels), self._labels.plan
+        agents = _agent_entries(self._labels) if has_agent_table(plan) else None
+        for first in range(0, len(self), _TOGETHER):
+            annotations = self._annotations[first : first + _TOGETHER]
+            for row, (annotation, seen) in enumerate(
+                zip(annotations, self._entries(first, tokens), strict=True), first
+            ):
+                made: VisibilityDetailRow = {
+                    "token": annotation["token"],
+                    "sample_annotation_token": annotation["token"],
+                    "seen_by": annotation["uav_seen_by"],
+                    "views": seen,
+                }
+                if agents is not None:
+                    made["agents"] = agents[row]
+                yield made
+
+    def _entries(self, first: int, sample_data: Sequence[Sequence[str]]) -> list[list[ViewEntry]]:
+        """Return the entries of the boxes from ``first`` on; views are sorted by their box."""
+        views, plan = self._labels.views, self._labels.plan
+        last = min(first + _TOGETHER, len(self))
+        own = slice(*np.searchsorted(views.box_row, (first, last)).tolist())
+        box_row, channels = views.box_row[own], plan.channels
+        through = {s.channel for s in plan.sensors if shutter_of(s.spec) is not None}
+        entries: list[list[ViewEntry]] = [[] for _ in range(first, last)]
+        columns = zip(
+            (box_row - first).tolist(),
+            self._labels.boxes.sample_index[box_row].tolist() if len(box_row) else (),
+            views.channel_index[own].tolist(),
+            views.visible_px[own].tolist(),
+            views.amodal_px[own].tolist(),
+            np.round(views.occlusion[own], 4).tolist(),
+            np.round(views.truncation[own], 4).tolist(),
+            views.visible_box_px[own].tolist(),
+            np.round(views.amodal_box_px[own], 2).tolist(),
+            views.shutter_px[own].tolist(),
+            views.shutter_box_px[own].tolist(),
+            strict=True,
+        )
+        for row, k, channel, visible_px, amodal_px, occlusion, truncation, visible_box, amodal_box, *shutter in columns:
+            entry: ViewEntry = {
+                "sample_data_token": sample_data[k][channel],
+                "channel": channels[channel],
+                "visible_px": visible_px,
+                "amodal_px": amodal_px,
+                "occlusion": occlusion,
+                "truncation": truncation,
+                "visible_box": visible_box if visible_px else None,
+                "amodal_box": amodal_box,
+            }
+            if channels[channel] in through:
+                shutter_px, shutter_box = shutter
+                entry |= {"shutter_px": shutter_px, "shutter_box": shutter_box if shutter_px else None}
+            entries[row].append(entry)
+        return entries
 
 
 def _agent_entries(labels: SceneLabels) -> list[list[AgentEntry]]:
