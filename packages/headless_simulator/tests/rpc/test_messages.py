@@ -1,6 +1,7 @@
 import gc
 import weakref
 from collections.abc import Callable
+from itertools import chain
 
 import msgpack
 import numpy as np
@@ -64,6 +65,14 @@ def test_a_message_of_few_bytes_a_list_is_cut_off_before_it_fills_the_memory(dat
 def test_a_length_of_thousands_of_millions_is_refused_at_its_head(head: bytes) -> None:
     with pytest.raises(ProtocolError):
         list(CARLA.messages().of(head))
+
+
+def test_bytes_that_follow_are_refused_where_they_are_too_many() -> None:
+    messages = CARLA.messages()
+    pieces = [bytes(1 << 20)] * ((CARLA.largest_bytes >> 20) + 1)
+    pieces[0] = b"\xc6" + (1 << 31).to_bytes(4, "big") + pieces[0]  # a binary of two gigabytes
+    with pytest.raises(ProtocolError):
+        list(chain.from_iterable(map(messages.of, pieces)))
 
 
 def test_what_a_client_that_left_sent_is_forgotten_at_once() -> None:
