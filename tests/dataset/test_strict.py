@@ -7,7 +7,7 @@ import pytest
 
 from tools.common.factories import UE_TO_OPTICAL, F, camera_pose_ue, make_plan, shape_of, street, ue_matrix
 from uavsim.annotate import annotate
-from uavsim.dataset import Fragment, final_paths, scene_fragment
+from uavsim.dataset import Fragment, final_paths, scene_fragment, strict_boxes
 from uavsim.dataset.vocabulary import attribute_token, category_token
 from uavsim.records.labels import SceneLabels
 from uavsim.records.recording import Recording
@@ -111,6 +111,14 @@ def test_num_lidar_pts_counts_pixels_and_is_a_plain_int(fragment: Fragment) -> N
         assert sum(view["visible_px"] for view in detail["views"]) == row["num_lidar_pts"]
         seen = {int(view["channel"][-1]) for view in detail["views"] if view["visible_px"]}
         assert sorted(seen) == row["uav_seen_by"] == detail["seen_by"]
+
+
+def test_what_cameras_see_of_boxes_is_the_same_in_pieces(fragment: Fragment, monkeypatch: pytest.MonkeyPatch) -> None:
+    together = list(fragment.rows["visibility_detail"])
+    monkeypatch.setattr(strict_boxes, "_TOGETHER", 2)
+    assert len(together) > 4
+    assert [bool(row["views"]) for row in together].count(True) > 4
+    assert list(fragment.rows["visibility_detail"]) == together
 
 
 def test_virtual_lidar_is_on_the_ground_under_drone_0(fragment: Fragment, recording: Recording) -> None:

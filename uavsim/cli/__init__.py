@@ -49,19 +49,16 @@ _HOME: Final = {  # command -> module and function; imported when the command is
 _SETTINGS: Final[dict[str, dict[str, object]]] = {
     "mock-sim": {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 }
-_APART: Final = (
-    dict.fromkeys(("events", "collaboration", "questions", "evaluate"), "benchmarks")
-    | {
-        **dict.fromkeys(("adopt", "export", "publish", "reproduce", "verify", "video"), "exports"),
-        "map": "maps",
-        "occupancy": "occupancy",
-        "view": "viewer",
-        "report": "report",
-        "replay": "replays",
-        "twins": "replays",
-    }
-    | dict.fromkeys(("doctor", "conform", "calibrate"), "probing")
-)
+_APART: Final = {
+    **dict.fromkeys(("events", "collaboration", "questions", "evaluate"), "benchmarks"),
+    **dict.fromkeys(("adopt", "export", "publish", "reproduce", "verify", "video"), "exports"),
+    **dict.fromkeys(("doctor", "conform", "calibrate"), "probing"),
+    **dict.fromkeys(("replay", "twins"), "replays"),
+    "map": "maps",
+    "occupancy": "occupancy",
+    "report": "report",
+    "view": "viewer",
+}
 """Command -> the extra of uavsim whose package brings it."""
 Register = Callable[[typer.Typer], None]
 COMMANDS: Final[Registry[Register]] = Registry("commands", {}, expects=Callable)

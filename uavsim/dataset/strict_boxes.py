@@ -121,7 +121,10 @@ def detail_rows(labels: SceneLabels, annotations: list[SampleAnnotationRow]) -> 
 
 
 class _DetailRows(Sequence[VisibilityDetailRow]):
-    """Rows that are made as they are read: all of a scene are 20 MB of small objects, which leave memory in pieces."""
+    """Rows that are made as they are read, anew each time: who changes some puts a list of its own in their place.
+
+    All of a scene are 20 MB of small objects, which leave memory in pieces.
+    """
 
     def __init__(self, labels: SceneLabels, annotations: list[SampleAnnotationRow]) -> None:
         self._labels, self._annotations = labels, annotations
