@@ -29,6 +29,7 @@ from headless_simulator.render.light import (
     TO_SUN,
     ZENITH_RGB,
 )  # fmt: skip
+from headless_simulator.render.neighbours import two_texels
 from headless_simulator.scene import (
     Float32,
     UInt8,
@@ -52,9 +53,9 @@ SPAN: Final = 16
 # full sun adds.
 (
     DEPTH, X, Y, Z, RED, GREEN, BLUE, CLEAR, SUN, GRAIN, ROUGH, ACROSS,
-    SUN_RED, SUN_GREEN, SUN_BLUE, BIAS, ROUGHNESS, UPRIGHT,
-) = (np.uint64(k * (TILE + SPAN)) for k in range(18))  # fmt: skip
-LANES: Final = 18 * (TILE + SPAN)
+    SUN_RED, SUN_GREEN, SUN_BLUE, BIAS, ROUGHNESS, UPRIGHT, BESIDE,
+) = (np.uint64(k * (TILE + SPAN)) for k in range(19))  # fmt: skip
+LANES: Final = 19 * (TILE + SPAN)
 
 
 @kernel(assume_finite=True, counts=False)
@@ -148,44 +149,52 @@ def fill(lane: Float32, first: Number, last: Number, value: Number) -> None:
 def sunlit(heights: UInt16, shadow: Float32, lane: Float32, count: Number) -> None:
     """Fill SUN: share of sunlight at each pixel, from four texels of a sheared height map, blended.
 
-    GRAIN, ROUGH and BIAS serve as scratch.
+    GRAIN, ROUGH and BIAS serve as scratch. Only the loop that looks texels up is worked on pixel by pixel.
     """
     shear_x, shear_y, from_u, from_v = shadow[0], shadow[1], shadow[2], shadow[3]
     per_m, wide, high = shadow[4], shadow[5] - _TWO, shadow[6] - _TWO
     columns = np.int32(shadow[5])
     lowest, steps = shadow[7], shadow[8]
+    whole = lane.view(np.int32)
     for i in range(count):
         z = lane[Z + i]
         u = (lane[X + i] - z * shear_x - from_u) * per_m - _HALF
         v = (lane[Y + i] - z * shear_y - from_v) * per_m - _HALF
-        lane[GRAIN + i], lane[ROUGH + i] = min(max(u, _ZERO), wide), min(max(v, _ZERO), high)
-        lane[BIAS + i] = (z - lowest + lane[BIAS + i]) * steps
-    for i in range(count):  # for itself: the loop above is worked on many pixels at once
-        u, v = lane[GRAIN + i], lane[ROUGH + i]
+        u, v = min(max(u, _ZERO), wide), min(max(v, _ZERO), high)
+        level = np.int32((z - lowest + lane[BIAS + i]) * steps)
         iu, iv = np.int32(u), np.int32(v)
-        level = np.int32(lane[BIAS + i])
-        at = np.uint32(iv * columns + iu)
-        below = np.uint32(at + np.uint32(columns))
-        a, b = np.int32(heights[at]) <= level, np.int32(heights[at + np.uint32(1)]) <= level
-        c, d = np.int32(heights[below]) <= level, np.int32(heights[below + np.uint32(1)]) <= level
-        if a == b and c == d and a == c:
-            lane[SUN + i] = _ONE if a else _ZERO
-        else:
-            fu, fv = u - _F(iu), v - _F(iv)
-            upper = (_ONE - fu if a else _ZERO) + (fu if b else _ZERO)
-            lower = (_ONE - fu if c else _ZERO) + (fu if d else _ZERO)
-            lane[SUN + i] = upper + (lower - upper) * fv
+        lane[GRAIN + i], lane[ROUGH + i] = u - _F(iu), v - _F(iv)
+        whole[BIAS + i] = level
+        whole[SUN + i] = iv * columns + iu
+    for i in range(count):
+        at = np.uint32(whole[SUN + i])
+        whole[SUN + i] = two_texels(heights, np.uint64(at))
+        whole[BESIDE + i] = two_texels(heights, np.uint64(np.uint32(at + np.uint32(columns))))
+    for i in range(count):
+        fu, fv, level = lane[GRAIN + i], lane[ROUGH + i], whole[BIAS + i]
+        here, beside = np.uint32(whole[SUN + i]), np.uint32(whole[BESIDE + i])
+        a, b = np.int32(here & np.uint32(0xFFFF)) <= level, np.int32(here >> np.uint32(16)) <= level
+        c, d = np.int32(beside & np.uint32(0xFFFF)) <= level, np.int32(beside >> np.uint32(16)) <= level
+        upper = (_ONE - fu if a else _ZERO) + (fu if b else _ZERO)
+        lower = (_ONE - fu if c else _ZERO) + (fu if d else _ZERO)
+        blended = upper + (lower - upper) * fv
+        lane[SUN + i] = _ONE if a & b & c & d else (blended if a | b | c | d else _ZERO)
 
 
 @kernel(assume_finite=True, counts=False)
 def grained(noise: UInt8, lane: Float32, count: Number) -> None:
     """Fill GRAIN, a factor on the albedo, and ROUGH, -2..2, of pixels far away, from noise that stands still in the world."""
+    whole = lane.view(np.int32)
     for i in range(count):
         upright = lane[UPRIGHT + i]
         s = lane[X + i] + upright * lane[Y + i]
         t = lane[Z + i] if upright > _ZERO else lane[Y + i]
         u, v = np.int32(s * _F(3.0) + _F(98304.0)), np.int32(t * _F(3.0) + _F(98304.0))
-        rough = (_F(noise[np.uint32(((v & _MASK) << _SHIFT) | (u & _MASK))]) - _F(128.0)) * _F(1.0 / 64.0)
+        whole[ROUGH + i] = ((v & _MASK) << _SHIFT) | (u & _MASK)
+    for i in range(count):  # for itself: the others are worked on many pixels at once
+        whole[ROUGH + i] = np.int32(noise[np.uint32(whole[ROUGH + i])])
+    for i in range(count):
+        rough = (_F(whole[ROUGH + i]) - _F(128.0)) * _F(1.0 / 64.0)
         lane[ROUGH + i] = rough
         lane[GRAIN + i] = max(_ONE + lane[ROUGHNESS + i] * _F(0.75) * rough, _F(0.25))
 
@@ -319,19 +328,31 @@ def mirror_span(
     ``scratch`` is (2, 5).
     """
     here, there = scratch[0], scratch[1]
+    sun_red, sun_green, sun_blue = light[SUN_RGB], light[SUN_RGB + 1], light[SUN_RGB + 2]
     mirror_at(lane, first, eye, normal, light, share, gloss, here)
+    red, green, blue, much, shine = here[0], here[1], here[2], here[3], here[4]
     start = first
     while start < last:
         stop = min(start + np.uint64(12), last)
         end = min(stop, last - np.uint64(1))
+        more_red, more_green, more_blue, more, more_shine = _ZERO, _ZERO, _ZERO, _ZERO, _ZERO
         if end > start:
             mirror_at(lane, end, eye, normal, light, share, gloss, there)
             step = _ONE / _F(end - start)
-            for k in range(5):
-                there[k] = (there[k] - here[k]) * step
+            more_red, more_green, more_blue = (
+                (there[0] - red) * step,
+                (there[1] - green) * step,
+                (there[2] - blue) * step,
+            )
+            more, more_shine = (there[3] - much) * step, (there[4] - shine) * step
         for i in range(start, stop):
-            mix_mirror(lane, i, light, here)
-            if end > start:
-                for k in range(5):
-                    here[k] += there[k]
+            sun = shine * lane[SUN + i]
+            lane[RED + i] += (red - lane[RED + i]) * much + sun_red * sun
+            lane[GREEN + i] += (green - lane[GREEN + i]) * much + sun_green * sun
+            lane[BLUE + i] += (blue - lane[BLUE + i]) * much + sun_blue * sun
+            red += more_red
+            green += more_green
+            blue += more_blue
+            much += more
+            shine += more_shine
         start = stop

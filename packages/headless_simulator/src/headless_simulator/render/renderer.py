@@ -24,6 +24,7 @@ from headless_simulator.render.rain import draw_rain
 from headless_simulator.render.raster import SLACK, SMALL, Int64, draw_movers, draw_static, model_frames
 from headless_simulator.render.raycast import Bounds, RayGrid, build_grid, cast_rays
 from headless_simulator.render.resolve import base_colours, mover_tables, resolve, resolve_normals
+from headless_simulator.render.scratch import Scratch
 from headless_simulator.render.shade import shade
 from headless_simulator.render.shadow import NO_FRAME, NO_HEIGHTS, ShadowMaps
 from headless_simulator.render.tiles import linear, sort_into_tiles
@@ -45,20 +46,6 @@ from headless_simulator.scene import (
     Weather,
 )
 from headless_simulator.stages import stage
-
-
-class _Scratch(threading.local):
-    """Buffers that a thread keeps between frames."""
-
-    def __init__(self) -> None:
-        self._arrays: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]] = {}
-
-    def get(self, name: str, shape: tuple[int, ...], kind: type) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
-        size = int(np.prod(shape))
-        flat = self._arrays.get(name)
-        if flat is None or flat.size < size:
-            flat = self._arrays[name] = np.empty(max(size, 1), dtype=kind)
-        return flat[:size].reshape(shape)
 
 
 class _DrawnMovers(NamedTuple):
@@ -87,7 +74,7 @@ class Renderer:
         self._models = ModelStore(models)
         self._shadows = ShadowMaps(self._scene)
         self._glows = GlowMaps(self._scene)
-        self._scratch = _Scratch()
+        self._scratch = Scratch()
         self._grid: RayGrid | None = None
         self._grid_lock = threading.Lock()
         self._tile_vertices = int(np.diff(self._scene.tile_points).max(initial=0))
@@ -198,9 +185,9 @@ class Renderer:
         camera = pack(view)
         models = self._models.pack(movers.model)
         size = view.width * view.height
-        keys: Int64 = self._scratch.get("keys", (size + SLACK,), np.int64)  # type: ignore[assignment]
+        keys = self._scratch.empty_keys(size + SLACK)
         seen: Int32 = self._scratch.get("seen", (size,), np.int32)  # type: ignore[assignment]
-        keys.fill(0)
+        starts: Int32 = self._scratch.get("starts", (size + 1,), np.int32)  # type: ignore[assignment]
         scene = self._scene
         screen: Float64 = self._scratch.get("screen", (3, self._screen_width(models)), np.float64)  # type: ignore[assignment]
         small: Float64 = self._scratch.get("small64", (SMALL, 4), np.float64)  # type: ignore[assignment]
@@ -233,16 +220,17 @@ class Renderer:
             )  # fmt: skip
         with stage("resolve"):
             resolve(
-                keys, len(scene.corners), scene.ids, scene.tag, ids, tag, seen,
+                keys, view.width, len(scene.corners), scene.ids, scene.tag, ids, tag, seen, starts,
                 image.depth_m.ravel(), image.ids.ravel(), image.tag.ravel(),
             )  # fmt: skip
+        self._scratch.emptied()
         if image.normal is not None and want_normal:
             resolve_normals(seen, len(scene.corners), scene.surface, surface, image.normal.reshape(-1, 3))
         if want_base:
             image.base_rgb = base_colours(seen, scene.surface, surface).reshape(*image.tag.shape, 3)
         if image.bgra is not None and want_bgra:
             drawn_movers = _DrawnMovers(movers, models, model, world, surface, material, owner)
-            self._shade(image, image.bgra, view, drawn_movers, light=light, signals=signals, seen=seen)
+            self._shade(image, image.bgra, view, drawn_movers, light=light, signals=signals, seen=seen, starts=starts)
 
     def _shade(
         self,
@@ -254,8 +242,9 @@ class Renderer:
         light: Light,
         signals: UInt8,
         seen: Int32,
+        starts: Int32,
     ) -> None:
-        """Colour the pixels; ``seen`` is the triangle that each of them shows."""
+        """Colour the pixels; ``seen`` is the triangle that each of them shows, ``starts`` where runs of one begin."""
         scene, movers = self._scene, drawn.movers
         lane: Float32 = self._scratch.get("lane", (LANES,), np.float32)  # type: ignore[assignment]
         small: Float32 = self._scratch.get("small", (6, 6), np.float32)  # type: ignore[assignment]
@@ -272,7 +261,7 @@ class Renderer:
             stage("shade"),
         ):
             shade(
-                image.depth_m.ravel(), seen, view.width, view.height, pack(view), len(scene.corners),
+                image.depth_m.ravel(), seen, starts, view.width, view.height, pack(view), len(scene.corners),
                 scene.surface, scene.material, lit, drawn.surface, drawn.material, drawn.owner,
                 movers.lights, light.numbers, noise_texture().ravel(), heights, shadow, glow, glow_frame, lane,
                 small, runs, words,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from headless_simulator.compiled import kernel
+from headless_simulator.render.lanes import SPAN, TILE
 from headless_simulator.render.raster import Int64
 from headless_simulator.render.tiles import srgb
 from headless_simulator.scene import Float32, Float64, Int32, UInt8, UInt32
@@ -61,40 +62,64 @@ def mover_tables(
 @kernel(counts=False)
 def resolve(
     keys: Int64,
+    width: int,
     static_count: int,
     static_ids: UInt32,
     static_tag: UInt8,
     mover_ids: UInt32,
     mover_tag: UInt8,
     seen: Int32,
+    starts: Int32,
     depth_m: Float32,
     ids: UInt32,
     tag: UInt8,
 ) -> None:
-    """Unpack the z-buffer's keys into ``seen`` (-1: sky), depth, ids and tag (flat, one entry a pixel)."""
-    for i in range(seen.shape[0]):
-        key = keys[i]
-        depth_m[i] = np.float32(1.0) / np.int32(key >> np.int64(32)).view(np.float32)
-        seen[i] = np.int32(key & np.int64(0xFFFFFFFF)) if key > 0 else np.int32(-1)
-    last = np.int32(-1)
-    id_now = np.uint32(0)
-    tag_now = np.uint8(SKY_TAG)
-    for i in range(seen.shape[0]):
-        mark = seen[i]
-        if mark != last:
-            last = mark
+    """Unpack the z-buffer's keys into ``seen`` (-1: sky), depth, ids and tag (flat, one entry a pixel), and clear them.
+
+    Args:
+        starts: (P + 1,) out, where each run of one triangle begins within a row, or a ``TILE`` of it; then the image's end.
+    """
+    size = np.uint64(seen.shape[0])
+    one, span = np.uint64(1), np.uint64(SPAN)
+    runs, done = np.uint64(0), np.uint64(0)
+    begin = np.uint64(0)
+    row_end = np.uint64(width)
+    while begin < size:
+        end = min(begin + np.uint64(TILE), row_end)
+        for i in range(begin, end):
+            key = keys[i]
+            keys[i] = np.int64(0)
+            depth_m[i] = np.float32(1.0) / np.int32(key >> np.int64(32)).view(np.float32)
+            seen[i] = np.int32(key & np.int64(0xFFFFFFFF)) if key > 0 else np.int32(-1)
+        starts[runs] = begin
+        runs += one
+        for i in range(begin + one, end):  # without a branch, which runs of all lengths would mislead
+            starts[runs] = i
+            runs += np.uint64(seen[i] != seen[i - one])
+        starts[runs] = end
+        for n in range(done, runs):
+            first, last = np.uint64(starts[n]), np.uint64(starts[n + one])
+            mark = seen[first]
             number = mark >> 1
             if mark < 0:
-                id_now = np.uint32(0)
-                tag_now = np.uint8(SKY_TAG)
+                id_now, tag_now = np.uint32(0), np.uint8(SKY_TAG)
             elif number < static_count:
-                id_now = static_ids[number]
-                tag_now = static_tag[number]
+                id_now, tag_now = static_ids[number], static_tag[number]
             else:
-                id_now = mover_ids[number - static_count]
-                tag_now = mover_tag[number - static_count]
-        ids[i] = id_now
-        tag[i] = tag_now
+                id_now, tag_now = mover_ids[number - static_count], mover_tag[number - static_count]
+            whole = ((last - first + span - one) >> np.uint64(4)) << np.uint64(4)
+            if first + whole <= size:  # what is written over the run's end is the next run's
+                for i in range(whole):
+                    ids[first + i] = id_now
+                    tag[first + i] = tag_now
+            else:
+                for i in range(first, last):
+                    ids[i] = id_now
+                    tag[i] = tag_now
+        done = runs
+        begin = end
+        if begin == row_end:
+            row_end += np.uint64(width)
 
 
 @kernel(counts=False)

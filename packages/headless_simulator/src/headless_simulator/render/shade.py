@@ -73,6 +73,7 @@ FIRST, LAST, SURFACE, NORMAL, MIRROR, GLOSS, GLOW, WARM, POOLS = 0, 1, 2, 5, 8, 
 def shade(
     depth_m: Float32,
     seen: Int32,
+    starts: Int32,
     width: Number,
     height: Number,
     camera: Float64,
@@ -109,6 +110,7 @@ def shade(
         eye[k], right[k] = camera[k], _F(camera[3 + k]) / focal
     wet, night = light[WET], light[NIGHT]
     has_shadow = shadow[4] > _ZERO
+    place = np.uint64(0)  # in starts
     over_all = wet > _ZERO or night > _ZERO  # else few runs have more to them than sun, sky and grain
     for row in range(height):
         below = _F(row) + _HALF - _F(camera[14])
@@ -126,9 +128,8 @@ def shade(
             while last < count:
                 first = last
                 mark = marks[first]
-                last += np.uint64(1)
-                while last < count and marks[last] == mark:
-                    last += np.uint64(1)
+                place += np.uint64(1)
+                last = np.uint64(starts[place]) - np.uint64(here)
                 if mark < 0:
                     sky(lane, first, last, line, right, eye[2], light, noise, mirrored[0])
                     continue
