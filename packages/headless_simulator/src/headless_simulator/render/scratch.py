@@ -1,5 +1,6 @@
 """Buffers that threads which draw keep between images."""
 
+import math
 import threading
 
 import numpy as np
@@ -16,7 +17,7 @@ class Scratch(threading.local):
 
     def get(self, name: str, shape: tuple[int, ...], kind: type) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
         """Give a buffer of what another image left, or of zeros."""
-        size = int(np.prod(shape))
+        size = math.prod(shape)
         flat = self._arrays.get(name)
         if flat is None or flat.size < size:
             flat = self._arrays[name] = np.zeros(max(size, 1), dtype=kind)
