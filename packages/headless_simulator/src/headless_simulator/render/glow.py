@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from headless_simulator.compiled import Number, kernel
-from headless_simulator.render.lanes import BLUE, GRAIN, GREEN, RED, X, Y, Z
+from headless_simulator.render.lanes import BESIDE, BIAS, BLUE, GRAIN, GREEN, RED, UPRIGHT, X, Y, Z
 from headless_simulator.render.tiles import StaticScene
 from headless_simulator.scene import STATIC_ID, TAG, Float32, Float64, Movers, UInt32
 
@@ -136,28 +136,34 @@ def add_cones(glow: Float32, frame: Float32, world: Float64, reach_m: Float64, l
 
 
 @kernel(assume_finite=True, counts=False)
-def lamplight(
-    lane: Float32,
-    first: Number,
-    last: Number,
-    glow: Float32,
-    frame: Float32,
-    surface: Float32,
-    up: Number,
-    night: Number,
-) -> None:
-    """Add lamp light to the colour of some pixels; ``up`` is the surface normal's z."""
+def look_lamps_up(lane: Float32, glow: Float32, frame: Float32, count: Number) -> None:
+    """Fill BESIDE: lamp light on level ground at each pixel's place. BIAS and UPRIGHT serve as scratch."""
+    columns = np.int32(glow.shape[1])
     wide, high = _F(glow.shape[1] - 2), _F(glow.shape[0] - 2)
+    from_x, from_y, per_m = frame[0], frame[1], frame[2]
+    flat, whole = glow.reshape(-1), lane.view(np.int32)
+    for i in range(count):
+        u = min(max((lane[X + i] - from_x) * per_m, _F(0.0)), wide)
+        v = min(max((lane[Y + i] - from_y) * per_m, _F(0.0)), high)
+        iu, iv = np.int32(u), np.int32(v)
+        lane[BIAS + i], lane[UPRIGHT + i] = u - _F(iu), v - _F(iv)
+        whole[BESIDE + i] = iv * columns + iu
+    for i in range(count):
+        fu, fv, at = lane[BIAS + i], lane[UPRIGHT + i], np.uint32(whole[BESIDE + i])
+        below = np.uint32(at + np.uint32(columns))
+        upper = flat[at] * (_F(1.0) - fu) + flat[at + np.uint32(1)] * fu
+        lower = flat[below] * (_F(1.0) - fu) + flat[below + np.uint32(1)] * fu
+        lane[BESIDE + i] = upper + (lower - upper) * fv
+
+
+@kernel(assume_finite=True, counts=False)
+def lamplight(lane: Float32, first: Number, last: Number, surface: Float32, up: Number, night: Number) -> None:
+    """Add lamp light to the colour of some pixels, of BESIDE; ``up`` is the surface normal's z."""
     facing = night * (_F(0.35) + _F(0.65) * max(up, _F(0.0)))
+    red, green, blue = surface[0], surface[1], surface[2]
     for i in range(first, last):
-        u = min(max((lane[X + i] - frame[0]) * frame[2], _F(0.0)), wide)
-        v = min(max((lane[Y + i] - frame[1]) * frame[2], _F(0.0)), high)
-        c, r = np.uint32(u), np.uint32(v)
-        fu, fv = u - _F(c), v - _F(r)
-        upper = glow[r, c] * (_F(1.0) - fu) + glow[r, c + np.uint32(1)] * fu
-        lower = glow[r + np.uint32(1), c] * (_F(1.0) - fu) + glow[r + np.uint32(1), c + np.uint32(1)] * fu
         low = min(max(_F(1.0) - (lane[Z + i] - _F(4.0)) * _F(0.2), _F(0.0)), _F(1.0))
-        light = (upper + (lower - upper) * fv) * facing * low * lane[GRAIN + i]
-        lane[RED + i] += surface[0] * light
-        lane[GREEN + i] += surface[1] * light * _F(0.82)
-        lane[BLUE + i] += surface[2] * light * _F(0.56)
+        light = lane[BESIDE + i] * facing * low * lane[GRAIN + i]
+        lane[RED + i] += red * light
+        lane[GREEN + i] += green * light * _F(0.82)
+        lane[BLUE + i] += blue * light * _F(0.56)

@@ -9,7 +9,7 @@ pixels on average, so what each triangle says is laid out along the row, and all
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -37,6 +37,8 @@ from headless_simulator.scene import (
     UInt32,
 )  # fmt: skip
 
+Triple: TypeAlias = tuple[Number, Number, Number]
+
 _F = np.float32
 _MASK = np.int32(NOISE_SIZE - 1)
 _SHIFT = np.int32(9)  # log2 of NOISE_SIZE
@@ -59,18 +61,27 @@ LANES: Final = 19 * (TILE + SPAN)
 
 
 @kernel(assume_finite=True, counts=False)
-def gradient(dz: Number, light: Float32, out: Float32) -> None:
+def three(numbers: Float32, at: int) -> Triple:
+    """Give three numbers by value: loops need not ask whether what they write changes them."""
+    return numbers[at], numbers[at + 1], numbers[at + 2]
+
+
+@kernel(assume_finite=True, counts=False)
+def gradient(dz: Number, horizon: Triple, zenith: Triple) -> Triple:
     """Colour of the sky by height alone."""
     up = max(dz, _ZERO)
     share = min(up / (up + _F(0.22)) * _F(1.22), _ONE)
-    for axis in range(3):
-        out[axis] = light[HORIZON_RGB + axis] + (light[ZENITH_RGB + axis] - light[HORIZON_RGB + axis]) * share
+    return (
+        horizon[0] + (zenith[0] - horizon[0]) * share,
+        horizon[1] + (zenith[1] - horizon[1]) * share,
+        horizon[2] + (zenith[2] - horizon[2]) * share,
+    )
 
 
 @kernel(assume_finite=True, counts=False)
 def sky_colour(dx: Number, dy: Number, dz: Number, light: Float32, noise: UInt8, out: Float32) -> None:
     """Colour of the sky in a unit direction: gradient, clouds, sun."""
-    gradient(dz, light, out)
+    out[0], out[1], out[2] = gradient(dz, three(light, HORIZON_RGB), three(light, ZENITH_RGB))
     clouds = light[CLOUDS]
     cover = _ZERO
     if clouds > _F(0.01) and dz > _F(0.02):
@@ -182,8 +193,8 @@ def sunlit(heights: UInt16, shadow: Float32, lane: Float32, count: Number) -> No
 
 
 @kernel(assume_finite=True, counts=False)
-def grained(noise: UInt8, lane: Float32, count: Number) -> None:
-    """Fill GRAIN, a factor on the albedo, and ROUGH, -2..2, of pixels far away, from noise that stands still in the world."""
+def roughened(noise: UInt8, lane: Float32, count: Number) -> None:
+    """Fill ROUGH, -2..2, from noise that stands still in the world."""
     whole = lane.view(np.int32)
     for i in range(count):
         upright = lane[UPRIGHT + i]
@@ -194,28 +205,33 @@ def grained(noise: UInt8, lane: Float32, count: Number) -> None:
     for i in range(count):  # for itself: the others are worked on many pixels at once
         whole[ROUGH + i] = np.int32(noise[np.uint32(whole[ROUGH + i])])
     for i in range(count):
-        rough = (_F(whole[ROUGH + i]) - _F(128.0)) * _F(1.0 / 64.0)
-        lane[ROUGH + i] = rough
-        lane[GRAIN + i] = max(_ONE + lane[ROUGHNESS + i] * _F(0.75) * rough, _F(0.25))
+        lane[ROUGH + i] = (_F(whole[ROUGH + i]) - _F(128.0)) * _F(1.0 / 64.0)
+
+
+@kernel(assume_finite=True, counts=False)
+def grained(lane: Float32, count: Number) -> None:
+    """Fill GRAIN, a factor on the albedo, of pixels far away."""
+    for i in range(count):
+        lane[GRAIN + i] = max(_ONE + lane[ROUGHNESS + i] * _F(0.75) * lane[ROUGH + i], _F(0.25))
 
 
 @kernel(assume_finite=True, counts=False)
 def grained_near(noise: UInt8, lane: Float32, count: Number) -> None:
     """Do what ``grained`` does where pixels may be near: there the grain is smooth, and has a second, finer one."""
     for i in range(count):
-        s = lane[X + i] + lane[UPRIGHT + i] * lane[Y + i]
-        t = lane[Z + i] if lane[UPRIGHT + i] > _ZERO else lane[Y + i]
-        u, v = np.int32(s * _F(3.0) + _F(98304.0)), np.int32(t * _F(3.0) + _F(98304.0))
-        rough = (_F(noise[np.uint32(((v & _MASK) << _SHIFT) | (u & _MASK))]) - _F(128.0)) * _F(1.0 / 64.0)
-        amplitude, detail = lane[ROUGHNESS + i], _ZERO
+        lane[GRAIN + i] = max(_ONE + lane[ROUGHNESS + i] * (_F(0.75) * lane[ROUGH + i]), _F(0.25))
+    for i in range(count):
+        amplitude = lane[ROUGHNESS + i]
         near = min(max((NEAR_M - lane[DEPTH + i]) * _F(1.0 / 12.0), _ZERO), _ONE)
         if near > _ZERO and amplitude > _ZERO:
+            rough = lane[ROUGH + i]
+            s = lane[X + i] + lane[UPRIGHT + i] * lane[Y + i]
+            t = lane[Z + i] if lane[UPRIGHT + i] > _ZERO else lane[Y + i]
             fine = (blend(noise, s * _F(24.0) + _F(98304.0), t * _F(24.0) + _F(98304.0)) - _F(128.0)) * _F(1.0 / 64.0)
             smooth = (blend(noise, s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0)) - _F(128.0)) * _F(1.0 / 64.0)
             rough += (smooth - rough) * near
-            detail = _F(0.35) * fine * near
-        lane[ROUGH + i] = rough
-        lane[GRAIN + i] = max(_ONE + amplitude * (_F(0.75) * rough + detail), _F(0.25))
+            lane[ROUGH + i] = rough
+            lane[GRAIN + i] = max(_ONE + amplitude * (_F(0.75) * rough + _F(0.35) * fine * near), _F(0.25))
 
 
 @kernel(assume_finite=True, counts=False)
@@ -276,39 +292,64 @@ def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32, count: Num
 
 
 @kernel(assume_finite=True, counts=False)
-def mirror_at(
-    lane: Float32, i: Number, eye: Float32, normal: Float32, light: Float32, share: Number, gloss: Number, out: Float32
-) -> None:
-    """Return what pixel ``i`` mirrors: ``out`` takes sky colour (3), how much of it (1), and the sun's glint (1)."""
-    vx, vy, vz = lane[X + i] - eye[0], lane[Y + i] - eye[1], lane[Z + i] - eye[2]
-    scale = _ONE / math.sqrt(vx * vx + vy * vy + vz * vz + _F(1e-9))
-    vx, vy, vz = vx * scale, vy * scale, vz * scale
+def mirrored(
+    ray: Triple, normal: Triple, horizon: Triple, zenith: Triple, to_sun: Triple, share: Number, gloss: Number
+) -> tuple[Number, Number, Number, Number, Number]:
+    """Give what a surface mirrors of the sky: its colour, how much of it, and the sun's glint.
+
+    Args:
+        ray: from the camera, of any length.
+        normal: of unit length.
+        horizon: colour of the sky there.
+        zenith: colour of the sky there.
+        to_sun: of unit length.
+        share: of light that is mirrored where the ray falls flat.
+        gloss: of the glint.
+    """
+    scale = _ONE / math.sqrt(ray[0] * ray[0] + ray[1] * ray[1] + ray[2] * ray[2] + _F(1e-9))
+    vx, vy, vz = ray[0] * scale, ray[1] * scale, ray[2] * scale
     toward = -(vx * normal[0] + vy * normal[1] + vz * normal[2])
     mx, my, mz = vx + _TWO * toward * normal[0], vy + _TWO * toward * normal[1], vz + _TWO * toward * normal[2]
-    gradient(max(mz, _ZERO), light, out)
+    red, green, blue = gradient(max(mz, _ZERO), horizon, zenith)
     dim = _ONE if mz > _ZERO else max(_ONE + mz * _F(1.5), _F(0.35))  # downwards it shows the street
     graze = _ONE - max(_ZERO, toward)
     graze = graze * graze
-    out[3] = share * (_F(0.22) + _F(0.78) * graze * graze)
-    shine = _ZERO
-    if gloss > _ZERO:
-        shine = max(_ZERO, mx * light[TO_SUN] + my * light[TO_SUN + 1] + mz * light[TO_SUN + 2])
-        shine = shine * shine
-        shine = shine * shine
-        shine = shine * shine
-        shine = shine * shine * shine * gloss
-    for axis in range(3):
-        out[axis] = out[axis] * dim
-    out[4] = shine
+    shine = max(_ZERO, mx * to_sun[0] + my * to_sun[1] + mz * to_sun[2])
+    shine = shine * shine
+    shine = shine * shine
+    shine = shine * shine
+    shine = shine * shine * shine * gloss
+    return red * dim, green * dim, blue * dim, share * (_F(0.22) + _F(0.78) * graze * graze), shine
 
 
 @kernel(assume_finite=True, counts=False)
-def mix_mirror(lane: Float32, i: Number, light: Float32, image: Float32) -> None:
-    """Lay a mirror image over one pixel."""
-    shine = image[4] * lane[SUN + i]
-    lane[RED + i] += (image[0] - lane[RED + i]) * image[3] + light[SUN_RGB] * shine
-    lane[GREEN + i] += (image[1] - lane[GREEN + i]) * image[3] + light[SUN_RGB + 1] * shine
-    lane[BLUE + i] += (image[2] - lane[BLUE + i]) * image[3] + light[SUN_RGB + 2] * shine
+def mirror_pools(
+    lane: Float32,
+    first: Number,
+    last: Number,
+    eye: Float32,
+    run_normal: Float32,
+    light: Float32,
+    wet: Number,
+    puddles: Number,
+    most: Number,
+) -> None:
+    """Darken wet pixels of one triangle, and lay the sky's mirror image over them, most where water stands: by ROUGH."""
+    horizon, zenith, to_sun, sun = (
+        three(light, HORIZON_RGB), three(light, ZENITH_RGB), three(light, TO_SUN), three(light, SUN_RGB),
+    )  # fmt: skip
+    at, normal = three(eye, 0), three(run_normal, 0)
+    dark = _ONE - _F(0.45) * wet
+    for i in range(first, last):
+        red, green, blue = lane[RED + i] * dark, lane[GREEN + i] * dark, lane[BLUE + i] * dark
+        depth = (lane[ROUGH + i] - _F(1.5) + _F(1.3) * puddles) * _F(1.6)
+        pool = max(wet * _F(0.25), most * min(max(depth, _ZERO), _ONE))
+        ray = lane[X + i] - at[0], lane[Y + i] - at[1], lane[Z + i] - at[2]
+        sky_red, sky_green, sky_blue, much, shine = mirrored(ray, normal, horizon, zenith, to_sun, pool, pool * _HALF)
+        shine = shine * lane[SUN + i]
+        lane[RED + i] = red + ((sky_red - red) * much + sun[0] * shine)
+        lane[GREEN + i] = green + ((sky_green - green) * much + sun[1] * shine)
+        lane[BLUE + i] = blue + ((sky_blue - blue) * much + sun[2] * shine)
 
 
 @kernel(assume_finite=True, counts=False)
@@ -317,27 +358,26 @@ def mirror_span(
     first: Number,
     last: Number,
     eye: Float32,
-    normal: Float32,
+    run_normal: Float32,
     light: Float32,
     share: Number,
     gloss: Number,
-    scratch: Float32,
 ) -> None:
-    """Lay the sky's mirror image over pixels of one triangle: worked out every 12 pixels, blended between.
-
-    ``scratch`` is (2, 5).
-    """
-    here, there = scratch[0], scratch[1]
-    sun_red, sun_green, sun_blue = light[SUN_RGB], light[SUN_RGB + 1], light[SUN_RGB + 2]
-    mirror_at(lane, first, eye, normal, light, share, gloss, here)
-    red, green, blue, much, shine = here[0], here[1], here[2], here[3], here[4]
+    """Lay the sky's mirror image over pixels of one triangle: worked out every 12 pixels, blended between."""
+    horizon, zenith, to_sun, sun_rgb = (
+        three(light, HORIZON_RGB), three(light, ZENITH_RGB), three(light, TO_SUN), three(light, SUN_RGB),
+    )  # fmt: skip
+    at, normal = three(eye, 0), three(run_normal, 0)
+    ray = lane[X + first] - at[0], lane[Y + first] - at[1], lane[Z + first] - at[2]
+    red, green, blue, much, shine = mirrored(ray, normal, horizon, zenith, to_sun, share, gloss)
     start = first
     while start < last:
         stop = min(start + np.uint64(12), last)
         end = min(stop, last - np.uint64(1))
         more_red, more_green, more_blue, more, more_shine = _ZERO, _ZERO, _ZERO, _ZERO, _ZERO
         if end > start:
-            mirror_at(lane, end, eye, normal, light, share, gloss, there)
+            ray = lane[X + end] - at[0], lane[Y + end] - at[1], lane[Z + end] - at[2]
+            there = mirrored(ray, normal, horizon, zenith, to_sun, share, gloss)
             step = _ONE / _F(end - start)
             more_red, more_green, more_blue = (
                 (there[0] - red) * step,
@@ -347,9 +387,9 @@ def mirror_span(
             more, more_shine = (there[3] - much) * step, (there[4] - shine) * step
         for i in range(start, stop):
             sun = shine * lane[SUN + i]
-            lane[RED + i] += (red - lane[RED + i]) * much + sun_red * sun
-            lane[GREEN + i] += (green - lane[GREEN + i]) * much + sun_green * sun
-            lane[BLUE + i] += (blue - lane[BLUE + i]) * much + sun_blue * sun
+            lane[RED + i] += (red - lane[RED + i]) * much + sun_rgb[0] * sun
+            lane[GREEN + i] += (green - lane[GREEN + i]) * much + sun_rgb[1] * sun
+            lane[BLUE + i] += (blue - lane[BLUE + i]) * much + sun_rgb[2] * sun
             red += more_red
             green += more_green
             blue += more_blue

@@ -247,7 +247,7 @@ class Renderer:
         """Colour the pixels; ``seen`` is the triangle that each of them shows, ``starts`` where runs of one begin."""
         scene, movers = self._scene, drawn.movers
         lane: Float32 = self._scratch.get("lane", (LANES,), np.float32)  # type: ignore[assignment]
-        small: Float32 = self._scratch.get("small", (6, 6), np.float32)  # type: ignore[assignment]
+        small: Float32 = self._scratch.get("small", (5, 6), np.float32)  # type: ignore[assignment]
         runs: Float32 = self._scratch.get("runs", (TILE, 13), np.float32)  # type: ignore[assignment]
         words = bgra.reshape(-1).view(np.uint32)
         glow, glow_frame = NO_GLOW, NO_GLOW_FRAME

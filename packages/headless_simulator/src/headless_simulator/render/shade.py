@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from headless_simulator.compiled import Number, kernel
-from headless_simulator.render.glow import lamplight
+from headless_simulator.render.glow import lamplight, look_lamps_up
 from headless_simulator.render.lanes import (
     ACROSS,
     BIAS,
@@ -18,7 +18,6 @@ from headless_simulator.render.lanes import (
     GREEN,
     NEAR_M,
     RED,
-    ROUGH,
     ROUGHNESS,
     SPAN,
     SUN,
@@ -33,10 +32,10 @@ from headless_simulator.render.lanes import (
     finish,
     grained,
     grained_near,
-    mirror_at,
+    mirror_pools,
     mirror_span,
-    mix_mirror,
     place_pixels,
+    roughened,
     sky_colour,
     sunlit,
 )  # fmt: skip
@@ -102,10 +101,10 @@ def shade(
         static_glow: (T,) 1 where a signal's lamp is lit; of windows, their seed.
         owner: mover's row of each mover triangle; ``lights`` its VehicleLightState bits.
         heights: shadow map, flat; ``shadow`` its frame, texels a metre 0 where there is none.
-        lane: (LANES,) scratch; ``small``: (6, 6) and ``runs``: (TILE, 13) too.
+        lane: (LANES,) scratch; ``small``: (5, 6) and ``runs``: (TILE, 13) too.
     """
     focal, cx = _F(camera[12]), _F(camera[13])
-    eye, surface, mirrored, line, right = small[0], small[1], small[2:4], small[4], small[5]
+    eye, surface, colour, line, right = small[0], small[1], small[2], small[3], small[4]
     for k in range(3):
         eye[k], right[k] = camera[k], _F(camera[3 + k]) / focal
     wet, night = light[WET], light[NIGHT]
@@ -131,7 +130,7 @@ def shade(
                 place += np.uint64(1)
                 last = np.uint64(starts[place]) - np.uint64(here)
                 if mark < 0:
-                    sky(lane, first, last, line, right, eye[2], light, noise, mirrored[0])
+                    sky(lane, first, last, line, right, eye[2], light, noise, colour)
                     continue
                 number = mark >> 1
                 facing = _ONE if mark & 1 else -_ONE
@@ -217,13 +216,16 @@ def shade(
                 sunlit(heights, shadow, lane, count)
             else:
                 fill(lane, SUN, SUN + count, _ONE)
+            roughened(noise, lane, count)
             if far:
-                grained(noise, lane, count)
+                grained(lane, count)
             else:
                 grained_near(noise, lane, count)
             coloured(lane, count)
+            if night > _ZERO:
+                look_lamps_up(lane, glow_map, glow_frame, count)
             for n in range(special):
-                overlay(lane, runs[n], eye, light, glow_map, glow_frame, mirrored)
+                overlay(lane, runs[n], eye, light)
             finish(lane, light, eye[2], out[here : here + TILE], count)
 
 
@@ -261,28 +263,17 @@ def overlay(
     run: Float32,
     eye: Float32,
     light: Float32,
-    glow_map: Float32,
-    glow_frame: Float32,
-    mirrored: Float32,
 ) -> None:
     """Add to a run what only some have: water and what it mirrors, gloss, lamps on it, light of its own."""
     first, last = np.uint64(run[FIRST]), np.uint64(run[LAST])
     surface, normal = run[SURFACE : SURFACE + 3], run[NORMAL : NORMAL + 3]
     wet, puddles, night = light[WET], light[PUDDLES], light[NIGHT]
     if wet > _ZERO and run[POOLS] > _ZERO:
-        dark = _ONE - _F(0.45) * wet
-        for i in range(first, last):
-            lane[RED + i] *= dark
-            lane[GREEN + i] *= dark
-            lane[BLUE + i] *= dark
-            depth = (lane[ROUGH + i] - _F(1.5) + _F(1.3) * puddles) * _F(1.6)
-            pool = max(wet * _F(0.25), run[POOLS] * min(max(depth, _ZERO), _ONE))
-            mirror_at(lane, i, eye, normal, light, pool, pool * _HALF, mirrored[0])
-            mix_mirror(lane, i, light, mirrored[0])
+        mirror_pools(lane, first, last, eye, normal, light, wet, puddles, run[POOLS])
     elif run[MIRROR] > _ZERO:
-        mirror_span(lane, first, last, eye, normal, light, run[MIRROR], run[GLOSS], mirrored)
+        mirror_span(lane, first, last, eye, normal, light, run[MIRROR], run[GLOSS])
     if night > _ZERO:
-        lamplight(lane, first, last, glow_map, glow_frame, surface, normal[2], night)
+        lamplight(lane, first, last, surface, normal[2], night)
         warm = run[WARM]
         if warm > _ZERO:
             for i in range(first, last):
