@@ -91,7 +91,7 @@ def plan(
             raise InputError(f"--forecast needs the package uavsim-probing: {install_line('probing')}")
         FORECASTS.pick("flown")(request, as_json=as_json)
         return
-    from uavsim.plan import numbering, plan_scenes  # scipy takes a moment to import
+    from uavsim.plan import numbering, plan_scenes
 
     given = _roads(xodr) if xodr is not None else []
     plans = plan_scenes(

@@ -26,7 +26,7 @@ def airsim_settings(
     client: Annotated[Literal["airsim", "cosys"], typer.Option(help="whose server reads it")] = "airsim",
 ) -> None:
     """Write AirSim's settings.json for a formation and rig."""
-    from uavsim.plan import plan_scenes  # scipy takes a moment to import
+    from uavsim.plan import plan_scenes
     from uavsim.simulate.airsim.settings import airsim_settings as settings_of
 
     plan = plan_scenes(dataset, town=town)[0]

@@ -7,6 +7,7 @@ from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.plan import shapes
 from uavsim.plan.path import FlightPath
+from uavsim.plan.splines import monotone
 from uavsim.records.plan import SwarmTrajectory
 from uavsim.typing import FloatArray
 
@@ -27,12 +28,10 @@ def _glided(formation: Formation, keys: FloatArray, time_s: FloatArray) -> Float
     """Interpolate (keyframes, ...) values over (K,) times: smooth, and never beyond the two values around."""
     if len(keys) == 1:
         return np.repeat(keys, len(time_s), axis=0)
-    from scipy.interpolate import PchipInterpolator  # takes long to import: a typo is reported without it
-
     at_s = np.array([keyframe.time_s for keyframe in formation.keyframes])
     still_s = np.concatenate([[at_s[0] - 1.0], at_s, [at_s[-1] + 1.0]])  # standing before and after: no jump in speed
-    glide = PchipInterpolator(still_s, np.concatenate([keys[:1], keys, keys[-1:]]), axis=0)
-    return np.asarray(glide(np.clip(time_s, at_s[0], at_s[-1])))
+    glide = monotone(still_s, np.concatenate([keys[:1], keys, keys[-1:]]))
+    return glide(np.clip(time_s, at_s[0], at_s[-1]))
 
 
 def fly_swarm(
