@@ -114,7 +114,7 @@ def _column(numbers: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def _solved(lower: FloatArray, diagonal: FloatArray, upper: FloatArray, right: FloatArray) -> FloatArray:
-    """Solve for (N, C): row i has ``lower[i]``, ``diagonal[i]``, ``upper[i]``, the larger pivot of two first (LAPACK: gtsv)."""
+    """Solve for (N, C): a row has ``lower``, ``diagonal``, ``upper``; the larger pivot of two first (LAPACK: gtsv)."""
     below, on, above, found = lower[1:].copy(), diagonal.copy(), upper[:-1].copy(), right.copy()
     second = np.zeros(len(on))  # above ``above``, where rows were exchanged
     for i in range(len(on) - 1):
