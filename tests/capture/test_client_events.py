@@ -8,6 +8,7 @@ import pytest
 from uavsim.capture import client_events
 from uavsim.capture.client_events import (
     ClientReady,
+    ConnectCommand,
     Failure,
     FlyCommand,
     ProbeCommand,
@@ -37,7 +38,11 @@ def test_events_there_and_back(event) -> None:
     assert parse_event(to_line(event).encode()) == event
 
 
-@pytest.mark.parametrize("command", [ProbeCommand(), FlyCommand("p", "o"), QuitCommand()], ids=lambda c: c.cmd)
+@pytest.mark.parametrize(
+    "command",
+    [ConnectCommand({"carla": "h:1"}), ProbeCommand(), FlyCommand("p", "o"), QuitCommand()],
+    ids=lambda c: c.cmd,
+)
 def test_commands_there_and_back(command) -> None:
     assert parse_command(to_line(command)) == command
 

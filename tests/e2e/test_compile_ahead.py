@@ -82,7 +82,7 @@ def test_what_still_compiles_ends_with_the_client(monkeypatch: pytest.MonkeyPatc
         f"import os, time; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(600)",
     ]
     monkeypatch.setattr("uavsim.annotate.compile_ahead._is_kept", lambda: False)
-    monkeypatch.setattr("uavsim.annotate.compile_ahead.python_command", lambda _: sleeper)
+    monkeypatch.setattr("uavsim.annotate.compile_ahead.python_command", lambda *_: sleeper)
     with CompileAhead():
         end = time.monotonic() + 30
         while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():

@@ -6,7 +6,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -65,30 +65,37 @@ def test_after_a_crash_the_next_scene_finds_a_new_client(tmp_path: Path, port: i
     one.close()
 
 
-def test_what_a_client_runs_is_compiled_while_its_simulator_compiles(
-    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+def of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ensure: Callable[[], dict[str, str]]) -> SimulatorSlot:
+    """Return a slot of a simulator that the run starts; its client leaves a mark where its worker begins."""
+    words = [sys.executable, str(FAKE), "good", str(tmp_path / "client-began")]
+    one = SimulatorSlot(
+        SimulatorConfig(), run=RUN, topology="carla", name="s", logs=tmp_path, home=tmp_path, command=lambda **_: words
+    )
+    monkeypatch.setattr(one.simulator, "ensure", ensure)
+    return one
+
+
+def test_a_client_starts_while_its_simulator_comes_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def up_after_the_client() -> dict[str, str]:
+        while not (tmp_path / "client-began").exists():
+            time.sleep(0.01)
+        return {"carla": "127.0.0.1:1"}
+
+    one = of_ours(tmp_path, monkeypatch, up_after_the_client)
+    assert one.ready().map_name == "Town10HD"
+    one.close()
+
+
+def test_of_a_simulator_that_does_not_come_up_no_client_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = slot(tmp_path, port)
-    ensure = one.simulator.ensure
-    reported: list[str] = []
-    one.simulator.say = reported.append
-    compiles = [sys.executable, "-S", "-c", f"open({str(tmp_path / 'compiled')!r}, 'a').write('once ')"]
-    monkeypatch.setattr("uavsim.supervise.simulator_slot.python_command", lambda *_, **__: compiles)
-    one.ready()
-    assert not (tmp_path / "compiled").exists()  # nor does the simulator
-    one.close()
+    def never_up() -> dict[str, str]:
+        raise SimulatorLost("it died")
 
-    def compiling() -> dict[str, str]:
-        one.simulator.say("s: the first start compiles")
-        one.simulator.say("s: compiling: half of it")
-        return ensure()
-
-    monkeypatch.setattr(one.simulator, "ensure", compiling)
-    one.ready()
-
-    assert (tmp_path / "compiled").read_text() == "once "
-    assert reported == ["s: the first start compiles", "s: compiling: half of it"]
-    one.close()
+    one = of_ours(tmp_path, monkeypatch, never_up)
+    with pytest.raises(SimulatorLost, match="it died"):
+        one.ready()
+    assert one._client is None
 
 
 def test_a_client_that_was_killed_between_scenes_leaves_no_pipe_open(tmp_path: Path, port: int) -> None:

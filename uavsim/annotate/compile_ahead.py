@@ -27,6 +27,7 @@ from uavsim.memory import collect_seldom
 from uavsim.simulate.ports import Heartbeat
 
 _PHASE: Final = "compile"
+_VALIDATORS: Final = "uavsim.validate.image_kernels"  # else each of its processes would compile them
 _LONGEST_S: Final = 300.0  # then the client compiles it itself
 _REPORT_EVERY_S: Final = 0.5
 _SIDE_PX: Final = 16
@@ -42,7 +43,7 @@ class CompileAhead:
         if not _is_kept():
             with contextlib.suppress(OSError):  # no process to be had: it is compiled where it is called
                 self._process = subprocess.Popen(
-                    python_command("uavsim.annotate.compile_ahead"),
+                    python_command("uavsim.annotate.compile_ahead", _VALIDATORS),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,

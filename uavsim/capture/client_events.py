@@ -1,6 +1,7 @@
 """Messages between client process and supervisor: one JSON object a line, a typed record on both sides.
 
-    commands   {"cmd": "probe"}  {"cmd": "fly", "plan": FILE, "out": FOLDER}  {"cmd": "quit"}
+    commands   {"cmd": "connect", "endpoints": {NAME: "HOST:PORT"}}, the first one to a worker without ``--endpoint``
+               {"cmd": "probe"}  {"cmd": "fly", "plan": FILE, "out": FOLDER}  {"cmd": "quit"}
     events     {"event": "ready", "protocol", "client", "server", "map_name"}
                {"event": "heartbeat", "phase": connect|compile|load|spawn|swarm|warmup|fly, "tick": n}
                {"event": "sample", "scene", "sample", "samples", "images"}
@@ -24,6 +25,14 @@ from uavsim.files.parse import parse_json
 
 PROTOCOL: Final = 1
 """Rises when a field that this side needs is added, or one changes its meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectCommand:
+    """Connect to these servers, ``HOST:PORT`` by name."""
+
+    endpoints: dict[str, str]
+    cmd: Literal["connect"] = "connect"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +134,7 @@ class UnknownEvent:
     fields: dict[str, object] = field(default_factory=dict)
 
 
-Command = ProbeCommand | FlyCommand | QuitCommand
+Command = ConnectCommand | ProbeCommand | FlyCommand | QuitCommand
 KnownEvent = ClientReady | Progress | SampleTaken | Woken | SceneFlown | Failure
 ClientEvent = KnownEvent | UnknownEvent
 

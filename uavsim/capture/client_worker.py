@@ -19,11 +19,13 @@ from uavsim.annotate.measure import SceneMeasurement
 from uavsim.capture.client_events import (
     PROTOCOL,
     ClientReady,
+    ConnectCommand,
     Failure,
     FlyCommand,
     KnownEvent,
     ProbeCommand,
     Progress,
+    QuitCommand,
     SampleTaken,
     SceneFlown,
     Woken,
@@ -31,6 +33,7 @@ from uavsim.capture.client_events import (
     to_line,
 )
 from uavsim.capture.record import record_scene
+from uavsim.config.backends import backend_of
 from uavsim.errors import InputError, SimulatorLost, StorageError, SystemFailure, UavsimError
 from uavsim.images.start import do_without_blas
 from uavsim.memory import collect_seldom, give_back_freed_memory
@@ -38,7 +41,7 @@ from uavsim.records.codec import unpack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.simulate.hang_watch import HangWatch, ReportsFrame
 from uavsim.simulate.ports import Endpoint, Heartbeat
-from uavsim.simulate.session import Session, open_session
+from uavsim.simulate.session import Session, open_session, ports_of
 
 __all__ = ["main", "serve"]
 
@@ -180,8 +183,21 @@ def endpoints_of(words: Sequence[str]) -> dict[str, Endpoint]:
     return endpoints
 
 
+def _reported_endpoints(topology: str, commands: TextIO) -> dict[str, Endpoint]:
+    """Wait for the first command, which names the servers: they come up while this process imports their clients.
+
+    Raises:
+        InputError: it is another one, or none.
+    """
+    ports_of(backend_of(topology))
+    command = parse_command(commands.readline() or to_line(QuitCommand()))
+    if not isinstance(command, ConnectCommand):
+        raise InputError("no command said where the servers are")
+    return {name: Endpoint.parse(address, what=name) for name, address in command.endpoints.items()}
+
+
 def main() -> None:
-    """``python -m uavsim.capture.client_worker --topology T --endpoint carla=HOST:PORT [--endpoint airsim=...]``."""
+    """``python -m uavsim.capture.client_worker --topology T [--endpoint carla=HOST:PORT] [--endpoint airsim=...]``."""
     parser = argparse.ArgumentParser(
         prog="uavsim-client-worker", description=__doc__.splitlines()[0] if __doc__ else None
     )
@@ -194,7 +210,8 @@ def main() -> None:
     collect_seldom()
 
     def connect() -> Session:
-        return open_session(options.topology, endpoints_of(options.endpoint))
+        named = endpoints_of(options.endpoint) or _reported_endpoints(options.topology, sys.stdin)
+        return open_session(options.topology, named)
 
     with CompileAhead() as ahead:
         code = serve(sys.stdin, events, connect=connect, compiled=ahead.wait)

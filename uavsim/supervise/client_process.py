@@ -23,6 +23,7 @@ from uavsim.capture.client_events import (
     ClientEvent,
     ClientReady,
     Command,
+    ConnectCommand,
     Failure,
     FlyCommand,
     ProbeCommand,
@@ -76,7 +77,7 @@ def client_command(*, topology: str, endpoints: Mapping[str, str], python: str) 
 
     Args:
         topology: a backend of ``config/backends.py``.
-        endpoints: ``HOST:PORT`` of its servers, by their names.
+        endpoints: ``HOST:PORT`` of its servers, by their names; none: ``ClientProcess.connect`` says them later.
         python: the interpreter that has its clients.
     """
     where = [word for name, address in endpoints.items() for word in ("--endpoint", f"{name}={address}")]
@@ -136,6 +137,10 @@ class ClientProcess:
     def core_s(self) -> float:
         """Processor seconds of the client so far."""
         return core_s(self._process.child_pid)
+
+    def connect(self, endpoints: Mapping[str, str]) -> None:
+        """Say where its servers are, which came up after its own start."""
+        self._send(ConnectCommand(dict(endpoints)))
 
     def wait_ready(self) -> ClientReady:
         """Wait until the client process is connected.

@@ -6,20 +6,19 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 from uavsim.capture.client_events import ClientEvent, ClientReady, SceneFlown
 from uavsim.config.backends import backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
-from uavsim.environment import python_command
 from uavsim.errors import SimulatorLost, SystemFailure, UavsimError
 from uavsim.files.logs import tail_of
-from uavsim.supervise.client_process import ClientProcess, Deadlines, client_command, client_environment
+from uavsim.supervise.client_process import ClientProcess, Deadlines, client_command
 from uavsim.supervise.health import MIN_FREE_GPU_MB, Pace, free_gpu_mb
-from uavsim.supervise.process import GuardedProcess, core_s
+from uavsim.supervise.process import core_s
 from uavsim.supervise.simulator import Simulator
 
 __all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool"]
@@ -27,8 +26,6 @@ __all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool"]
 T = TypeVar("T")
 _SLOT_ATTEMPTS = 3
 _POLL_S = 0.1
-_COMPILE_S = 300.0  # then they compile it themselves
-_VALIDATORS = "uavsim.validate.image_kernels"  # else each of its processes would
 _TIDY_S = 60.0  # a client process that leaves takes its actors with it; on a busy server that is some hundred calls
 
 
@@ -87,9 +84,25 @@ class SimulatorSlot:
         self._stop_client(grace_s=0)  # one that died between two scenes has pipes that are open
         fresh = self.simulator.is_ours and self.simulator.pid is None
         python = self.simulator.config.client_python or self._backend.python
-        endpoints = self._ensured(python)
+        early = (
+            fresh and not python
+        )  # both import for most of a second; another interpreter's worker may be an older one
+        client = self._started_client(python) if early else None
+        try:
+            endpoints = self.simulator.ensure()
+        except UavsimError:
+            self._stop_client(grace_s=0)
+            raise
         self.simulator_starts += fresh
-        self._client = ClientProcess(
+        if client is None:
+            client = self._started_client(python, endpoints)
+        else:
+            self._guarded(lambda: client.connect(endpoints))
+        self.client_facts = self._guarded(client.wait_ready)
+        return self.client_facts
+
+    def _started_client(self, python: str, endpoints: Mapping[str, str] = MappingProxyType({})) -> ClientProcess:
+        self._client = client = ClientProcess(
             self._command(topology=self._backend.topology, endpoints=endpoints, python=python),
             log=self._client_log,
             deadlines=Deadlines(**self._run.deadlines.model_dump()),
@@ -97,33 +110,8 @@ class SimulatorSlot:
         )
         self.client_starts += 1
         if self.simulator.ending.is_set():  # between its start and this line: nobody else saw it
-            self._client.kill()
-        self.client_facts = self._guarded(self._client.wait_ready)
-        return self.client_facts
-
-    def _ensured(self, python: str) -> dict[str, str]:
-        """Bring the simulator up; while it compiles, as an account's first does, so does what client and validator run."""
-        say, started = self.simulator.say, ExitStack()
-        ahead: list[GuardedProcess] = []
-
-        def compiles(line: str) -> None:
-            say(line)
-            if not ahead:
-                command = python_command("uavsim.annotate.compile_ahead", _VALIDATORS, python=python)
-                env = client_environment(self._home)
-                ahead.append(started.enter_context(GuardedProcess(command, log=self._client_log, env=env)))
-
-        self.simulator.say = compiles
-        try:
-            with started:
-                endpoints = self.simulator.ensure()
-                end = time.monotonic() + _COMPILE_S
-                while ahead and not self.simulator.ending.is_set() and time.monotonic() < end:
-                    if ahead[0].wait(_POLL_S) is not None:
-                        break
-                return endpoints
-        finally:
-            self.simulator.say = say
+            client.kill()
+        return client
 
     def fly(self, plan: Path, *, out: Path, town: str, on_event: Callable[[ClientEvent], None]) -> SceneFlown:
         """Fly one scene; after an error the slot is torn down as far as needed and may be used further.
@@ -161,8 +149,8 @@ class SimulatorSlot:
             client.kill()
 
     def close(self) -> None:
-        """End client process and simulator."""
-        self._stop_client(grace_s=5.0 if self.simulator.is_ours else _TIDY_S)
+        """End client process and simulator; a client whose simulator ends, too, has nothing to tidy."""
+        self._stop_client(grace_s=0 if self.simulator.is_ours else _TIDY_S)
         self.simulator.stop()
 
     def _guarded(self, act: Callable[[], T]) -> T:
@@ -184,7 +172,7 @@ class SimulatorSlot:
         if client is not None and (heavy or client.scenes_flown >= self._run.client_recycle_scenes):
             self._stop_client(grace_s=_TIDY_S)
         if self.simulator.due_for_recycling or self._is_ill():
-            self._stop_client(grace_s=5.0)
+            self._stop_client(grace_s=0)
             self.pace.forget()
             self.simulator.stop()
 
