@@ -5,8 +5,9 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import partial
 from types import FrameType
 from typing import Final
 
@@ -25,6 +26,7 @@ from uavsim.run.threads import Threads
 from uavsim.store.commit import committed_bytes
 from uavsim.store.journal import redact
 from uavsim.terminal import Screen, count, counts, line
+from uavsim.validate.ahead import read_ahead
 
 __all__ = ["generate"]
 
@@ -61,12 +63,14 @@ def generate(request: Request, *, console: Screen) -> Result:
         opening = time.monotonic()
         kept = account_address() if named is None and ready.to_fly else None
         if not ready.to_fly or (named is None and kept is None and is_short(request.run_config(), len(ready.to_fly))):
-            begin_import("uavsim.validate.image_measurements")  # half a second: the simulators start meanwhile
             context = stack.enter_context(opened(ready, console=console))
+            _begin(read_ahead)  # client and simulator now wait for each other more than they work
             summary = execute(context, Threads(context))
         else:
             own = stack.enter_context(server.OwnServer()) if named is None and kept is None else None
-            begin_import("uavsim.flows.dataset")  # with it Prefect, for seconds: the simulators start meanwhile
+            _begin(
+                partial(importlib.import_module, "uavsim.flows.dataset")
+            )  # with it Prefect, for seconds: the simulators start meanwhile
             context = stack.enter_context(opened(ready, console=console))
             address = own.wait() if own is not None else kept
             stack.enter_context(_shown(address, console) if address is not None else client.use_api(named or ""))
@@ -115,14 +119,14 @@ def _through_prefect(context: RunContext) -> Summary:
         ) from error
 
 
-def begin_import(module: str) -> None:
-    """Import a module in a thread of its own; who needs it imports it again, and waits or sees the error there."""
+def _begin(work: Callable[[], object]) -> None:
+    """Import or read in a thread of its own; who needs it does so again, and waits or sees the error there."""
 
-    def work() -> None:
+    def begun() -> None:
         with suppress(Exception):
-            importlib.import_module(module)
+            work()
 
-    threading.Thread(target=work, name=f"import {module}", daemon=True).start()
+    threading.Thread(target=begun, name="ahead", daemon=True).start()
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -191,8 +192,10 @@ def finish_dataset(request: Request, *, step: Step, further: Mapping[str, JsonDi
     for name, settings in further.items():
         label = partial(FURTHER_LABELS.pick(name).label, output.root, settings)
         step(name, label)
-    page = step("contact-sheet", lambda: sheet(output.root, versions=versions))
-    validation = step("validate", lambda: validate(output.root, pixels=request.pixels)) if request.check else None
+    with ThreadPoolExecutor(1, thread_name_prefix="contact-sheet") as beside:
+        drawn = beside.submit(sheet, output.root, versions=versions)
+        validation = step("validate", lambda: validate(output.root, pixels=request.pixels)) if request.check else None
+        page = step("contact-sheet", drawn.result)
     return Finished(versions=tuple(versions), validation=validation, contact_sheet=page)
 
 

@@ -1,6 +1,7 @@
 """Everything that the checks look at, gathered once: geometry in the map and what was measured in the images."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
@@ -83,7 +84,7 @@ def gather(data: DataSet, *, pixels: bool, workers: int) -> Evidence:
     masks = _mask_files(data)
     ids = data["sample_annotation"].get("uav_instance_id")
     tasks = _tasks(data, boxes, cameras, track, masks if ids is not None else {}, pixels=pixels)
-    looks = tuple(look for found in _run(tasks, workers if len(rows) >= _POOL_FROM_IMAGES else 1) for look in found)
+    looks = tuple(look for found in _run(tasks, workers, threads=len(rows) < _POOL_FROM_IMAGES) for look in found)
     has_masks = pixels and ids is not None and bool(masks)
     return Evidence(data, boxes, cameras, looks, track, _pairs(looks), has_masks, pixels)
 
@@ -158,8 +159,8 @@ def _ignored_px(data: DataSet) -> dict[int, IntArray]:
     return dict(zip(rows.tolist(), np.split(boxes[usable].astype(np.int64), begins[1:]), strict=False))
 
 
-def _run(tasks: Iterator[TrackTask], workers: int) -> Iterator[list[FrameLook]]:
-    """Run tasks in order with a bounded number of them in flight.
+def _run(tasks: Iterator[TrackTask], workers: int, *, threads: bool) -> Iterator[list[FrameLook]]:
+    """Run tasks in order, with a bounded number of them in flight; few images in threads: processes take longer to start.
 
     Raises:
         SystemFailure: a process died.
@@ -168,7 +169,11 @@ def _run(tasks: Iterator[TrackTask], workers: int) -> Iterator[list[FrameLook]]:
         look_at_track,  # compiled code, which only those need who look at images
     )
 
-    yield from in_order(look_at_track, tasks, workers=workers)
+    if not threads:
+        yield from in_order(look_at_track, tasks, workers=workers)
+        return
+    with ThreadPoolExecutor(workers, thread_name_prefix="look") as pool:
+        yield from pool.map(look_at_track, tasks)
 
 
 def _pairs(looks: tuple[FrameLook, ...]) -> Pairs:

@@ -49,6 +49,7 @@ class _Edges:
     b: IntArray
 
 
+@np.errstate(all="ignore")  # as the validator's own: threads and processes have theirs
 def look_at_track(task: TrackTask) -> list[FrameLook]:
     """Measure every frame of one camera."""
     if not task.pixels:
