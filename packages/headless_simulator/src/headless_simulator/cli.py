@@ -95,24 +95,33 @@ class _Renderers:
     """
 
     def __init__(self, models: ModelLibrary, *, late: bool) -> None:
-        self._models, self._late = models, late
+        self.models = models
+        self._late, self._listens = late, False
         self._kept: dict[int, tuple[Town, LateRenderer]] = {}
         self._lock = threading.Lock()
-        if not late:  # compiled code is read from disk now, not under a client's deadline
-            Renderer(one_triangle(), models).warm_up_images()
-        threading.Thread(target=self._prepare_sensors, daemon=True).start()
 
-    def _prepare_sensors(self) -> None:
+    def prepare(self) -> None:
+        """Make the first town's renderer and read compiled code from disk, while the first client connects."""
+        self._listens = True
+        threading.Thread(target=self._prepare, daemon=True).start()
+
+    def _prepare(self) -> None:
+        if not self._late:
+            with self._lock:
+                first = [renderer for _, renderer in self._kept.values()]
+            for renderer in first:
+                renderer.made()
+            Renderer(one_triangle(), self.models).warm_up_images()
         compile_aside("sensors")
         if not self._late:
-            Renderer(one_triangle(), self._models).warm_up_sensors()
+            Renderer(one_triangle(), self.models).warm_up_sensors()
 
     def __call__(self, town: Town) -> LateRenderer:
         with self._lock:
             kept = self._kept.pop(id(town.mesh), None)
             if kept is None:
-                kept = (town, LateRenderer(lambda: Renderer(town.mesh, self._models, town.signals)))
-                if not self._late:
+                kept = (town, LateRenderer(lambda: Renderer(town.mesh, self.models, town.signals)))
+                if self._listens and not self._late:
                     kept[1].made()
             self._kept[id(town.mesh)] = kept
             while len(self._kept) > _MOST_RENDERERS:
@@ -163,7 +172,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             town = library.open_file(options.xodr) if options.xodr else library.town(options.town)
             ahead.wait(stop=stop)
         note_late_compilation()
-        carla, airsim = _servers(options, town, library, faults, settings)
+        renderers = _Renderers(ModelLibrary(), late=options.render == "flat")
+        carla, airsim = _servers(options, town, library, faults, settings, renderers=renderers)
     except (ClientError, ValueError, OSError) as problem:
         note(str(problem))
         sys.exit(2)
@@ -173,6 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     collect_seldom()
     sys.stdout.write(json.dumps(ports) + "\n")
     sys.stdout.flush()
+    renderers.prepare()
     stop.wait()
     for report in (carla.report(), airsim.report() if airsim is not None else "", faults.report()):
         if report:
@@ -190,10 +201,15 @@ def _listen(option: str, start: Callable[[], int]) -> int:
 
 
 def _servers(
-    options: argparse.Namespace, town: Town, library: TownLibrary, faults: Faults, settings: AirSimSettings
+    options: argparse.Namespace,
+    town: Town,
+    library: TownLibrary,
+    faults: Faults,
+    settings: AirSimSettings,
+    *,
+    renderers: _Renderers,
 ) -> tuple[CarlaServer, AirSimServer | None]:
-    models = ModelLibrary()
-    renderers = _Renderers(models, late=options.render == "flat")
+    models = renderers.models
     world = World(town, models=models, renderer_of=renderers)
     rules = EngineRules(waits_for_tick=options.merged_engine == "carla" and not options.separate_worlds)
     world.game_thread = GameThread(rules.assuming(options.merged_assume))
