@@ -17,6 +17,7 @@ from uavsim.records.modalities import INSTANCE, LIDAR, LIDAR_INSTANCE, Modality
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.registry import Named
 from uavsim.simulate.ports import Reading, SensorPose
+from uavsim.typing import UInt8Array, UInt16Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +92,7 @@ class BoundMasks:
 
     def prove(self, taken: Sequence[Taken], states: ActorStates, *, spread: Spread) -> dict[str, dict[str, Any]]:
         """See ``Proof``."""
-        masks = spread(lambda each: mask_pixels.split(each.reading.data), taken)
+        masks = spread(_parts, taken)
         views = [
             MaskView(each.pose, each.pose.sensor.spec.camera.rendered.intrinsic, *mask)
             for each, mask in zip(taken, masks, strict=True)
@@ -99,6 +100,11 @@ class BoundMasks:
         self._binder.learn(views, states, spread=spread)
         bound = spread(self._binder.bound, views)
         return {each.pose.channel: {INSTANCE: mask} for each, mask in zip(taken, bound, strict=True)}
+
+
+def _parts(each: Taken) -> tuple[UInt16Array, UInt8Array]:
+    data = each.reading.data
+    return data if isinstance(data, tuple) else mask_pixels.split(data)
 
 
 class OwnedPoints:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState
 from uavsim.records.road_map import Building
 from uavsim.records.sensors import Agent, Sensor
-from uavsim.typing import AnyArray, FloatArray
+from uavsim.typing import FloatArray
 
 __all__ = [
     "Endpoint",
@@ -97,13 +97,13 @@ class Reading:
 
     Attributes:
         modality: name of it; ``records/modalities.py`` says what its array holds.
-        data: an image (H, W) or (H, W, K), a cloud or a list (N, K), as the modality has it.
+        data: an image (H, W) or (H, W, K), a cloud or a list (N, K), as the modality has it; of a mask also ids and tags.
         owner: whatever keeps ``data`` alive.
     """
 
     channel: str
     modality: str
-    data: AnyArray
+    data: Any
     owner: object = None
 
 

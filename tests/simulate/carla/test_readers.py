@@ -1,11 +1,15 @@
 """Measurements of CARLA's client, worked out on paper."""
 
 import struct
+import weakref
+from typing import Any, cast
 
+import carla
 import numpy as np
 
 from uavsim.records.radar import RadarParams
 from uavsim.simulate.carla import radar, readers
+from uavsim.simulate.carla.inbox import Inbox
 
 
 def test_semantic_tags_are_the_red_channel() -> None:
@@ -48,3 +52,27 @@ def test_radar_rays_turn_to_the_right_and_up() -> None:
     asked = RadarParams(10.0, 6000, 60.0, 20.0, 1)
     assert radar.RADAR.fault(Measurement(), asked, {}) == ""
     assert "sees 10.0 m far" in radar.RADAR.fault(Measurement(), RadarParams(9.0, 6000, 60.0, 20.0, 1), {})
+
+
+def test_a_mask_is_copied_and_its_image_let_go() -> None:
+    """A measurement that is held when the next one comes takes libcarla memory for good."""
+
+    class Image:
+        frame, timestamp, transform, width, height, fov = 7, 0.35, "where", 2, 1, 90.0
+        raw_data = bytes([1, 2, 14, 255, 3, 0, 24, 255])  # ids' high byte is blue, low byte green; red is the tag
+
+    image = Image()
+    gone = weakref.ref(image)
+    inbox = Inbox()
+    inbox.expect(7)
+    inbox.put(0, cast("carla.SensorData", image), copy=readers.INSTANCE.copy)
+    del image
+
+    assert gone() is None
+    found = inbox.get(timeout_s=1)
+    assert found is not None
+    mask: Any = found[1]
+    ids, tags = readers.INSTANCE.read(mask)
+    assert (ids.tolist(), tags.tolist()) == ([[0x0102, 0x0300]], [[14, 24]])
+    assert (mask.frame, mask.timestamp, mask.transform) == (7, 0.35, "where")
+    assert (mask.width, mask.height, mask.fov) == (2, 1, 90.0)

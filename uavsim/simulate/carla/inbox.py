@@ -3,6 +3,7 @@
 import queue
 import time
 from collections.abc import Callable, Collection
+from typing import Any
 
 import carla
 
@@ -26,10 +27,12 @@ class Inbox:
         self._closed = False
         self.sent: set[int] = set()
 
-    def put(self, index: int, measurement: carla.SensorData) -> None:
-        """Take what a sensor sent; called in libcarla's threads."""
+    def put(
+        self, index: int, measurement: carla.SensorData, *, copy: Callable[[Any], Any] = lambda taken: taken
+    ) -> None:
+        """Take what a sensor sent, or a copy of it; called in libcarla's threads."""
         if not self._closed and self._frame in (None, measurement.frame):
-            self._arrived.put((index, measurement))
+            self._arrived.put((index, copy(measurement)))
 
     def expect(self, frame: int) -> None:
         """Return the tick's number."""

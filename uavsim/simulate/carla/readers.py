@@ -12,10 +12,10 @@ import carla
 import numpy as np
 
 from uavsim.errors import MissedTick
-from uavsim.images import events, points
+from uavsim.images import events, mask_pixels, points
 from uavsim.images.points import Returns
 from uavsim.records.sensors import CameraParams, LidarParams
-from uavsim.typing import AnyArray
+from uavsim.typing import AnyArray, UInt8Array, UInt16Array
 
 __all__ = ["CarlaReader", "Memory", "bgra", "camera_reader"]
 
@@ -37,19 +37,40 @@ class CarlaReader:
         blueprint: what is spawned.
         attributes: parameters -> attributes of the blueprint.
         fault: measurement, parameters, memory of the sensor -> what shows that it is not the one asked for; "" when nothing.
-        read: measurement -> the array as captured.
+        read: measurement, or its copy -> the array as captured; of a mask its ids and tags.
         optional: attributes that come and go between versions; those that are there are set.
         rests: what it measures does not depend on who listened before, so between captures nobody need.
         every_tick: it measures at every tick, asked or not, so it waits where its rays meet nothing.
+        copy: measurement -> what stands for it, made while libcarla's thread waits. A measurement that is gone then leaves its
+            memory to the sensor's next one; of one that is held libcarla takes more, for good.
     """
 
     blueprint: str
     attributes: Callable[[Any], Mapping[str, float]]
     fault: Callable[[Any, Any, Memory], str]
-    read: Callable[[Any], AnyArray]
+    read: Callable[[Any], Any]
     optional: Mapping[str, str] = field(default_factory=dict)
     every_tick: bool = False
     rests: bool = False
+    copy: Callable[[Any], Any] = lambda measurement: measurement
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Mask:
+    """An instance image without its bytes: its ids and tags, and all else that is asked of it."""
+
+    frame: int
+    timestamp: float
+    transform: carla.Transform
+    width: int
+    height: int
+    fov: float
+    parts: tuple[UInt16Array, UInt8Array]
+
+
+def _mask(image: carla.Image) -> _Mask:
+    parts = mask_pixels.split(bgra(image))
+    return _Mask(image.frame, image.timestamp, image.transform, image.width, image.height, image.fov, parts)
 
 
 def bgra(image: carla.Image) -> AnyArray:
@@ -143,7 +164,9 @@ def _returns(measurement: carla.SemanticLidarMeasurement) -> Returns:
 
 
 RGB: Final = camera_reader("sensor.camera.rgb", bgra, motion_blur_intensity="0.0")  # cameras jump
-INSTANCE: Final = camera_reader("sensor.camera.instance_segmentation", bgra)
+INSTANCE: Final = CarlaReader(
+    "sensor.camera.instance_segmentation", _camera_attributes, _other_image, lambda mask: mask.parts, copy=_mask
+)
 DEPTH: Final = camera_reader("sensor.camera.depth", _depth_m)
 SEMANTIC: Final = camera_reader("sensor.camera.semantic_segmentation", lambda image: bgra(image)[..., 2])
 OPTICAL_FLOW: Final = camera_reader("sensor.camera.optical_flow", _flow_px)

@@ -84,8 +84,8 @@ class CarlaSensors:
         self._park()
         self._built_for = wanted
 
-    def _put(self, index: int, measurement: carla.SensorData) -> None:
-        self._inbox.put(index, measurement)
+    def _put(self, index: int, reader: CarlaReader, measurement: carla.SensorData) -> None:
+        self._inbox.put(index, measurement, copy=reader.copy)
 
     def _spawn(self, index: int, sensor: Sensor, modality: Modality, reader: CarlaReader) -> carla.Sensor:
         if modality.remembers and modality.unknown is not None:
@@ -96,7 +96,7 @@ class CarlaSensors:
             reader.blueprint,
             attributes,
             optional=reader.optional,
-            on_measurement=partial(self._put, index),
+            on_measurement=partial(self._put, index, reader),
             carried=None if carrier is None else (carrier, _mount(sensor.spec)),
         )
 
@@ -119,7 +119,7 @@ class CarlaSensors:
         for index, spawned in enumerate(self._spawned):
             if not spawned.is_listening and spawned.sensor in sensors:
                 with translated("listening to a sensor"):
-                    spawned.actor.listen(partial(self._put, index))
+                    spawned.actor.listen(partial(self._put, index, spawned.reader))
                 spawned.is_listening = True
         self._rest()
 
