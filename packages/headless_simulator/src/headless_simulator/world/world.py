@@ -264,6 +264,7 @@ class World:
                     child.parent_id = 0
                     self.table.c.parent[child.row] = -1
             self._leave(actor)
+            actor.order = replace(actor.order, description=None)  # nine tenths of it; nobody asks for it now
             self._destroyed[actor_id] = actor
             while len(self._destroyed) > _DESTROYED:
                 self._destroyed.popitem(last=False)
