@@ -28,6 +28,14 @@ def test_values_and_slopes_are_scipys(seed: int) -> None:
     np.testing.assert_array_equal(monotone(knots, heights)(at), PchipInterpolator(knots, heights)(at))
 
 
+def test_a_level_path_at_minus_zero_is_at_zero() -> None:
+    """SciPy's sums begin with zero, and plans are compared byte by byte."""
+    knots, level = np.array([0.0, 1, 2]), np.full((3, 1), -0.0)
+
+    assert not np.signbit(smooth(knots, level, closed=False)(knots)).any()
+    assert not np.signbit(CubicSpline(knots, level, bc_type="natural")(knots)).any()
+
+
 def test_a_triangle_is_flown_as_a_parabola_between_its_corners() -> None:
     path = smooth(np.array([0.0, 1.0, 2.0]), np.array([[0.0], [1.0], [0.0]]), closed=False)
 

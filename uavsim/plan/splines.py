@@ -36,9 +36,9 @@ class Spline:
         along = _column(at - self.knots[leg], self.values)
         square = along * along
         if derivative:
-            return np.asarray(self.slopes[leg] + second[leg] * along * 2.0 + third[leg] * square * 3.0)
+            return np.asarray(0.0 + self.slopes[leg] + second[leg] * along * 2.0 + third[leg] * square * 3.0)
         return np.asarray(
-            self.values[leg] + self.slopes[leg] * along + second[leg] * square + third[leg] * (square * along)
+            0.0 + self.values[leg] + self.slopes[leg] * along + second[leg] * square + third[leg] * (square * along)
         )
 
 
