@@ -12,6 +12,7 @@ from uavsim.annotate.measure import SceneMeasurement
 from uavsim.errors import DatasetError
 from uavsim.images import codec
 from uavsim.records.labels import SceneLabels
+from uavsim.records.modalities import Mask
 from uavsim.records.recording import MeasuredBoxes, RecordedFrame, Recording
 from uavsim.simulate.ports import SensorPose
 
@@ -26,7 +27,7 @@ def measured(recording: Recording, frame: RecordedFrame, *, channels: list[str])
         if shot.channel in channels:
             ids, tags = codec.mask_ids_and_tags(recording.folder / shot.files["instance"])
             depth_m = codec.decode_depth(recording.folder / shot.files["depth"])
-            measurement.see(shot.channel, ids=ids, tags=tags, depth_m=depth_m)
+            measurement.see(shot.channel, Mask(ids, tags), depth_m=depth_m)
     return measurement.result([shot.channel for shot in frame.cameras])
 
 

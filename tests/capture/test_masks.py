@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -10,8 +8,9 @@ from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
 from uavsim.geometry import pinhole, quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.images.mask_pixels import split
+from uavsim.images.mask_pixels import runs_in
 from uavsim.records.recording import ActorInfo, ActorStates
+from uavsim.simulate.ports import SensorPose
 from uavsim.simulate.swarm import PlannedSwarm
 
 ACTOR_IDS = [301, 77, 1042]
@@ -46,20 +45,26 @@ def _views(shown_ids: list[int], states: ActorStates) -> list[MaskView]:
             if 5 < u < 315 and 5 < v < 175:
                 ids[int(v) - 3 : int(v) + 4, int(u) - 3 : int(u) + 4] = shown
                 tags[int(v) - 3 : int(v) + 4, int(u) - 3 : int(u) + 4] = 14
-        views.append(MaskView(pose, pose.sensor.spec.camera.intrinsic, ids, tags))
+        views.append(_view(pose, ids, tags))
     return views
 
 
-def translated(binder: MaskBinder, ids: np.ndarray, *, tag: int = 14) -> np.ndarray:
-    return binder.translate(ids, np.full(ids.shape, tag, np.uint8))
+def _view(pose: SensorPose, ids: np.ndarray, tags: np.ndarray) -> MaskView:
+    runs = runs_in(ids, tags, MaskBinder(_infos()).counted)
+    return MaskView(pose, pose.sensor.spec.camera.intrinsic, runs, tags)
+
+
+def translated(binder: MaskBinder, mask_ids: list[int]) -> list[int]:
+    return binder.instance_ids(np.array(mask_ids)).tolist()
 
 
 def test_a_building_that_has_an_actors_number_is_not_that_actor() -> None:
     """As numbers of 16 bits are after some hundred scenes."""
     binder = MaskBinder(_infos())
     binder.learn(_views(ACTOR_IDS, _states()), _states())
-    assert translated(binder, np.array([[301, 77]], np.uint16), tag=3).tolist() == [[0, 0]]
-    assert translated(binder, np.array([[301, 77]], np.uint16), tag=14).tolist() == [[1, 2]]
+    (view, *_), ids = _views(ACTOR_IDS, _states()), np.array([[301, 77]], np.uint16)
+    for tag, meant in ((3, [0, 0]), (14, [1, 2])):
+        assert binder.bound(_view(view.pose, ids, np.full(ids.shape, tag, np.uint8))).ids.tolist() == [meant]
 
 
 def test_actor_ids_are_proven_and_become_instance_ids() -> None:
@@ -67,16 +72,14 @@ def test_actor_ids_are_proven_and_become_instance_ids() -> None:
     views = _views(ACTOR_IDS, _states())
     binder.learn(views, _states())
     assert binder.mode == "actor_id"
-    np.testing.assert_array_equal(
-        translated(binder, np.array([[301, 77, 1042, 0x8123, 0]], np.uint16)), [[1, 2, 3, 0, 0]]
-    )
+    assert translated(binder, [301, 77, 1042, 0x8123, 0]) == [1, 2, 3, 0, 0]
 
 
 def test_unreal_ids_are_matched_by_place() -> None:
     binder = MaskBinder(_infos())
     binder.learn(_views([5001, 5002, 5003], _states()), _states())
     assert binder.mode == "voted"
-    np.testing.assert_array_equal(translated(binder, np.array([[5001, 5002, 5003, 301]], np.uint16)), [[1, 2, 3, 0]])
+    assert translated(binder, [5001, 5002, 5003, 301]) == [1, 2, 3, 0]
 
 
 def test_unreal_ids_that_look_like_other_actors_ids_are_not_believed() -> None:
@@ -84,7 +87,7 @@ def test_unreal_ids_that_look_like_other_actors_ids_are_not_believed() -> None:
     binder = MaskBinder(_infos())
     binder.learn(_views([77, 1042, 301], _states()), _states())
     assert binder.mode == "voted"
-    np.testing.assert_array_equal(translated(binder, np.array([[77, 1042, 301]], np.uint16)), [[1, 2, 3]])
+    assert translated(binder, [77, 1042, 301]) == [1, 2, 3]
 
 
 def test_masks_of_another_tick_are_refused_once_ids_are_proven() -> None:
@@ -98,13 +101,13 @@ def _with_parked(views: list[MaskView], states: ActorStates, *, width_px: int = 
     """Paint parked cars, 9 pixels high, over the middle of each actor, where no actor is shown."""
     parked = []
     for view in views:
-        ids, tags = np.zeros_like(view.ids), np.ones_like(view.tags)
+        ids, tags = np.zeros(view.tags.shape, np.uint16), np.ones_like(view.tags)
         optical = view.pose.map_SE3_optical.apply_inverse(states.map_SE3_actor.translation_m + [0, 0, 0.7])
         for n, (u, v) in enumerate(pinhole.project(optical, intrinsic=view.intrinsic)):
             if 5 < u < 315 and 5 < v < 175:
                 rows, columns = slice(int(v) - 4, int(v) + 5), slice(int(u) - 4, int(u) - 4 + width_px)
                 ids[rows, columns], tags[rows, columns] = 0x8123 + n, 14
-        parked.append(replace(view, ids=ids, tags=tags))
+        parked.append(_view(view.pose, ids, tags))
     return parked
 
 
@@ -115,7 +118,7 @@ def test_a_parked_car_before_an_actor_says_nothing_once_ids_are_proven() -> None
     binder.learn(views, _states())
     binder.learn(_with_parked(views, _states()), _states())
     assert binder.mode == "actor_id"
-    np.testing.assert_array_equal(translated(binder, np.array([[301, 77, 1042, 0x8123]], np.uint16)), [[1, 2, 3, 0]])
+    assert translated(binder, [301, 77, 1042, 0x8123]) == [1, 2, 3, 0]
 
 
 def test_a_sliver_of_a_parked_car_in_an_actors_box_is_no_reason_to_vote() -> None:
@@ -125,18 +128,13 @@ def test_a_sliver_of_a_parked_car_in_an_actors_box_is_no_reason_to_vote() -> Non
     assert binder.mode == ""
     binder.learn(views, _states())
     assert binder.mode == "actor_id"
-    assert not translated(binder, np.array([[0x8123]], np.uint16)).any()
+    assert translated(binder, [0x8123]) == [0]
 
 
 def test_nothing_seen_proves_nothing() -> None:
     binder = MaskBinder(_infos())
     binder.learn([], _states())
     assert binder.mode == ""
-
-
-def test_split_reads_carlas_order() -> None:
-    ids, tags = split(np.array([[[0x12, 0x34, 14, 255]]], np.uint8))
-    assert (int(ids[0, 0]), int(tags[0, 0])) == (0x1234, 14)
 
 
 def test_parked_vehicles_are_matched_by_place_while_actors_are_proven_by_id() -> None:
@@ -146,7 +144,7 @@ def test_parked_vehicles_are_matched_by_place_while_actors_are_proven_by_id() ->
     binder = MaskBinder(infos)
     binder.learn(_views([301, 77, 0x8042], _states()), _states())
     assert binder.mode == "actor_id"
-    np.testing.assert_array_equal(translated(binder, np.array([[301, 77, 0x8042, 0x8123]], np.uint16)), [[1, 2, 3, 0]])
+    assert translated(binder, [301, 77, 0x8042, 0x8123]) == [1, 2, 3, 0]
 
 
 def test_what_has_no_id_is_never_a_parked_vehicle() -> None:
@@ -155,7 +153,7 @@ def test_what_has_no_id_is_never_a_parked_vehicle() -> None:
     infos[2] = ActorInfo(3, 0, "environment", "environment.Parked_12", "car", (2.1, 1.0, 0.7), BOX, 14)
     binder = MaskBinder(infos)
     binder.learn(_views([301, 77, 0], _states()), _states())
-    np.testing.assert_array_equal(translated(binder, np.array([[301, 77, 0]], np.uint16)), [[1, 2, 0]])
+    assert translated(binder, [301, 77, 0]) == [1, 2, 0]
 
 
 def test_two_pixels_of_an_intruder_prove_ids() -> None:
@@ -174,7 +172,8 @@ def test_two_pixels_of_an_intruder_prove_ids() -> None:
     ids[line, column : column + 2], tags[line, column : column + 2] = 1042, 21
 
     binder = MaskBinder([flying])
-    binder.learn([MaskView(pose, matrix, ids, tags)], states)
+    view = MaskView(pose, matrix, runs_in(ids, tags, binder.counted), tags)
+    binder.learn([view], states)
 
     assert binder.mode == "actor_id"
-    assert np.count_nonzero(binder.translate(ids, tags) == 3) == 2
+    assert np.count_nonzero(binder.bound(view).ids == 3) == 2

@@ -8,7 +8,7 @@ import pytest
 from uavsim.capture.shutter import ThroughShutter
 from uavsim.geometry.shutter import Shutter
 from uavsim.images.light import dimmed, light_of, stored
-from uavsim.records.modalities import DEPTH, INSTANCE, RGB, SHUTTER, SHUTTER_DEPTH, SHUTTER_INSTANCE
+from uavsim.records.modalities import DEPTH, INSTANCE, RGB, SHUTTER, SHUTTER_DEPTH, SHUTTER_INSTANCE, Mask
 from uavsim.records.sensors import CameraParams
 
 HEIGHT, WIDTH, CAR_PX = 100, 120, 20
@@ -23,7 +23,7 @@ def crossing(tick: int) -> dict[str, Any]:
     shown[:, left : left + CAR_PX] = True
     return {
         RGB: np.where(shown[..., None], 255, 0).astype(np.uint8).repeat(4, axis=2),
-        INSTANCE: (shown.astype(np.uint16) * 7, shown.astype(np.uint8) * 14),
+        INSTANCE: Mask(shown.astype(np.uint16) * 7, shown.astype(np.uint8) * 14),
         DEPTH: np.where(shown, np.float32(20 + tick), np.float32(50)),
     }
 
@@ -38,7 +38,7 @@ def taken(shutter: Shutter) -> dict[str, Any]:
 def test_a_crossing_car_is_sheared_by_its_speed_times_the_readout() -> None:
     """1000 px/s in 40 ms are 40 px from the first row to the last one, in four jumps of 10."""
     image = taken(Shutter(exposure_us=0, readout_us=40_000, step_us=STEP_US))
-    ids, tags = image[SHUTTER_INSTANCE]
+    ids, tags, _ = image[SHUTTER_INSTANCE]
     left = (ids == 7).argmax(axis=1)
     assert (left[0], left[-1]) == (10, 50)
     assert np.unique(left).tolist() == [10, 20, 30, 40, 50]

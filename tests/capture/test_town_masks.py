@@ -11,6 +11,7 @@ from uavsim.capture.masks import MaskBinder, MaskView
 from uavsim.capture.rig import sensor_poses
 from uavsim.geometry import cuboid, pinhole, quaternion, unreal
 from uavsim.geometry.se3 import SE3
+from uavsim.images.mask_pixels import runs_in
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.ports import SensorPose
 from uavsim.simulate.swarm import PlannedSwarm
@@ -57,12 +58,11 @@ def _view(pose: SensorPose, places_m: np.ndarray) -> MaskView:
         outline = cv2.convexHull(pinhole.project(optical_m, intrinsic=matrix).astype(np.float32)).astype(np.int32)
         shown = cv2.fillConvexPoly(np.zeros(ids.shape, np.uint8), outline, 1) > 0
         ids[shown], tags[shown] = FIRST_MASK_ID + n, 14
-    return MaskView(pose, matrix, ids, tags)
+    return MaskView(pose, matrix, runs_in(ids, tags, MaskBinder([]).counted), tags)
 
 
 def _bound(binder: MaskBinder, count: int) -> list[int]:
-    ids = np.arange(FIRST_MASK_ID, FIRST_MASK_ID + count, dtype=np.uint16)[None]
-    return binder.translate(ids, np.full(ids.shape, 14, np.uint8))[0].tolist()
+    return binder.instance_ids(np.arange(FIRST_MASK_ID, FIRST_MASK_ID + count)).tolist()
 
 
 GROUND = [_pose((-12.0 + 2 * n, 2.5, 1.6), yaw_deg=-4.0) for n in range(3)]  # a car that drives up to the row

@@ -28,6 +28,7 @@ def masks(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     return ids, tags
 
 
+ALL = np.ones(256, np.bool_)
 VEHICLES = np.isin(np.arange(256), [14, 255])
 COUNTED = st.sampled_from([VEHICLES, *(np.isin(np.arange(256), some) for some in ([14], [0, 13], [13, 127], []))])
 
@@ -41,9 +42,9 @@ def rows_of(numbers: list[int]) -> np.ndarray:
 
 @given(masks())
 def test_extents(mask: tuple[np.ndarray, np.ndarray]):
-    ids, _ = mask
+    ids, tags = mask
     numbers = [1, 300, 65535, 7]  # one that is never there, and 2 has no row
-    measured = mask_pixels.extents_by_row(ids, rows_of(numbers), len(numbers))
+    measured = mask_pixels.extents_by_row(mask_pixels.runs_in(ids, tags, ALL), rows_of(numbers), len(numbers))
     for number, row in zip(numbers, measured[::-1].tolist(), strict=True):
         lines, columns = np.nonzero(ids == number)
         there = [len(lines), columns.min(), lines.min(), columns.max() + 1, lines.max() + 1] if len(lines) else [0] * 5
@@ -53,7 +54,7 @@ def test_extents(mask: tuple[np.ndarray, np.ndarray]):
 @given(masks(), COUNTED)
 def test_moments(mask: tuple[np.ndarray, np.ndarray], counts: np.ndarray):
     ids, tags = mask
-    found, sums = mask_pixels.moments(ids, tags, counts)
+    found, sums = mask_pixels.moments(mask_pixels.runs_in(ids, tags, counts))
     counted = counts[tags]
     assert found.tolist() == np.unique(ids[counted]).tolist()
     for number, row in zip(found.tolist(), sums.tolist(), strict=True):
@@ -63,37 +64,31 @@ def test_moments(mask: tuple[np.ndarray, np.ndarray], counts: np.ndarray):
 
 
 def test_a_mask_of_nothing():
-    nothing = np.zeros(SHAPE, np.uint16)
-    assert not mask_pixels.extents_by_row(nothing, rows_of([5]), 1).any()
-    assert [len(found) for found in mask_pixels.moments(nothing, nothing.astype(np.uint8), VEHICLES)] == [0, 0]
-
-
-def test_translation_looks_up_every_pixel():
-    table = np.zeros(65536, np.uint16)
-    table[[0, 7, 65535]] = 3, 1, 2
-    for row, meant in (([0, 7, 65535, 8, 0], [3, 1, 2, 0, 3]), ([0, 7, 65535, 8] * 2, [3, 1, 2, 0] * 2)):
-        ids = np.array([row], np.uint16)
-        tags = np.full(ids.shape, 14, np.uint8)
-        assert mask_pixels.translated(ids, tags, table, VEHICLES).tolist() == [meant]
-        tags[0, 1:3] = 3  # a building with a car's number
-        assert mask_pixels.translated(ids, tags, table, VEHICLES).tolist() == [[meant[0], 0, 0, *meant[3:]]]
+    runs = mask_pixels.runs_in(np.zeros(SHAPE, np.uint16), np.zeros(SHAPE, np.uint8), VEHICLES)
+    assert not mask_pixels.extents_by_row(runs, rows_of([5]), 1).any()
+    assert [len(found) for found in mask_pixels.moments(runs)] == [0, 0]
 
 
 @given(masks(), COUNTED)
-def test_translation_is_a_look_up(mask: tuple[np.ndarray, np.ndarray], counted: np.ndarray):
-    table = np.random.default_rng(1).integers(0, 65536, 65536).astype(np.uint16)
+def test_runs_hold_what_counts_and_end_where_something_changes(
+    mask: tuple[np.ndarray, np.ndarray], counted: np.ndarray
+):
     ids, tags = mask
-    wanted = np.where(counted[tags], table[ids], 0)
-    np.testing.assert_array_equal(mask_pixels.translated(ids, tags, table, counted), wanted)
-    odd = mask_pixels.translated(ids[:, 1:], tags[:, 1:], table, counted)
-    np.testing.assert_array_equal(odd, wanted[:, 1:])
-    assert mask_pixels.translated(ids, tags, table, counted, into=ids) is ids
-    np.testing.assert_array_equal(ids, wanted)
+    runs = mask_pixels.runs_in(ids, tags, counted)
+    np.testing.assert_array_equal(mask_pixels.filled(runs, ids.shape), np.where(counted[tags], ids, 0))
+    there = np.zeros(ids.shape, int)
+    for line, start, stop, number, tag in runs.tolist():
+        there[line, start:stop] += 1
+        assert (ids[line, start:stop] == number).all()
+        assert (tags[line, start:stop] == tag).all()
+    np.testing.assert_array_equal(there, counted[tags])
+    changes = (ids[:, 1:] != ids[:, :-1]) | (tags[:, 1:] != tags[:, :-1]) | ~counted[tags[:, :-1]]
+    assert len(runs) == counted[tags[:, 0]].sum() + (changes & counted[tags[:, 1:]]).sum()
 
 
 def test_more_ids_than_there_is_room_for_at_first():
     ids = np.arange(1200, dtype=np.uint16).reshape(20, 60)
-    found, sums = mask_pixels.moments(ids, np.full(ids.shape, 14, np.uint8), VEHICLES)
+    found, sums = mask_pixels.moments(mask_pixels.runs_in(ids, np.full(ids.shape, 14, np.uint8), VEHICLES))
     assert found.tolist() == list(range(1200))
     assert sums[699].tolist() == [1, 39, 11, 39 * 39, 11 * 11, 14, 39, 11, 40, 12]
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from uavsim.images.mask_pixels import runs_in
 from uavsim.images.regions import unlabelled_regions
 
 CAR, TRUCK, ROAD, TRAIN = 14, 15, 1, 17
@@ -20,7 +21,7 @@ def test_regions_of_unlabelled_road_users(width: int):
     tags[10:12, 0:3] = TRUCK
     tags[10:12, 5:9] = TRAIN  # no class of ours
 
-    found = unlabelled_regions(ids, tags, row_of_id)
+    found = unlabelled_regions(runs_in(ids, tags, np.arange(256) != ROAD), row_of_id)
 
     np.testing.assert_array_equal(found, [[2, 1, 7, 4, 9, CAR], [14, 5, 16, 9, 8, CAR], [0, 10, 3, 12, 6, TRUCK]])
 
@@ -29,4 +30,5 @@ def test_nothing_where_all_have_boxes():
     tags = np.full((4, 8), CAR, np.uint8)
     row_of_id = np.full(65536, -1, np.int32)
     row_of_id[3] = 0
-    assert unlabelled_regions(np.full((4, 8), 3, np.uint16), tags, row_of_id).shape == (0, 6)
+    runs = runs_in(np.full(tags.shape, 3, np.uint16), tags, np.ones(256, np.bool_))
+    assert unlabelled_regions(runs, row_of_id).shape == (0, 6)

@@ -12,7 +12,7 @@ from uavsim.errors import DatasetError, InputError, UnknownNameError
 from uavsim.images import codec
 from uavsim.images.events import EVENT
 from uavsim.records import modalities as module
-from uavsim.records.modalities import Modality, modalities, modality
+from uavsim.records.modalities import Mask, Modality, modalities, modality
 from uavsim.records.plan import ImageFormat
 from uavsim.records.sensors import CameraParams
 from uavsim.registry import Registry
@@ -33,7 +33,7 @@ def test_depth_and_masks_come_back() -> None:
     depth_m = np.array([[0.5, 12.34], [655.0, 3.0]], np.float32)
     np.testing.assert_allclose(modality("depth").decode(modality("depth").encode(depth_m, PNG)), depth_m, atol=0.006)
     ids, tags = np.array([[0, 300], [7, 65535]], np.uint16), np.array([[1, 14], [12, 24]], np.uint8)
-    back_ids, back_tags = modality("instance").decode(modality("instance").encode((ids, tags), PNG))
+    back_ids, back_tags = modality("instance").decode(modality("instance").encode(Mask(ids, tags), PNG))
     np.testing.assert_array_equal(back_ids, ids)
     np.testing.assert_array_equal(back_tags, tags)
 

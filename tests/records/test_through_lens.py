@@ -60,7 +60,7 @@ def test_numbers_are_those_of_the_pixel_that_each_ray_meets(lens: Lens) -> None:
     line = np.broadcast_to((np.arange(rays.shape[0]) % 251).astype(np.uint8)[:, None], rays.shape[:2])
     through = modality(INSTANCE).through_lens
     assert through is not None
-    found_column, found_line = through((column, line), lens)
+    found_column, found_line, _ = through((column, line), lens)
     matrix = CameraParams(320, 180, 90.0, lens).rendered.intrinsic
     place = pinhole.project(lens_rays(lens), intrinsic=matrix)
     np.testing.assert_array_equal(found_column, np.floor(place[..., 0]))

@@ -74,8 +74,9 @@ def compile_now() -> None:
     sent = np.zeros((_SIDE_PX, _SIDE_PX, 4), np.uint8)
     sent.flags.writeable = False  # as libcarla's images are
     ids, tags = mask_pixels.split(sent)
-    mask_pixels.moments(ids, tags, np.ones(256, np.bool_))
-    mask_pixels.translated(ids, tags, np.zeros(65536, np.uint16), np.ones(256, np.bool_), into=ids)
+    runs = mask_pixels.runs_in(ids, tags, np.ones(256, np.bool_))
+    mask_pixels.moments(runs)
+    mask_pixels.filled(runs, tags.shape)
     map_SE3_optical = SE3(np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3))
     map_SE3_box = SE3(np.array([[1.0, 0.0, 0.0, 0.0]]), np.array([[1.0, 0.0, 2.0]]))  # partly beside the image
     intrinsic = np.array([[_SIDE_PX, 0.0, _SIDE_PX / 2], [0.0, _SIDE_PX, _SIDE_PX / 2], [0.0, 0.0, 1.0]])
@@ -83,7 +84,7 @@ def compile_now() -> None:
         Solids.of(map_SE3_box, np.ones((1, 3))),
         np.array([1], dtype=np.int64),
         Camera(map_SE3_optical, intrinsic, _SIDE_PX, _SIDE_PX),
-        Images(ids, tags),
+        Images(ids, tags, None, runs),
     )
     mask_pixels.encode(ids, tags)
 

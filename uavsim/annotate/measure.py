@@ -18,10 +18,11 @@ from uavsim.annotate.options import options_of_plan
 from uavsim.annotate.sizes import size_of
 from uavsim.annotate.solids import Camera, Images, Solids
 from uavsim.geometry.se3 import SE3
+from uavsim.records.modalities import Mask
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState, MeasuredBoxes
 from uavsim.simulate.ports import SensorPose
-from uavsim.typing import AnyArray, IntArray, UInt8Array, UInt16Array
+from uavsim.typing import AnyArray, IntArray
 
 __all__ = ["SceneMeasurement", "measured_hash"]
 
@@ -79,7 +80,7 @@ class KeyframeMeasurement:
         self._reach = dict(zip(cameras, reaches(solids, list(cameras.values())), strict=True))
         self._seen: dict[str, dict[str, AnyArray]] = {}
 
-    def see(self, channel: str, *, ids: UInt16Array, tags: UInt8Array, depth_m: AnyArray | None) -> None:
+    def see(self, channel: str, mask: Mask, *, depth_m: AnyArray | None) -> None:
         """Measure one camera's images, depth as it is stored."""
         from uavsim.annotate.visibility import see  # compiled code, too
 
@@ -87,7 +88,7 @@ class KeyframeMeasurement:
             self._solids,
             self._instance_id,
             self._cameras[channel],
-            Images(ids, tags, depth_m),
+            Images(mask.ids, mask.tags, depth_m, mask.runs),
             reach=self._reach[channel],
             row_of_id=self._row_of_id,
         )

@@ -77,11 +77,12 @@ def _places(lens: Lens) -> Float32Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Images:
-    """One camera's (H, W) instance ids and semantic tags, and (H, W) depth in metres where recorded."""
+    """One camera's (H, W) instance ids and semantic tags, (H, W) depth in metres where recorded, the mask's runs if known."""
 
     ids: UInt16Array
     tags: UInt8Array
     depth_m: npt.NDArray[np.float32] | None = None
+    runs: IntArray | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -62,10 +62,10 @@ def _through_shutter(recording: Recording, reading: SensorReading, instance_id: 
     if SHUTTER_INSTANCE not in reading.files:
         return np.zeros((len(instance_id), 5), np.int64)
     from uavsim.annotate.visibility import rows_of_ids  # compiled code, which only cameras with shutters need here
-    from uavsim.images.mask_pixels import extents_by_row
+    from uavsim.images.mask_pixels import extents_by_row, runs_in
 
-    ids, _ = _mask(recording, reading, SHUTTER_INSTANCE)
-    return extents_by_row(ids, rows_of_ids(instance_id), len(instance_id))
+    runs = runs_in(*_mask(recording, reading, SHUTTER_INSTANCE), np.ones(256, np.bool_))
+    return extents_by_row(runs, rows_of_ids(instance_id), len(instance_id))
 
 
 def _with_late(view: SeenInView, counted: IntArray) -> SeenInView:

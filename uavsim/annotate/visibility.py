@@ -15,8 +15,8 @@ from uavsim.annotate.reach import Reach, reach_of_rows, reaches
 from uavsim.annotate.solids import Camera, Images, SeenInView, Solids
 from uavsim.geometry.lens import Lens
 from uavsim.images import mask_pixels
-from uavsim.images.mask_pixels import Int32Array
-from uavsim.images.regions import unlabelled_regions
+from uavsim.images.mask_pixels import Int32Array, Runs
+from uavsim.images.regions import IS_ROAD_USER, unlabelled_regions
 from uavsim.typing import FloatArray, IntArray
 
 __all__ = ["rows_of_ids", "see"]
@@ -66,7 +66,8 @@ def see(
         row_of_id: of ``rows_of_ids``, where it is known already.
     """
     row_of_id = rows_of_ids(instance_id) if row_of_id is None else row_of_id
-    measured = mask_pixels.extents_by_row(images.ids, row_of_id, len(instance_id))
+    runs = _runs(images) if images.runs is None else images.runs
+    measured = mask_pixels.extents_by_row(runs, row_of_id, len(instance_id))
     counted = measured[:, 0]
     reach = _with_shown(reach or reaches(solids, [camera])[0], solids, camera, counted)
     row, bounds = reach.row, reach.bounds_px
@@ -95,8 +96,15 @@ def see(
         truncation=_truncation(reach.rays[kept], bounds, camera),
         visible_box_px=measured[row, 1:],
         amodal_box_px=_clipped(bounds, camera),
-        ignored=unlabelled_regions(images.ids, images.tags, row_of_id),
+        ignored=unlabelled_regions(runs, row_of_id),
     )
+
+
+def _runs(images: Images) -> Runs:
+    """Find the runs of all that has an id, and of all road users."""
+    counted = IS_ROAD_USER.copy()
+    counted[images.tags[images.ids > 0]] = True
+    return mask_pixels.runs_in(images.ids, images.tags, counted)
 
 
 def _with_shown(reach: Reach, solids: Solids, camera: Camera, counted: IntArray) -> Reach:

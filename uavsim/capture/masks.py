@@ -20,7 +20,9 @@ from uavsim.errors import MissedTick
 from uavsim.geometry import cuboid, pinhole
 from uavsim.geometry.se3 import SE3
 from uavsim.images import mask_pixels
+from uavsim.images.mask_pixels import Runs
 from uavsim.records.ingredients import actor_kind
+from uavsim.records.modalities import Mask
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.ports import SensorPose
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
@@ -40,25 +42,30 @@ _LEAST_FILL, _MOST_FILL = 0.4, 1.25  # of a box's width and height, which the pi
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaskView:
-    """One camera's mask as it came, (H, W) ids and tags, with the camera's pose and (3, 3) intrinsics."""
+    """One camera's mask as it came, runs of what may be labelled and (H, W) tags, with pose and (3, 3) intrinsics."""
 
     pose: SensorPose
     intrinsic: FloatArray
-    ids: UInt16Array
+    runs: Runs
     tags: UInt8Array
 
 
 class MaskBinder:
-    """Learns, once a scene, which mask id is which actor; then translates masks by one table look-up."""
+    """Learns, once a scene, which mask id is which actor; then translates masks by one table look-up.
+
+    Attributes:
+        counted: (256,) tags of what may be labelled.
+        mode: "actor_id" or "voted" once known.
+    """
 
     def __init__(self, actors: Sequence[ActorInfo]) -> None:
         """Start with nothing proven."""
         self._actors = {info.instance_id: info for info in actors}
         kinds = [(info.semantic_tag, actor_kind(info.kind)) for info in actors]
-        self._counted = np.isin(np.arange(256), [*MOVER_TAGS, *{tag for tag, kind in kinds if kind.has_own_tag}])
+        self.counted = np.isin(np.arange(256), [*MOVER_TAGS, *{tag for tag, kind in kinds if kind.has_own_tag}])
         self._is_lone = np.isin(np.arange(256), [tag for tag, kind in kinds if kind.is_lone])
         self._of_town = frozenset(info.instance_id for info in actors if actor_kind(info.kind).is_of_town)
-        self.mode = ""  # "actor_id" or "voted" once known
+        self.mode = ""
         self._table = np.zeros(65536, dtype=np.uint16)
         self._votes: dict[int, Counter[int]] = {}  # mask id -> sightings in each actor's box
         self._taken: frozenset[int] = frozenset()  # mask ids that are actor ids
@@ -79,7 +86,7 @@ class MaskBinder:
         """
         if not views:
             return
-        seen = list(spread(lambda view: _sightings(view, self._counted, self._is_lone), views))
+        seen = list(spread(lambda view: _sightings(view, self._is_lone), views))
         corners_m = self._corners(states)
         if self.mode in {"", "actor_id"}:
             proven = self._identity_holds(seen, views, states, corners_m)
@@ -94,17 +101,19 @@ class MaskBinder:
             self._elect()
         self._eliminate(seen, views, states, corners_m)  # things of the town have no actor id
 
-    def translate(self, ids: UInt16Array, tags: UInt8Array) -> UInt16Array:
-        """Return (H, W) instance ids, 0 where no labelled actor is.
+    def bound(self, view: MaskView) -> Mask:
+        """Return a mask of instance ids, 0 where no labelled actor is.
 
         A number is an actor's only where the tag can be one: masks have 16 bits, so that a building or the ground may have
         an actor's number, too.
         """
-        return mask_pixels.translated(ids, tags, self._table, self._counted)
+        runs = view.runs.copy()
+        runs[:, 3] = self.instance_ids(runs[:, 3])
+        return Mask(mask_pixels.filled(runs, view.tags.shape), view.tags, runs)
 
-    def bound(self, view: MaskView) -> tuple[UInt16Array, UInt8Array]:
-        """Return a mask's (H, W) instance ids, written over those that came, and tags."""
-        return mask_pixels.translated(view.ids, view.tags, self._table, self._counted, into=view.ids), view.tags
+    def instance_ids(self, mask_ids: IntArray) -> UInt16Array:
+        """Return the instance ids of (...) mask ids; 0 where no labelled actor has one."""
+        return self._table[mask_ids]
 
     def _adopt_actor_ids(self) -> None:
         self.mode = "actor_id"
@@ -214,7 +223,7 @@ class MaskBinder:
                 sighting.tags[own],
                 extents_px=sighting.bounds_px[own],
                 rectangles_px=rectangles,
-                image_px=(view.ids.shape[1], view.ids.shape[0]),
+                image_px=(view.tags.shape[1], view.tags.shape[0]),
             )
         bound = self._elimination.bound()
         for mask_id in before.keys() - bound.keys():
@@ -237,9 +246,9 @@ class _Sightings:
     bounds_px: IntArray
 
 
-def _sightings(view: MaskView, counted: BoolArray, is_lone: BoolArray) -> _Sightings:
+def _sightings(view: MaskView, is_lone: BoolArray) -> _Sightings:
     """Return what a mask shows; of what is alone in the sky a few pixels say where it is."""
-    ids, sums = mask_pixels.moments(view.ids, view.tags, counted)
+    ids, sums = mask_pixels.moments(view.runs)
     tag = np.rint(sums[:, 5] / np.maximum(sums[:, 0], 1)).astype(np.int64)
     enough = sums[:, 0] >= np.where(is_lone[tag], 1, _ENOUGH_PIXELS)
     ids, bounds, sums = ids[enough], sums[enough, 6:], sums[enough].astype(np.float64)

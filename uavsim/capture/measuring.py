@@ -5,11 +5,11 @@ from typing import Protocol
 
 from uavsim.capture.assemble import Capture
 from uavsim.images.codec import depth_as_stored
-from uavsim.records.modalities import DEPTH, INSTANCE
+from uavsim.records.modalities import DEPTH, INSTANCE, Mask
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState, MeasuredBoxes
 from uavsim.simulate.ports import SensorPose
-from uavsim.typing import AnyArray, UInt8Array, UInt16Array
+from uavsim.typing import AnyArray
 
 __all__ = ["FrameMeasure", "MeasureScene", "measure_capture"]
 
@@ -17,7 +17,7 @@ __all__ = ["FrameMeasure", "MeasureScene", "measure_capture"]
 class FrameMeasure(Protocol):
     """The counts of one keyframe's masks."""
 
-    def see(self, channel: str, *, ids: UInt16Array, tags: UInt8Array, depth_m: AnyArray | None) -> None:
+    def see(self, channel: str, mask: Mask, *, depth_m: AnyArray | None) -> None:
         """Measure one camera; called from several threads."""
 
     def result(self, channels: Sequence[str]) -> MeasuredBoxes | None:
@@ -44,6 +44,5 @@ def measure_capture(capture: Capture, measure: FrameMeasure) -> None:
     """Hand one camera's mask, and its depth as it will be read again, to the measurement."""
     if INSTANCE not in capture.data:
         return
-    ids, tags = capture.data[INSTANCE]
     depth_m = depth_as_stored(capture.data[DEPTH]) if DEPTH in capture.data else None
-    measure.see(capture.pose.channel, ids=ids, tags=tags, depth_m=depth_m)
+    measure.see(capture.pose.channel, capture.data[INSTANCE], depth_m=depth_m)

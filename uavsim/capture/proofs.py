@@ -13,11 +13,12 @@ from uavsim.capture.masks import MaskBinder, MaskView, Spread
 from uavsim.capture.point_owners import PointOwners
 from uavsim.errors import MissedTick
 from uavsim.images import mask_pixels, points
+from uavsim.images.mask_pixels import Runs
 from uavsim.records.modalities import INSTANCE, LIDAR, LIDAR_INSTANCE, Modality
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.registry import Named
 from uavsim.simulate.ports import Reading, SensorPose
-from uavsim.typing import UInt8Array, UInt16Array
+from uavsim.typing import UInt8Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +93,7 @@ class BoundMasks:
 
     def prove(self, taken: Sequence[Taken], states: ActorStates, *, spread: Spread) -> dict[str, dict[str, Any]]:
         """See ``Proof``."""
-        masks = spread(_parts, taken)
+        masks = spread(self._parts, taken)
         views = [
             MaskView(each.pose, each.pose.sensor.spec.camera.rendered.intrinsic, *mask)
             for each, mask in zip(taken, masks, strict=True)
@@ -101,10 +102,10 @@ class BoundMasks:
         bound = spread(self._binder.bound, views)
         return {each.pose.channel: {INSTANCE: mask} for each, mask in zip(taken, bound, strict=True)}
 
-
-def _parts(each: Taken) -> tuple[UInt16Array, UInt8Array]:
-    data = each.reading.data
-    return data if isinstance(data, tuple) else mask_pixels.split(data)
+    def _parts(self, each: Taken) -> tuple[Runs, UInt8Array]:
+        data = each.reading.data
+        ids, tags = data if isinstance(data, tuple) else mask_pixels.split(data)
+        return mask_pixels.runs_in(ids, tags, self._binder.counted), tags
 
 
 class OwnedPoints:

@@ -13,7 +13,7 @@ from uavsim.capture.masks import Spread
 from uavsim.geometry.se3 import SE3
 from uavsim.geometry.shutter import Shutter
 from uavsim.images.light import light_of, stored
-from uavsim.records.modalities import DEPTH, INSTANCE, RGB, SHUTTER, SHUTTER_DEPTH, SHUTTER_INSTANCE
+from uavsim.records.modalities import DEPTH, INSTANCE, RGB, SHUTTER, SHUTTER_DEPTH, SHUTTER_INSTANCE, Mask
 from uavsim.records.recording import ShutterTick
 from uavsim.records.sensors import shutter_of
 from uavsim.typing import AnyArray
@@ -40,7 +40,7 @@ class ThroughShutter:
                 self._light = np.zeros((self._height_px, *light.shape[1:]), np.float32)
             self._light[exposed] += light
         middle = self._middle == tick
-        parts = dict(zip(("ids", "tags"), data[INSTANCE], strict=True))
+        parts = {"ids": data[INSTANCE].ids, "tags": data[INSTANCE].tags}
         if DEPTH in data:
             parts[DEPTH] = data[DEPTH]
         for name, part in parts.items():
@@ -51,7 +51,7 @@ class ThroughShutter:
         assert self._light is not None, "a shutter has ticks"
         found = {
             SHUTTER: stored(self._light),
-            SHUTTER_INSTANCE: (self._taken["ids"], self._taken["tags"]),
+            SHUTTER_INSTANCE: Mask(self._taken["ids"], self._taken["tags"]),
         }
         return found | ({SHUTTER_DEPTH: self._taken[DEPTH]} if DEPTH in self._taken else {})
 

@@ -5,27 +5,25 @@ from typing import Final
 import cv2
 import numpy as np
 
-from uavsim.images import mask_pixels
-from uavsim.images.mask_pixels import Int32Array
-from uavsim.typing import IntArray, UInt8Array, UInt16Array
+from uavsim.images.mask_pixels import Int32Array, Runs
+from uavsim.typing import IntArray
 
 ROAD_USER_TAGS: Final = (12, 13, 14, 15, 16, 18, 19)  # pedestrian, rider, car, truck, bus, motorcycle, bicycle
-_IS_ROAD_USER: Final = np.isin(np.arange(256), ROAD_USER_TAGS)
+IS_ROAD_USER: Final = np.isin(np.arange(256), ROAD_USER_TAGS)
 
 
-def unlabelled_regions(ids: UInt16Array, tags: UInt8Array, row_of_id: Int32Array) -> IntArray:
+def unlabelled_regions(runs: Runs, row_of_id: Int32Array) -> IntArray:
     """Bound the connected pixels of one road user's tag whose id has no box.
 
     Args:
-        ids: (H, W) instance ids.
-        tags: (H, W) semantic tags.
+        runs: of all road users, and of others or not.
         row_of_id: (65536,) the box of every id, -1 where it has none.
 
     Returns:
         (K, 6) x_min, y_min, x_max, y_max in pixel edges, pixels, semantic tag; by tag, then from the top.
     """
-    runs = mask_pixels.runs_without_row(ids, tags, row_of_id, _IS_ROAD_USER)
-    found = [_components(runs[runs[:, 3] == tag]) for tag in np.unique(runs[:, 3]).tolist()]
+    runs = runs[(row_of_id[runs[:, 3]] < 0) & IS_ROAD_USER[runs[:, 4]]]
+    found = [_components(runs[runs[:, 4] == tag]) for tag in np.unique(runs[:, 4]).tolist()]
     return np.concatenate([np.zeros((0, 6), np.int64), *found])
 
 
@@ -37,5 +35,5 @@ def _components(runs: IntArray) -> IntArray:
         inside[line, start:stop] = 1
     count, _, stats, _ = cv2.connectedComponentsWithStats(inside, connectivity=8)
     x, y, width, height, pixels = stats[1:].astype(np.int64).T
-    tag = np.full(count - 1, runs[0, 3])
+    tag = np.full(count - 1, runs[0, 4])
     return np.stack([left + x, top + y, left + x + width, top + y + height, pixels, tag], axis=1)

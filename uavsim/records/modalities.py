@@ -8,7 +8,7 @@ Arrays as captured, by modality:
 | name | array |
 |---|---|
 | ``rgb`` | (H, W, 3 or 4) uint8, blue first |
-| ``instance`` | as read, CARLA's encoding in (H, W, 3 or 4) uint8; as stored, ids (H, W) uint16 and tags (H, W) uint8 |
+| ``instance`` | as read, CARLA's encoding in (H, W, 3 or 4) uint8; as stored, a ``Mask`` |
 | ``depth`` | (H, W) float32 metres along the optical axis |
 | ``optical_flow`` | (H, W, 2) float32 pixels, right and down, that what is shown has moved since the camera's image before |
 | ``lidar`` | as read, (N,) of ``images.points.RETURN``; as stored, (N, 5) float32 x, y, z, intensity, ring |
@@ -22,7 +22,7 @@ Arrays as captured, by modality:
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from uavsim.records.plan import ImageFormat
 from uavsim.records.radar import RadarParams
 from uavsim.records.sensors import CameraParams, LidarParams
 from uavsim.registry import Registry
-from uavsim.typing import AnyArray, UInt8Array, UInt16Array
+from uavsim.typing import AnyArray, IntArray, UInt8Array, UInt16Array
 
 RGB: Final = "rgb"
 INSTANCE: Final = "instance"
@@ -108,10 +108,24 @@ def _encode_rgb(bgr: AnyArray, images: ImageFormat) -> bytes:
     return codec.encode_png(bgr, level=images.png_level, order="bgr")
 
 
-def _encode_mask(ids_and_tags: tuple[UInt16Array, UInt8Array], _: ImageFormat) -> bytes:
+class Mask(NamedTuple):
+    """One instance mask.
+
+    Attributes:
+        ids: (H, W) instance ids, 0 where no labelled actor is.
+        tags: (H, W) semantic tags.
+        runs: of what may be labelled (``images.mask_pixels``); None where nobody has found them.
+    """
+
+    ids: UInt16Array
+    tags: UInt8Array
+    runs: IntArray | None = None
+
+
+def _encode_mask(mask: Mask, _: ImageFormat) -> bytes:
     from uavsim.images import mask_pixels  # compiled code, which only those need who write masks
 
-    return mask_pixels.encode(*ids_and_tags)
+    return mask_pixels.encode(mask.ids, mask.tags)
 
 
 _CARLA: Final = "uavsim.simulate.carla.readers"
@@ -139,7 +153,7 @@ _INSTANCE: Final = Modality(
     carla=f"{_CARLA}:INSTANCE",
     airsim=f"{_AIRSIM}:INSTANCE",
     proof=f"{_PROOFS}:BoundMasks",
-    through_lens=lambda mask, lens: tuple(through_lens.values(part, lens) for part in mask),
+    through_lens=lambda mask, lens: Mask(*(through_lens.values(part, lens) for part in mask[:2])),
 )
 _DEPTH: Final = Modality(
     DEPTH,
