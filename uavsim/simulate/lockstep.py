@@ -29,6 +29,8 @@ _CLOCK_TOLERANCE_S = 1e-4  # the simulator adds float steps; a lost tick is 0.05
 
 def weather_at(track: WeatherTrack, time_us: int) -> tuple[float, ...]:
     """Interpolate the 14 parameters at a time, constant before the first and after the last key."""
+    if len(track.times_us) == 1:  # asked for at every tick
+        return tuple(track.values[0].tolist())
     return tuple(float(np.interp(time_us, track.times_us, column)) for column in track.values.T)
 
 
