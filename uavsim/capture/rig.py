@@ -5,7 +5,7 @@ rounded pose read back: the measurement and its label come from the very same nu
 """
 
 from collections.abc import Sequence
-from itertools import groupby
+from functools import lru_cache
 
 import numpy as np
 
@@ -30,17 +30,11 @@ def sensor_poses(plan: ScenePlan, states: Sequence[DroneState | AgentState], *, 
         step: of the plan; between keyframes not every camera need be read.
     """
     state_of = {state.agent: state for state in states}
-    poses: list[SensorPose] = []
-    for agent, carried in groupby(plan.sensors_at(step), key=lambda sensor: sensor.agent):
-        if (state := state_of.get(agent)) is not None:
-            sensors = list(carried)
-            flu_SE3_mount = SE3.stack([sensor.spec.flu_SE3_mount for sensor in sensors])
-            poses += _mounted(state.map_SE3_flu @ flu_SE3_mount, sensors, state.velocity_map_mps)
-    return poses
-
-
-def _mounted(map_SE3_mount: SE3, sensors: Sequence[Sensor], velocity_map_mps: FloatArray) -> list[SensorPose]:
-    """Place (N,) sensors."""
+    sensors = tuple(sensor for sensor in plan.sensors_at(step) if sensor.agent in state_of)
+    if not sensors:
+        return []
+    carriers = [state_of[sensor.agent] for sensor in sensors]
+    map_SE3_mount = SE3.stack([state.map_SE3_flu for state in carriers]) @ _mounts(sensors)
     ue_location_m, ue_euler_deg = _as_sent(map_SE3_mount)
     map_SE3_optical = unreal.map_SE3_optical_from_ue(ue_location_m, ue_euler_deg=ue_euler_deg)
     return [
@@ -49,10 +43,16 @@ def _mounted(map_SE3_mount: SE3, sensors: Sequence[Sensor], velocity_map_mps: Fl
             ue_location_m=ue_location_m[row],
             ue_euler_deg=(float(ue_euler_deg[row, 0]), float(ue_euler_deg[row, 1]), float(ue_euler_deg[row, 2])),
             map_SE3_optical=map_SE3_optical[row],
-            velocity_map_mps=velocity_map_mps,
+            velocity_map_mps=carriers[row].velocity_map_mps,
         )
         for row, sensor in enumerate(sensors)
     ]
+
+
+@lru_cache(maxsize=8)
+def _mounts(sensors: tuple[Sensor, ...]) -> SE3:
+    """Return how sensors sit on their agents, the same at every tick."""
+    return SE3.stack([sensor.spec.flu_SE3_mount for sensor in sensors])
 
 
 def _as_sent(map_SE3_sensor: SE3) -> tuple[FloatArray, FloatArray]:
