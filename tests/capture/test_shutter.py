@@ -38,7 +38,7 @@ def taken(shutter: Shutter) -> dict[str, Any]:
 def test_a_crossing_car_is_sheared_by_its_speed_times_the_readout() -> None:
     """1000 px/s in 40 ms are 40 px from the first row to the last one, in four jumps of 10."""
     image = taken(Shutter(exposure_us=0, readout_us=40_000, step_us=STEP_US))
-    ids, tags, _ = image[SHUTTER_INSTANCE]
+    ids, tags = image[SHUTTER_INSTANCE].ids, image[SHUTTER_INSTANCE].tags
     left = (ids == 7).argmax(axis=1)
     assert (left[0], left[-1]) == (10, 50)
     assert np.unique(left).tolist() == [10, 20, 30, 40, 50]
@@ -56,7 +56,7 @@ def test_an_exposed_car_is_smeared_in_light() -> None:
     row = image[SHUTTER][50, :, 0]
     assert row[[5, 15, 25, 35, 45, 55]].tolist() == [0, 136, 224, 224, 136, 0]
     assert float(light_of(row).sum()) == pytest.approx(CAR_PX, rel=0.004)  # none is lost, but for 8 bits
-    assert (image[SHUTTER_INSTANCE][0][50] == 7).argmax() == 20  # the middle of the exposure
+    assert (image[SHUTTER_INSTANCE].ids[50] == 7).argmax() == 20  # the middle of the exposure
 
 
 def test_what_stands_still_is_the_image_itself() -> None:
@@ -66,7 +66,7 @@ def test_what_stands_still_is_the_image_itself() -> None:
         through.add(tick, still)
     image = through.image()
     assert np.abs(image[SHUTTER].astype(int) - still[RGB][..., :3]).max() <= 1
-    np.testing.assert_array_equal(image[SHUTTER_INSTANCE][0], still[INSTANCE][0])
+    np.testing.assert_array_equal(image[SHUTTER_INSTANCE].ids, still[INSTANCE].ids)
 
 
 def test_light_comes_back_as_it_was() -> None:

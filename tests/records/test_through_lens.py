@@ -7,7 +7,7 @@ from tests.geometry.formulas import Formula, kalibr_project, opencv_project
 from uavsim.geometry import pinhole
 from uavsim.geometry.lens import Lens
 from uavsim.records import through_lens
-from uavsim.records.modalities import DEPTH, INSTANCE, RGB, modality
+from uavsim.records.modalities import DEPTH, INSTANCE, RGB, Mask, modality
 from uavsim.records.sensors import CameraParams
 from uavsim.typing import FloatArray
 
@@ -60,12 +60,12 @@ def test_numbers_are_those_of_the_pixel_that_each_ray_meets(lens: Lens) -> None:
     line = np.broadcast_to((np.arange(rays.shape[0]) % 251).astype(np.uint8)[:, None], rays.shape[:2])
     through = modality(INSTANCE).through_lens
     assert through is not None
-    found_column, found_line, _ = through((column, line), lens)
+    found = through(Mask(column, line), lens)
     matrix = CameraParams(320, 180, 90.0, lens).rendered.intrinsic
     place = pinhole.project(lens_rays(lens), intrinsic=matrix)
-    np.testing.assert_array_equal(found_column, np.floor(place[..., 0]))
-    np.testing.assert_array_equal(found_line, np.floor(place[..., 1]) % 251)
-    assert (found_column.dtype, found_line.dtype) == (np.uint16, np.uint8)
+    np.testing.assert_array_equal(found.ids, np.floor(place[..., 0]))
+    np.testing.assert_array_equal(found.tags, np.floor(place[..., 1]) % 251)
+    assert (found.ids.dtype, found.tags.dtype) == (np.uint16, np.uint8)
 
 
 @both

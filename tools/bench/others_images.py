@@ -272,7 +272,7 @@ def _write_truth(kept: Kept, recording: Recording, scene: Path) -> None:
     for number, (frame, joined) in enumerate(zip(kept.frames, kept.captures(recording.plan), strict=True)):
         raw = {r.channel: np.asarray(r.data) for r in frame.readings if r.modality == INSTANCE}
         for capture in joined:
-            _learn(colours, raw[capture.pose.channel], capture.data[INSTANCE][0])
+            _learn(colours, raw[capture.pose.channel], capture.data[INSTANCE].ids)
         actors = {str(row): {"place": [0.0, 0.0, 0.0]} for row in [0, *frame.state.actors.instance_id.tolist()]}
         truth = {"meta": {"timestamp": number, "datetime": ""}, "actors": actors}
         (scene / "gt" / f"{number:06d}.json").write_text(json.dumps(truth))

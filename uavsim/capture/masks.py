@@ -109,7 +109,7 @@ class MaskBinder:
         """
         runs = view.runs.copy()
         runs[:, 3] = self.instance_ids(runs[:, 3])
-        return Mask(mask_pixels.filled(runs, view.tags.shape), view.tags, runs)
+        return Mask(None, view.tags, runs)
 
     def instance_ids(self, mask_ids: IntArray) -> UInt16Array:
         """Return the instance ids of (...) mask ids; 0 where no labelled actor has one."""

@@ -22,7 +22,7 @@ Arrays as captured, by modality:
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -108,18 +108,28 @@ def _encode_rgb(bgr: AnyArray, images: ImageFormat) -> bytes:
     return codec.encode_png(bgr, level=images.png_level, order="bgr")
 
 
-class Mask(NamedTuple):
-    """One instance mask.
+class Mask:
+    """One instance mask; ids that are known by their runs are written out when somebody asks for them, and not before.
 
     Attributes:
-        ids: (H, W) instance ids, 0 where no labelled actor is.
         tags: (H, W) semantic tags.
         runs: of what may be labelled (``images.mask_pixels``); None where nobody has found them.
     """
 
-    ids: UInt16Array
-    tags: UInt8Array
-    runs: IntArray | None = None
+    def __init__(self, ids: UInt16Array | None, tags: UInt8Array, runs: IntArray | None = None) -> None:
+        """Make it of (H, W) ids, of runs, or of both."""
+        assert ids is not None or runs is not None
+        self._ids, self.tags, self.runs = ids, tags, runs
+
+    @property
+    def ids(self) -> UInt16Array:
+        """(H, W) instance ids, 0 where no labelled actor is."""
+        if self._ids is None:
+            from uavsim.images import mask_pixels  # compiled code, which only those need who take masks
+
+            assert self.runs is not None
+            self._ids = mask_pixels.filled(self.runs, self.tags.shape)
+        return self._ids
 
 
 def _encode_mask(mask: Mask, _: ImageFormat) -> bytes:
@@ -153,7 +163,7 @@ _INSTANCE: Final = Modality(
     carla=f"{_CARLA}:INSTANCE",
     airsim=f"{_AIRSIM}:INSTANCE",
     proof=f"{_PROOFS}:BoundMasks",
-    through_lens=lambda mask, lens: Mask(*(through_lens.values(part, lens) for part in mask[:2])),
+    through_lens=lambda mask, lens: Mask(through_lens.values(mask.ids, lens), through_lens.values(mask.tags, lens)),
 )
 _DEPTH: Final = Modality(
     DEPTH,
