@@ -16,6 +16,7 @@ from uavsim.records.plan import ImageFormat, ScenePlan
 from uavsim.records.recording import DroneState
 from uavsim.records.road_map import Building
 from uavsim.records.sensors import Sensor
+from uavsim.simulate.carla import readers
 from uavsim.simulate.ports import Endpoint, Heartbeat, Reading, SceneTraffic, SensorPose, TakenReadings, TickState
 from uavsim.simulate.session import Session, open_session
 
@@ -69,7 +70,8 @@ class Kept:
 
 
 def keep(port: int, count: int) -> Kept:
-    """Fly in the simulator at a port, and keep what ``count`` captures bring; its masks' truth is read once."""
+    """Fly in the simulator at a port, and keep what ``count`` captures bring, masks as they came; their truth is read once."""
+    readers.INSTANCE = replace(readers.INSTANCE, read=readers.bgra, copy=lambda image: image)  # type: ignore[misc]
     plan = plan_of(count)
     session = open_session("carla", {"carla": Endpoint("127.0.0.1", port)})
     lockstep, traffic = session.begin_scene(plan, heartbeat=quiet)

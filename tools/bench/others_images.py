@@ -27,6 +27,7 @@ from tools.bench.others_tables import stand_in
 from uavsim.annotate import annotate
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_reader import read_recording
+from uavsim.images import mask_pixels
 from uavsim.records.modalities import INSTANCE, RGB, Mask, modality
 from uavsim.records.plan import ImageFormat
 from uavsim.records.recording import Recording
@@ -180,7 +181,7 @@ def ours_as(images: ImageFormat) -> Write:
 
     def write(reading: Reading, path: Path) -> None:
         kind = modality(reading.modality)
-        value = Mask(*reading.data) if reading.modality == INSTANCE else reading.data
+        value = Mask(*mask_pixels.split(reading.data)) if reading.modality == INSTANCE else reading.data
         path.with_suffix(kind.file_suffix(images)).write_bytes(kind.encode(value, images))
 
     return write
