@@ -9,6 +9,7 @@ from uavsim.errors import MissedTick
 from uavsim.geometry import pinhole, quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.images.mask_pixels import runs_in
+from uavsim.images.regions import ROAD_USER_TAGS
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.ports import SensorPose
 from uavsim.simulate.swarm import PlannedSwarm
@@ -129,6 +130,11 @@ def test_a_sliver_of_a_parked_car_in_an_actors_box_is_no_reason_to_vote() -> Non
     binder.learn(views, _states())
     assert binder.mode == "actor_id"
     assert translated(binder, [0x8123]) == [0]
+
+
+def test_what_is_counted_holds_all_road_users() -> None:
+    """Those without a box are found in these runs, as regions to ignore."""
+    assert set(ROAD_USER_TAGS) <= set(np.flatnonzero(MaskBinder([]).counted).tolist())
 
 
 def test_nothing_seen_proves_nothing() -> None:

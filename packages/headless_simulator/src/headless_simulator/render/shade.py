@@ -32,14 +32,13 @@ from headless_simulator.render.lanes import (
     finish,
     grained,
     grained_near,
-    mirror_pools,
-    mirror_span,
     place_pixels,
     roughened,
     sky_colour,
     sunlit,
 )  # fmt: skip
 from headless_simulator.render.light import BOUNCE_RGB, FOG_PER_M, NIGHT, PUDDLES, SKY_RGB, SUN_RGB, TO_SUN, WET
+from headless_simulator.render.mirror import mirror_pools, mirror_span
 from headless_simulator.scene import (
     ASPHALT,
     FOLIAGE,

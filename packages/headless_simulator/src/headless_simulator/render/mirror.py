@@ -1,0 +1,126 @@
+"""Mirror images of the sky, on paint, glass and water."""
+
+# ruff: noqa: PLR0917 (kernels take their buffers by place)
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from headless_simulator.compiled import Number, kernel
+from headless_simulator.render.lanes import BLUE, GREEN, RED, ROUGH, SUN, Triple, X, Y, Z, gradient, three
+from headless_simulator.render.light import HORIZON_RGB, SUN_RGB, TO_SUN, ZENITH_RGB
+from headless_simulator.scene import Float32
+
+_F = np.float32
+_ZERO, _HALF, _ONE, _TWO = _F(0.0), _F(0.5), _F(1.0), _F(2.0)
+
+
+@kernel(assume_finite=True, counts=False)
+def sky_of(light: Float32) -> tuple[Triple, Triple, Triple]:
+    """Give what is mirrored: the sky's colours at the horizon and the zenith, and the unit vector to the sun."""
+    return three(light, HORIZON_RGB), three(light, ZENITH_RGB), three(light, TO_SUN)
+
+
+@kernel(assume_finite=True, counts=False)
+def ray_to(lane: Float32, pixel: Number, eye: Float32) -> Triple:
+    """Give the vector from the camera to what a pixel shows, in metres."""
+    return lane[X + pixel] - eye[0], lane[Y + pixel] - eye[1], lane[Z + pixel] - eye[2]
+
+
+@kernel(assume_finite=True, counts=False)
+def mirrored(
+    ray: Triple, normal: Triple, sky: tuple[Triple, Triple, Triple], share: Number, gloss: Number
+) -> tuple[Number, Number, Number, Number, Number]:
+    """Give what a surface mirrors of the sky: its colour, how much of it, and the sun's glint.
+
+    Args:
+        ray: from the camera, of any length.
+        normal: of unit length.
+        sky: of ``sky_of``.
+        share: of light that is mirrored where the ray falls flat.
+        gloss: of the glint.
+    """
+    horizon, zenith, to_sun = sky
+    scale = _ONE / math.sqrt(ray[0] * ray[0] + ray[1] * ray[1] + ray[2] * ray[2] + _F(1e-9))
+    vx, vy, vz = ray[0] * scale, ray[1] * scale, ray[2] * scale
+    toward = -(vx * normal[0] + vy * normal[1] + vz * normal[2])
+    mx, my, mz = vx + _TWO * toward * normal[0], vy + _TWO * toward * normal[1], vz + _TWO * toward * normal[2]
+    red, green, blue = gradient(max(mz, _ZERO), horizon, zenith)
+    dim = _ONE if mz > _ZERO else max(_ONE + mz * _F(1.5), _F(0.35))  # downwards it shows the street
+    graze = _ONE - max(_ZERO, toward)
+    graze = graze * graze
+    shine = max(_ZERO, mx * to_sun[0] + my * to_sun[1] + mz * to_sun[2])
+    shine = shine * shine
+    shine = shine * shine
+    shine = shine * shine
+    shine = shine * shine * shine * gloss
+    return red * dim, green * dim, blue * dim, share * (_F(0.22) + _F(0.78) * graze * graze), shine
+
+
+@kernel(assume_finite=True, counts=False)
+def mirror_pools(
+    lane: Float32,
+    first: Number,
+    last: Number,
+    eye: Float32,
+    run_normal: Float32,
+    light: Float32,
+    wet: Number,
+    puddles: Number,
+    most: Number,
+) -> None:
+    """Darken wet pixels of one triangle, and lay the sky's mirror image over them, most where water stands: by ROUGH."""
+    sky, sun, normal = sky_of(light), three(light, SUN_RGB), three(run_normal, 0)
+    (eye_x, eye_y, eye_z), dark = three(eye, 0), _ONE - _F(0.45) * wet
+    for i in range(first, last):
+        red, green, blue = lane[RED + i] * dark, lane[GREEN + i] * dark, lane[BLUE + i] * dark
+        depth = (lane[ROUGH + i] - _F(1.5) + _F(1.3) * puddles) * _F(1.6)
+        pool = max(wet * _F(0.25), most * min(max(depth, _ZERO), _ONE))
+        ray = lane[X + i] - eye_x, lane[Y + i] - eye_y, lane[Z + i] - eye_z
+        sky_red, sky_green, sky_blue, much, shine = mirrored(ray, normal, sky, pool, pool * _HALF)
+        shine = shine * lane[SUN + i]
+        lane[RED + i] = red + ((sky_red - red) * much + sun[0] * shine)
+        lane[GREEN + i] = green + ((sky_green - green) * much + sun[1] * shine)
+        lane[BLUE + i] = blue + ((sky_blue - blue) * much + sun[2] * shine)
+
+
+@kernel(assume_finite=True, counts=False)
+def mirror_span(
+    lane: Float32,
+    first: Number,
+    last: Number,
+    eye: Float32,
+    run_normal: Float32,
+    light: Float32,
+    share: Number,
+    gloss: Number,
+) -> None:
+    """Lay the sky's mirror image over pixels of one triangle: worked out every 12 pixels, blended between."""
+    sky, sun_rgb, normal = sky_of(light), three(light, SUN_RGB), three(run_normal, 0)
+    red, green, blue, much, shine = mirrored(ray_to(lane, first, eye), normal, sky, share, gloss)
+    start = first
+    while start < last:
+        stop = min(start + np.uint64(12), last)
+        end = min(stop, last - np.uint64(1))
+        more_red, more_green, more_blue, more, more_shine = _ZERO, _ZERO, _ZERO, _ZERO, _ZERO
+        if end > start:
+            there = mirrored(ray_to(lane, end, eye), normal, sky, share, gloss)
+            step = _ONE / _F(end - start)
+            more_red, more_green, more_blue = (
+                (there[0] - red) * step,
+                (there[1] - green) * step,
+                (there[2] - blue) * step,
+            )
+            more, more_shine = (there[3] - much) * step, (there[4] - shine) * step
+        for i in range(start, stop):
+            sun = shine * lane[SUN + i]
+            lane[RED + i] += (red - lane[RED + i]) * much + sun_rgb[0] * sun
+            lane[GREEN + i] += (green - lane[GREEN + i]) * much + sun_rgb[1] * sun
+            lane[BLUE + i] += (blue - lane[BLUE + i]) * much + sun_rgb[2] * sun
+            red += more_red
+            green += more_green
+            blue += more_blue
+            much += more
+            shine += more_shine
+        start = stop

@@ -1,0 +1,82 @@
+"""Mirror images, lamp light and shadows of single pixels, worked out on paper."""
+
+import numpy as np
+import pytest
+from headless_simulator.render.glow import lamplight, look_lamps_up
+from headless_simulator.render.lanes import BESIDE, BIAS, CLEAR, DEPTH, GRAIN, LANES, RED, SUN, X, Y, Z, sunlit
+from headless_simulator.render.light import HORIZON_RGB, NUMBERS, SUN_RGB, TO_SUN, ZENITH_RGB
+from headless_simulator.render.mirror import mirrored, sky_of
+from headless_simulator.render.resolve import SKY_TAG, resolve
+from headless_simulator.scene import Float32
+
+
+def lanes(**parts: list[float]) -> Float32:
+    lane = np.zeros(LANES, np.float32)
+    for name, values in parts.items():
+        begin = int({"x": X, "y": Y, "z": Z, "bias": BIAS, "grain": GRAIN, "depth": DEPTH, "clear": CLEAR}[name])
+        lane[begin : begin + len(values)] = values
+    return lane
+
+
+def part(lane: Float32, begin: np.uint64, count: int) -> list[float]:
+    return lane[int(begin) : int(begin) + count].tolist()
+
+
+def sky() -> Float32:
+    light = np.zeros(NUMBERS, np.float32)
+    light[HORIZON_RGB : HORIZON_RGB + 3], light[ZENITH_RGB : ZENITH_RGB + 3] = 1.0, (0.25, 0.5, 1.0)
+    light[TO_SUN : TO_SUN + 3], light[SUN_RGB : SUN_RGB + 3] = (0.0, 0.0, 1.0), 2.0
+    return light
+
+
+def mirror(x: float, z: float) -> tuple[float, ...]:
+    ray, up = (np.float32(x), np.float32(0), np.float32(z)), (np.float32(0), np.float32(0), np.float32(1))
+    return mirrored(ray, up, sky_of(sky()), np.float32(0.5), np.float32(0.3))
+
+
+def test_straight_down_on_water_it_shows_the_zenith_and_the_sun() -> None:
+    """22 hundredths of the share are mirrored there, and all of the glint."""
+    assert mirror(0.0, -7.0) == pytest.approx((0.25, 0.5, 1.0, 0.5 * 0.22, 0.3))
+
+
+def test_a_flat_ray_shows_the_horizon_and_all_of_the_share() -> None:
+    assert mirror(90.0, 0.0) == pytest.approx((1.0, 1.0, 1.0, 0.5, 0.0))
+
+
+def test_a_pixel_between_four_texels_has_their_shares_of_the_sun() -> None:
+    """A texel's middle is at 0.5, 1.5 ..: of (1.25, 1.0) a quarter of the right column counts, and half of each row."""
+    heights = np.array([[0, 0, 0, 0], [9, 0, 9, 9], [0, 9, 9, 0], [0, 0, 0, 0]], np.uint16)
+    frame = np.array([0, 0, 0, 0, 1, 4, 4, 0, 1, 0], np.float32)  # upright sun, a texel a metre, a step a metre
+    lane = lanes(x=[1.75, 1.5, 0.5, 2.5], y=[2.0, 0.5, 1.5, 2.5], z=[5.0] * 4, bias=[0.5] * 4)
+    sunlit(heights.ravel(), frame, lane, np.uint64(4))
+    assert part(lane, SUN, 4) == pytest.approx([0.75 * 0.5, 1.0, 0.0, 0.0])
+
+
+def test_lamp_light_is_blended_between_cells_and_fades_with_height() -> None:
+    glow = np.zeros((4, 4), np.float32)
+    glow[1, 1] = 8.0
+    lane = lanes(x=[1.0, 1.5, 1.0], y=[1.0, 1.25, 1.0], z=[0.0, 0.0, 6.5], grain=[1.0] * 3)
+    look_lamps_up(lane, glow, np.array([0, 0, 1], np.float32), np.uint64(3))
+    assert part(lane, BESIDE, 3) == pytest.approx([8.0, 8.0 * 0.5 * 0.75, 8.0])
+    lamplight(lane, np.uint64(0), np.uint64(3), np.ones(3, np.float32), np.float32(1.0), np.float32(1.0))
+    assert part(lane, RED, 3) == pytest.approx([8.0, 3.0, 4.0])  # 2.5 m above 4 m: half
+
+
+def test_runs_begin_where_triangles_change_and_with_each_row() -> None:
+    """Two rows of 20: sky; 18 pixels of the town's triangle 1 from the front, over the row's end; one of a mover."""
+    one_m, four_m = (int(np.float32(share).view(np.int32)) << 32 for share in (1.0, 0.25))
+    keys = np.zeros(40 + 16, np.int64)
+    keys[3:21], keys[21] = four_m | 3, one_m | 4
+    seen, starts, ids = np.zeros(40, np.int32), np.zeros(41, np.int32), np.zeros(40, np.uint32)
+    depth_m, tag = np.zeros(40, np.float32), np.zeros(40, np.uint8)
+    town = np.array([7, 8], np.uint32), np.array([1, 2], np.uint8)
+    mover = np.array([9], np.uint32), np.array([14], np.uint8)
+
+    resolve(keys, 20, 2, *town, *mover, seen, starts, depth_m, ids, tag)
+
+    assert starts[:6].tolist() == [0, 3, 20, 21, 22, 40]
+    assert ids.tolist() == [0] * 3 + [8] * 18 + [9] + [0] * 18
+    assert tag.tolist() == [SKY_TAG] * 3 + [2] * 18 + [14] + [SKY_TAG] * 18
+    assert depth_m[[3, 21]].tolist() == [4.0, 1.0]
+    assert np.isinf(depth_m[[0, 39]]).all()
+    assert not keys.any()
