@@ -82,6 +82,8 @@ class Sensors:
         self._world, self._streams, self._episode = world, streams, episode
         self._faults, self._rendering = faults, rendering
         self._actors: dict[int, Actor] = {}
+        self._busy: dict[int, Actor] = {}  # those that have something to do in ticks without images too
+        self._radios: dict[int, Actor] = {}
         self._last_s: dict[int, float] = {}
         self._cameras: dict[int, int] = {}  # actor id: number in the order of spawning
         self._pixels: dict[int, int] = {}
@@ -102,6 +104,10 @@ class Sensors:
     def add(self, actor: Actor) -> None:
         """Begin to serve a sensor."""
         self._actors[actor.actor_id] = actor
+        if actor.blueprint not in cameras.IMAGES - successive.SUCCESSIVE:
+            self._busy[actor.actor_id] = actor
+        if actor.blueprint in radio.RADIOS:
+            self._radios[actor.actor_id] = actor
         if actor.blueprint in cameras.IMAGES:
             self._cameras[actor.actor_id] = len(self._cameras)
             size = actor.order.attributes
@@ -109,9 +115,8 @@ class Sensors:
 
     def remove(self, actor: Actor) -> None:
         """Stop serving a sensor."""
-        self._actors.pop(actor.actor_id, None)
-        self._pixels.pop(actor.actor_id, None)
-        self._last_s.pop(actor.actor_id, None)
+        for kept in (self._actors, self._busy, self._radios, self._pixels, self._last_s):
+            kept.pop(actor.actor_id, None)
 
     def has_stream(self, stream_id: int) -> bool:
         """Return whether a living sensor streams under that number."""
@@ -119,10 +124,8 @@ class Sensors:
 
     def clear(self) -> None:
         """Stop serving all."""
-        self._actors.clear()
-        self._pixels.clear()
-        self._last_s.clear()
-        self._cameras.clear()
+        for kept in (self._actors, self._busy, self._radios, self._pixels, self._last_s, self._cameras):
+            kept.clear()
         self._late.clear()
 
     def close(self) -> None:
@@ -139,9 +142,9 @@ class Sensors:
             world.signals(), world.renderer, self._episode.imu_gravity_mps2,
         )  # fmt: skip
         work = Work(moment)
-        radios = [actor for actor in self._actors.values() if actor.blueprint in radio.RADIOS]
+        radios = list(self._radios.values())
         radio.transmit(world, radios)
-        for actor in self._actors.values():
+        for actor in (self._actors if render else self._busy).values():
             readers = self._streams.readers(actor.stream_id)
             if not readers:
                 successive.forget(actor)
