@@ -44,7 +44,7 @@ def test_what_a_killed_client_left_is_found_although_the_server_is_silent() -> N
     world = CarlaWorld.__new__(CarlaWorld)
     server: Any = SilentServer()
     world._world = world._client = server
-    world._swept = False
+    world._swept, world._manager = False, None
     world._sweep()
     assert server.destroyed == [7, 9, 11, 13]  # other people's props stay
     assert world._swept

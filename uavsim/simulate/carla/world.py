@@ -20,10 +20,9 @@ from uavsim.simulate import versions
 from uavsim.simulate.carla import read as carla_read
 from uavsim.simulate.carla.buildings import buildings_of
 from uavsim.simulate.carla.errors import translated
-from uavsim.simulate.carla.manager_port import ManagerPort
+from uavsim.simulate.carla.manager import Manager
 from uavsim.simulate.carla.motion import MotionReader
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
-from uavsim.simulate.local_port import free_port
 from uavsim.simulate.ports import Endpoint, Heartbeat, SceneTraffic, TickState
 from uavsim.simulate.recognise import require
 from uavsim.typing import FloatArray
@@ -58,8 +57,7 @@ class CarlaWorld:
         self.generation = 0  # counts loaded worlds: cameras of an older one are gone
         self._step_s = self.paused_s = 0.0  # the second: CARLA's clock counts ticks of a paused game, too
         self._rendering, self._swept = True, False
-        self._traffic_manager: carla.TrafficManager | None = None
-        self._manager_port: ManagerPort | None = None
+        self._manager: Manager | None = None
         self._spawned: dict[str, Spawned] = {}
         self._instance_of: dict[int, int] = {}
         self._parked = carla_read.NOTHING_PARKED
@@ -139,7 +137,16 @@ class CarlaWorld:
         settings.fixed_delta_seconds = self._step_s
         settings.no_rendering_mode = not self._rendering
         settings.deterministic_ragdolls = True
+        self._let_manager_wait()
         self._world.apply_settings(settings)
+
+    def _next_tick(self) -> int:
+        self._let_manager_wait()
+        return int(self._world.tick(_CALL_TIMEOUT_S))
+
+    def _let_manager_wait(self) -> None:
+        if self._manager is not None and self._manager.worker is not None:
+            self._manager.worker.let_wait()
 
     def set_weather(self, values: Sequence[float]) -> None:
         """See ``WorldPort``."""
@@ -154,7 +161,7 @@ class CarlaWorld:
         """
         with translated("ticking"):
             if render == self._rendering:
-                frame = int(self._world.tick(_CALL_TIMEOUT_S))
+                frame = self._next_tick()
                 snapshot = self._world.get_snapshot()
             else:
                 self._rendering = render
@@ -188,7 +195,7 @@ class CarlaWorld:
 
     def wake(self) -> bool:
         """Wake a Traffic Manager that hangs; False where there is none, or it does not answer."""
-        return self._manager_port is not None and self._manager_port.wake()
+        return self._manager is not None and self._manager.port.wake()
 
     def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:
         """Wait for the state of a later frame; None when none comes."""
@@ -244,7 +251,7 @@ class CarlaWorld:
             world=self._world,
             plan=plan,
             map_name=self.map_name,
-            pass_a_tick=lambda: self._world.tick(_CALL_TIMEOUT_S),
+            pass_a_tick=self._next_tick,
             traffic_manager=self._started_traffic_manager,
         )
         used = [one for one in ingredients_of(plan.ingredients) if one.ingredient.spawn is not None]
@@ -261,17 +268,9 @@ class CarlaWorld:
                 self._instance_of[actor_id] = len(self._instance_of) + 1 if numbers is None else numbers[actor_id]
 
     def _started_traffic_manager(self) -> carla.TrafficManager:
-        """Return the only one of this process, started where there is none.
-
-        libcarla takes each into every town that is loaded, and ticks it there: one more for each town would be one more that
-        follows all vehicles of the traffic at every tick.
-        """
-        if self._traffic_manager is None:
-            started = self._client.get_trafficmanager(free_port())
-            self._manager_port = ManagerPort(int(started.get_port()))
-            started.set_synchronous_mode(True)
-            self._traffic_manager = started
-        return self._traffic_manager
+        if self._manager is None:
+            self._manager = Manager(self._client)
+        return self._manager.vendors
 
     def _refuse_ids_beyond_mask(self) -> None:
         """Load the map anew where ids have come so far that masks of the headless simulator take them for the town's."""
@@ -309,7 +308,7 @@ class CarlaWorld:
             doomed = [i for one in reversed(self._spawned.values()) for i in (*one.helpers, *one.actor_ids)]
             if doomed:
                 self._client.apply_batch_sync([carla.command.DestroyActor(i) for i in doomed], False)
-                self._world.tick(_CALL_TIMEOUT_S)
+                self._next_tick()
         self._spawned, self._instance_of, self._parked = {}, {}, carla_read.NOTHING_PARKED
 
     def spawn_sensor(
@@ -377,7 +376,7 @@ class CarlaWorld:
 
     def _pass_a_tick(self) -> None:
         if self._world.get_settings().synchronous_mode:
-            self._world.tick(_CALL_TIMEOUT_S)
+            self._next_tick()
         else:
             self._world.wait_for_tick(_CALL_TIMEOUT_S)
 
@@ -385,10 +384,7 @@ class CarlaWorld:
         """See ``WorldPort``."""
         self._clear()
         with translated("giving the clock back"):
-            if self._traffic_manager is not None:
-                self._traffic_manager.set_synchronous_mode(False)
-                self._traffic_manager.shut_down()
-            if self._manager_port is not None:
-                self._manager_port.close()
-            self._traffic_manager = self._manager_port = None
+            if self._manager is not None:
+                self._manager.shut_down()
+            self._manager = None
             self._world.apply_settings(self._was)

@@ -13,6 +13,7 @@ from typing import Final, NoReturn
 from headless_simulator.airsim import AirSimServer, AirSimSettings, read_settings
 from headless_simulator.airsim.dialects import DIALECTS
 from headless_simulator.airsim.fault_injection import AirSimFaults
+from headless_simulator.carla.connection import WAKE_GAP_S
 from headless_simulator.carla.server import CarlaServer
 from headless_simulator.compile_ahead import CompileAhead, compile_aside, note_late_compilation
 from headless_simulator.compile_groups import one_triangle
@@ -60,6 +61,13 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--faults", type=Path, help="YAML: what shall go wrong")
     p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: cheap images that carry numbers")
     p.add_argument("--render-latency", type=float, default=0.0, metavar="MS", help="pause per camera image")
+    p.add_argument(
+        "--wake-gap",
+        type=float,
+        default=WAKE_GAP_S * 1000,
+        metavar="MS",
+        help="how long answers to ticks are held back for clients' Traffic Managers; 0: clients tick when these wait",
+    )
     p.add_argument("--stage-times", type=Path, metavar="FILE", help="add a line of stages' times at each SIGUSR1")
     p.add_argument("--airsim-settings", type=Path, help="AirSim's settings.json")
     p.add_argument("--separate-worlds", action="store_true", help="AirSim flies in a world of its own")
@@ -214,7 +222,7 @@ def _servers(
     rules = EngineRules(waits_for_tick=options.merged_engine == "carla" and not options.separate_worlds)
     world.game_thread = GameThread(rules.assuming(options.merged_assume))
     rendering = Rendering(flat=options.render == "flat", latency_s=options.render_latency / 1000)
-    carla = CarlaServer(world, towns=library, faults=faults, rendering=rendering)
+    carla = CarlaServer(world, towns=library, faults=faults, rendering=rendering, wake_gap_s=options.wake_gap / 1000)
     if options.no_airsim:
         return carla, None
     sky = World(town, models=models, renderer_of=renderers) if options.separate_worlds else world

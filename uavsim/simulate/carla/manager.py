@@ -1,0 +1,42 @@
+"""This process's own Traffic Manager."""
+
+import carla
+
+from uavsim.simulate.carla.manager_port import ManagerPort
+from uavsim.simulate.carla.manager_worker import threads, worker_among
+from uavsim.simulate.local_port import free_port
+
+
+class Manager:
+    """The only one of this process, in synchronous mode, with its port closed.
+
+    libcarla takes each into every town that is loaded, and ticks it there: one more for each town would be one more that
+    follows all vehicles of the traffic at every tick.
+
+    Attributes:
+        vendors: libcarla's object.
+        port: closed to others.
+        worker: shows whether the manager waits for its next step; None where this system does not.
+    """
+
+    def __init__(self, client: carla.Client) -> None:
+        """Start it.
+
+        Raises:
+            SimulatorLost: it does not answer, or somebody else was faster at its port.
+            SystemFailure: this system cannot close its port.
+        """
+        others = threads()
+        self.vendors = client.get_trafficmanager(free_port())
+        came = threads() - others
+        self.port = ManagerPort(int(self.vendors.get_port()))
+        self.vendors.set_synchronous_mode(True)
+        self.worker = worker_among(came)
+
+    def shut_down(self) -> None:
+        """End it."""
+        self.vendors.set_synchronous_mode(False)
+        self.vendors.shut_down()
+        self.port.close()
+        if self.worker is not None:
+            self.worker.close()
