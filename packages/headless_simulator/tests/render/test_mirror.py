@@ -1,10 +1,29 @@
-"""Mirror images, lamp light and shadows of single pixels, worked out on paper."""
+"""Mirror images, lamp light, shadows and grain of single pixels, worked out on paper."""
 
 import numpy as np
 import pytest
 from headless_simulator.render.glow import lamplight, look_lamps_up
-from headless_simulator.render.lanes import BESIDE, BIAS, CLEAR, DEPTH, GRAIN, LANES, RED, SUN, X, Y, Z, sunlit
-from headless_simulator.render.light import HORIZON_RGB, NUMBERS, SUN_RGB, TO_SUN, ZENITH_RGB
+from headless_simulator.render.lanes import (
+    BESIDE,
+    BIAS,
+    CLEAR,
+    DEPTH,
+    GRAIN,
+    LANES,
+    RED,
+    ROUGH,
+    ROUGHNESS,
+    SUN,
+    TILE,
+    UPRIGHT,
+    X,
+    Y,
+    Z,
+    blend,
+    grained_near,
+    sunlit,
+)
+from headless_simulator.render.light import HORIZON_RGB, NOISE_SIZE, NUMBERS, SUN_RGB, TO_SUN, ZENITH_RGB
 from headless_simulator.render.mirror import mirrored, sky_of
 from headless_simulator.render.resolve import SKY_TAG, resolve
 from headless_simulator.scene import Float32
@@ -80,3 +99,58 @@ def test_runs_begin_where_triangles_change_and_with_each_row() -> None:
     assert depth_m[[3, 21]].tolist() == [4.0, 1.0]
     assert np.isinf(depth_m[[0, 39]]).all()
     assert not keys.any()
+
+
+def test_grain_close_by_is_smooth_and_has_a_finer_one() -> None:
+    noise = np.full((NOISE_SIZE, NOISE_SIZE), 128, np.uint8)
+    noise[0, 1] = noise[0, 12] = 192  # three texels a metre, of the fine grain 24: half a metre is texel 1.5, and 12
+    lane = lanes(x=[0.5] * 6, depth=[24.0, 30.0, 48.0, 24.0, 24.0, 1e7])
+    for begin, values in (
+        (ROUGH, [1.0] * 6),
+        (ROUGHNESS, [1.0, 1.0, 1.0, 0.0, 1.0, 0.0]),
+        (UPRIGHT, [0, 0, 0, 0, 1, 0]),
+    ):
+        lane[int(begin) : int(begin) + 6] = values
+    lane[int(Z) + 4] = 10.0  # a wall, whose grain there is plain
+
+    grained_near(noise.ravel(), lane, np.uint64(6))
+
+    assert part(lane, ROUGH, 6) == [
+        0.5,
+        0.75,
+        1.0,
+        1.0,
+        0.0,
+        1.0,
+    ]  # smooth ones all, by half, not, without grain, plain, sky
+    expected = [1 + 0.75 * 0.5 + 0.35, 1 + 0.75 * 0.75 + 0.35 * 0.5, 1.75, 1.0, 1.0, 1.0]
+    np.testing.assert_allclose(part(lane, GRAIN, 6), expected, rtol=1e-6)
+
+
+def test_grain_is_the_same_wherever_in_a_row() -> None:
+    rng = np.random.default_rng(3)
+    noise = rng.integers(0, 256, NOISE_SIZE * NOISE_SIZE).astype(np.uint8)
+    row = np.zeros(LANES, np.float32)
+    parts = (X, Y, Z, DEPTH, ROUGH, ROUGHNESS, UPRIGHT)
+    for begin, low, high in zip(parts, (-99, -99, 0, 5, -2, 0, 0), (99, 99, 20, 60, 2, 0.5, 2), strict=True):
+        row[int(begin) : int(begin) + TILE] = rng.uniform(low, high, TILE)
+    row[int(DEPTH) + 100 : int(DEPTH) + 200] = 50.0  # whole spans of which none is near
+    row[int(UPRIGHT) : int(UPRIGHT) + TILE] = np.floor(row[int(UPRIGHT) : int(UPRIGHT) + TILE])
+    whole, alone = row.copy(), []
+
+    grained_near(noise, whole, np.uint64(TILE))
+
+    for pixel in range(TILE):
+        one = np.zeros(LANES, np.float32)
+        for begin in parts:
+            one[int(begin)] = row[int(begin) + pixel]
+        grained_near(noise, one, np.uint64(1))
+        alone.append((one[int(ROUGH)], one[int(GRAIN)]))
+    assert list(zip(part(whole, ROUGH, TILE), part(whole, GRAIN, TILE), strict=True)) == alone
+
+
+def test_noise_goes_on_over_its_rim() -> None:
+    noise = np.zeros((NOISE_SIZE, NOISE_SIZE), np.uint8)
+    noise[0, 0], noise[511, 511] = 200, 100
+
+    assert blend(noise.ravel(), np.float32(511.5), np.float32(511.5)) == (200 + 100) / 4

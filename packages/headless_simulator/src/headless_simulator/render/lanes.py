@@ -114,12 +114,35 @@ def cloud_noise(noise: UInt8, x: Number, y: Number) -> Number:
 @kernel(assume_finite=True, counts=False)
 def blend(noise: UInt8, u: Number, v: Number) -> Number:
     """Noise between its texels (u, v above 0)."""
-    i, j = np.int32(u), np.int32(v)
-    fu, fv = u - _F(i), v - _F(j)
-    row0, row1 = (j & _MASK) << _SHIFT, ((j + np.int32(1)) & _MASK) << _SHIFT
-    col0, col1 = i & _MASK, (i + np.int32(1)) & _MASK
-    a, b = _F(noise[row0 | col0]), _F(noise[row0 | col1])
-    c, d = _F(noise[row1 | col0]), _F(noise[row1 | col1])
+    return between(four_texels(noise, texel_at(u, v)), u, v)
+
+
+@kernel(assume_finite=True, counts=False)
+def texel_at(u: Number, v: Number) -> Number:
+    """Give the place of a texel in the noise (u, v above 0)."""
+    return ((np.int32(v) & _MASK) << _SHIFT) | (np.int32(u) & _MASK)
+
+
+@kernel(assume_finite=True, counts=False)
+def four_texels(noise: UInt8, at: Number) -> Number:
+    """Give a texel and its neighbours to the right, below and below to the right, a byte each, from the lowest on."""
+    row, column = np.uint32(at) & np.uint32(_MASK << _SHIFT), np.uint32(at) & np.uint32(_MASK)
+    right, below = (
+        (column + np.uint32(1)) & np.uint32(_MASK),
+        (row + np.uint32(NOISE_SIZE)) & np.uint32(_MASK << _SHIFT),
+    )
+    upper = np.uint32(noise[row | column]) | np.uint32(noise[row | right]) << np.uint32(8)
+    lower = np.uint32(noise[below | column]) | np.uint32(noise[below | right]) << np.uint32(8)
+    return np.int32(upper | lower << np.uint32(16))
+
+
+@kernel(assume_finite=True, counts=False)
+def between(four: Number, u: Number, v: Number) -> Number:
+    """Blend four texels."""
+    fu, fv = u - _F(np.int32(u)), v - _F(np.int32(v))
+    byte, word = np.int32(255), np.int32(four)
+    a, b = _F(word & byte), _F((word >> np.int32(8)) & byte)
+    c, d = _F((word >> np.int32(16)) & byte), _F((word >> np.int32(24)) & byte)
     upper = a + (b - a) * fu
     return upper + (c + (d - c) * fu - upper) * fv
 
@@ -193,15 +216,19 @@ def sunlit(heights: UInt16, shadow: Float32, lane: Float32, count: Number) -> No
 
 
 @kernel(assume_finite=True, counts=False)
+def along_surface(lane: Float32, pixel: Number) -> tuple[Number, Number]:
+    """Give where a pixel's noise is looked up, metres."""
+    upright = lane[UPRIGHT + pixel]
+    return lane[X + pixel] + upright * lane[Y + pixel], lane[Z + pixel] if upright > _ZERO else lane[Y + pixel]
+
+
+@kernel(assume_finite=True, counts=False)
 def roughened(noise: UInt8, lane: Float32, count: Number) -> None:
     """Fill ROUGH, -2..2, from noise that stands still in the world."""
     whole = lane.view(np.int32)
     for i in range(count):
-        upright = lane[UPRIGHT + i]
-        s = lane[X + i] + upright * lane[Y + i]
-        t = lane[Z + i] if upright > _ZERO else lane[Y + i]
-        u, v = np.int32(s * _F(3.0) + _F(98304.0)), np.int32(t * _F(3.0) + _F(98304.0))
-        whole[ROUGH + i] = ((v & _MASK) << _SHIFT) | (u & _MASK)
+        s, t = along_surface(lane, i)
+        whole[ROUGH + i] = texel_at(s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0))
     for i in range(count):  # for itself: the others are worked on many pixels at once
         whole[ROUGH + i] = np.int32(noise[np.uint32(whole[ROUGH + i])])
     for i in range(count):
@@ -220,18 +247,49 @@ def grained_near(noise: UInt8, lane: Float32, count: Number) -> None:
     """Do what ``grained`` does where pixels may be near: there the grain is smooth, and has a second, finer one."""
     for i in range(count):
         lane[GRAIN + i] = max(_ONE + lane[ROUGHNESS + i] * (_F(0.75) * lane[ROUGH + i]), _F(0.25))
-    for i in range(count):
-        amplitude = lane[ROUGHNESS + i]
-        near = min(max((NEAR_M - lane[DEPTH + i]) * _F(1.0 / 12.0), _ZERO), _ONE)
-        if near > _ZERO and amplitude > _ZERO:
-            rough = lane[ROUGH + i]
-            s = lane[X + i] + lane[UPRIGHT + i] * lane[Y + i]
-            t = lane[Z + i] if lane[UPRIGHT + i] > _ZERO else lane[Y + i]
-            fine = (blend(noise, s * _F(24.0) + _F(98304.0), t * _F(24.0) + _F(98304.0)) - _F(128.0)) * _F(1.0 / 64.0)
-            smooth = (blend(noise, s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0)) - _F(128.0)) * _F(1.0 / 64.0)
-            rough += (smooth - rough) * near
-            lane[ROUGH + i] = rough
-            lane[GRAIN + i] = max(_ONE + amplitude * (_F(0.75) * rough + _F(0.35) * fine * near), _F(0.25))
+    begin, span = np.uint64(0), np.uint64(SPAN)
+    while begin < count:
+        end = begin
+        while end < count and has_near(lane, end):
+            end += span
+        if end > begin:
+            grain_span(noise, lane, begin, end)
+        begin = end + span
+
+
+@kernel(assume_finite=True, counts=False)
+def has_near(lane: Float32, first: Number) -> bool:
+    """Return whether one of ``SPAN`` pixels is near."""
+    least = lane[DEPTH + first]
+    for k in range(np.uint64(1), np.uint64(SPAN)):
+        least = min(least, lane[DEPTH + first + k])
+    return least < NEAR_M  # type: ignore[no-any-return]
+
+
+@kernel(assume_finite=True, counts=False)
+def grain_span(noise: UInt8, lane: Float32, first: Number, last: Number) -> None:
+    """Fill ROUGH and GRAIN of pixels of which some are near; the others' come out as they are.
+
+    BIAS and BESIDE serve as scratch. Only the loop that looks texels up is worked on pixel by pixel.
+    """
+    whole = lane.view(np.int32)
+    for i in range(first, last):
+        s, t = along_surface(lane, i)
+        whole[BIAS + i] = texel_at(s * _F(24.0) + _F(98304.0), t * _F(24.0) + _F(98304.0))
+        whole[BESIDE + i] = texel_at(s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0))
+    for i in range(first, last):
+        whole[BIAS + i] = four_texels(noise, whole[BIAS + i])
+        whole[BESIDE + i] = four_texels(noise, whole[BESIDE + i])
+    for i in range(first, last):
+        s, t = along_surface(lane, i)
+        amplitude, rough = lane[ROUGHNESS + i], lane[ROUGH + i]
+        near = min(max((NEAR_M - lane[DEPTH + i]) * _F(1.0 / 12.0), _ZERO), _ONE) if amplitude > _ZERO else _ZERO
+        fine = between(whole[BIAS + i], s * _F(24.0) + _F(98304.0), t * _F(24.0) + _F(98304.0))
+        smooth = between(whole[BESIDE + i], s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0))
+        rough += ((smooth - _F(128.0)) * _F(1.0 / 64.0) - rough) * near
+        fine = (fine - _F(128.0)) * _F(1.0 / 64.0)
+        lane[ROUGH + i] = rough
+        lane[GRAIN + i] = max(_ONE + amplitude * (_F(0.75) * rough + _F(0.35) * fine * near), _F(0.25))
 
 
 @kernel(assume_finite=True, counts=False)

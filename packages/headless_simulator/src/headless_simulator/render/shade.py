@@ -39,6 +39,7 @@ from headless_simulator.render.lanes import (
 )  # fmt: skip
 from headless_simulator.render.light import BOUNCE_RGB, FOG_PER_M, NIGHT, PUDDLES, SKY_RGB, SUN_RGB, TO_SUN, WET
 from headless_simulator.render.mirror import mirror_pools, mirror_span
+from headless_simulator.render.neighbours import fetch_ahead
 from headless_simulator.scene import (
     ASPHALT,
     FOLIAGE,
@@ -62,6 +63,7 @@ _F = np.float32
 _ZERO, _HALF, _ONE = _F(0.0), _F(0.5), _F(1.0)
 _HAZARD = np.uint32(48)  # both blinkers
 _NEVER_SHADED = _F(1e5)  # metres above everything
+_AHEAD = np.uint64(6)  # runs between that at work and the one whose triangle is fetched
 
 # What is kept of a run that has more to it than sun, sky and grain: its pixels (whole numbers), and what its triangle says.
 FIRST, LAST, SURFACE, NORMAL, MIRROR, GLOSS, GLOW, WARM, POOLS = 0, 1, 2, 5, 8, 9, 10, 11, 12
@@ -108,7 +110,8 @@ def shade(
         eye[k], right[k] = camera[k], _F(camera[3 + k]) / focal
     wet, night = light[WET], light[NIGHT]
     has_shadow = shadow[4] > _ZERO
-    place = np.uint64(0)  # in starts
+    place, pixels = np.uint64(0), np.uint64(seen.shape[0])  # in starts; of the image
+    laid_out = -1  # for which ``begin`` ACROSS is filled
     over_all = wet > _ZERO or night > _ZERO  # else few runs have more to them than sun, sky and grain
     for row in range(height):
         below = _F(row) + _HALF - _F(camera[14])
@@ -118,8 +121,10 @@ def shade(
             count = np.uint64(min(width - begin, TILE))
             here = row * width + begin
             marks = seen[here : here + TILE]
-            for i in range(count):
-                lane[ACROSS + i] = _F(begin) + _F(np.int32(i)) + _HALF - cx
+            if begin != laid_out:
+                laid_out = begin
+                for i in range(count):
+                    lane[ACROSS + i] = _F(begin) + _F(np.int32(i)) + _HALF - cx
             place_pixels(depth_m[here : here + TILE], eye, line, right, lane, count)
             special, far = 0, True
             last = np.uint64(0)  # unsigned: no index can count from the end
@@ -128,6 +133,11 @@ def shade(
                 mark = marks[first]
                 place += np.uint64(1)
                 last = np.uint64(starts[place]) - np.uint64(here)
+                soon = min(
+                    np.uint64(starts[min(place + _AHEAD, pixels)]), pixels - np.uint64(1)
+                )  # what is left there, too
+                if 0 <= seen[soon] >> 1 < static_count:
+                    fetch_ahead(static_surface, np.uint64(seen[soon] >> 1))
                 if mark < 0:
                     sky(lane, first, last, line, right, eye[2], light, noise, colour)
                     continue
