@@ -15,13 +15,13 @@ import msgpack
 
 from uavsim.dataset.schema import Tables
 from uavsim.errors import DatasetError
+from uavsim.files.deflate import deflated
 from uavsim.files.names import check_part
 from uavsim.records.codec import few_containers
 from uavsim.typing import JsonDict
 
 _FORMAT: Final = "uavsim-fragment-2"
 _MOST_TEXT_BYTES: Final = 1 << 31  # of one table of one scene
-_LEVEL: Final = 1  # rows are mostly digits: higher levels cost much and gain little
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +170,7 @@ def _head(value: dict[str, Any]) -> FragmentHead:
 
 
 def _compressed(rows: Iterable[JsonDict]) -> bytes:
-    work, between, packed = zlib.compressobj(_LEVEL), b"", bytearray()
-    for row in rows:  # one after the other: a scene's text is thrice as large as its rows
-        packed += work.compress(between + json_row(row).encode("ascii"))
-        between = b"\n"
-    return bytes(packed + work.flush())
+    lines = (
+        json_row(row).encode("ascii") for row in rows
+    )  # one after the other: a scene's text is thrice as large as its rows
+    return deflated(line if number == 0 else b"\n" + line for number, line in enumerate(lines))

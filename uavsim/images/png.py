@@ -6,7 +6,7 @@ rows repeat.
 
 The same array gives the same bytes on every processor: ISA-L's levels 0 to 2 write the same stream with SSE, AVX2 and AVX-512
 (measured in ``.decisions/2026-11-21-png-by-isal.md``, held by the hashes in ``tests/images/test_png.py``); level 3 does not.
-And in every thread: a stream's first bytes are deflated by themselves, see ``_deflated``.
+And in every thread: a stream's first bytes are deflated by themselves, see ``uavsim.files.deflate``.
 
 ``decode`` reads what ``encode`` writes, and whatever else has these pixels and simple filters; of the rest it says nothing:
 that is left to OpenCV, which also knows what is wrong with a file.
@@ -25,6 +25,7 @@ import numpy.typing as npt
 from isal import isal_zlib
 
 from uavsim.errors import InputError
+from uavsim.files.deflate import deflated
 from uavsim.typing import UInt8Array
 
 __all__ = [
@@ -57,7 +58,6 @@ _ROWS_TRIED: Final = 3  # before the whole file is inflated: of a writer that ch
 _MOST_INFLATION: Final = 1032  # of deflate: two bits for 258 bytes
 _DEFLATE_HEADERS_BYTES: Final = 1024  # more than what a stream has before its first bytes
 _MOST_CHUNKS: Final = 1 << 16  # of 8 KiB each in some writers' files
-_BEGIN_BYTES: Final = 16
 _END: Final = b"\x00\x00\x00\x00IEND\xaeB`\x82"
 
 
@@ -101,22 +101,9 @@ def _refuse_level(level: int) -> None:
 
 
 def _file(rows: UInt8Array, width: int, *, bits: int, colour: int, level: int) -> bytes:
-    data = _deflated(rows.reshape(-1).data, level)
+    data = deflated([rows.reshape(-1).data], level=level)
     header = struct.pack(">IIBBBBB", width, len(rows), bits, colour, 0, 0, 0)
     return b"".join((_SIGNATURE, *_chunk(b"IHDR", header), *_chunk(b"IDAT", data), _END))
-
-
-def _deflated(data: memoryview, level: int) -> bytes:
-    """Deflate to a zlib stream, which is that of the same data wherever the thread's stack lies.
-
-    ISA-L's levels 1 and 2 begin a long stream with a hash of the address of their own state in the place of the third byte's
-    (``.write_first_byte`` of ``igzip/igzip_icf_body_h1_gr_bt.asm`` in 2.32): one image in 2,500 came out some bytes longer or
-    shorter than in another thread. A short stream begins elsewhere, so the first bytes are flushed before the others come;
-    that adds 8 bytes.
-    """
-    stream = isal_zlib.compressobj(level)
-    begin = stream.compress(data[:_BEGIN_BYTES]) + stream.flush(isal_zlib.Z_SYNC_FLUSH)
-    return b"".join((begin, stream.compress(data[_BEGIN_BYTES:]), stream.flush()))
 
 
 def decode(data: bytes) -> Pixels | None:

@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.errors import DatasetError
+from uavsim.files.deflate import deflated
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import AnyArray, FloatArray, IntArray
 
@@ -23,7 +24,6 @@ __all__ = ["Motion", "MotionLog", "TickMotion"]
 CONTROLS: Final = 5
 """Throttle, steer, brake, hand brake, gear (negative: backwards) of a vehicle; speed and four zeros of a walker."""
 _MOST_BYTES: Final = 1 << 31
-_LEVEL: Final = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,7 +173,7 @@ def _squeezed(values: AnyArray, order: int) -> bytes:
     for _ in range(order):
         bits = np.diff(bits, axis=0, prepend=np.zeros((1, bits.shape[1]), bits.dtype))
     planes = np.ascontiguousarray(bits.T).view(np.uint8).reshape(-1, wide).T
-    return zlib.compress(np.ascontiguousarray(planes).tobytes(), _LEVEL)
+    return deflated([np.ascontiguousarray(planes).tobytes()])
 
 
 def _restored(data: bytes, kind: np.dtype[np.generic], shape: tuple[int, ...], order: int) -> AnyArray:
