@@ -112,6 +112,10 @@ def test_every_processor_writes_these_bytes(filter_rows: png.Filter, level: int,
     assert hashlib.sha256(data).hexdigest()[:16] == expected
 
 
+def test_a_fingerprint_is_size_crc_and_adler_of_the_bytes():
+    assert png.fingerprint(b"123456789") == "9-cbf43926-091e01de"  # the check values of both checksums
+
+
 def test_views_and_non_contiguous_images():
     wide = gradient()
     np.testing.assert_array_equal(read_by_cv2(png.encode(wide[::2, ::3], filter_rows="sub")), wide[::2, ::3])

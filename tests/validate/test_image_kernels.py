@@ -15,6 +15,8 @@ from uavsim.validate.image_kernels import (
     border_steps,
     compile_now,
     count_instances,
+    count_levels,
+    count_unlabelled,
     green_of_rows,
     ids_of_mask,
     ids_of_rows,
@@ -95,6 +97,24 @@ def test_pixels_inside_and_outside_of_their_box():
     assert boxes[0].tolist() == [0] * 11
     assert boxes[1].tolist() == [401, 400, 3, 0, 3, 1, 59, 39, 98, 39, 3]
     assert np.flatnonzero(strays).tolist() == [8]
+
+
+@given(luma=arrays.arrays(np.uint8, (5, 7)))
+def test_levels_of_every_third_pixel(luma: np.ndarray):
+    assert np.array_equal(count_levels(luma), np.bincount(luma[::3, ::3].ravel(), minlength=256))
+
+
+@given(ids=st.one_of(IDS, masks_in_runs()), tag_of=st.lists(st.sampled_from([0, 9, 14, 18]), min_size=6, max_size=6))
+def test_road_users_without_a_box_are_counted_outside_of_the_regions(ids: np.ndarray, tag_of: list[int]):
+    tags = np.array(tag_of, np.uint8)[ids % 6]  # 14 and 18 count
+    box_of_id = np.full(65536, -1)
+    box_of_id[[1, 9]] = 0
+    regions = np.array([[2, 1, 30, 3], [5, 0, 6, 9]])
+    free = np.ones(ids.shape, bool)
+    free[1:3, 2:30] = free[0:9, 5:6] = False
+    expected = free & np.isin(tags, (14, 18)) & ~np.isin(ids, (1, 9))
+    counted = np.isin(np.arange(256), (14, 18))
+    assert count_unlabelled(ids, tags, box_of_id, counted, regions) == expected.sum()
 
 
 def test_all_that_a_validation_of_ours_calls_is_compiled_ahead(clean: Path):

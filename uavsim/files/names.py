@@ -121,11 +121,9 @@ class DataFolder:
         """
         wrong = self.fault(name, most_bytes=most_bytes)
         if not wrong:
-            file = open_regular(Path(self._real_root, str(name)), most_bytes=most_bytes)
-            leads_to = Path(
-                f"/proc/self/fd/{file.fileno()}"
-            ).readlink()  # the descriptor; the name may lead elsewhere by now
-            if self._is_inside(str(leads_to)):
+            file = open_regular(f"{self._real_root}/{name}", most_bytes=most_bytes)
+            leads_to = os.readlink(f"/proc/self/fd/{file.fileno()}")  # noqa: PTH115 - as below; the name may lead elsewhere now
+            if self._is_inside(leads_to):
                 return file
             file.close()
             wrong = "leads outside the dataset's folder by a link"

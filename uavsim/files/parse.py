@@ -48,7 +48,7 @@ def parse_row(data: bytes) -> Any:
         return parse_json(data)  # takes NaN, infinity and lone surrogates, too, and knows what to say of the rest
 
 
-def open_regular(path: Path, *, most_bytes: int = _MOST_BYTES) -> BufferedReader:
+def open_regular(path: Path | str, *, most_bytes: int = _MOST_BYTES) -> BufferedReader:
     """Open a regular file; a FIFO would wait for ever, a device never end.
 
     Raises:

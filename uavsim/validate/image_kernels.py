@@ -17,6 +17,7 @@ __all__ = [
     "border_steps",
     "compile_now",
     "count_instances",
+    "count_levels",
     "count_unlabelled",
     "green_of_rows",
     "ids_of_mask",
@@ -25,7 +26,10 @@ __all__ = [
 
 Array: TypeAlias = npt.NDArray[Any]
 
+_STEP: Final = 3  # from one pixel that is counted to the next
 _PIXELS: Final = 4  # of a mask in 64 bits
+_TAGS: Final = 8  # likewise
+_ONE_TAG: Final = np.uint64(0x0101010101010101)  # times a tag: eight pixels of it
 _ALIKE: Final = np.uint64(0x0001000100010001)  # times an id: four pixels of it
 _WORDS: Final = 8  # that are looked at together
 
@@ -82,6 +86,16 @@ def green_of_rows(rows: Array) -> Array:
             level = np.uint8(level + rows[y, 3 * x + 2])
             green[y, x] = level
     return green
+
+
+@_compiled
+def count_levels(luma: Array) -> Array:
+    """Return (256,) how often each level stands in every third pixel of every third row of a (H, W) uint8 image."""
+    counts = np.zeros(256, np.int64)
+    for y in range(0, luma.shape[0], _STEP):
+        for x in range(0, luma.shape[1], _STEP):
+            counts[luma[y, x]] += 1
+    return counts
 
 
 def _in_words(pixels: Array) -> Array:
@@ -168,26 +182,39 @@ def _count_instances(
     return boxes, strays
 
 
-@_compiled
 def count_unlabelled(ids: Array, tags: Array, box_of_id: Array, counted: Array, ignored_px: Array) -> int:
     """Count the pixels whose tag counts, whose id no box has, and that lie in no region.
 
     Args:
         ids: (H, W) of the mask.
-        tags: (H, W) of the mask.
+        tags: (H, W) uint8 of the mask.
         box_of_id: (65536,), -1 where no box has an id.
         counted: (256,) tags that count.
         ignored_px: (K, 4) regions, x_min, y_min, x_max, y_max in pixel edges.
     """
-    found = 0
-    for y in range(ids.shape[0]):
-        for x in range(ids.shape[1]):
-            if not counted[tags[y, x]] or box_of_id[ids[y, x]] >= 0:
+    return int(_count_unlabelled(ids, tags, _in_words(tags), box_of_id, counted, ignored_px))
+
+
+@_compiled
+def _count_unlabelled(
+    ids: Array, tags: Array, words: Array, box_of_id: Array, counted: Array, ignored_px: Array
+) -> int:
+    """Pass over eight pixels of one tag, in one word, that does not count."""
+    height, width = ids.shape
+    found, has_words = 0, words.shape[1] > 0
+    for y in range(height):
+        for first in range(np.uint64(0), np.uint64(width), np.uint64(_TAGS)):
+            tag = tags[y, first]
+            if has_words and not counted[tag] and words[y, first // np.uint64(_TAGS)] == np.uint64(tag) * _ONE_TAG:
                 continue
-            lies_in = False
-            for region in ignored_px:
-                lies_in |= region[0] <= x < region[2] and region[1] <= y < region[3]
-            found += not lies_in
+            for x in range(first, min(first + np.uint64(_TAGS), np.uint64(width))):
+                if not counted[tags[y, x]] or box_of_id[ids[y, x]] >= 0:
+                    continue
+                lies_in = False
+                for k in range(len(ignored_px)):  # rows of an array, each as an array, cost as much as all the rest
+                    left, top, right, bottom = ignored_px[k, 0], ignored_px[k, 1], ignored_px[k, 2], ignored_px[k, 3]
+                    lies_in |= left <= np.int64(x) < right and top <= y < bottom
+                found += not lies_in
     return found
 
 
@@ -265,4 +292,5 @@ def compile_now() -> None:
     )
     count_unlabelled(ids, tags, box_of_id, np.zeros(256, np.bool_), none)
     border_pairs(ids)
+    count_levels(luma)
     border_steps(luma.reshape(-1), np.zeros(1, np.int64), np.ones(1, np.int64), np.array([1]))

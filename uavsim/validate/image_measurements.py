@@ -5,7 +5,6 @@ the boxes by their rays: a pixel belongs inside box i if its ray meets the box, 
 silhouette has to be built and boxes that reach behind the camera need no special case.
 """
 
-import hashlib
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,11 +13,13 @@ import numpy as np
 from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
 from uavsim.images import codec
+from uavsim.images.png import fingerprint
 from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 from uavsim.validate.image_kernels import (
     border_pairs,
     border_steps,
     count_instances,
+    count_levels,
     count_unlabelled,
     green_of_rows,
     ids_of_mask,
@@ -76,7 +77,7 @@ def _look_at_file(frame: FrameTask, files: DataFolder) -> tuple[FrameLook, bytes
     except DatasetError:
         look.state = "missing"
         return look, b""
-    look.digest = hashlib.sha256(data).hexdigest()  # by instructions of the processor
+    look.digest = fingerprint(data)
     look.state = _whole(data)
     try:
         look.found_px = codec.image_size(data)
@@ -104,7 +105,8 @@ def _look_at_image(look: FrameLook, data: bytes) -> AnyArray | None:
     except DatasetError:
         look.state = "unreadable"
         return None
-    share = np.bincount(luma[::3, ::3].ravel(), minlength=256) / luma[::3, ::3].size
+    counts = count_levels(luma)
+    share = counts / counts.sum()
     look.mean = float(share @ _LEVELS)
     look.spread = float(np.sqrt(share @ (_LEVELS - look.mean) ** 2))
     return luma
@@ -173,7 +175,7 @@ def _measure_instances(look: FrameLook, frame: FrameTask, ids: UInt16Array, tags
     boxes, strays = count_instances(ids, box_of_id, *_boxes_of(frame), frame.intrinsic, rays)
     look.stray_ids = {int(i): int(strays[i]) for i in np.flatnonzero(strays)}
     if frame.ignored_px is not None:
-        look.unlabelled_px = int(count_unlabelled(ids, tags, box_of_id, _IS_ROAD_USER, frame.ignored_px))
+        look.unlabelled_px = count_unlabelled(ids, tags, box_of_id, _IS_ROAD_USER, frame.ignored_px)
     seen = np.flatnonzero(boxes[:, 0])
     if not len(seen):
         return
