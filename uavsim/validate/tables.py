@@ -15,6 +15,7 @@ import numpy as np
 
 from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
+from uavsim.files.parse import parse_row
 from uavsim.typing import AnyArray, IntArray, JsonDict
 from uavsim.validate.findings import Finding
 from uavsim.validate.schema import Field
@@ -30,6 +31,7 @@ _MOST_INT: Final = 1 << 62
 _MOST_FLOAT: Final = 1e15  # farther than anything, longer than anybody counts
 _HUGE: Final = 10**300
 _CHUNK_ROWS: Final = 8192
+_BETWEEN: Final = " \t\r\n,"  # rows
 _SAID: Final = 20  # findings about one column that are spelled out
 
 
@@ -82,11 +84,19 @@ def rows_of(files: DataFolder, name: str) -> Iterator[JsonDict]:
             at = _skip(text, 0)
             if not text.startswith("[", at):
                 raise DatasetError(f"{file_name}: not a JSON array")
-            at += 1
+            at, is_in_lines = at + 1, True
             while True:
                 at = _skip(text, at)
                 if text.startswith("]", at):
                     return
+                if is_in_lines and (end := text.rfind("\n", at)) > at:
+                    whole = text[at:end].rstrip().removesuffix("]").rstrip(_BETWEEN)
+                    rows = _rows_of_lines(whole, file_name)
+                    is_in_lines = rows is not None
+                    if rows is not None:
+                        yield from rows
+                        at += len(whole)
+                        continue
                 try:
                     row, at = decoder.raw_decode(text, at)
                 except json.JSONDecodeError as error:
@@ -95,17 +105,29 @@ def rows_of(files: DataFolder, name: str) -> Iterator[JsonDict]:
                         raise DatasetError(f"{file_name}: broken JSON ({error.msg} near the end)") from error
                     text, at = text[at:] + more, 0
                     continue
-                if not isinstance(row, dict):
-                    raise DatasetError(f"{file_name}: a row is no JSON object")
-                yield row
+                yield _object(row, file_name)
     except DatasetError:
         raise
     except (OSError, ValueError, RecursionError) as error:  # not UTF-8, thousands of digits, thousands of brackets
         raise DatasetError(f"{file_name}: cannot be read: {str(error)[:120]}") from error
 
 
+def _rows_of_lines(lines: str, file_name: str) -> list[JsonDict] | None:
+    """Return the rows of whole lines, in a third of the time that they take one by one; None where one goes on behind them."""
+    try:
+        return [_object(row, file_name) for row in parse_row(f"[{lines}]")]
+    except ValueError:
+        return None
+
+
+def _object(row: Any, file_name: str) -> JsonDict:
+    if not isinstance(row, dict):
+        raise DatasetError(f"{file_name}: a row is no JSON object")
+    return row
+
+
 def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\r\n,":
+    while at < len(text) and text[at] in _BETWEEN:
         at += 1
     return at
 
@@ -136,8 +158,7 @@ def hashes(tokens: list[str]) -> IntArray:
 
 def _read_column(table: Table, spec: Field, chunk: list[JsonDict], into: list[Any]) -> None:
     values = [row.get(spec.name) for row in chunk]
-    missing = sum(value is None for value in values)
-    if spec.optional and missing == len(values) and not into:
+    if spec.optional and not into and values.count(None) == len(values):
         return
     column = _READERS[spec.kind](table, spec, values)
     if spec.kind != "token":  # kept once, as ``Table.tokens``
