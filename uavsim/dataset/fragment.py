@@ -6,12 +6,14 @@ dataset is then copying, and takes time and memory that grow with nothing but th
 
 import json
 import operator
+import re
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgpack
+import orjson
 
 from uavsim.dataset.schema import Tables
 from uavsim.errors import DatasetError
@@ -97,13 +99,30 @@ class PackedFragment:
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False)  # rows are trees
 
 
-def json_row(row: JsonDict) -> str:
-    """Return one row as it stands in a table: compact, ASCII, floats that read back to the same bits.
+_ONE_DIGIT: Final = re.compile(rb"e-\d\D")  # of an exponent, where Python writes two
+
+
+def json_row(row: JsonDict) -> bytes:
+    """Return one row as it stands in a table: compact, ASCII, floats as Python writes them, which read back to the same bits.
 
     Raises:
         ValueError: nan or infinity, which JSON does not have.
     """
-    return _ENCODER.encode(row)
+    try:
+        text = orjson.dumps(row)  # in a fifth of the time
+    except TypeError:  # a whole number of over 64 bits
+        return _by_python(row)
+    return text if _is_as_pythons(text) else _by_python(row)
+
+
+def _by_python(row: JsonDict) -> bytes:
+    return _ENCODER.encode(row).encode("ascii")
+
+
+def _is_as_pythons(text: bytes) -> bool:
+    """Return whether nothing is in a row that orjson writes otherwise: small floats, other letters, nan as a null."""
+    others = b"0.0000" in text or (b"e-" in text and _ONE_DIGIT.search(text)) or b"\x7f" in text or not text.isascii()
+    return not others and (b"null" not in text or text.count(b"null") == text.count(b'_box":null'))
 
 
 def pack_fragment(fragment: Fragment) -> bytes:
@@ -170,7 +189,5 @@ def _head(value: dict[str, Any]) -> FragmentHead:
 
 
 def _compressed(rows: Iterable[JsonDict]) -> bytes:
-    lines = (
-        json_row(row).encode("ascii") for row in rows
-    )  # one after the other: a scene's text is thrice as large as its rows
+    lines = map(json_row, rows)  # one after the other: a scene's text is thrice as large as its rows
     return deflated(line if number == 0 else b"\n" + line for number, line in enumerate(lines))

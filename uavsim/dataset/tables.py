@@ -60,7 +60,7 @@ class TableWriter:
 
     def add(self, row: JsonDict) -> None:
         """Append one row."""
-        self.add_lines(json_row(row).encode("ascii"), count=1)
+        self.add_lines(json_row(row), count=1)
 
     def add_lines(self, lines: bytes, *, count: int) -> None:
         """Append ``count`` rows that are already text, one a line, no newline at the end."""
