@@ -135,7 +135,8 @@ def unpack_value(value: Any) -> Any:
         return value
     if _KIND not in value:
         return {key: unpack_value(item) for key, item in value.items()}
-    kind, rest = value[_KIND], {key: item for key, item in value.items() if key != _KIND}
+    rest = dict(value)
+    kind = rest.pop(_KIND)
     if kind == "ndarray":
         return _unpack_array(rest)
     if kind == "list":
@@ -194,12 +195,12 @@ def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
         raise DatasetError(
             f"{kind} {line}" if line else f"no record is called {kind!r}: written by another version of uavsim?"
         )
-    known = {f.name for f in dataclasses.fields(record)}
-    foreign = sorted(set(rest) - known)
-    if foreign:
+    known = _field_names(record)
+    if foreign := sorted(rest.keys() - known):
         raise DatasetError(f"{kind} has no {foreign[0]!r}: written by a newer version of uavsim?")
-    if missing := sorted(known - set(rest)):
-        raise DatasetError(f"{kind} is not complete, it lacks {missing[0]!r}: written by an older version of uavsim?")
+    if len(rest) < len(known):
+        missing = min(set(known) - rest.keys())
+        raise DatasetError(f"{kind} is not complete, it lacks {missing!r}: written by an older version of uavsim?")
     values = {name: unpack_value(item) for name, item in rest.items()}
     if wrong := misfit(record, values):
         raise DatasetError(f"{kind}: {wrong}: damaged")
