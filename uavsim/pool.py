@@ -21,8 +21,16 @@ R = TypeVar("R")
 _AHEAD: Final = 8  # tasks in flight for each worker: keeps memory flat on big datasets
 
 
-def in_order(work: Callable[[T], R], tasks: Iterable[T], *, workers: int) -> Iterator[R]:
+def in_order(
+    work: Callable[[T], R], tasks: Iterable[T], *, workers: int, begin: Callable[[], None] | None = None
+) -> Iterator[R]:
     """Yield what ``work`` returns of each task; with one worker, in this process.
+
+    Args:
+        work: on a task.
+        tasks: in order.
+        workers: processes.
+        begin: what a process of ours does first.
 
     Raises:
         SystemFailure: a process died.
@@ -32,7 +40,7 @@ def in_order(work: Callable[[T], R], tasks: Iterable[T], *, workers: int) -> Ite
         return
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of whoever calls us
     try:
-        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin)
+        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(begin,))
         try:
             flying: deque[Future[R]] = deque()
             for task in tasks:
@@ -58,11 +66,13 @@ def _interrupts_later() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin() -> None:
+def _begin(more: Callable[[], None] | None) -> None:
     threading.Thread(target=_end_with_the_parent, name="parent", daemon=True).start()
     _leave_interrupts_to_the_parent()
     keep_freed_memory()
     collect_seldom()
+    if more is not None:
+        more()
 
 
 def _leave_interrupts_to_the_parent() -> None:

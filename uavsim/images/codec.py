@@ -23,7 +23,7 @@ from uavsim.errors import DatasetError, InputError
 from uavsim.files.names import MOST_FILE_BYTES
 from uavsim.files.parse import open_regular
 from uavsim.images import png
-from uavsim.images.png import MOST_PIXELS, Filter
+from uavsim.images.png import MOST_PIXELS, Filter, fingerprint
 from uavsim.typing import UInt8Array, UInt16Array
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "encode_png",
     "encode_tags",
     "filtered_rows",
+    "fingerprint",
     "grey_of",
     "image_size",
     "mask_ids_and_tags",

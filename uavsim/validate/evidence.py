@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.files.names import MISSING, name_fault
+from uavsim.images.start import do_without_blas
 from uavsim.pool import in_order
 from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim.validate.dataset import DataSet
@@ -165,15 +166,17 @@ def _run(tasks: Iterator[TrackTask], workers: int, *, threads: bool) -> Iterator
     Raises:
         SystemFailure: a process died.
     """
-    from uavsim.validate.image_measurements import (
-        look_at_track,  # compiled code, which only those need who look at images
-    )
-
     if not threads:
-        yield from in_order(look_at_track, tasks, workers=workers)
+        yield from in_order(_look_at_track, tasks, workers=workers, begin=do_without_blas)
         return
     with ThreadPoolExecutor(workers, thread_name_prefix="look") as pool:
-        yield from pool.map(look_at_track, tasks)
+        yield from pool.map(_look_at_track, tasks)
+
+
+def _look_at_track(task: TrackTask) -> list[FrameLook]:
+    from uavsim.validate.image_measurements import look_at_track  # compiled code, which only who looks at images needs
+
+    return look_at_track(task)
 
 
 def _pairs(looks: tuple[FrameLook, ...]) -> Pairs:

@@ -13,7 +13,6 @@ import numpy as np
 from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
 from uavsim.images import codec
-from uavsim.images.png import fingerprint
 from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 from uavsim.validate.image_kernels import (
     border_pairs,
@@ -77,7 +76,7 @@ def _look_at_file(frame: FrameTask, files: DataFolder) -> tuple[FrameLook, bytes
     except DatasetError:
         look.state = "missing"
         return look, b""
-    look.digest = fingerprint(data)
+    look.digest = codec.fingerprint(data)
     look.state = _whole(data)
     try:
         look.found_px = codec.image_size(data)
