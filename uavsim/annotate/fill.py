@@ -30,6 +30,7 @@ _ROWS: Final = 256  # views at once: what is worked on stays in the cache
 _FARTHEST: Final = (
     0.25  # 1 - the cosine of an angle (41 degrees) from which on nothing is near: 1.5e-6 is left of the weight
 )
+_REACH: Final = math.sqrt(2 * _FARTHEST) + 1e-6  # no coordinate of near directions is farther apart
 _STEPS: Final = 1 << 15  # up to there; what lies in one is as near but for a part in 5,000
 
 
@@ -113,16 +114,25 @@ def fitted(fill: FloatArray, views: Intervals) -> FloatArray:
     references = references[np.argsort(-views.weight[references], kind="stable")[:_MOST_REFERENCES]]
     if not len(references):
         return fill
+    ahead = views.towards[references, 0]  # along it, those that are near lie together: three in ten are not looked at
+    references = references[np.argsort(ahead, kind="stable")]
     reference_views = views.take(references)
-    turns = _iterations_of(fill[references], reference_views)
+    nearby = nearness(reference_views.towards, reference_views.towards)
+    turns = _iterations_of(fill[references], reference_views, nearby)
     weighted = np.stack([np.ones(len(references)), *(turn.shown for turn in turns)], axis=1)
     weighted *= reference_views.weight[:, None]
-    fill = fill.copy()
-    for start in range(0, len(fill), _ROWS):  # of a scene, the nearness of all views to all reference views is 300 MB
-        own = slice(start, start + _ROWS)
-        near_px, *reported_px = (nearness(views.towards[own], reference_views.towards) @ weighted).T
-        for turn, reported in zip(turns, reported_px, strict=True):
-            fill[own] = (reported + _PRIOR_PX * np.minimum(fill[own] * turn.scale, 1.0)) / (near_px + _PRIOR_PX)
+    sums_px = np.empty((len(fill), 1 + _TURNS))
+    sums_px[references] = nearby @ weighted
+    others = np.setdiff1d(np.arange(len(fill)), references)
+    others = others[np.argsort(views.towards[others, 0], kind="stable")]
+    for start in range(0, len(others), _ROWS):  # of a scene, the nearness of all views to all reference views is 300 MB
+        own = others[start : start + _ROWS]
+        ends = views.towards[own[[0, -1]], 0] + (-_REACH, _REACH)
+        near = slice(*np.searchsorted(reference_views.towards[:, 0], ends).tolist())
+        sums_px[own] = nearness(views.towards[own], reference_views.towards[near]) @ weighted[near]
+    near_px, *reported_px = sums_px.T
+    for turn, reported in zip(turns, reported_px, strict=True):
+        fill = (reported + _PRIOR_PX * np.minimum(fill * turn.scale, 1.0)) / (near_px + _PRIOR_PX)
     return fill
 
 
@@ -134,9 +144,9 @@ class _Iteration:
     shown: FloatArray
 
 
-def _iterations_of(fill: FloatArray, reference_views: Intervals) -> list[_Iteration]:
-    """Fit the reference views' own shares (K,) to their intervals, turn by turn."""
-    nearby, weight = nearness(reference_views.towards, reference_views.towards), reference_views.weight
+def _iterations_of(fill: FloatArray, reference_views: Intervals, nearby: FloatArray) -> list[_Iteration]:
+    """Fit the reference views' own shares (K,) to their intervals, turn by turn, by the nearness (K, K) of each to each."""
+    weight = reference_views.weight
     known_px = nearby @ weight + _PRIOR_PX
     turns: list[_Iteration] = []
     for _ in range(_TURNS):
