@@ -25,6 +25,7 @@ _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEX
 _MOST_READ: Final = 1 << 32
 _EXCHANGE: Final = 2  # RENAME_EXCHANGE of linux/fs.h
 _NO_HARD_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+_AT_ONCE: Final = 8  # files that are brought to the disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +179,8 @@ class OwnFolder:
         Raises:
             StorageError: something is at a key already, or a source is no regular file.
         """
-        with ThreadPoolExecutor(8) as threads:  # a disk writes many together in the time of one
-            list(threads.map(_fsync_regular, [source for source, _ in sources]))
+        with ThreadPoolExecutor(_AT_ONCE) as threads:  # a disk writes many together in the time of one
+            list(threads.map(_fsync_regular, (sources[first::_AT_ONCE] for first in range(_AT_ONCE))))
         by_folder: dict[str, list[tuple[Path, str]]] = {}
         for source, key in sources:
             by_folder.setdefault(key.rpartition("/")[0], []).append((source, key))
@@ -388,11 +389,12 @@ def _exists(folder: int, name: str) -> bool:
     return False
 
 
-def _fsync_regular(source: Path) -> None:
-    descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise StorageError(f"{source} is not a regular file; this is a bug, report it")
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _fsync_regular(sources: list[tuple[Path, str]]) -> None:
+    for source, _ in sources:
+        descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise StorageError(f"{source} is not a regular file; this is a bug, report it")
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
