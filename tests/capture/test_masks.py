@@ -10,6 +10,7 @@ from uavsim.geometry import pinhole, quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.images.mask_pixels import runs_in
 from uavsim.images.regions import ROAD_USER_TAGS
+from uavsim.records.actors import labelled_tags
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.ports import SensorPose
 from uavsim.simulate.swarm import PlannedSwarm
@@ -51,7 +52,7 @@ def _views(shown_ids: list[int], states: ActorStates) -> list[MaskView]:
 
 
 def _view(pose: SensorPose, ids: np.ndarray, tags: np.ndarray) -> MaskView:
-    runs = runs_in(ids, tags, MaskBinder(_infos()).counted)
+    runs = runs_in(ids, tags, labelled_tags(_infos()))
     return MaskView(pose, pose.sensor.spec.camera.intrinsic, runs, tags)
 
 
@@ -134,7 +135,7 @@ def test_a_sliver_of_a_parked_car_in_an_actors_box_is_no_reason_to_vote() -> Non
 
 def test_what_is_counted_holds_all_road_users() -> None:
     """Those without a box are found in these runs, as regions to ignore."""
-    assert set(ROAD_USER_TAGS) <= set(np.flatnonzero(MaskBinder([]).counted).tolist())
+    assert set(ROAD_USER_TAGS) <= set(np.flatnonzero(labelled_tags([])).tolist())
 
 
 def test_nothing_seen_proves_nothing() -> None:
@@ -178,7 +179,7 @@ def test_two_pixels_of_an_intruder_prove_ids() -> None:
     ids[line, column : column + 2], tags[line, column : column + 2] = 1042, 21
 
     binder = MaskBinder([flying])
-    view = MaskView(pose, matrix, runs_in(ids, tags, binder.counted), tags)
+    view = MaskView(pose, matrix, runs_in(ids, tags, labelled_tags([flying])), tags)
     binder.learn([view], states)
 
     assert binder.mode == "actor_id"

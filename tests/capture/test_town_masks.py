@@ -12,6 +12,7 @@ from uavsim.capture.rig import sensor_poses
 from uavsim.geometry import cuboid, pinhole, quaternion, unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.images.mask_pixels import runs_in
+from uavsim.records.actors import labelled_tags
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.ports import SensorPose
 from uavsim.simulate.swarm import PlannedSwarm
@@ -58,7 +59,7 @@ def _view(pose: SensorPose, places_m: np.ndarray) -> MaskView:
         outline = cv2.convexHull(pinhole.project(optical_m, intrinsic=matrix).astype(np.float32)).astype(np.int32)
         shown = cv2.fillConvexPoly(np.zeros(ids.shape, np.uint8), outline, 1) > 0
         ids[shown], tags[shown] = FIRST_MASK_ID + n, 14
-    return MaskView(pose, matrix, runs_in(ids, tags, MaskBinder([]).counted), tags)
+    return MaskView(pose, matrix, runs_in(ids, tags, labelled_tags([])), tags)
 
 
 def _bound(binder: MaskBinder, count: int) -> list[int]:

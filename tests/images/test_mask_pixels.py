@@ -104,8 +104,8 @@ def test_ids_are_256_blue_and_green_and_tags_are_red(bgra: np.ndarray):
     """Of whole pixels, of three channels of them, and of pixels that lie apart."""
     blue, green, red, _ = np.moveaxis(bgra, 2, 0).astype(int)
     for pixels, part in ((bgra, np.s_[:]), (bgra[..., :3], np.s_[:]), (bgra[:, ::2], np.s_[:, ::2])):
-        ids, tags = mask_pixels.split(pixels)
-        np.testing.assert_array_equal(ids, (256 * blue + green)[part])
+        runs, tags = mask_pixels.split(pixels, ALL)
+        np.testing.assert_array_equal(mask_pixels.filled(runs, tags.shape), (256 * blue + green)[part])
         np.testing.assert_array_equal(tags, red[part])
 
 

@@ -11,7 +11,7 @@ do_without_blas()
 from uavsim.images import codec, mask_pixels
 mask = np.zeros((8, 8, 4), np.uint8)
 codec.encode_png(mask[..., :3])
-mask_pixels.split(mask)
+mask_pixels.split(mask, np.ones(256, np.bool_))
 print("scipy.linalg" in sys.modules)
 import scipy.linalg
 print("inv" in dir(scipy.linalg))

@@ -71,7 +71,7 @@ class Kept:
 
 def keep(port: int, count: int) -> Kept:
     """Fly in the simulator at a port, and keep what ``count`` captures bring, masks as they came; their truth is read once."""
-    readers.INSTANCE = replace(readers.INSTANCE, read=readers.bgra, copy=lambda image: image)  # type: ignore[misc]
+    readers.INSTANCE = replace(readers.INSTANCE, read=readers.bgra, copy=lambda image, _: image)  # type: ignore[misc]
     plan = plan_of(count)
     session = open_session("carla", {"carla": Endpoint("127.0.0.1", port)})
     lockstep, traffic = session.begin_scene(plan, heartbeat=quiet)

@@ -32,6 +32,7 @@ from uavsim.records.modalities import INSTANCE, RGB, Mask, modality
 from uavsim.records.plan import ImageFormat
 from uavsim.records.recording import Recording
 from uavsim.simulate.ports import Reading
+from uavsim.typing import UInt8Array
 
 CAPTURES: Final = 2
 TURNS: Final = 5
@@ -176,12 +177,17 @@ def write_all(readings: Sequence[Reading], folder: Path, write: Write, *, thread
         list(pool.map(write, readings, paths))
 
 
+def _mask(bgra: UInt8Array) -> Mask:
+    runs, tags = mask_pixels.split(bgra, np.ones(256, np.bool_))
+    return Mask(None, tags, runs)
+
+
 def ours_as(images: ImageFormat) -> Write:
     """Write as the recording does; what ids stand for is bound elsewhere."""
 
     def write(reading: Reading, path: Path) -> None:
         kind = modality(reading.modality)
-        value = Mask(*mask_pixels.split(reading.data)) if reading.modality == INSTANCE else reading.data
+        value = _mask(reading.data) if reading.modality == INSTANCE else reading.data
         path.with_suffix(kind.file_suffix(images)).write_bytes(kind.encode(value, images))
 
     return write

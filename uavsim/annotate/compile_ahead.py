@@ -73,10 +73,9 @@ def compile_now() -> None:
 
     sent = np.zeros((_SIDE_PX, _SIDE_PX, 4), np.uint8)
     sent.flags.writeable = False  # as libcarla's images are
-    ids, tags = mask_pixels.split(sent)
-    runs = mask_pixels.runs_in(ids, tags, np.ones(256, np.bool_))
+    runs, tags = mask_pixels.split(sent, np.ones(256, np.bool_))
     mask_pixels.moments(runs)
-    mask_pixels.filled(runs, tags.shape)
+    ids = mask_pixels.filled(runs, tags.shape)
     map_SE3_optical = SE3(np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3))
     map_SE3_box = SE3(np.array([[1.0, 0.0, 0.0, 0.0]]), np.array([[1.0, 0.0, 2.0]]))  # partly beside the image
     intrinsic = np.array([[_SIDE_PX, 0.0, _SIDE_PX / 2], [0.0, _SIDE_PX, _SIDE_PX / 2], [0.0, 0.0, 1.0]])
@@ -95,7 +94,7 @@ def _is_kept() -> bool:
     from uavsim.images import mask_pixels
     from uavsim.images.compiled import is_kept
 
-    some = (mask_pixels._split_words, kernels.share_outside, mask_pixels._ids_to_rows)
+    some = (mask_pixels._split, kernels.share_outside, mask_pixels._ids_to_rows)
     return all(is_kept(kernel) for kernel in some)
 
 

@@ -32,7 +32,6 @@ __all__ = ["MaskBinder", "MaskView", "Spread"]
 Spread: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 """As ``map``: calls a function with each of some values and gives the answers in their order."""
 
-MOVER_TAGS: Final = (12, 13, 14, 15, 16, 17, 18, 19)  # pedestrian .. bicycle in CARLA's palette
 _ENOUGH_PIXELS: Final = 16  # fewer say little about where an object is
 _SLACK_PX: Final = 3.0
 _PROVEN_SHARE: Final = 0.95
@@ -54,16 +53,14 @@ class MaskBinder:
     """Learns, once a scene, which mask id is which actor; then translates masks by one table look-up.
 
     Attributes:
-        counted: (256,) tags of what may be labelled.
         mode: "actor_id" or "voted" once known.
     """
 
     def __init__(self, actors: Sequence[ActorInfo]) -> None:
         """Start with nothing proven."""
         self._actors = {info.instance_id: info for info in actors}
-        kinds = [(info.semantic_tag, actor_kind(info.kind)) for info in actors]
-        self.counted = np.isin(np.arange(256), [*MOVER_TAGS, *{tag for tag, kind in kinds if kind.has_own_tag}])
-        self._is_lone = np.isin(np.arange(256), [tag for tag, kind in kinds if kind.is_lone])
+        lone = [info.semantic_tag for info in actors if actor_kind(info.kind).is_lone]
+        self._is_lone = np.isin(np.arange(256), lone)
         self._of_town = frozenset(info.instance_id for info in actors if actor_kind(info.kind).is_of_town)
         self.mode = ""
         self._table = np.zeros(65536, dtype=np.uint16)

@@ -5,9 +5,9 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.capture.masks import MOVER_TAGS
 from uavsim.errors import MissedTick
 from uavsim.images.points import Returns
+from uavsim.records.actors import MOVER_TAGS
 from uavsim.records.ingredients import actor_kind
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.typing import BoolArray, FloatArray, IntArray

@@ -14,6 +14,7 @@ from uavsim.capture.point_owners import PointOwners
 from uavsim.errors import MissedTick
 from uavsim.images import mask_pixels, points
 from uavsim.images.mask_pixels import Runs
+from uavsim.records.actors import labelled_tags
 from uavsim.records.modalities import INSTANCE, LIDAR, LIDAR_INSTANCE, Modality
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.registry import Named
@@ -84,7 +85,7 @@ class BoundMasks:
 
     def __init__(self, actors: Sequence[ActorInfo]) -> None:
         """Start with nothing learnt."""
-        self._binder = MaskBinder(actors)
+        self._binder, self._labelled = MaskBinder(actors), labelled_tags(actors)
 
     @property
     def mask_ids(self) -> str:
@@ -104,8 +105,7 @@ class BoundMasks:
 
     def _parts(self, each: Taken) -> tuple[Runs, UInt8Array]:
         data = each.reading.data
-        ids, tags = data if isinstance(data, tuple) else mask_pixels.split(data)
-        return mask_pixels.runs_in(ids, tags, self._binder.counted), tags
+        return data if isinstance(data, tuple) else mask_pixels.split(data, self._labelled)
 
 
 class OwnedPoints:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from uavsim.images import codec
 from uavsim.images.compiled import kernel
-from uavsim.images.png import FILTER_TYPE, encode_filtered, filtered_rows
+from uavsim.images.png import FILTER_TYPE, encode_filtered, filtered_rows, scratch_rows
 from uavsim.typing import BoolArray, IntArray, UInt8Array, UInt16Array
 
 __all__ = ["Int32Array", "Runs", "decode", "encode", "extents_by_row", "filled", "moments", "runs_in", "split"]
@@ -18,9 +18,9 @@ UInt64Array: TypeAlias = npt.NDArray[np.uint64]
 Runs: TypeAlias = IntArray
 """(R, 5) pixels of a line with one id and one tag: line, first column, one past the last column, id, tag; in order."""
 
-_EIGHT_TAGS: Final = np.uint64(0x0101010101010101)
-_LOW_BITS: Final = np.uint64(0x7F7F7F7F7F7F7F7F)
-_BLOCK: Final = 8  # words that are looked at together, in one or two registers
+_ID_AND_TAG: Final = np.uint32(0xFFFFFF)
+_EACH_BYTE: Final = np.uint64(0x0101010101010101)
+_TOGETHER: Final = 32  # pixels of a line that are passed over at once where none may count
 _FIRST: Final = cast("int", np.int64(0))  # no literals, for each of which numba would compile a function of its own
 
 
@@ -41,26 +41,30 @@ def decode(data: bytes) -> tuple[UInt16Array, UInt8Array]:
 
 def encode(ids: UInt16Array, tags: UInt8Array, *, level: int = 1) -> bytes:
     """Encode (H, W) ids and tags to the bytes that ``codec.encode_mask_ids`` gives, in half the time."""
-    rows = np.empty((ids.shape[0], 1 + 3 * ids.shape[1]), np.uint8)
+    rows = scratch_rows(ids.shape[0], 1 + 3 * ids.shape[1])
     _ids_to_rows(ids, tags, FILTER_TYPE["up"], rows)
     return encode_filtered(rows, bytes_per_pixel=3, level=level)
 
 
-def split(bgra: UInt8Array) -> tuple[UInt16Array, UInt8Array]:
-    """Split CARLA's instance encoding: (H, W, 3 or 4) blue first -> (H, W) ids and tags."""
+def split(bgra: UInt8Array, counted: BoolArray) -> tuple[Runs, UInt8Array]:
+    """Split CARLA's instance encoding: (H, W, 3 or 4) blue first -> runs of the pixels that count, and (H, W) tags.
+
+    Args:
+        bgra: pixels; red is the tag, and 256 blue + green the id.
+        counted: (256,) tags of the pixels that count.
+    """
     if bgra.shape[2] == 3 or bgra.strides[1:] != (4, 1):
         bgra = np.concatenate([bgra[..., :3], bgra[..., :1]], axis=2)
-    shape = (bgra.shape[0], bgra.shape[1])
-    ids, tags = np.empty(shape, np.uint16), np.empty(shape, np.uint8)
-    _split_words(bgra.view(np.uint32)[..., 0], ids, tags)
-    return ids, tags
+    pixels = bgra.view(np.uint32)[..., 0]
+    tags = np.empty(pixels.shape, np.uint8)
+    which = np.flatnonzero(counted) if counted.any() else np.zeros(1, np.int64)
+    return _split(pixels, tags, counted, np.uint8(which[0]), np.uint8(which[-1] - which[0])), tags
 
 
 def runs_in(ids: UInt16Array, tags: UInt8Array, counted: BoolArray) -> Runs:
     """Find the runs of the pixels that count, by their tags (256,), in (H, W) ids and tags."""
-    ids, tags = np.ascontiguousarray(ids), np.ascontiguousarray(tags)
-    words = tags.view(np.uint64) if tags.shape[1] % 8 == 0 else np.empty((tags.shape[0], 0), np.uint64)
-    return _runs(ids, tags, words, counted, _bounds(counted))
+    pixels = ids.byteswap() | tags.astype(np.uint32) << 16
+    return split(pixels.view(np.uint8).reshape(*ids.shape, 4), counted)[0]
 
 
 def filled(runs: Runs, shape: tuple[int, ...]) -> UInt16Array:
@@ -130,42 +134,6 @@ def _ids_to_rows(ids: UInt16Array, tags: UInt8Array, kind: int, rows: UInt8Array
             row[at + np.uint64(2)] = high - high_above
 
 
-def _bounds(counted: BoolArray) -> UInt64Array:
-    """Return what ``_may_count`` adds to eight tags: the high bit of each comes up from the least and beyond the greatest."""
-    which = np.flatnonzero(counted).tolist() or [0]
-    least, greatest = (which[0], which[-1]) if which[-1] <= 127 else (0, 127)
-    return np.array([128 - least, 127 - greatest], np.uint64) * _EIGHT_TAGS
-
-
-@kernel
-def _may_count(words: Any, begin: int, end: int, bounds: UInt64Array) -> bool:
-    """Return whether one of the eight tags of these words lies between the least and the greatest that count."""
-    within = np.uint64(0)
-    for at in range(np.uint64(begin), np.uint64(end)):
-        low = words[at] & _LOW_BITS
-        within |= (low + bounds[0]) & ~(low + bounds[1])
-    return bool(within & ~_LOW_BITS)
-
-
-@kernel
-def _next_counted(row: Any, words: Any, column: int, counted: BoolArray, bounds: UInt64Array) -> int:
-    """Return the first column from here on whose tag counts, or the row's end; words without any are passed over."""
-    while column < len(row):
-        if column % 8 == 0:
-            word = column // 8
-            while word + _BLOCK <= len(words) and not _may_count(words, word, word + _BLOCK, bounds):
-                word += _BLOCK
-            while word < len(words) and not _may_count(words, word, word + 1, bounds):
-                word += 1
-            column = 8 * word
-            if column >= len(row):
-                break
-        if counted[row[column]]:
-            break
-        column += 1
-    return column
-
-
 @kernel
 def _doubled(rows: Any) -> Any:
     """Return rows with as many zeros behind; numba compiles its own ``concatenate`` for seconds."""
@@ -177,33 +145,45 @@ def _doubled(rows: Any) -> Any:
 
 
 @kernel
-def _split_words(words: UInt32Array, ids: UInt16Array, tags: UInt8Array) -> None:
-    """Split pixels as numbers of 32 bit, of which blue is the lowest byte: many at once."""
-    for line in range(words.shape[0]):
-        row, ids_out, tags_out = words[line], ids[line], tags[line]
+def _split(pixels: UInt32Array, tags: UInt8Array, counted: BoolArray, least: Any, span: Any) -> Runs:
+    """Take the tags out of pixels as numbers of 32 bit, of which blue is the lowest byte, and return the runs.
+
+    Pixels whose tag is not beyond ``span`` of the ``least`` may count. Each leaves a mark, and marks are read by eight.
+    """
+    runs, count = np.zeros((1024, 5), np.int64), _FIRST
+    marks = np.zeros(tags.shape[1] + _TOGETHER, np.uint8)
+    eights = marks[: len(marks) // _TOGETHER * _TOGETHER].view(np.uint64)
+    for line in range(tags.shape[0]):
+        row, tags_of, start = pixels[line], tags[line], _FIRST
         for column in range(row.shape[0]):
-            word = row[column]
-            high, low = word & np.uint32(255), (word >> np.uint32(8)) & np.uint32(255)
-            ids_out[column] = np.uint16((high << np.uint32(8)) | low)
-            tags_out[column] = np.uint8(word >> np.uint32(16))
-
-
-@kernel
-def _runs(ids: UInt16Array, tags: UInt8Array, words: UInt64Array, counted: BoolArray, bounds: UInt64Array) -> Runs:
-    runs, count = np.zeros((256, 5), np.int64), _FIRST
-    for line in range(ids.shape[0]):
-        row, tags_of = ids[line], tags[line]
-        start = _next_counted(tags_of, words[line], _FIRST, counted, bounds)
-        while start < len(row):
-            number, tag, stop = row[start], tags_of[start], start + 1
-            while stop < len(row) and row[stop] == number and tags_of[stop] == tag:
-                stop += 1
-            if count == len(runs):
-                runs = _doubled(runs)
-            runs[count, 0], runs[count, 1], runs[count, 2] = line, start, stop
-            runs[count, 3], runs[count, 4] = number, tag
-            count += 1
-            start = _next_counted(tags_of, words[line], stop, counted, bounds)
+            tags_of[column] = np.uint8(row[column] >> np.uint32(16))
+        for column in range(row.shape[0]):
+            marks[column] = np.uint8(tags_of[column] - least) <= span
+        for begin in range(_FIRST, len(row), _TOGETHER):
+            end, some = min(begin + _TOGETHER, len(row)), np.uint64(0)
+            for at in range(np.uint64(begin // 8), np.uint64((begin + _TOGETHER) // 8)):
+                some |= eights[at]
+            if not some:
+                continue
+            start = max(start, begin)
+            while start < end:
+                ahead = eights[start >> 3] >> np.uint64(8 * (start & 7))
+                if not ahead:
+                    start = (start | 7) + 1
+                    continue
+                start += ((ahead & -ahead) - np.uint64(1) & _EACH_BYTE) * _EACH_BYTE >> np.uint64(56)
+                if not counted[tags_of[start]]:
+                    start += 1
+                    continue
+                pixel, stop = row[start] & _ID_AND_TAG, start + 1
+                while stop < len(row) and row[stop] & _ID_AND_TAG == pixel:
+                    stop += 1
+                if count == len(runs):
+                    runs = _doubled(runs)
+                runs[count, 0], runs[count, 1], runs[count, 2] = line, start, stop
+                runs[count, 3] = (pixel & np.uint32(255)) << np.uint32(8) | (pixel >> np.uint32(8)) & np.uint32(255)
+                runs[count, 4] = tags_of[start]
+                count, start = count + 1, stop
     return runs[:count].copy()
 
 

@@ -39,6 +39,7 @@ __all__ = [
     "filtered_rows",
     "fingerprint",
     "has_whole_chunks",
+    "scratch_rows",
 ]
 
 Filter: TypeAlias = Literal["none", "sub", "up"]
@@ -229,19 +230,22 @@ def _rows_of(pixels: Pixels) -> tuple[UInt8Array, int]:
 
 
 class _Scratch(threading.local):
-    """The filtered image of one thread, kept for the next one of its size."""
-
     filtered: UInt8Array = np.empty((0, 0), np.uint8)
 
 
 _scratch = _Scratch()
 
 
+def scratch_rows(height: int, row_bytes: int) -> UInt8Array:
+    """Return this thread's (H, row bytes) for a filtered image, kept for the next one of its size."""
+    if _scratch.filtered.shape != (height, row_bytes):
+        _scratch.filtered = np.empty((height, row_bytes), np.uint8)
+    return _scratch.filtered
+
+
 def _filtered(rows: UInt8Array, bytes_per_pixel: int, filter_rows: Filter) -> UInt8Array:
     height, width = rows.shape
-    if _scratch.filtered.shape != (height, width + 1):
-        _scratch.filtered = np.empty((height, width + 1), np.uint8)
-    out = _scratch.filtered
+    out = scratch_rows(height, width + 1)
     out[:, 0] = FILTER_TYPE[filter_rows]
     body = out[:, 1:]
     if filter_rows == "sub":

@@ -1,9 +1,16 @@
 """The actors of a scene: what does not change about each, and where all of them are at one tick."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
 
 from uavsim.geometry.se3 import SE3
-from uavsim.typing import FloatArray, IntArray
+from uavsim.records.ingredients import actor_kind
+from uavsim.typing import BoolArray, FloatArray, IntArray
+
+MOVER_TAGS: Final = (12, 13, 14, 15, 16, 17, 18, 19)  # pedestrian .. bicycle in CARLA's palette
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,3 +62,9 @@ class ActorStates:
     velocity_map_mps: FloatArray
     angular_velocity_map_radps: FloatArray
     acceleration_map_mps2: FloatArray
+
+
+def labelled_tags(actors: Sequence[ActorInfo]) -> BoolArray:
+    """Return which of 256 semantic tags a pixel of what may be labelled has, in a scene of these actors."""
+    own = [info.semantic_tag for info in actors if actor_kind(info.kind).has_own_tag]
+    return np.isin(np.arange(256), [*MOVER_TAGS, *own])

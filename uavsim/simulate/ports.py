@@ -97,7 +97,7 @@ class Reading:
 
     Attributes:
         modality: name of it; ``records/modalities.py`` says what its array holds.
-        data: an image (H, W) or (H, W, K), a cloud or a list (N, K), as the modality has it; of a mask also ids and tags.
+        data: an image (H, W) or (H, W, K), a cloud or a list (N, K), as the modality has it; of a mask also runs and tags.
         owner: whatever keeps ``data`` alive.
     """
 

@@ -65,14 +65,14 @@ def test_a_mask_is_copied_and_its_image_let_go() -> None:
     gone = weakref.ref(image)
     inbox = Inbox()
     inbox.expect(7)
-    inbox.put(0, cast("carla.SensorData", image), copy=readers.INSTANCE.copy)
+    inbox.put(0, cast("carla.SensorData", image), copy=lambda taken: readers.INSTANCE.copy(taken, np.arange(256) == 14))
     del image
 
     assert gone() is None
     found = inbox.get(timeout_s=1)
     assert found is not None
     mask: Any = found[1]
-    ids, tags = readers.INSTANCE.read(mask)
-    assert (ids.tolist(), tags.tolist()) == ([[0x0102, 0x0300]], [[14, 24]])
+    runs, tags = readers.INSTANCE.read(mask)
+    assert (runs.tolist(), tags.tolist()) == ([[0, 0, 1, 0x0102, 14]], [[14, 24]])
     assert (mask.frame, mask.timestamp, mask.transform) == (7, 0.35, "where")
     assert (mask.width, mask.height, mask.fov) == (2, 1, 90.0)

@@ -13,9 +13,10 @@ import numpy as np
 
 from uavsim.errors import MissedTick
 from uavsim.images import events, mask_pixels, points
+from uavsim.images.mask_pixels import Runs
 from uavsim.images.points import Returns
 from uavsim.records.sensors import CameraParams, LidarParams
-from uavsim.typing import AnyArray, UInt8Array, UInt16Array
+from uavsim.typing import AnyArray, BoolArray, UInt8Array
 
 __all__ = ["CarlaReader", "Memory", "bgra", "camera_reader"]
 
@@ -37,12 +38,13 @@ class CarlaReader:
         blueprint: what is spawned.
         attributes: parameters -> attributes of the blueprint.
         fault: measurement, parameters, memory of the sensor -> what shows that it is not the one asked for; "" when nothing.
-        read: measurement, or its copy -> the array as captured; of a mask its ids and tags.
+        read: measurement, or its copy -> the array as captured; of a mask its runs and tags.
         optional: attributes that come and go between versions; those that are there are set.
         rests: what it measures does not depend on who listened before, so between captures nobody need.
         every_tick: it measures at every tick, asked or not, so it waits where its rays meet nothing.
-        copy: measurement -> what stands for it, made while libcarla's thread waits. A measurement that is gone then leaves its
-            memory to the sensor's next one; of one that is held libcarla takes more, for good.
+        copy: measurement, (256,) tags of what may be labelled -> what stands for it, made while libcarla's thread waits. A
+            measurement that is gone then leaves its memory to the sensor's next one; of one that is held libcarla takes more,
+            for good.
     """
 
     blueprint: str
@@ -52,12 +54,12 @@ class CarlaReader:
     optional: Mapping[str, str] = field(default_factory=dict)
     every_tick: bool = False
     rests: bool = False
-    copy: Callable[[Any], Any] = lambda measurement: measurement
+    copy: Callable[[Any, BoolArray], Any] = lambda measurement, _: measurement
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Mask:
-    """An instance image without its bytes: its ids and tags, and all else that is asked of it."""
+    """An instance image without its bytes: its runs and tags, and all else that is asked of it."""
 
     frame: int
     timestamp: float
@@ -65,11 +67,11 @@ class _Mask:
     width: int
     height: int
     fov: float
-    parts: tuple[UInt16Array, UInt8Array]
+    parts: tuple[Runs, UInt8Array]
 
 
-def _mask(image: carla.Image) -> _Mask:
-    parts = mask_pixels.split(bgra(image))
+def _mask(image: carla.Image, labelled: BoolArray) -> _Mask:
+    parts = mask_pixels.split(bgra(image), labelled)
     return _Mask(image.frame, image.timestamp, image.transform, image.width, image.height, image.fov, parts)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry import unreal
+from uavsim.records.actors import labelled_tags
 from uavsim.records.modalities import Modality, ordered
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
@@ -63,11 +64,12 @@ class CarlaSensors:
         self._awaited: set[int] = set()  # of the last one
         self._pose_of: dict[Sensor, SensorPose] = {}
         self._carriers: dict[Agent, int] = {}  # actor ids
+        self._labelled = labelled_tags(())
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
         """See ``SensorPort``."""
         self._carriers = {a: i.simulator_actor_id for a, i in traffic.agents.items() if isinstance(i, ActorInfo)}
-        self._wanted = plan.sensors
+        self._wanted, self._labelled = plan.sensors, labelled_tags(traffic.actors)
         wanted = (self._world.generation, plan.sensors)
         if wanted == self._built_for:
             self._renew()
@@ -85,7 +87,7 @@ class CarlaSensors:
         self._built_for = wanted
 
     def _put(self, index: int, reader: CarlaReader, measurement: carla.SensorData) -> None:
-        self._inbox.put(index, measurement, copy=reader.copy)
+        self._inbox.put(index, measurement, copy=lambda taken: reader.copy(taken, self._labelled))
 
     def _spawn(self, index: int, sensor: Sensor, modality: Modality, reader: CarlaReader) -> carla.Sensor:
         if modality.remembers and modality.unknown is not None:
