@@ -19,6 +19,8 @@ Places: TypeAlias = npt.NDArray[np.float32]
 Rays: TypeAlias = npt.NDArray[np.float32]
 """(N, 5, 3) of a pinhole: camera centre in the box's frame, a ray's change per column, per line, that at (0, 0), half size."""
 
+_OTHER, _HIDES, _OWN, _BESIDE = np.uint8(0), np.uint8(1), np.uint8(2), np.uint8(3)  # what a pixel of a box's line shows
+
 
 @kernel
 def _enters_m(rays: Any, u: Any, v: Any) -> Any:
@@ -117,64 +119,80 @@ def hidden_by_others(
     """
     silhouette, blockers = np.zeros(len(rays), np.int64), np.zeros(len(rays), np.int64)
     has_depth, is_bent = depth_m.shape[0] > 0, place_px.shape[0] > 0
-    most = 0
+    spans, shows = np.empty((ids.shape[0], 2), np.int64), np.empty(ids.shape[0] * ids.shape[1], np.uint8)
     for row in range(len(rays)):
-        wide, high = window_px[row, 2] - window_px[row, 0], window_px[row, 3] - window_px[row, 1]
-        most = max(most, max(wide, 0) * max(high, 0))
-    us, vs, hides = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.bool_)
-    for row in range(len(rays)):
-        count, own = 0, 0
-        for v in range(window_px[row, 1], window_px[row, 3]):
-            first, last = _met(rays[row], v, window_px[row, 0], window_px[row, 2], place_px)
+        left, top, right, bottom = window_px[row, 0], window_px[row, 1], window_px[row, 2], window_px[row, 3]
+        first, last, count, own, hiding, beside = left, right, 0, 0, 0, 0
+        for v in range(top, bottom):
+            first, last = _met(rays[row], v, left, right, first, last, place_px)
+            spans[v, 0], spans[v, 1] = first, last
+            ids_of, tags_of = ids[v], tags[v]
             for u in range(first, last):
-                shown = ids[v, u]
-                x, y = _place(place_px, u, v)
-                if is_bent and _enters_m(rays[row], x, y) == np.inf:  # a bent line may leave a box and come back
-                    continue
-                if shown == own_id[row]:
-                    hidden = False
+                shown, show = ids_of[u], _OTHER
+                if is_bent and _enters_m(rays[row], place_px[v, u, 0], place_px[v, u, 1]) == np.inf:
+                    show = _BESIDE  # a bent line may leave a box and come back
+                    beside += 1
+                elif shown == own_id[row]:
+                    show = _OWN
                     own += 1
                 elif has_depth:
-                    hidden = depth_m[v, u] < _enters_m(rays[row], x, y)
+                    x, y = _place(place_px, u, v)
+                    if depth_m[v, u] < _enters_m(rays[row], x, y):
+                        show = _HIDES
                 elif shown > 0:
                     at = row_of_id[shown]
-                    hidden = at < 0 or away_m[at] < own_away_m[row]
-                else:
-                    hidden = is_scenery[tags[v, u]]
-                us[count], vs[count], hides[count] = u, v, hidden
+                    if at < 0 or away_m[at] < own_away_m[row]:
+                        show = _HIDES
+                elif is_scenery[tags_of[u]]:
+                    show = _HIDES
+                hiding += show == _HIDES
+                shows[count] = show
                 count += 1
-        silhouette[row], blockers[row] = count, _holds(hides, count)
-        if not has_depth and len(foot_px) and blockers[row] and own:  # nothing stands behind what shows no pixel
-            _spare_what_stands_behind(
-                us[:count], vs[:count], hides, ids, tags, own_id[row], overhangs, foot_px, place_px
+        silhouette[row], blockers[row] = count - beside, hiding
+        if not has_depth and len(foot_px) and hiding and own:  # nothing stands behind what shows no pixel
+            blockers[row] -= _stands_behind(
+                spans[top:bottom], top, shows, own + hiding, silhouette[row], tags, overhangs, foot_px, place_px
             )
-            blockers[row] = _holds(hides, count)
     return silhouette, blockers
 
 
 @kernel
-def _holds(which: Any, count: int) -> int:
-    """Count what is true of the first ``count``; numba compiles its own sum for a second."""
-    total = 0
-    for at in range(count):
-        total += which[at]
-    return total
+def _meets(rays: Any, u: int, v: int, place_px: Any) -> bool:
+    """Return whether a pixel's ray meets a box."""
+    x, y = _place(place_px, u, v)
+    return bool(_enters_m(rays, x, y) < np.inf)
 
 
 @kernel
-def _met(rays: Any, v: int, begin: int, end: int, place_px: Any) -> tuple[int, int]:
-    """Return the columns of a line, first and one past the last, whose rays meet a box: it is convex, so all between do."""
-    while begin < end:
-        x, y = _place(place_px, begin, v)
-        if _enters_m(rays, x, y) < np.inf:
-            break
-        begin += 1
-    while begin < end:
-        x, y = _place(place_px, end - 1, v)
-        if _enters_m(rays, x, y) < np.inf:
-            break
-        end -= 1
-    return begin, end
+def _met(rays: Any, v: int, begin: int, end: int, first: int, last: int, place_px: Any) -> tuple[int, int]:
+    """Return the columns of a line, first and one past the last, whose rays meet a box: it is convex, so all between do.
+
+    They are looked for from ``first`` and ``last``, those of the line above; of a bent line, from both ends.
+    """
+    if begin >= end:
+        return end, end
+    first, last = (begin, end) if place_px.shape[0] else (max(begin, min(first, end - 1)), last)
+    if _meets(rays, first, v, place_px):
+        while first > begin and _meets(rays, first - 1, v, place_px):
+            first -= 1
+    else:
+        above, first = first, first + 1
+        while first < end and not _meets(rays, first, v, place_px):
+            first += 1
+        if first == end:
+            first = begin
+            while first < above and not _meets(rays, first, v, place_px):
+                first += 1
+            if first == above:
+                return end, end
+    last = max(first + 1, min(last, end))
+    if last == first + 1 or _meets(rays, last - 1, v, place_px):
+        while last < end and _meets(rays, last, v, place_px):
+            last += 1
+        return first, last
+    while not _meets(rays, last - 1, v, place_px):
+        last -= 1
+    return first, last
 
 
 @kernel
@@ -210,27 +228,30 @@ def share_outside(rays: Rays, window_px: IntArray, stride_px: IntArray, width_px
 
 
 @kernel
-def _spare_what_stands_behind(
-    us: Any, vs: Any, hides: Any, ids: Any, tags: Any, own_id: int, overhangs: Any, foot_px: Any, place_px: Any
-) -> None:
-    """Take back of one box's hiding pixels those that show what stands on the ground behind the object.
+def _stands_behind(
+    spans: Any, top: int, shows: Any, most: int, pixels: int, tags: Any, overhangs: Any, foot_px: Any, place_px: Any
+) -> int:
+    """Count those of one box's hiding pixels that show what stands on the ground behind the object.
 
     Upright things rise in the image away from the point straight below the camera. Seen from that point outward, what stands
     in front of an object comes before the object's pixels and what stands behind it after them.
     """
-    count, some = len(us), 0
-    radius, angle = np.empty(count, np.float64), np.empty(count, np.float64)
-    column, place = np.empty(count, np.int64), np.empty(count, np.int64)
-    total = 0.0
-    for at in range(count):
-        x, y = _place(place_px, us[at], vs[at])
-        across, along = x + 0.5 - foot_px[0], y + 0.5 - foot_px[1]
-        away = math.hypot(across, along)
-        total += away
-        if hides[at] or ids[vs[at], us[at]] == own_id:  # of the rest it is of no matter where it lies
-            radius[some], angle[some], place[some] = away, math.atan2(along, across), at
-            some += 1
-    mean_radius = max(total / count, 1.0)
+    radius, angle, own = np.empty(most, np.float64), np.empty(most, np.float64), np.empty(most, np.uint8)
+    at, some, total = 0, 0, 0.0
+    for line in range(len(spans)):
+        for u in range(spans[line, 0], spans[line, 1]):
+            show, at = shows[at], at + 1
+            if show == _BESIDE:
+                continue
+            x, y = _place(place_px, u, top + line)
+            across, along = x + 0.5 - foot_px[0], y + 0.5 - foot_px[1]
+            away = math.hypot(across, along)
+            total += away
+            if show == _OWN or (show == _HIDES and not overhangs[tags[top + line, u]]):
+                radius[some], angle[some], own[some] = away, math.atan2(along, across), show == _OWN
+                some += 1
+    mean_radius = max(total / pixels, 1.0)
+    column = np.empty(some, np.int64)
     for at in range(some):
         column[at] = math.floor(angle[at] * mean_radius)
     first, last = column[0], column[0]
@@ -240,9 +261,9 @@ def _spare_what_stands_behind(
     for at in range(len(first_own)):
         first_own[at] = np.inf
     for at in range(some):
-        if not hides[place[at]]:
+        if own[at]:
             first_own[column[at] - first] = min(first_own[column[at] - first], radius[at])
+    spared = 0
     for at in range(some):
-        seen = place[at]
-        if radius[at] > first_own[column[at] - first] and not overhangs[tags[vs[seen], us[seen]]]:
-            hides[seen] = False
+        spared += not own[at] and radius[at] > first_own[column[at] - first]
+    return spared
