@@ -5,7 +5,7 @@ from typing import Final
 import cv2
 import numpy as np
 
-from uavsim.images.mask_pixels import Int32Array, Runs
+from uavsim.images.mask_pixels import Int32Array, Runs, filled
 from uavsim.typing import IntArray
 
 ROAD_USER_TAGS: Final = (12, 13, 14, 15, 16, 18, 19)  # pedestrian, rider, car, truck, bus, motorcycle, bicycle
@@ -30,10 +30,10 @@ def unlabelled_regions(runs: Runs, row_of_id: Int32Array) -> IntArray:
 def _components(runs: IntArray) -> IntArray:
     """Return the regions of runs of one tag."""
     (top, left), (bottom, right) = runs[:, [0, 1]].min(axis=0), runs[:, [0, 2]].max(axis=0)
-    inside = np.zeros((bottom - top + 1, right - left), np.uint8)
-    for line, start, stop in (runs[:, :3] - [top, left, left]).tolist():
-        inside[line, start:stop] = 1
-    count, _, stats, _ = cv2.connectedComponentsWithStats(inside, connectivity=8)
+    own = runs - [top, left, left, 0, 0]
+    own[:, 3] = 1
+    inside = filled(own, (bottom - top + 1, right - left))
+    count, _, stats, _ = cv2.connectedComponentsWithStats(inside.astype(np.uint8), connectivity=8)
     x, y, width, height, pixels = stats[1:].astype(np.int64).T
     tag = np.full(count - 1, runs[0, 4])
     return np.stack([left + x, top + y, left + x + width, top + y + height, pixels, tag], axis=1)
