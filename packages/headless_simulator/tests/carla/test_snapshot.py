@@ -40,7 +40,7 @@ def test_a_vehicle_at_a_light_and_a_walker_on_its_way() -> None:
 def test_lights_say_their_times_and_states() -> None:
     town = world(signals=(head(1, 0, 0.0), head(1, 1, 50.0), head(2, 0, 90.0)))
     town.step(0.05)
-    town.signal_state.lamps[1].green_s = 12.5
+    town.signal_state.green_s[1] = 12.5
     town.signal_state.frozen = True
 
     states = np.frombuffer(snapshot.pack(town, flags=0)[HEADERS:], wire.ACTOR_STATE)

@@ -64,7 +64,7 @@ def test_frozen_lights_stay():
 
 def test_times_that_a_client_sets_are_kept():
     signals = Signals(TWO_STAGES)
-    signals.lamps[0].green_s = 1.0
+    signals.green_s[0] = 1.0
     run(signals, 1.1)
 
     assert signals.state[0] == YELLOW

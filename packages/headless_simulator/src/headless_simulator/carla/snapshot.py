@@ -72,8 +72,7 @@ def _walkers(world: World, rows: Rows) -> UInt8:
 def _lights(world: World) -> UInt8:
     signals = world.signal_state
     out = _poles(signals.opendrive_ids.tobytes(), signals.places.tobytes()).copy()
-    times_s = [(lamp.green_s, lamp.yellow_s, lamp.red_s, lamp.elapsed_s) for lamp in signals.lamps]
-    out[:, _TIMES] = _bytes(np.array(times_s, np.float32))
+    out[:, _TIMES] = _bytes(signals.times_s.astype(np.float32))
     out[:, _FROZEN], out[:, _STATE] = signals.frozen, signals.state
     return out
 

@@ -133,9 +133,8 @@ def shade(
                 mark = marks[first]
                 place += np.uint64(1)
                 last = np.uint64(starts[place]) - np.uint64(here)
-                soon = min(
-                    np.uint64(starts[min(place + _AHEAD, pixels)]), pixels - np.uint64(1)
-                )  # what is left there, too
+                # Past the last run is what was left there, too.
+                soon = min(np.uint64(starts[min(place + _AHEAD, pixels)]), pixels - np.uint64(1))
                 if 0 <= seen[soon] >> 1 < static_count:
                     fetch_ahead(static_surface, np.uint64(seen[soon] >> 1))
                 if mark < 0:

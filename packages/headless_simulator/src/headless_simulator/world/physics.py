@@ -165,13 +165,14 @@ def _follow(row: int, dt: float, c: Columns) -> None:
 @_fast
 def _take_over_orders(row: int, c: Columns) -> None:
     """Let target velocities and pushes that came since the last tick change the speed."""
-    yaw = math.radians(c.pose[row, 4])
-    cy, sy = math.cos(yaw), math.sin(yaw)
-    if c.target_set[row]:
-        c.speed[row] = c.target[row, 0] * cy + c.target[row, 1] * sy
-        c.fall[row] = c.target[row, 2]
-        c.target_set[row] = 0
-    c.speed[row] += c.push[row, 0] * cy + c.push[row, 1] * sy
+    if c.target_set[row] or c.push[row, 0] != 0.0 or c.push[row, 1] != 0.0:
+        yaw = math.radians(c.pose[row, 4])
+        cy, sy = math.cos(yaw), math.sin(yaw)
+        if c.target_set[row]:
+            c.speed[row] = c.target[row, 0] * cy + c.target[row, 1] * sy
+            c.fall[row] = c.target[row, 2]
+            c.target_set[row] = 0
+        c.speed[row] += c.push[row, 0] * cy + c.push[row, 1] * sy
     c.fall[row] += c.push[row, 2]
     c.push[row, :] = 0.0
 
@@ -179,15 +180,15 @@ def _take_over_orders(row: int, c: Columns) -> None:
 @_fast
 def _turning(steer: float, wheelbase: float) -> tuple[float, float]:
     """Return how far the course is aside of the nose, radians, and the curvature, 1/m, for an angle of the front wheels."""
-    slip = math.atan(0.5 * math.tan(steer))
-    return slip, math.cos(slip) * math.tan(steer) / wheelbase
+    tangent = math.tan(steer)
+    slip = math.atan(0.5 * tangent)
+    return slip, math.cos(slip) * tangent / wheelbase
 
 
 @_fast
-def _holds(now: float, then: float, step_m: float, wheelbase: float, most_rad: float) -> bool:
-    """Return whether tyres that bend a course by ``most_rad`` do so while the front wheels turn, on a way of ``step_m``."""
-    slip, bend = _turning(now, wheelbase)
-    next_slip, next_bend = _turning(then, wheelbase)
+def _holds(now: tuple[float, float], then: tuple[float, float], step_m: float, most_rad: float) -> bool:
+    """Return whether tyres that bend a course by ``most_rad`` do so from a ``_turning`` to another, on a way of ``step_m``."""
+    (slip, bend), (next_slip, next_bend) = now, then
     swing = next_slip - slip
     return abs(swing) <= SWING_SHARE * most_rad and abs(0.5 * step_m * (bend + next_bend) + swing) <= most_rad
 
@@ -201,12 +202,12 @@ def _steered(now: float, aim: float, step_m: float, wheelbase: float, most_rad: 
     """
     slide = math.atan(most_rad * wheelbase / max(abs(step_m), 1e-4))
     held, aim = min(max(now, -slide), slide), min(max(aim, -slide), slide)
-    if _holds(held, aim, step_m, wheelbase, most_rad):
+    began = _turning(held, wheelbase)
+    if _holds(began, _turning(aim, wheelbase), step_m, most_rad):
         return aim
-    began = held
     for _ in range(_HALVINGS):
         middle = 0.5 * (held + aim)
-        if _holds(began, middle, step_m, wheelbase, most_rad):
+        if _holds(began, _turning(middle, wheelbase), step_m, most_rad):
             held = middle
         else:
             aim = middle
@@ -296,6 +297,13 @@ def step_walkers(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
                 p[2], c.fall[row] = floor, 0.0
         _follow(row, dt, c)
         c.placed[row] = 0
+
+
+@_fast
+def step(vehicles: Rows, walkers: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
+    """Advance everybody by one tick: Python takes longer to hand the columns over than walkers take."""
+    step_vehicles(vehicles, dt, c, ground)
+    step_walkers(walkers, dt, c, ground)
 
 
 @kernel(error_model="python")

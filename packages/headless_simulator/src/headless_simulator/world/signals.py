@@ -25,17 +25,6 @@ RED_S: Final = 2.0  # all red between two stages
 
 
 @dataclass(slots=True, eq=False)
-class Lamp:
-    """One traffic light: its times, and what holds it."""
-
-    green_s: float = GREEN_S
-    yellow_s: float = YELLOW_S
-    red_s: float = RED_S
-    elapsed_s: float = 0.0
-    forced: bool = False  # set by a client: keeps its state until its junction's next change of phase
-
-
-@dataclass(slots=True, eq=False)
 class _Junction:
     stages: list[list[int]]  # light numbers by stage
     stage: int = 0
@@ -50,7 +39,8 @@ class Signals:
     Attributes:
         heads: what the town says of them.
         state: (N,) uint8 RED, YELLOW, GREEN or OFF.
-        lamps: times per light.
+        times_s: (N, 4) green, yellow, red, and since it changed; by name ``green_s``, ``yellow_s``, ``red_s``, ``elapsed_s``.
+        forced: (N,) bool, set by a client: such a light keeps its state until its junction's next change of phase.
         frozen: nothing changes by itself while True.
         held: the same, but clients do not see it as frozen: a replay shows the lights.
         places: (N,) number of each light among those of its junction.
@@ -59,7 +49,12 @@ class Signals:
 
     heads: tuple[SignalHead, ...]
     state: UInt8 = field(init=False)
-    lamps: list[Lamp] = field(init=False)
+    times_s: Float64 = field(init=False)
+    green_s: Float64 = field(init=False)
+    yellow_s: Float64 = field(init=False)
+    red_s: Float64 = field(init=False)
+    elapsed_s: Float64 = field(init=False)
+    forced: npt.NDArray[np.bool_] = field(init=False)
     places: Int32 = field(init=False)
     opendrive_ids: npt.NDArray[np.bytes_] = field(init=False)
     frozen: bool = False
@@ -69,7 +64,9 @@ class Signals:
 
     def __post_init__(self) -> None:
         self.state = np.zeros(len(self.heads), np.uint8)
-        self.lamps = [Lamp() for _ in self.heads]
+        self.times_s = np.tile([GREEN_S, YELLOW_S, RED_S, 0.0], (len(self.heads), 1))
+        self.green_s, self.yellow_s, self.red_s, self.elapsed_s = self.times_s.T
+        self.forced = np.zeros(len(self.heads), np.bool_)
         before: Counter[int] = Counter()
         self.places = np.zeros(len(self.heads), np.int32)
         for number, head in enumerate(self.heads):
@@ -89,16 +86,13 @@ class Signals:
         for junction in self._junctions:
             junction.stage, junction.phase, junction.elapsed_s = 0, GREEN, 0.0
             self._show(junction)
-        for lamp in self.lamps:
-            lamp.forced = False
-            lamp.elapsed_s = 0.0
+        self.forced[:], self.elapsed_s[:] = False, 0.0
 
     def step(self, dt: float) -> None:
         """Let time pass."""
         if self.frozen or self.held:
             return
-        for lamp in self.lamps:
-            lamp.elapsed_s += dt
+        self.elapsed_s += dt
         for junction in self._junctions:
             junction.elapsed_s += dt
             if junction.elapsed_s >= self._duration_s(junction) - 1e-9:
@@ -107,8 +101,7 @@ class Signals:
     def force(self, number: int, state: int) -> None:
         """Set one light from outside."""
         self.state[number] = state
-        self.lamps[number].forced = True
-        self.lamps[number].elapsed_s = 0.0
+        self.forced[number], self.elapsed_s[number] = True, 0.0
 
     def group_of(self, number: int) -> list[int]:
         """Light numbers of the same junction, itself among them."""
@@ -129,8 +122,8 @@ class Signals:
             _find_lights(rows, columns.signal, (columns.pose, columns.half, columns.offset), self._triggers)
 
     def _duration_s(self, junction: _Junction) -> float:
-        lamp = self.lamps[junction.stages[junction.stage][0]]
-        return lamp.green_s if junction.phase == GREEN else lamp.yellow_s if junction.phase == YELLOW else lamp.red_s
+        times_s = {GREEN: self.green_s, YELLOW: self.yellow_s, RED: self.red_s}[junction.phase]
+        return float(times_s[junction.stages[junction.stage][0]])
 
     def _advance(self, junction: _Junction) -> None:
         junction.elapsed_s = 0.0
@@ -144,16 +137,14 @@ class Signals:
 
     def _release(self, junction: _Junction) -> None:
         for stage in junction.stages:
-            for number in stage:
-                self.lamps[number].forced = False
+            self.forced[stage] = False
 
     def _show(self, junction: _Junction) -> None:
         for order, stage in enumerate(junction.stages):
             for number in stage:
                 shown = junction.phase if order == junction.stage else RED
-                if not self.lamps[number].forced and self.state[number] != shown:
-                    self.state[number] = shown
-                    self.lamps[number].elapsed_s = 0.0
+                if not self.forced[number] and self.state[number] != shown:
+                    self.state[number], self.elapsed_s[number] = shown, 0.0
 
 
 @kernel(error_model="python")

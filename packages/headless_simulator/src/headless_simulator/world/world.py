@@ -83,8 +83,7 @@ class World:
     def _warm_up(self) -> None:
         """Compile the kernels now (or read them from disk), not under a client's deadline."""
         c, none = self.table.c, np.zeros(0, np.int64)
-        physics.step_vehicles(none, 0.05, c, self._ground)
-        physics.step_walkers(none, 0.05, c, self._ground)
+        physics.step(none, none, 0.05, c, self._ground)
         physics.carry(none, c)
         boxes = contact.boxes_of(none, c.pose, c.half, c.offset)
         crashes.resolve(self.table, none, np.zeros((0, 6)), self.scenery.walls)
@@ -328,8 +327,7 @@ class World:
                 controller.drive(self.actors[actor_id].row, c, delta_s)
         before = c.pose[vehicles]
         with stage("physics"):
-            physics.step_vehicles(vehicles, delta_s, c, self._ground)
-            physics.step_walkers(walkers, delta_s, c, self._ground)
+            physics.step(vehicles, walkers, delta_s, c, self._ground)
         with stage("collisions"):
             self.touches = (
                 crashes.resolve(self.table, vehicles, before, self.scenery.walls)

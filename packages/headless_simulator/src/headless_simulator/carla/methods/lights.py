@@ -30,17 +30,17 @@ def set_traffic_light_state(world: World, actor_id: ActorId, state: Integer) -> 
 
 def set_traffic_light_green_time(world: World, actor_id: ActorId, seconds: Number) -> None:
     """Seconds of green."""
-    world.signal_state.lamps[_light(world, actor_id).number].green_s = seconds
+    world.signal_state.green_s[_light(world, actor_id).number] = seconds
 
 
 def set_traffic_light_yellow_time(world: World, actor_id: ActorId, seconds: Number) -> None:
     """Seconds of yellow."""
-    world.signal_state.lamps[_light(world, actor_id).number].yellow_s = seconds
+    world.signal_state.yellow_s[_light(world, actor_id).number] = seconds
 
 
 def set_traffic_light_red_time(world: World, actor_id: ActorId, seconds: Number) -> None:
     """Seconds in which all lights of the junction are red before the next one's turn."""
-    world.signal_state.lamps[_light(world, actor_id).number].red_s = seconds
+    world.signal_state.red_s[_light(world, actor_id).number] = seconds
 
 
 def freeze_traffic_light(world: World, actor_id: ActorId, on: Flag) -> None:

@@ -164,7 +164,7 @@ class ReplayActors:
             light = self._living(actor_id)
             if light is not None and light.kind == LIGHT:
                 signals.force(light.number, min(state, _LAST_LIGHT_STATE))
-                signals.lamps[light.number].elapsed_s = elapsed_s
+                signals.elapsed_s[light.number] = elapsed_s
                 signals.frozen = bool(frozen)
 
     def _take_controls(self, rows: Table) -> None:

@@ -185,7 +185,7 @@ class Recorder:
         signals = self._world.signal_state
         rows = _blank([light.actor_id for light in self._world.lights], layout.STATE_ROW)
         rows["frozen"], rows["state"] = signals.frozen, signals.state
-        rows["elapsed"] = layout.single([lamp.elapsed_s for lamp in signals.lamps])
+        rows["elapsed"] = layout.single(signals.elapsed_s)
         return rows
 
     # ------------------------------------------------------------------ additional data
@@ -203,11 +203,10 @@ class Recorder:
         engines = [self._engine_of(actor) for actor in came if actor.kind == VEHICLE]
         if packed := [engine.pack() for engine in engines if engine is not None]:
             yield layout.counted(layout.PHYSICS_CONTROL, packed)
-        lamps = self._world.signal_state.lamps
         if new_lights:
+            signals, numbers = self._world.signal_state, [actor.number for actor in new_lights]
             times = _blank([actor.actor_id for actor in new_lights], layout.TIMES_ROW)
-            for name in ("green", "yellow", "red"):
-                times[name] = layout.single([getattr(lamps[actor.number], f"{name}_s") for actor in new_lights])
+            times["green"], times["yellow"], times["red"] = layout.single(signals.times_s[numbers, :3]).T
             yield layout.table(layout.TRAFFIC_LIGHT_TIME, times)
 
     def _triggers(self, lights: list[Actor]) -> Iterable[bytes]:
