@@ -14,8 +14,9 @@ import psutil
 from headless_simulator.testing import running_simulator
 
 from tools.common import ROOT
+from uavsim.supervise.client_process import client_tuning
 
-AS_CLIENT: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
+AS_CLIENT: Final = client_tuning()
 """What a run sets for the processes that a benchmark stands in for: threads of BLAS wait for each other by spinning."""
 
 

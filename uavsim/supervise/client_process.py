@@ -45,7 +45,7 @@ from uavsim.supervise.process import (
     rss_bytes,
 )
 
-__all__ = ["ClientProcess", "Deadlines", "client_command", "client_environment"]
+__all__ = ["ClientProcess", "Deadlines", "client_command", "client_environment", "client_tuning"]
 
 E = TypeVar("E", ClientReady, SceneFlown)
 _LONGEST_LINE = 1 << 20
@@ -84,10 +84,15 @@ def client_command(*, topology: str, endpoints: Mapping[str, str], python: str) 
     return python_command("uavsim.capture.client_worker", "--topology", topology, *where, python=python)
 
 
+def client_tuning() -> dict[str, str]:
+    """Return the variables of a client process that say how many threads it has and how it keeps memory."""
+    return _ONE_THREAD | FEW_ARENAS | glibc_tunables(LARGE_PAGES, *_AT_HAND)
+
+
 def client_environment(home: Path) -> Mapping[str, str | None]:
     """Return the variables of a client process, whose ``home`` is made."""
     home.mkdir(parents=True, exist_ok=True)
-    env = {"HOME": str(home), **_ONE_THREAD, **FEW_ARENAS, **glibc_tunables(LARGE_PAGES, *_AT_HAND)}
+    env = {"HOME": str(home), **client_tuning()}
     # Where uavsim's own folder cannot be written, numba keeps machine code in the user's cache, which outlives the run.
     if (caches := cache_home()) is not None:
         env["XDG_CACHE_HOME"] = str(caches)
