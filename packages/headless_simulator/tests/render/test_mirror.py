@@ -24,7 +24,7 @@ from headless_simulator.render.lanes import (
     sunlit,
 )
 from headless_simulator.render.light import HORIZON_RGB, NOISE_SIZE, NUMBERS, SUN_RGB, TO_SUN, ZENITH_RGB
-from headless_simulator.render.mirror import mirrored, sky_of
+from headless_simulator.render.mirror import mirror_knots, mirror_span, mirrored, put_knots, sky_of
 from headless_simulator.render.resolve import SKY_TAG, resolve
 from headless_simulator.scene import Float32
 
@@ -154,3 +154,33 @@ def test_noise_goes_on_over_its_rim() -> None:
     noise[0, 0], noise[511, 511] = 200, 100
 
     assert blend(noise.ravel(), np.float32(511.5), np.float32(511.5)) == (200 + 100) / 4
+
+
+def test_a_mirror_image_is_worked_out_at_knots_and_blended_between() -> None:
+    """Of runs that follow each other in a row, each has its own knots: here at pixels 0 and 2, then 3, 15 and 16."""
+    eye, up, light = np.zeros(3, np.float32), np.array([0, 0, 1], np.float32), sky()
+    lane = lanes(x=[float(k) for k in range(17)], z=[-10.0] * 17)
+    runs = [
+        (np.uint64(first), np.uint64(last), np.float32(share)) for first, last, share in ((0, 3, 0.2), (3, 17, 0.6))
+    ]
+
+    knots = np.uint64(0)
+    for first, last, share in runs:
+        knots = put_knots(lane, np.uint64(knots), first, last, eye, up, share, np.float32(0.0))
+    mirror_knots(lane, np.uint64(knots), light)
+    knot = np.uint64(0)
+    for first, last, _ in runs:
+        knot = np.uint64(mirror_span(lane, knot, first, last, light))
+
+    def at(x: float, share: float) -> tuple[float, float]:
+        red, _, _, much, _ = mirrored((x, 0.0, -10.0), (0.0, 0.0, 1.0), sky_of(light), share, 0.0)
+        return red, much
+
+    (left, much_left), (right, much_right) = at(3.0, 0.6), at(15.0, 0.6)
+    middle = (left + right) / 2 * (much_left + much_right) / 2
+    red = part(lane, RED, 17)
+    assert (int(knots), int(knot)) == (5, 5)
+    assert [red[k] for k in (0, 2)] == pytest.approx([np.prod(at(x, 0.2)) for x in (0.0, 2.0)], rel=1e-5)
+    assert [red[k] for k in (3, 9, 15, 16)] == pytest.approx(
+        [left * much_left, middle, right * much_right, np.prod(at(16.0, 0.6))], rel=1e-5
+    )

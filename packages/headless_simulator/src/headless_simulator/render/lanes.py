@@ -52,12 +52,14 @@ SPAN: Final = 16
 
 # Where the parts of ``lane`` begin: their distance is known when this is compiled, so that loops over them need not ask
 # whether they overlap. RED, GREEN, BLUE are what the sky's light makes of a surface, then the colour; SUN_RED and so on what
-# full sun adds.
+# full sun adds. RAY and FACING are three parts each: the vectors at a row's knots, where mirror images are worked out.
 (
     DEPTH, X, Y, Z, RED, GREEN, BLUE, CLEAR, SUN, GRAIN, ROUGH, ACROSS,
     SUN_RED, SUN_GREEN, SUN_BLUE, BIAS, ROUGHNESS, UPRIGHT, BESIDE,
-) = (np.uint64(k * (TILE + SPAN)) for k in range(19))  # fmt: skip
-LANES: Final = 19 * (TILE + SPAN)
+    RAY, FACING, SHARE, SHINE,
+) = (np.uint64(k * (TILE + SPAN)) for k in (*range(20), 22, 25, 26))  # fmt: skip
+LANES: Final = 27 * (TILE + SPAN)
+PART: Final = np.uint64(TILE + SPAN)
 
 
 @kernel(assume_finite=True, counts=False)

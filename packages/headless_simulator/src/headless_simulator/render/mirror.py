@@ -8,11 +8,29 @@ import math
 import numpy as np
 
 from headless_simulator.compiled import Number, kernel
-from headless_simulator.render.lanes import BLUE, GREEN, RED, ROUGH, SUN, Triple, X, Y, Z, gradient, three
+from headless_simulator.render.lanes import (
+    BLUE,
+    FACING,
+    GREEN,
+    PART,
+    RAY,
+    RED,
+    ROUGH,
+    SHARE,
+    SHINE,
+    SUN,
+    Triple,
+    X,
+    Y,
+    Z,
+    gradient,
+    three,
+)
 from headless_simulator.render.light import HORIZON_RGB, SUN_RGB, TO_SUN, ZENITH_RGB
 from headless_simulator.scene import Float32
 
 _F = np.float32
+_TWO_PARTS = np.uint64(2) * PART
 _ZERO, _HALF, _ONE, _TWO = _F(0.0), _F(0.5), _F(1.0), _F(2.0)
 
 
@@ -86,26 +104,62 @@ def mirror_pools(
 
 
 @kernel(assume_finite=True, counts=False)
-def mirror_span(
+def put_knots(
     lane: Float32,
+    knots: Number,
     first: Number,
     last: Number,
     eye: Float32,
     run_normal: Float32,
-    light: Float32,
     share: Number,
     gloss: Number,
-) -> None:
-    """Lay the sky's mirror image over pixels of one triangle: worked out every 12 pixels, blended between."""
-    sky, sun_rgb, normal = sky_of(light), three(light, SUN_RGB), three(run_normal, 0)
-    red, green, blue, much, shine = mirrored(ray_to(lane, first, eye), normal, sky, share, gloss)
+) -> Number:
+    """Note what ``mirrored`` takes at every twelfth pixel of a run, and at its last; returns how many knots there are then."""
+    normal = three(run_normal, 0)
+    for step in range(first, last + np.uint64(11), np.uint64(12)):
+        ray = ray_to(lane, min(step, last - np.uint64(1)), eye)
+        for axis in range(3):
+            lane[RAY + np.uint64(axis) * PART + knots] = ray[axis]
+            lane[FACING + np.uint64(axis) * PART + knots] = normal[axis]
+        lane[SHARE + knots], lane[SHINE + knots] = share, gloss
+        knots += np.uint64(1)
+    return knots
+
+
+@kernel(assume_finite=True, counts=False)
+def mirror_knots(lane: Float32, knots: Number, light: Float32) -> None:
+    """Put what is mirrored at all knots of a row in the place of what was noted: the colour in that of the ray."""
+    sky = sky_of(light)
+    for n in range(knots):
+        ray = lane[RAY + n], lane[RAY + PART + n], lane[RAY + _TWO_PARTS + n]
+        normal = lane[FACING + n], lane[FACING + PART + n], lane[FACING + _TWO_PARTS + n]
+        red, green, blue, much, shine = mirrored(ray, normal, sky, lane[SHARE + n], lane[SHINE + n])
+        lane[RAY + n], lane[RAY + PART + n], lane[RAY + _TWO_PARTS + n] = red, green, blue
+        lane[SHARE + n], lane[SHINE + n] = much, shine
+
+
+@kernel(assume_finite=True, counts=False)
+def knot_at(lane: Float32, knot: Number) -> tuple[Number, Number, Number, Number, Number]:
+    """Give what ``mirror_knots`` found."""
+    return (
+        lane[RAY + knot], lane[RAY + PART + knot], lane[RAY + _TWO_PARTS + knot], lane[SHARE + knot], lane[SHINE + knot],
+    )  # fmt: skip
+
+
+@kernel(assume_finite=True, counts=False)
+def mirror_span(lane: Float32, knot: Number, first: Number, last: Number, light: Float32) -> Number:
+    """Lay the sky's mirror image over pixels of one triangle, blended between knots; returns the next run's first knot."""
+    sun_rgb = three(light, SUN_RGB)
+    red, green, blue, much, shine = knot_at(lane, knot)
+    knot += np.uint64(1)
     start = first
     while start < last:
         stop = min(start + np.uint64(12), last)
         end = min(stop, last - np.uint64(1))
         more_red, more_green, more_blue, more, more_shine = _ZERO, _ZERO, _ZERO, _ZERO, _ZERO
         if end > start:
-            there = mirrored(ray_to(lane, end, eye), normal, sky, share, gloss)
+            there = knot_at(lane, knot)
+            knot += np.uint64(1)
             step = _ONE / _F(end - start)
             more_red, more_green, more_blue = (
                 (there[0] - red) * step,
@@ -124,3 +178,4 @@ def mirror_span(
             much += more
             shine += more_shine
         start = stop
+    return knot

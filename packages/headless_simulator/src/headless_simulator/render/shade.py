@@ -38,7 +38,7 @@ from headless_simulator.render.lanes import (
     sunlit,
 )  # fmt: skip
 from headless_simulator.render.light import BOUNCE_RGB, FOG_PER_M, NIGHT, PUDDLES, SKY_RGB, SUN_RGB, TO_SUN, WET
-from headless_simulator.render.mirror import mirror_pools, mirror_span
+from headless_simulator.render.mirror import mirror_knots, mirror_pools, mirror_span, put_knots
 from headless_simulator.render.neighbours import fetch_ahead
 from headless_simulator.scene import (
     ASPHALT,
@@ -126,7 +126,7 @@ def shade(
                 for i in range(count):
                     lane[ACROSS + i] = _F(begin) + _F(np.int32(i)) + _HALF - cx
             place_pixels(depth_m[here : here + TILE], eye, line, right, lane, count)
-            special, far = 0, True
+            special, far, knots = 0, True, np.uint64(0)
             last = np.uint64(0)  # unsigned: no index can count from the end
             while last < count:
                 first = last
@@ -233,7 +233,14 @@ def shade(
             if night > _ZERO:
                 look_lamps_up(lane, glow_map, glow_frame, count)
             for n in range(special):
-                overlay(lane, runs[n], eye, light)
+                run = runs[n]
+                if run[MIRROR] > _ZERO:
+                    first, last = np.uint64(run[FIRST]), np.uint64(run[LAST])
+                    knots = put_knots(lane, knots, first, last, eye, run[NORMAL:MIRROR], run[MIRROR], run[GLOSS])
+            mirror_knots(lane, knots, light)
+            knots = np.uint64(0)
+            for n in range(special):
+                knots = overlay(lane, knots, runs[n], eye, light)
             finish(lane, light, eye[2], out[here : here + TILE], count)
 
 
@@ -268,10 +275,11 @@ def sky(
 @kernel(assume_finite=True, counts=False)
 def overlay(
     lane: Float32,
+    knot: Number,
     run: Float32,
     eye: Float32,
     light: Float32,
-) -> None:
+) -> Number:
     """Add to a run what only some have: water and what it mirrors, gloss, lamps on it, light of its own."""
     first, last = np.uint64(run[FIRST]), np.uint64(run[LAST])
     surface, normal = run[SURFACE : SURFACE + 3], run[NORMAL : NORMAL + 3]
@@ -279,7 +287,7 @@ def overlay(
     if wet > _ZERO and run[POOLS] > _ZERO:
         mirror_pools(lane, first, last, eye, normal, light, wet, puddles, run[POOLS])
     elif run[MIRROR] > _ZERO:
-        mirror_span(lane, first, last, eye, normal, light, run[MIRROR], run[GLOSS])
+        knot = mirror_span(lane, knot, first, last, light)
     if night > _ZERO:
         lamplight(lane, first, last, surface, normal[2], night)
         warm = run[WARM]
@@ -294,3 +302,4 @@ def overlay(
             lane[RED + i] += surface[0] * glow
             lane[GREEN + i] += surface[1] * glow
             lane[BLUE + i] += surface[2] * glow
+    return knot
