@@ -92,6 +92,9 @@ def _port(text: str) -> int:
 
 
 _MOST_RENDERERS: Final = 6
+_UNASKED_S: Final = (
+    30.0  # a first, short run wants the processors itself; rays and events compile when they are asked for
+)
 
 
 class _Renderers:
@@ -120,7 +123,7 @@ class _Renderers:
             for renderer in first:
                 renderer.made()
             Renderer(one_triangle(), self.models).warm_up_images()
-        compile_aside("sensors")
+        compile_aside("sensors", after_s=_UNASKED_S)
         if not self._late:
             Renderer(one_triangle(), self.models).warm_up_sensors()
 

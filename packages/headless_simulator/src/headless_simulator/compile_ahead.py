@@ -116,11 +116,12 @@ class CompileAhead:
         return f"compiling, once in an account: {parts} after {seconds:.0f} s{left}"
 
 
-def compile_aside(group: str) -> None:
-    """Compile a group that nobody waits for, with low priority; returns when it is on disk."""
+def compile_aside(group: str, *, after_s: float = 0.0) -> None:
+    """Compile a group that nobody waits for, after a while and with low priority; returns when it is on disk."""
     with _aside:
         if _is_complete(group):
             return
+        time.sleep(after_s)
         done = subprocess.run(
             _command(group, niceness=_LATER_NICENESS),
             stdin=subprocess.DEVNULL,
