@@ -1,6 +1,5 @@
 """Places of a dataset's files: from a recording's own paths to ``samples/``, ``sweeps/`` and each modality's folder."""
 
-from pathlib import PurePosixPath
 from typing import Final
 
 from uavsim.dataset.tokens import token
@@ -78,8 +77,8 @@ def layers(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading) -> lis
 
 
 def _path(plan: ScenePlan, frame: RecordedFrame, channel: str, *, root: str, recorded: str) -> str:
-    suffix = "".join(PurePosixPath(recorded).suffixes)
-    return f"{root}/{channel}/{_stem(plan, frame, channel)}{suffix}"
+    _, dot, suffix = recorded.rpartition("/")[2].partition(".")
+    return f"{root}/{channel}/{_stem(plan, frame, channel)}{dot}{suffix}"
 
 
 def _stem(plan: ScenePlan, frame: RecordedFrame, channel: str) -> str:

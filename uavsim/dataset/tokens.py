@@ -8,5 +8,5 @@ def token(*parts: object) -> str:
 
     MD5 is an identifier here, not a protection.
     """
-    text = "|".join(str(part) for part in parts)
+    text = "|".join(map(str, parts))
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()

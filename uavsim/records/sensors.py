@@ -207,7 +207,7 @@ class SensorSpec:
         """Name the channel as UAV3D does: ``CAMERA_FRONT_id_0``, ``LIDAR_id_0``; on the ground ``CAM_FRONT_id_v0``."""
         prefix = self.params.prefix
         prefix = prefix if agent.kind == "drone" else _ON_THE_GROUND.get(prefix, prefix)
-        return "_".join(part for part in (prefix, self.name, "id", agent.id) if part)
+        return "_".join(filter(None, (prefix, self.name, "id", agent.id)))
 
 
 def shutter_of(spec: SensorSpec) -> Shutter | None:
