@@ -51,6 +51,21 @@ def test_a_reader_of_a_quiet_stream_who_stays_is_kept(pair, monkeypatch: pytest.
     assert not thread.is_alive()
 
 
+def test_what_is_sent_while_a_reader_is_greeted_is_not_lost(pair) -> None:
+    """A client that had no snapshot of the tick that it asked for waited for it in vain."""
+    streams = Streams()
+
+    def greeting() -> tuple[bytes]:
+        streams.send(QUIET, (b"tick",))
+        return (b"older",)
+
+    streams.greeting[QUIET] = greeting
+    served(streams, *pair)
+    pair[1].settimeout(30)
+    assert received(pair[1], 17) == struct.pack("<I", 4) + b"tick" + struct.pack("<I", 5) + b"older"
+    streams.cut([QUIET])
+
+
 def received(connection: socket.socket, count: int) -> bytes:
     data = b""
     while len(data) < count:

@@ -196,13 +196,15 @@ class Streams:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         greet = self.greeting.get(stream_id)
         subscriber = Subscriber(connection, 256 if greet else 4)
-        if greet:
-            subscriber.put(greet())
         with self._lock:
             self._subscribers.setdefault(stream_id, []).append(subscriber)
             self._expected.discard(stream_id)
             self._arrived.notify_all()
         try:
+            if (
+                greet
+            ):  # when it is listed: else what is sent meanwhile would be lost, a client waits for its tick's snapshot
+                subscriber.put(greet())
             subscriber.pump()
         finally:
             with self._lock:
