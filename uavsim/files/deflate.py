@@ -5,9 +5,9 @@ from typing import Final
 
 from isal import isal_zlib
 
-__all__ = ["BEGIN_BYTES", "deflated"]
+__all__ = ["deflated"]
 
-BEGIN_BYTES: Final = 16
+_BEGIN_BYTES: Final = 16
 
 
 def deflated(pieces: Iterable[bytes | memoryview], *, level: int = 1) -> bytes:
@@ -22,7 +22,7 @@ def deflated(pieces: Iterable[bytes | memoryview], *, level: int = 1) -> bytes:
     done: list[bytes] = []
     for piece in pieces:
         if not done:
-            done += [stream.compress(piece[:BEGIN_BYTES]), stream.flush(isal_zlib.Z_SYNC_FLUSH)]
-            piece = piece[BEGIN_BYTES:]
+            done += [stream.compress(piece[:_BEGIN_BYTES]), stream.flush(isal_zlib.Z_SYNC_FLUSH)]
+            piece = piece[_BEGIN_BYTES:]
         done.append(stream.compress(piece))
     return b"".join((*done, stream.flush()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import threading
 import time
@@ -27,9 +26,19 @@ __all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool"]
 T = TypeVar("T")
 _SLOT_ATTEMPTS = 3
 _POLL_S = 0.1
-_CLIENT_LOOKS = ("--wake-gap", "0") if os.access("/proc/thread-self/syscall", os.R_OK) else ()
-"""Of the headless simulator: it need not hold its answers back, our client looks by itself (``carla/manager_worker.py``)."""
 _TIDY_S = 60.0  # a client process that leaves takes its actors with it; on a busy server that is some hundred calls
+
+
+def _client_looks() -> tuple[str, ...]:
+    """Return what the headless simulator gets where our client can look by itself whether libcarla's manager waits.
+
+    It need not hold its answers back then (``uavsim/simulate/carla/manager_worker.py``).
+    """
+    try:
+        Path("/proc/thread-self/syscall").read_bytes()
+    except OSError:
+        return ()
+    return ("--wake-gap", "0")
 
 
 class NoSlotLeft(SystemFailure):
@@ -63,7 +72,7 @@ class SimulatorSlot:
         self.name = name
         self._backend = backend_of(topology)
         if config.kind == "mock":
-            looks = () if config.client_python else _CLIENT_LOOKS
+            looks = () if config.client_python else _client_looks()
             config = config.model_copy(update={"arguments": (*self._backend.headless, *looks, *config.arguments)})
         self.simulator = Simulator(config, servers=self._backend.servers, name=name, logs=logs)
         self._run, self._home, self._command = run, home, command

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from uavsim.simulate.carla import manager_worker
 from uavsim.simulate.carla.manager_worker import ManagerWorker, worker_among
 
 SOON_S = 5.0
@@ -62,8 +63,35 @@ def test_another_thread_at_the_same_condition_takes_its_place() -> None:
     worker.close()
 
 
-@pytest.mark.parametrize("other", [lambda: threading.Event().wait(), None], ids=["two wait", "none waits"])
+@pytest.mark.parametrize("other", [lambda: threading.Event().wait(), None], ids=["two wait", "none is there"])
 def test_nobody_is_the_worker_where_that_is_not_known(other: Callable[[], object] | None) -> None:
     with waiting(*([] if other is None else [other])) as (_, came):
         time.sleep(0.1)  # so that both wait
         assert worker_among(came if other else frozenset({2**22 + 1}), within_s=0.1) is None
+
+
+def test_nobody_is_the_worker_on_a_system_that_lets_nobody_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> bytes:
+        raise PermissionError
+
+    with waiting() as (_, came):
+        monkeypatch.setattr("os.pread", refused)
+        assert worker_among(came, within_s=0.1) is None
+
+
+def test_a_successor_that_is_gone_when_it_is_looked_at_is_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    with waiting() as (lock, came):
+        worker = found(came)
+    gone, opened = [2**22 + 1], manager_worker._waiting
+    monkeypatch.setattr(
+        manager_worker,
+        "_waiting",
+        lambda those: [(gone.pop(), worker._condition)] if gone else opened(those),
+    )
+    second = threading.Thread(target=lock.acquire, daemon=True)
+    second.start()
+    assert worker.let_wait(within_s=SOON_S)
+    assert not gone
+    lock.release()
+    second.join()
+    worker.close()

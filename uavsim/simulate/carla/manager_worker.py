@@ -11,6 +11,7 @@ Sources: proc(5), ``/proc/PID/task/TID/syscall``; futex(2); ``TrafficManagerLoca
 LibCarla 0.9.16, whose wheels are for x86-64 alone; glibc's ``pthread_cond_t``, whose two futexes share eight bytes.
 """
 
+import contextlib
 import os
 import time
 from collections.abc import Iterable
@@ -70,8 +71,10 @@ class ManagerWorker:
         """Find the thread that has taken its place, once that waits."""
         for thread, condition in _waiting(threads()):
             if condition == self._condition:
-                os.close(self._file)
-                self._file = _opened(thread)
+                with contextlib.suppress(FileNotFoundError):  # it ended meanwhile, too
+                    file = _opened(thread)
+                    os.close(self._file)
+                    self._file = file
 
 
 def worker_among(came: frozenset[int], *, within_s: float = _FOUND_WITHIN_S) -> ManagerWorker | None:
@@ -110,10 +113,10 @@ def _opened(thread: int) -> int:
 
 
 def _waits_at(file: int) -> int | None:
-    """Return at which condition a thread waits without end; None while it does something else, or is gone."""
+    """Return at which condition a thread waits without end; None while it does something else, or where nobody may know."""
     try:
         number, address, operation, _, timeout, *_rest = (os.pread(file, 256, 0) + _RUNS).split()
-    except ProcessLookupError:
+    except OSError:  # it is gone, or this system lets nobody read
         return None
     waits = number == _FUTEX and int(operation, 16) & _OPERATION == _WAIT and timeout == _NO_TIMEOUT
     return int(address, 16) & _ONE_CONDITION if waits else None

@@ -60,10 +60,10 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--faults", type=Path, help="YAML: what shall go wrong")
     p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: cheap images that carry numbers")
-    p.add_argument("--render-latency", type=float, default=0.0, metavar="MS", help="pause per camera image")
+    p.add_argument("--render-latency", type=_milliseconds, default=0.0, metavar="MS", help="pause per camera image")
     p.add_argument(
         "--wake-gap",
-        type=float,
+        type=_milliseconds,
         default=WAKE_GAP_S * 1000,
         metavar="MS",
         help="how long answers to ticks are held back for clients' Traffic Managers; 0: clients tick when these wait",
@@ -88,6 +88,13 @@ def _port(text: str) -> int:
     number = int(text)
     if not 0 <= number < 65535:
         raise argparse.ArgumentTypeError(f"{text}: a port is between 0 and 65534")
+    return number
+
+
+def _milliseconds(text: str) -> float:
+    number = float(text)
+    if not 0.0 <= number < 60_000.0:
+        raise argparse.ArgumentTypeError(f"{text}: a pause is 0 to 60000 ms")
     return number
 
 
