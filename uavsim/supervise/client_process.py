@@ -134,14 +134,19 @@ class ClientProcess:
         return self._process.poll() is None
 
     @property
+    def pid(self) -> int | None:
+        """Of the client itself, or None when it is gone."""
+        return self._process.child_pid
+
+    @property
     def rss_bytes(self) -> int:
         """Resident memory of the client."""
-        return rss_bytes(self._process.child_pid)
+        return rss_bytes(self.pid)
 
     @property
     def core_s(self) -> float:
         """Processor seconds of the client so far."""
-        return core_s(self._process.child_pid)
+        return core_s(self.pid)
 
     def connect(self, endpoints: Mapping[str, str]) -> None:
         """Say where its servers are, which came up after its own start."""

@@ -16,6 +16,7 @@ from uavsim.config.backends import backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import SimulatorLost, SystemFailure, UavsimError
 from uavsim.files.logs import tail_of
+from uavsim.supervise.chain_core import ChainCore
 from uavsim.supervise.client_process import ClientProcess, Deadlines, client_command
 from uavsim.supervise.health import MIN_FREE_GPU_MB, Pace, free_gpu_mb
 from uavsim.supervise.process import core_s
@@ -29,16 +30,17 @@ _POLL_S = 0.1
 _TIDY_S = 60.0  # a client process that leaves takes its actors with it; on a busy server that is some hundred calls
 
 
-def _client_looks() -> tuple[str, ...]:
-    """Return what the headless simulator gets where our client can look by itself whether libcarla's manager waits.
+def _for_our_client() -> tuple[str, ...]:
+    """Return what the headless simulator gets where the client is ours, of this version.
 
-    It need not hold its answers back then (``uavsim/simulate/carla/manager_worker.py``).
+    Our cameras are known by their images. Where the client can look by itself whether libcarla's manager waits
+    (``uavsim/simulate/carla/manager_worker.py``), answers need not be held back.
     """
     try:
         Path("/proc/thread-self/syscall").read_bytes()
     except OSError:
-        return ()
-    return ("--wake-gap", "0")
+        return ("--unlisted-sensors",)
+    return ("--unlisted-sensors", "--wake-gap", "0")
 
 
 class NoSlotLeft(SystemFailure):
@@ -72,10 +74,11 @@ class SimulatorSlot:
         self.name = name
         self._backend = backend_of(topology)
         if config.kind == "mock":
-            looks = () if config.client_python else _client_looks()
-            config = config.model_copy(update={"arguments": (*self._backend.headless, *looks, *config.arguments)})
+            ours = () if config.client_python else _for_our_client()
+            config = config.model_copy(update={"arguments": (*self._backend.headless, *ours, *config.arguments)})
         self.simulator = Simulator(config, servers=self._backend.servers, name=name, logs=logs)
         self._run, self._home, self._command = run, home, command
+        self._core = ChainCore() if config.kind == "mock" and not config.client_python else None
         self._client_log = logs / f"{name}-client.log"
         self._client: ClientProcess | None = None
         self.town = ""
@@ -135,6 +138,8 @@ class SimulatorSlot:
         self.ready()
         client = self._client
         assert client is not None
+        if self._core is not None:
+            self._core.keep((self.simulator.pid, client.pid))
         flown = self._guarded(lambda: client.fly(plan, out=out, on_event=on_event))
         self.town = town
         self.scenes_flown += 1
@@ -165,6 +170,8 @@ class SimulatorSlot:
         """End client process and simulator; a client whose simulator ends, too, has nothing to tidy."""
         self._stop_client(grace_s=0 if self.simulator.is_ours else _TIDY_S)
         self.simulator.stop()
+        if self._core is not None:
+            self._core.release()
 
     def _guarded(self, act: Callable[[], T]) -> T:
         try:

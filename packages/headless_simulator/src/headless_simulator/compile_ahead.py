@@ -26,6 +26,7 @@ import numba
 from numba.core import event
 
 from headless_simulator.compile_groups import GROUPS
+from headless_simulator.cores import leave_tick_core
 from headless_simulator.kernel_cache import forget_unused, shipped_folders
 from headless_simulator.render.resolve import resolve
 from headless_simulator.terminal import note
@@ -122,6 +123,7 @@ def compile_aside(group: str, *, after_s: float = 0.0) -> None:
         if _is_complete(group):
             return
         time.sleep(after_s)
+        leave_tick_core()  # its child runs where this thread does
         done = subprocess.run(
             _command(group, niceness=_LATER_NICENESS),
             stdin=subprocess.DEVNULL,

@@ -1,8 +1,5 @@
 """The sensors that are due at a tick, their measurements, and the way of these to clients."""
 
-import contextlib
-import os
-import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -13,6 +10,7 @@ from headless_simulator.carla.episode import Episode
 from headless_simulator.carla.sensors import cameras, events, gbuffers, inertial, radio, rays, successive
 from headless_simulator.carla.sensors.moment import Body, Measured, Moment, Reading, Stamp
 from headless_simulator.carla.streams import Streams
+from headless_simulator.cores import leave_tick_core, yield_to_ticks
 from headless_simulator.faults import Delivery, Faults
 from headless_simulator.rendering import GraphicsCard, Rendering
 from headless_simulator.scene import View
@@ -22,7 +20,6 @@ from headless_simulator.world.pose import Pose6
 from headless_simulator.world.world import World
 
 _DUE_SLACK_S: Final = 1e-6
-_NICER: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +45,6 @@ FAMILIES: Final[dict[str, _Family]] = {
     events.COLLISION: _Family(events.gather_collision, events.collision),
     **{name: _Family(lambda *_: None, _alone(radio.receive)) for name in radio.RADIOS},
 }
-
-
-def _yield_to_ticks() -> None:
-    """Lower this thread's priority, a thread's own on Linux: a client that waits for a tick waits for all that follows it."""
-    with contextlib.suppress(OSError):  # a limit of the system's
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + _NICER)
 
 
 @dataclass(slots=True)
@@ -87,8 +78,10 @@ class Sensors:
         self._last_s: dict[int, float] = {}
         self._cameras: dict[int, int] = {}  # actor id: number in the order of spawning
         self._pixels: dict[int, int] = {}
-        self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw", initializer=_yield_to_ticks)
-        self._others = ThreadPoolExecutor(rendering.threads, thread_name_prefix="measure")  # images keep nobody waiting
+        self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw", initializer=yield_to_ticks)
+        self._others = ThreadPoolExecutor(  # images keep nobody waiting
+            rendering.threads, thread_name_prefix="measure", initializer=leave_tick_core
+        )
         self._card = GraphicsCard(rendering.latency_s)
         self._drawing: list[Future[None]] = []  # images, of the last tick that had any
         self._measuring: list[Future[None]] = []  # what else the last tick has to send
