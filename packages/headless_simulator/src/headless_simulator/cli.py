@@ -68,6 +68,9 @@ def parser() -> argparse.ArgumentParser:
         metavar="MS",
         help="how long answers to ticks are held back for clients' Traffic Managers; 0: clients tick when these wait",
     )
+    p.add_argument(
+        "--unlisted-sensors", action="store_true", help="states of ticks are without sensors: ticks cost less"
+    )
     p.add_argument("--stage-times", type=Path, metavar="FILE", help="add a line of stages' times at each SIGUSR1")
     p.add_argument("--airsim-settings", type=Path, help="AirSim's settings.json")
     p.add_argument("--separate-worlds", action="store_true", help="AirSim flies in a world of its own")
@@ -229,6 +232,7 @@ def _servers(
 ) -> tuple[CarlaServer, AirSimServer | None]:
     models = renderers.models
     world = World(town, models=models, renderer_of=renderers)
+    world.lists_sensors = not options.unlisted_sensors
     rules = EngineRules(waits_for_tick=options.merged_engine == "carla" and not options.separate_worlds)
     world.game_thread = GameThread(rules.assuming(options.merged_assume))
     rendering = Rendering(flat=options.render == "flat", latency_s=options.render_latency / 1000)
