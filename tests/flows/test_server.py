@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,25 @@ def test_a_port_that_a_simulator_took_first_is_exchanged(monkeypatch: pytest.Mon
         with pytest.raises(SystemFailure, match="3 times"):
             server.wait()
         assert server.address.url != first
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_clients_at_once_are_none_of_them_sent_away(kept: bool, tmp_path: Path) -> None:
+    """Prefect asks for its limits, which reads and then writes, before each task, while others' rows are written.
+
+    After an answer of 503 its client waits for two seconds.
+    """
+    import httpx  # Prefect's own
+
+    with OwnServer(home=tmp_path if kept else None) as server:
+        address = server.wait()
+
+        def answers(path: str, body: object) -> set[int]:
+            with httpx.Client(auth=httpx.BasicAuth(*address.key.split(":")), timeout=60, trust_env=False) as client:
+                return {client.post(f"{address.api}/{path}", json=body).status_code for _ in range(20)}
+
+        log = [{"name": "x", "level": 20, "message": "x", "timestamp": "2026-11-26T00:00:00Z"}]
+        asked = [("v2/concurrency_limits/increment-with-lease", {"names": ["tag:x"], "slots": 1})] * 3
+        with ThreadPoolExecutor() as clients:
+            found = list(clients.map(answers, *zip(*asked, ("logs/", log), ("logs/", log), strict=True)))
+    assert found == [{200}] * 3 + [{201}] * 2

@@ -2,6 +2,9 @@
 
 Prefect's worker for jobs in the background looks for some all the time, for a hundredth of a core. A server that is gone with
 its run has no such jobs: old runs to delete, leases of runs that died. For a kept one it looks every five seconds.
+
+SQLite refuses, at once, to let a transaction write that has read before another one wrote. Prefect answers 503 then, and its
+client waits for two seconds. Transactions that begin as writers wait for each other instead, for milliseconds.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import inspect
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
@@ -17,6 +21,7 @@ from uavsim.memory import give_back_freed_memory
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+    from sqlalchemy.ext.asyncio import AsyncSession
 
 _LOOK_EVERY: Final = timedelta(seconds=5)
 
@@ -28,6 +33,7 @@ def create_app_of_run() -> FastAPI:
 
         assert callable(server.background_worker), "what is replaced is there"
         server.background_worker = _no_worker
+        _begin_transactions_as_writers()
         return server.create_app()
 
 
@@ -40,7 +46,20 @@ def create_app_of_account() -> FastAPI:
         background_workers.Worker = functools.partial(
             background_workers.Worker, minimum_check_interval=_LOOK_EVERY, scheduling_resolution=_LOOK_EVERY
         )
+        _begin_transactions_as_writers()
         return create_app()
+
+
+def _begin_transactions_as_writers() -> None:
+    from prefect.server.database.configurations import AioSqliteConfiguration
+
+    begin = AioSqliteConfiguration.begin_transaction
+    assert "with_for_update" in inspect.signature(begin).parameters, "what is replaced is there"
+
+    def begin_as_writer(config: object, session: AsyncSession, **_: bool) -> object:
+        return begin(config, session, with_for_update=True)
+
+    AioSqliteConfiguration.begin_transaction = begin_as_writer
 
 
 @contextlib.contextmanager
