@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from uavsim.pool import in_order
+from uavsim.pool import started
 
 MIB = 1 << 20
 
@@ -26,6 +26,10 @@ def kept_of_freed(mib: int) -> float:
     return (resident_bytes() - before) / (mib * MIB)
 
 
+def own_pid(_: int) -> int:
+    return os.getpid()
+
+
 def test_one_worker_works_here_and_lazily() -> None:
     taken: list[int] = []
 
@@ -33,27 +37,39 @@ def test_one_worker_works_here_and_lazily() -> None:
         taken.append(number)
         return 2 * number
 
-    found = in_order(double, iter(range(5)), workers=1)
-    assert (next(found), taken) == (0, [0])
-    assert list(found) == [2, 4, 6, 8]
+    with started(1) as run:
+        found = run(double, iter(range(5)))
+        assert (next(found), taken) == (0, [0])
+        assert list(found) == [2, 4, 6, 8]
 
 
 def test_several_processes_answer_in_order() -> None:
-    assert list(in_order(abs, range(-9, 0), workers=2)) == list(range(9, 0, -1))
+    with started(2) as run:
+        assert list(run(abs, range(-9, 0))) == list(range(9, 0, -1))
+
+
+def test_processes_start_before_there_is_a_task() -> None:
+    """Who reads tables for seconds first finds them ready."""
+    before = {child.pid for child in psutil.Process().children()}
+    with started(2) as run:
+        ready = {child.pid for child in psutil.Process().children()} - before
+        assert set(run(own_pid, range(2))) <= ready
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries keep memory by other rules")
 def test_workers_keep_the_memory_of_one_image_for_the_next() -> None:
-    assert min(in_order(kept_of_freed, [16, 16], workers=2)) > 0.9
+    with started(2) as run:
+        assert min(run(kept_of_freed, [16, 16])) > 0.9
 
 
 KILLED = """
 import os, time
-from uavsim.pool import in_order
+from uavsim.pool import started
 
 if __name__ == "__main__":
-    for _ in in_order(time.sleep, [0.0, 600.0, 600.0, 600.0, 600.0], workers=2):
-        print("works", flush=True)
+    with started(2) as run:
+        for _ in run(time.sleep, [0.0, 600.0, 600.0, 600.0, 600.0]):
+            print("works", flush=True)
 """
 
 

@@ -9,49 +9,81 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from functools import partial
+from typing import Final, Protocol, TypeVar
 
 from uavsim.errors import SystemFailure
 from uavsim.memory import collect_seldom, keep_freed_memory
 
-__all__ = ["in_order"]
+__all__ = ["Run", "in_order", "started"]
 
 T = TypeVar("T")
 R = TypeVar("R")
 _AHEAD: Final = 8  # tasks in flight for each worker: keeps memory flat on big datasets
 
 
-def in_order(
-    work: Callable[[T], R], tasks: Iterable[T], *, workers: int, begin: Callable[[], None] | None = None
-) -> Iterator[R]:
-    """Yield what ``work`` returns of each task; with one worker, in this process.
+class Run(Protocol):
+    """Runs tasks in processes, in order."""
+
+    def __call__(self, work: Callable[[T], R], tasks: Iterable[T], /) -> Iterator[R]:
+        """Yield what ``work`` returns of each task.
+
+        Raises:
+            SystemFailure: a process died.
+        """
+        ...
+
+
+def in_order(work: Callable[[T], R], tasks: Iterable[T], *, workers: int) -> Iterator[R]:
+    """Yield what ``work`` returns of each task, in processes that start with the first; see ``started``."""
+    with started(workers) as run:
+        yield from run(work, tasks)
+
+
+@contextmanager
+def started(workers: int, *, begin: Callable[[], None] | None = None) -> Iterator[Run]:
+    """Start processes, which import for half a second while their tasks are made.
 
     Args:
-        work: on a task.
-        tasks: in order.
-        workers: processes.
+        workers: processes; with one, tasks run in this process.
         begin: what a process of ours does first.
+
+    Yields:
+        What runs tasks in them.
 
     Raises:
         SystemFailure: a process died.
     """
     if workers <= 1:
-        yield from map(work, tasks)
+        yield map
         return
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of whoever calls us
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(begin,))
     try:
-        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(begin,))
-        try:
-            flying: deque[Future[R]] = deque()
-            for task in tasks:
-                with _interrupts_later():  # a process begins with the mask of who starts it
-                    flying.append(pool.submit(work, task))
-                if len(flying) > _AHEAD * workers:
-                    yield flying.popleft().result()
-            while flying:
+        with _died_reported(), _interrupts_later():  # a process begins with the mask of who starts it
+            for _ in range(workers):
+                pool.submit(os.getpid)  # a process each
+        yield partial(_run, pool, workers)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _run(pool: ProcessPoolExecutor, workers: int, work: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
+    with _died_reported():
+        flying: deque[Future[R]] = deque()
+        for task in tasks:
+            with _interrupts_later():
+                flying.append(pool.submit(work, task))
+            if len(flying) > _AHEAD * workers:
                 yield flying.popleft().result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+        while flying:
+            yield flying.popleft().result()
+
+
+@contextmanager
+def _died_reported() -> Iterator[None]:
+    try:
+        yield
     except BrokenProcessPool as error:
         hint = "out of memory? a script without `if __name__ == '__main__'`?"
         raise SystemFailure(f"a process that looks at images died ({hint}); try workers=1") from error

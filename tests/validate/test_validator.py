@@ -23,7 +23,7 @@ def test_a_pool_of_processes_finds_the_same(clean: Path, tmp_path: Path, monkeyp
     disk = Disk(clean, tmp_path / "data")
     DEFECTS["box_shifted_by_a_metre"].plant(disk)
     alone = validate_dataset(disk.root, workers=1)
-    monkeypatch.setattr("uavsim.validate.evidence._POOL_FROM_IMAGES", 1)
+    monkeypatch.setattr("uavsim.validate.evidence._POOL_FROM_TABLE_BYTES", 1)
     assert validate_dataset(disk.root, workers=2)[0].as_json() == alone[0].as_json()
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from uavsim.validate.dataset import open_dataset
-from uavsim.validate.evidence import gather
+from uavsim.validate.evidence import gather, ready_to_look
 from uavsim.validate.validator import findings_of
 
 BOX_CODES = {"pixels.box", "motion.jump", "shape.ground", "shape.twins"}
@@ -47,7 +47,8 @@ def main() -> int:
         table.unlink()  # the copy is a link: the original stays
         table.write_text(json.dumps(boxes), encoding="utf-8")
         began = time.monotonic()
-        evidence = gather(open_dataset(copy, options.version), pixels=True, workers=os.cpu_count() or 1)
+        with ready_to_look(copy / options.version, workers=os.cpu_count() or 1) as run:
+            evidence = gather(open_dataset(copy, options.version), pixels=True, run=run)
         findings = list(findings_of(evidence, {}))
         seconds = time.monotonic() - began
     named = {found.numbers.get("token") for found in findings if found.code in BOX_CODES}

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 import numpy as np
 
 from uavsim.files.names import MISSING, name_fault
 from uavsim.images.start import do_without_blas
-from uavsim.pool import in_order
+from uavsim.pool import Run, started
 from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim.validate.dataset import DataSet
 from uavsim.validate.frames import Boxes, Cameras, boxes_of, cameras_of
@@ -18,7 +19,7 @@ from uavsim.validate.looks import FrameLook, FrameTask, TrackTask
 from uavsim.validate.temporal import time_unit_us
 
 _NO_REGION: Final = np.zeros((0, 4), np.int64)
-_POOL_FROM_IMAGES: Final = 400  # below, starting processes costs more than it saves
+_POOL_FROM_TABLE_BYTES: Final = 200_000  # 400 images; below, starting processes costs more than it saves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,13 +67,30 @@ class Evidence:
     pixels: bool
 
 
-def gather(data: DataSet, *, pixels: bool, workers: int) -> Evidence:
+@contextmanager
+def ready_to_look(folder: Path, *, workers: int) -> Iterator[Run]:
+    """Have processes start while tables are read, threads where images are few: processes take longer to start.
+
+    Args:
+        folder: of the tables.
+        workers: that look at images.
+    """
+    table = folder / "sample_data.json"
+    if table.is_file() and table.stat().st_size > _POOL_FROM_TABLE_BYTES:
+        with started(workers, begin=do_without_blas) as run:
+            yield run
+    else:
+        with ThreadPoolExecutor(workers, thread_name_prefix="look") as pool:
+            yield pool.map
+
+
+def gather(data: DataSet, *, pixels: bool, run: Run) -> Evidence:
     """Place boxes and cameras, and look at every image.
 
     Args:
         data: the tables.
         pixels: decode images and masks; otherwise only look whether the files are whole and of the stated size.
-        workers: processes that look at images.
+        run: looks at images, see ``ready_to_look``.
     """
     boxes = boxes_of(data, unit_us=time_unit_us(data))
     rows = data.camera_rows
@@ -85,7 +103,7 @@ def gather(data: DataSet, *, pixels: bool, workers: int) -> Evidence:
     masks = _mask_files(data)
     ids = data["sample_annotation"].get("uav_instance_id")
     tasks = _tasks(data, boxes, cameras, track, masks if ids is not None else {}, pixels=pixels)
-    looks = tuple(look for found in _run(tasks, workers, threads=len(rows) < _POOL_FROM_IMAGES) for look in found)
+    looks = tuple(look for found in run(_look_at_track, tasks) for look in found)
     has_masks = pixels and ids is not None and bool(masks)
     return Evidence(data, boxes, cameras, looks, track, _pairs(looks), has_masks, pixels)
 
@@ -158,19 +176,6 @@ def _ignored_px(data: DataSet) -> dict[int, IntArray]:
     usable = usable[np.argsort(owner[usable], kind="stable")]
     rows, begins = np.unique(owner[usable], return_index=True)
     return dict(zip(rows.tolist(), np.split(boxes[usable].astype(np.int64), begins[1:]), strict=False))
-
-
-def _run(tasks: Iterator[TrackTask], workers: int, *, threads: bool) -> Iterator[list[FrameLook]]:
-    """Run tasks in order, with a bounded number of them in flight; few images in threads: processes take longer to start.
-
-    Raises:
-        SystemFailure: a process died.
-    """
-    if not threads:
-        yield from in_order(_look_at_track, tasks, workers=workers, begin=do_without_blas)
-        return
-    with ThreadPoolExecutor(workers, thread_name_prefix="look") as pool:
-        yield from pool.map(_look_at_track, tasks)
 
 
 def _look_at_track(task: TrackTask) -> list[FrameLook]:

@@ -194,11 +194,14 @@ def _towns(data: DataSet) -> list[str]:
 def _medians(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
     """(groups, k) medians of the rows of each group, nan where a group has none."""
     out = np.full((groups, values.shape[1]), np.nan)
-    order = np.argsort(group, kind="stable")
-    order = order[group[order] >= 0]
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    for part in np.split(order, starts[1:]) if len(starts) else []:
-        out[group[part[0]]] = np.median(values[part], axis=0)
+    known = group >= 0
+    own, count = np.unique(group[known], return_counts=True)
+    last = np.cumsum(count) - 1
+    low, high = last - count // 2, last - (count - 1) // 2
+    for k in range(values.shape[1]):
+        column = values[known, k]
+        column = column[np.lexsort((column, group[known]))]  # nan comes last
+        out[own, k] = np.where(np.isnan(column[last]), np.nan, (column[low] + column[high]) / 2)
     return out
 
 

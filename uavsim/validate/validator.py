@@ -8,7 +8,7 @@ import numpy as np
 from uavsim.validate import coverage
 from uavsim.validate.checks import checks, unchecked
 from uavsim.validate.dataset import open_dataset, versions_of
-from uavsim.validate.evidence import Evidence, gather
+from uavsim.validate.evidence import Evidence, gather, ready_to_look
 from uavsim.validate.findings import Finding, Report, collect
 
 
@@ -38,8 +38,9 @@ def validate_version(
     """Validate one version folder; see ``validate_dataset``."""
     skipped: dict[str, str] = {}
     with np.errstate(all="ignore"):  # numbers of others may be anything; what is not finite is passed over
-        data = open_dataset(root, version, dialect=dialect)
-        evidence = gather(data, pixels=pixels, workers=workers)
+        with ready_to_look(root / version, workers=workers) as run:
+            data = open_dataset(root, version, dialect=dialect)
+            evidence = gather(data, pixels=pixels, run=run)
         kept, counts, errors = collect(findings_of(evidence, skipped))
     return Report(
         folder=str(root),
