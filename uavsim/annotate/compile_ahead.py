@@ -23,7 +23,6 @@ from uavsim.annotate.solids import Camera, Images, Solids
 from uavsim.environment import python_command
 from uavsim.geometry.se3 import SE3
 from uavsim.images.start import do_without_blas
-from uavsim.memory import collect_seldom
 from uavsim.simulate.ports import Heartbeat
 
 _PHASE: Final = "compile"
@@ -100,10 +99,9 @@ def _is_kept() -> bool:
 
 if __name__ == "__main__":
     do_without_blas()
-    from uavsim.images.compiled import compare_flags_by_what_is_set
+    from uavsim.lean_numba import compile_lean  # numba takes half a second to import: a client only asks what is kept
 
-    compare_flags_by_what_is_set()
-    collect_seldom()
+    compile_lean()
     compile_now()
     for module in sys.argv[1:]:
         importlib.import_module(module).compile_now()

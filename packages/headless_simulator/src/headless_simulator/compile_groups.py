@@ -19,8 +19,8 @@ from numba.core import event
 from headless_simulator.airsim import pixels, quad, simple_flight
 from headless_simulator.airsim.contact import advance, ground_height
 from headless_simulator.carla import control_batch, snapshot
-from headless_simulator.compiled import compare_flags_by_what_is_set, do_without_blas
-from headless_simulator.memory import collect_seldom
+from headless_simulator.compiled import do_without_blas
+from headless_simulator.lean_numba import compile_lean
 from headless_simulator.models import ModelLibrary
 from headless_simulator.render import Renderer
 from headless_simulator.scene import Ground, Mesh, SignalHead, Town
@@ -65,10 +65,10 @@ Group: TypeAlias = tuple[Callable[[], None], int]
 """What compiles it, and about how many functions it has."""
 
 GROUPS: Final[dict[str, Group]] = {
-    "images": (_images, 91),
-    "traffic": (_traffic, 93),
-    "flight": (_flight, 38),
-    "sensors": (_sensors, 30),
+    "images": (_images, 84),
+    "traffic": (_traffic, 87),
+    "flight": (_flight, 40),
+    "sensors": (_sensors, 31),
 }
 
 
@@ -99,8 +99,7 @@ class _Count(event.Listener):  # type: ignore[misc]
 def compile_group(name: str) -> None:
     """Compile one group now."""
     do_without_blas()
-    compare_flags_by_what_is_set()
-    collect_seldom()
+    compile_lean()
     event.register("numba:compile", _Count())
     GROUPS[name][0]()
 

@@ -12,7 +12,6 @@ from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, cast
 import numpy as np
 from numba.core import config, types
 from numba.core.registry import CPUDispatcher
-from numba.core.targetconfig import TargetConfig
 
 from headless_simulator.kernel_cache import KernelCache
 
@@ -51,22 +50,6 @@ def do_without_blas() -> None:
     finally:
         if absent:
             del sys.modules["scipy.linalg"]
-
-
-def compare_flags_by_what_is_set() -> None:
-    """Let numba compare what a kernel's flags say, and not each of thirty options, at each ``min`` or ``len`` that it meets.
-
-    The same answers in up to a sixth less time. For a process that compiles, and does nothing else.
-    """
-
-    def changed(flags: Any) -> dict[str, Any]:
-        return {name: value for name, value in flags._values.items() if value != flags.options[name].default}
-
-    def equal(one: Any, other: object) -> bool:
-        return isinstance(other, TargetConfig) and (one is other or changed(one) == changed(other))
-
-    TargetConfig.__eq__ = equal
-    TargetConfig.__hash__ = lambda flags: hash(frozenset(changed(flags)))
 
 
 def kernel(

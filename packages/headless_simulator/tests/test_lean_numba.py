@@ -1,0 +1,66 @@
+"""Machine code of a process that compiles and does nothing else: the numbers, and the errors, of any other process."""
+
+import subprocess
+import sys
+
+KERNELS = """
+import gc, sys
+import numba, numpy as np
+from headless_simulator.lean_numba import compile_lean
+if sys.argv[1] == "lean":
+    compile_lean()
+
+@numba.njit(error_model="numpy")
+def shares(rows):
+    found = np.empty(len(rows))
+    for i in range(len(rows)):
+        total = 0.0
+        for value in rows[i]:
+            total += max(value, 0.1) / 3.0
+            if total > 9.0:
+                break
+        found[i] = min(total, np.sqrt(np.abs(rows[i, 0])))
+    return found
+
+@numba.njit
+def all_shares(rows):
+    return shares(rows) * shares(rows[::-1]) + np.arange(len(rows))
+
+@numba.njit
+def halves(count):
+    for i in range(count):
+        yield i / 2
+
+@numba.njit
+def all_halves(count):
+    total = 0.0
+    for half in halves(count):
+        total += half
+    return total
+
+@numba.njit
+def wrong(rows):
+    return rows.no_such_thing
+
+print(all_shares(np.random.default_rng(3).normal(size=(50, 21))).tobytes().hex(), all_halves(9), len(shares.signatures))
+try:
+    wrong(np.zeros(3))
+except numba.TypingError as error:
+    print("no_such_thing" in str(error), "\\x1b" in str(error))
+print(gc.isenabled())
+"""
+
+
+def printed(how: str) -> list[str]:
+    done = subprocess.run([sys.executable, "-c", KERNELS, how], capture_output=True, check=True, text=True)
+    return done.stdout.split()
+
+
+def test_a_process_that_only_compiles_makes_the_same_numbers_and_errors() -> None:
+    *numbers, named, coloured, collects = printed("lean")
+    *expected, named_before, _, collected_before = printed("whole")
+
+    assert numbers == expected
+    assert (named, named_before) == ("True", "True")
+    assert coloured == "False"
+    assert (collects, collected_before) == ("False", "True")

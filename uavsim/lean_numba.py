@@ -1,0 +1,49 @@
+"""numba without work that a process which compiles, and does nothing else, makes no use of: kernels as fast, sooner."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any, Final
+
+from llvmlite.binding import ffi  # type: ignore[import-untyped]
+from numba.core import codegen, errors
+from numba.core.targetconfig import TargetConfig
+
+__all__ = ["compile_lean"]
+
+_WRAPPERS: Final = frozenset({"no_cpython_wrapper", "no_cfunc_wrapper"})
+
+
+def compile_lean() -> None:
+    """Leave out of numba what nobody sees in this process, for good, and do without a collector of circles."""
+    gc.disable()  # it takes a twentieth of the time, and saves what the process gives back at its end
+    _compare_flags_by_what_is_set()
+    if hasattr(errors, "HighlightColorScheme"):  # there is colorama, and each way to call that does not fit is an error
+        errors.HighlightColorScheme._markup = lambda _self, message, *_, **__: message
+    codegen.CPUCodeLibrary._optimize_functions = _lay_out  # functions are optimised with their callees, later
+    ffi.lib._lock._cblist.clear()  # events around each call of LLVM, to which nothing listens
+
+
+def _compare_flags_by_what_is_set() -> None:
+    """Compare what a kernel's flags say, and not each of thirty options, at each ``min`` or ``len`` that is met.
+
+    Whether the kernel has wrappers is none of a callee's business, which numba would compile for either.
+    """
+
+    def changed(flags: Any) -> dict[str, Any]:
+        options = flags.options
+        return {
+            name: value
+            for name, value in flags._values.items()
+            if value != options[name].default and name not in _WRAPPERS
+        }
+
+    def equal(one: Any, other: object) -> bool:
+        return isinstance(other, TargetConfig) and (one is other or changed(one) == changed(other))
+
+    TargetConfig.__eq__ = equal
+    TargetConfig.__hash__ = lambda flags: hash(flags.error_model)  # most of what is compared is the same
+
+
+def _lay_out(library: Any, module: Any) -> None:
+    module.data_layout = library._codegen._data_layout
