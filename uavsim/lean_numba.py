@@ -12,6 +12,7 @@ from numba.core.targetconfig import TargetConfig
 __all__ = ["compile_lean"]
 
 _WRAPPERS: Final = frozenset({"no_cpython_wrapper", "no_cfunc_wrapper"})
+_UNSET: Final = object()
 
 
 def compile_lean() -> None:
@@ -30,19 +31,17 @@ def _compare_flags_by_what_is_set() -> None:
     Whether the kernel has wrappers is none of a callee's business, which numba would compile for either.
     """
 
-    def changed(flags: Any) -> dict[str, Any]:
-        options = flags.options
-        return {
-            name: value
-            for name, value in flags._values.items()
-            if value != options[name].default and name not in _WRAPPERS
-        }
-
     def equal(one: Any, other: object) -> bool:
-        return isinstance(other, TargetConfig) and (one is other or changed(one) == changed(other))
+        if one is other:
+            return True
+        return isinstance(other, TargetConfig) and all(
+            getattr(one, name) == getattr(other, name)
+            for name in (one._values.keys() | other._values.keys()) - _WRAPPERS
+            if one._values.get(name, _UNSET) != other._values.get(name, _UNSET)
+        )
 
     TargetConfig.__eq__ = equal
-    TargetConfig.__hash__ = lambda flags: hash(flags.error_model)  # most of what is compared is the same
+    TargetConfig.__hash__ = lambda flags: hash((flags.error_model, flags.nrt, bool(flags.fastmath)))
 
 
 def _lay_out(library: Any, module: Any) -> None:
