@@ -3,10 +3,13 @@
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from uavsim.supervise import chain_core
 from uavsim.supervise.chain_core import ChainCore
 
 pytestmark = pytest.mark.skipif(
@@ -42,6 +45,11 @@ print(*(len(os.sched_getaffinity(thread)) for thread in ids), flush=True)
 """
 
 
+@pytest.fixture(autouse=True)
+def _no_other_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chain_core, "_NAME", f"test-{os.getpid()}-{os.urandom(4).hex()}")
+
+
 @pytest.fixture
 def process() -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-c", THREADS]
@@ -72,7 +80,7 @@ def test_each_chain_has_a_core_of_its_own_and_without_one_nothing_is_moved() -> 
             chain.keep((process.pid,))
             kept.append(frozenset(os.sched_getaffinity(process.pid)))
     own = [where for where in kept if len(where) == 1]
-    assert len(set(own)) == len(own) <= cores  # another run on this machine may have some
+    assert len(set(own)) == len(own) == cores
     assert len(kept[-1]) == cores
     chains[kept.index(own[0])].release()
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
@@ -82,12 +90,24 @@ def test_each_chain_has_a_core_of_its_own_and_without_one_nothing_is_moved() -> 
         chain.release()
 
 
-def test_where_there_is_one_core_or_no_such_system_nothing_is_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_this_process_leaves_the_core_alone_as_long_as_a_chain_has_it() -> None:
+    every, core, began = os.sched_getaffinity(0), ChainCore(), threading.Event()
+    with ThreadPoolExecutor(1) as threads, subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1) as process:
+        threads.submit(began.wait)
+        core.keep((process.pid,))
+        kept = os.sched_getaffinity(process.pid)
+        assert os.sched_getaffinity(0) == every - kept
+        began.set()
+        assert threads.submit(os.sched_getaffinity, 0).result() == every - kept
+        core.release()
+        assert os.sched_getaffinity(0) == threads.submit(os.sched_getaffinity, 0).result() == every
+
+
+@pytest.mark.parametrize("cores", [{0}, set()])
+def test_where_there_is_one_core_or_no_such_system_nothing_is_moved(
+    cores: set[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = os.sched_getaffinity(0)
-    with monkeypatch.context() as one_core:
-        one_core.setattr(os, "sched_getaffinity", lambda _: {0})
-        ChainCore().keep((os.getpid(),))
-    with monkeypatch.context() as other_system:
-        other_system.delattr(os, "sched_setaffinity")
-        ChainCore().keep((os.getpid(),))
+    monkeypatch.setattr(chain_core, "_every_core", lambda: frozenset(cores))
+    ChainCore().keep((os.getpid(),))
     assert os.sched_getaffinity(0) == before

@@ -45,11 +45,11 @@ from uavsim.simulate.session import Session, open_session, ports_of
 
 __all__ = ["main", "serve"]
 
-_HEARTBEAT_EVERY_S = 0.2
+_HEARTBEAT_EVERY_S = 1.0  # each wakes who reads it, for some milliseconds that a flight waits
 
 
 class _Reporter:
-    """Writes events; heartbeats are thinned to a few a second."""
+    """Writes events; heartbeats are thinned to one a second and phase."""
 
     def __init__(self, out: TextIO) -> None:
         self._out, self._last, self._phase = out, 0.0, ""

@@ -3,7 +3,7 @@
 A tick is a chain: client, libcarla's Traffic Manager, simulator, client. One of them works at a time, on what the one before
 wrote. Where Linux moves each to whichever core is idle, all of it goes from cache to cache, and what draws and encodes beside
 it is moved about, too. Kept on one core the chain takes 0.85 of the time; what has lowered its own priority goes where it
-likes, also there.
+likes, also there. This process, which labels the last scene meanwhile, leaves that core alone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,12 @@ import contextlib
 import os
 import socket
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
+from typing import Final
+
+_NAME: Final = "uavsim-chain-core"
+_ours: Final[set[int]] = set()  # cores that chains of this process have
 
 
 class ChainCore:
@@ -42,26 +47,39 @@ class ChainCore:
 
     def release(self) -> None:
         """Let another chain have the core."""
-        if self._claim is not None:
+        if self._claim is not None and self._number is not None:
             self._claim.close()
+            _ours.discard(self._number)
+            _leave_chains_alone()
         self._claim = self._number = None
 
     def _claimed(self) -> int | None:
-        if not hasattr(os, "sched_setaffinity"):
-            return None
-        cores = sorted(os.sched_getaffinity(0), reverse=True)  # the first ones serve devices, too
+        cores = sorted(_every_core(), reverse=True)  # the first ones serve devices, too
         for core in cores if len(cores) > 1 else ():
             claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
             try:
-                claim.bind(
-                    f"\0uavsim-chain-core-{core}"
-                )  # a name in no folder: it is free again when this process ends
+                claim.bind(f"\0{_NAME}-{core}")  # in no folder: it is free again when this process ends
             except OSError:
                 claim.close()
                 continue
             self._claim = claim
+            _ours.add(core)
+            _leave_chains_alone()
             return core
         return None
+
+
+@cache
+def _every_core() -> frozenset[int]:
+    """Return the cores that this process had before it left any alone; none where a system keeps no thread on one."""
+    return frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else frozenset()
+
+
+def _leave_chains_alone() -> None:
+    """Move this process's threads off the cores of its chains, while there are others."""
+    for thread in _of_full_priority(os.getpid()):
+        with contextlib.suppress(OSError):  # it has ended
+            os.sched_setaffinity(thread, (_every_core() - _ours) or _every_core())
 
 
 def _of_full_priority(process: int) -> list[int]:
