@@ -69,7 +69,9 @@ def _flown(counts: dict[str, int]) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         _write(work, {"drones": 1, **counts})
-        _, family = watched(("generate", "--dataset", f"{work}/own.yaml", "--out", f"{work}/out"), work / "log")
+        _, family = watched(
+            ("generate", "--dataset", f"{work}/own.yaml", "--out", f"{work}/out"), work / "log", memory_too=True
+        )
         return sum(family.cpu_s().values()), family.peak_mb
 
 
