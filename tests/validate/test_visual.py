@@ -56,6 +56,19 @@ def test_an_image_whose_borders_are_smoothed_into_the_next_pixel_is_of_its_tick(
     assert not findings(luma, own=own, after=after)
 
 
+def test_few_borders_of_another_tick_are_no_better_fit() -> None:
+    """All that the other mask has is a part of a car that comes into sight, where a bright wall ends in the image.
+
+    The car of the image's own tick stands among stripes, which are as strong as its borders.
+    """
+    luma = street(20, busy=slice(0, 0))
+    luma[::2] += 15
+    luma[10:40, 205:] = 255
+    few = np.zeros((60, 220), np.uint16)
+    few[10:40, 205:] = 7
+    assert not findings(luma, own=car_at(20), after=few)
+
+
 STANDS, MOVES = 0, 1
 """Rows of the first sample's boxes: 2 and 3 are the same objects in the second one."""
 

@@ -30,6 +30,7 @@ _GROWN_PX: Final = 0.5  # rays go through pixel centres: half a pixel is for pos
 _AHEAD_M: Final = 0.5
 _CUT_PX: Final = 0.5
 _NEARLY_ALL: Final = 0.9
+_MIN_PAIRS: Final = 150  # pixels along borders; fewer may lie by chance where there is much to see
 _BESIDE_PX: Final = 4  # wider than an edge, narrower than a car seen from 60 m
 _SUB, _UP = 1, 2  # numbers of PNG's filters: what our own images and masks have
 _SIGNS: Final = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
@@ -223,7 +224,6 @@ def _compare_edges(looks: list[FrameLook], lumas: list[AnyArray | None], edges: 
     if luma is None:
         return
     own = edges[at]
-    looks[at].edge_pairs = len(own.a) if own is not None else 0
     before = edges[at - 1] if at > 0 else None
     after = edges[at + 1] if at + 1 < len(edges) else None
     (here, sharp), (here_before, sharp_before), (here_after, sharp_after) = (
@@ -248,8 +248,8 @@ def _within_a_pixel(edges: _Edges | None, own: _Edges, width: int) -> bool:
 
 
 def _contrast(luma: AnyArray, edges: _Edges | None) -> tuple[float, float]:
-    """Return the image's mean step across the borders, and that divided by the mean step beside them."""
-    if edges is None or not len(edges.a) or edges.b.max() >= luma.size:
+    """Return the image's mean step across the borders, and that divided by the mean step beside them; NaN of few borders."""
+    if edges is None or len(edges.a) < _MIN_PAIRS or edges.b.max() >= luma.size:
         return float("nan"), float("nan")
     flat, width = luma.reshape(-1), luma.shape[1]
     moves = np.array([-_BESIDE_PX, _BESIDE_PX, -_BESIDE_PX * width, _BESIDE_PX * width])

@@ -60,7 +60,8 @@ class FrameLook:
         digest: of the file's bytes, by which equal files are found.
         found_px: (width, height) in the file.
         mean, spread: of the green channel, 0..255.
-        edge_contrast: mean step of the image across the borders of this frame's mask, of the frame's before and after.
+        edge_contrast: mean step of the image across the borders of this frame's mask, of the frame's before and after;
+            NaN where a mask has few borders.
         edge_sharpness: those steps, divided by the steps across the same borders moved a few pixels: near 1 where the
             image has no edge just there, however many it has all around.
         edge_near: whether the borders of the mask before, and of the one after, lie within a pixel of this mask's; measured
@@ -87,7 +88,6 @@ class FrameLook:
     edge_contrast: tuple[float, float, float] = (np.nan, np.nan, np.nan)
     edge_sharpness: tuple[float, float, float] = (np.nan, np.nan, np.nan)
     edge_near: tuple[bool, bool] = (False, False)
-    edge_pairs: int = 0
     box_row: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     visible_px: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     inside_px: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))

@@ -17,7 +17,6 @@ BLACK_MEAN: Final = 2.0
 MOVED_M: Final = 0.02
 TURNED: Final = 1e-3
 JUMP: Final = np.log(1.6)
-MIN_PAIRS: Final = 150
 BETTER: Final = 1.2  # a neighbouring tick's mask fits this much better than the own one
 BETTER_BESIDE: Final = 2.0  # ... if its borders lie within a pixel: a smoothed edge is in the steps before and after it
 MIN_CONTRAST: Final = 4.0
@@ -158,7 +157,7 @@ def of_this_tick(evidence: Evidence) -> Iterator[Finding]:
         own, *others = look.edge_contrast
         own_sharp, *others_sharp = look.edge_sharpness
         best = np.nanmax(others) if np.isfinite(others).any() else np.nan
-        if look.edge_pairs < MIN_PAIRS or not np.isfinite(best) or not np.isfinite(own):
+        if not np.isfinite(best) or not np.isfinite(own):
             continue
         place = int(others[1] == best)
         sharper = others_sharp[place] > BETTER * own_sharp  # or its borders lie by chance where there is much to see
