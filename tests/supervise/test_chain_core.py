@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -101,6 +102,16 @@ def test_this_process_leaves_the_core_alone_as_long_as_a_chain_has_it() -> None:
         assert threads.submit(os.sched_getaffinity, 0).result() == every - kept
         core.release()
         assert os.sched_getaffinity(0) == threads.submit(os.sched_getaffinity, 0).result() == every
+
+
+def test_a_chain_gets_one_of_the_fast_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chain_core, "_CPUS", tmp_path)
+    assert sorted(range(4), key=chain_core._place) == [1, 2, 3, 0]  # alike; the first serves devices, too
+    for core, most_khz in enumerate((4_900_000, 4_900_000, 5_100_000, 3_800_000)):
+        folder = tmp_path / f"cpu{core}/cpufreq"
+        folder.mkdir(parents=True)
+        (folder / "cpuinfo_max_freq").write_text(f"{most_khz}\n")
+    assert sorted(range(5), key=chain_core._place) == [2, 1, 0, 3, 4]
 
 
 @pytest.mark.parametrize("cores", [{0}, set()])

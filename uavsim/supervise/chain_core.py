@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 _NAME: Final = "uavsim-chain-core"
+_CPUS: Final = Path("/sys/devices/system/cpu")
 _ours: Final[set[int]] = set()  # cores that chains of this process have
 
 
@@ -54,8 +55,8 @@ class ChainCore:
         self._claim = self._number = None
 
     def _claimed(self) -> int | None:
-        cores = sorted(_every_core(), reverse=True)  # the first ones serve devices, too
-        for core in cores if len(cores) > 1 else ():
+        cores = _every_core()
+        for core in sorted(cores, key=_place) if len(cores) > 1 else ():
             claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
             try:
                 claim.bind(f"\0{_NAME}-{core}")  # in no folder: it is free again when this process ends
@@ -67,6 +68,15 @@ class ChainCore:
             _leave_chains_alone()
             return core
         return None
+
+
+def _place(core: int) -> tuple[int, bool, int]:
+    """Return what cores are sorted by: the fast ones first where there are two kinds, and last the one that serves devices."""
+    try:
+        most_khz = int((_CPUS / f"cpu{core}/cpufreq/cpuinfo_max_freq").read_text())
+    except (OSError, ValueError):  # a virtual machine's are alike
+        most_khz = 0
+    return -most_khz, core == 0, core
 
 
 @cache
