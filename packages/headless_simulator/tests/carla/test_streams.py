@@ -1,10 +1,11 @@
+import contextlib
 import socket
 import struct
 import threading
 import time
 
 import pytest
-from headless_simulator.carla.streams import Streams
+from headless_simulator.carla.streams import Streams, Subscriber
 
 QUIET = 7
 
@@ -16,14 +17,14 @@ def pair():
         yield ours, theirs
 
 
-def served(streams: Streams, ours: socket.socket, theirs: socket.socket) -> threading.Thread:
+def served(streams: Streams, ours: socket.socket, theirs: socket.socket, *, others: int = 0) -> threading.Thread:
     thread = threading.Thread(target=streams.serve, args=(ours,), daemon=True)
     thread.start()
     theirs.sendall(struct.pack("<I", QUIET))
     deadline = time.monotonic() + 30
-    while not streams.readers(QUIET) and time.monotonic() < deadline:
+    while len(streams.readers(QUIET)) <= others and time.monotonic() < deadline:
         time.sleep(0.005)
-    assert streams.readers(QUIET)
+    assert len(streams.readers(QUIET)) == others + 1
     return thread
 
 
@@ -73,6 +74,28 @@ def received(connection: socket.socket, count: int) -> bytes:
         assert more, "the connection was closed"
         data += more
     return data
+
+
+def test_a_reader_who_leaves_while_others_are_sent_to_takes_nothing_from_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever stood behind it in the list was passed over, and its client waited for that tick's snapshot in vain."""
+    streams, has_left = Streams(), Subscriber.has_left
+    with contextlib.ExitStack() as sockets:
+        first, second = ([sockets.enter_context(end) for end in socket.socketpair()] for _ in range(2))
+        leaves = served(streams, *first)
+        stays = served(streams, *second, others=1)
+
+        def has_left_and_is_noticed(reader: Subscriber) -> bool:
+            if leaves.is_alive():
+                first[1].close()
+                leaves.join(timeout=30)
+            return has_left(reader)
+
+        monkeypatch.setattr(Subscriber, "has_left", has_left_and_is_noticed)
+        streams.send(QUIET, (b"tick",))
+        second[1].settimeout(5)
+        assert second[1].recv(8, socket.MSG_WAITALL) == struct.pack("<I", 4) + b"tick"
+        streams.cut([QUIET])
+        stays.join(timeout=30)
 
 
 def test_packets_leave_in_order_and_whole_however_slowly_they_are_read(pair) -> None:

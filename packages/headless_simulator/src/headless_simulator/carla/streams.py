@@ -167,7 +167,8 @@ class Streams:
 
     def readers(self, stream_id: int) -> tuple[Subscriber, ...]:
         """Give who reads it now."""
-        return tuple(s for s in self._subscribers.get(stream_id, ()) if not s.closed.is_set() and not s.has_left())
+        listed = tuple(self._subscribers.get(stream_id, ()))  # one may be taken out while another is looked at
+        return tuple(s for s in listed if not s.closed.is_set() and not s.has_left())
 
     def send(self, stream_id: int, packet: Packet) -> None:
         """Queue a packet for everybody who reads the stream."""
@@ -201,9 +202,7 @@ class Streams:
             self._expected.discard(stream_id)
             self._arrived.notify_all()
         try:
-            if (
-                greet
-            ):  # when it is listed: else what is sent meanwhile would be lost, a client waits for its tick's snapshot
+            if greet:  # once it is listed: what is sent meanwhile would else be lost, and a client wait for its snapshot
                 subscriber.put(greet())
             subscriber.pump()
         finally:
