@@ -3,12 +3,13 @@
 import subprocess
 import sys
 
+import pytest
+
 KERNELS = """
-import gc, sys
+import gc, importlib, sys
 import numba, numpy as np
-from uavsim.lean_numba import compile_lean
-if sys.argv[1] == "lean":
-    compile_lean()
+if len(sys.argv) > 1:
+    importlib.import_module(sys.argv[1]).compile_lean()
 
 @numba.njit(error_model="numpy")
 def shares(rows):
@@ -51,14 +52,15 @@ print(gc.isenabled())
 """
 
 
-def printed(how: str) -> list[str]:
-    done = subprocess.run([sys.executable, "-c", KERNELS, how], capture_output=True, check=True, text=True)
+def printed(*module: str) -> list[str]:
+    done = subprocess.run([sys.executable, "-c", KERNELS, *module], capture_output=True, check=True, text=True)
     return done.stdout.split()
 
 
-def test_a_process_that_only_compiles_makes_the_same_numbers_and_errors() -> None:
-    *numbers, named, coloured, collects = printed("lean")
-    *expected, named_before, _, collected_before = printed("whole")
+@pytest.mark.parametrize("module", ["uavsim.lean_numba", "headless_simulator.lean_numba"])
+def test_a_process_that_only_compiles_makes_the_same_numbers_and_errors(module: str) -> None:
+    *numbers, named, coloured, collects = printed(module)
+    *expected, named_before, _, collected_before = printed()
 
     assert numbers == expected
     assert (named, named_before) == ("True", "True")

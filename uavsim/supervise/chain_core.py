@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import threading
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Final
 _NAME: Final = "uavsim-chain-core"
 _CPUS: Final = Path("/sys/devices/system/cpu")
 _ours: Final[set[int]] = set()  # cores that chains of this process have
+_ours_change: Final = threading.Lock()
 
 
 class ChainCore:
@@ -50,8 +52,9 @@ class ChainCore:
         """Let another chain have the core."""
         if self._claim is not None and self._number is not None:
             self._claim.close()
-            _ours.discard(self._number)
-            _leave_chains_alone()
+            with _ours_change:
+                _ours.discard(self._number)
+                _leave_chains_alone()
         self._claim = self._number = None
 
     def _claimed(self) -> int | None:
@@ -64,8 +67,9 @@ class ChainCore:
                 claim.close()
                 continue
             self._claim = claim
-            _ours.add(core)
-            _leave_chains_alone()
+            with _ours_change:
+                _ours.add(core)
+                _leave_chains_alone()
             return core
         return None
 

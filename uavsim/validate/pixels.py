@@ -216,9 +216,9 @@ def tags_fit_categories(evidence: Evidence) -> Iterator[Finding]:
     instance = data["sample_annotation"]["instance_token"][pairs.box]
     known = np.flatnonzero((instance >= 0) & (pairs.visible_px >= TAG_PX))
     category = data["instance"]["category_token"]
-    tags = int(pairs.tag.max(initial=0)) + 1
-    for combo in np.unique(instance[known] * tags + pairs.tag[known]).tolist():
-        owner, tag = divmod(combo, tags)
+    base = int(pairs.tag.max(initial=0)) + 1
+    for combo in np.unique(instance[known] * base + pairs.tag[known]).tolist():
+        owner, tag = divmod(combo, base)
         name = data["category"]["name"][category[owner]] if category[owner] >= 0 else ""
         allowed = next((tags for start, tags in _TAGS.items() if name.startswith(start)), None)
         if allowed is not None and tag not in allowed:

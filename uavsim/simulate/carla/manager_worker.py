@@ -26,7 +26,9 @@ _NO_TIMEOUT: Final = b"0x0"
 _RUNS: Final = b" 0 0 0 0"  # of a thread that waits for nothing there is no more than a word
 _ONE_CONDITION: Final = ~7
 _FOUND_WITHIN_S: Final = 2.0
-_WAITS_WITHIN_S: Final = 1.0  # its server answers a question of it before, but a machine may be busy; then a tick is asked for
+_WAITS_WITHIN_S: Final = (
+    1.0  # its server answers a question of it before, but a machine may be busy; then a tick is asked for
+)
 _LOOK_S: Final = 2e-5
 _SETTLED_S: Final = 1e-3
 

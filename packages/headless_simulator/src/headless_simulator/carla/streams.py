@@ -202,7 +202,9 @@ class Streams:
             self._expected.discard(stream_id)
             self._arrived.notify_all()
         try:
-            if greet:  # once it is listed: what is sent meanwhile would else be lost, and a client wait for its snapshot
+            if (
+                greet
+            ):  # once it is listed: what is sent meanwhile would else be lost, and a client wait for its snapshot
                 subscriber.put(greet())
             subscriber.pump()
         finally:
