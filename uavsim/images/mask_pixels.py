@@ -157,14 +157,12 @@ def _split(pixels: UInt32Array, tags: UInt8Array, counted: BoolArray, least: Any
         row, tags_of, start = pixels[line], tags[line], _FIRST
         for column in range(row.shape[0]):
             tags_of[column] = np.uint8(row[column] >> np.uint32(16))
-        for column in range(row.shape[0]):
-            marks[column] = np.uint8(tags_of[column] - least) <= span
+            marks[column] = np.uint8(np.uint8(row[column] >> np.uint32(16)) - least) <= span
         for begin in range(_FIRST, len(row), _TOGETHER):
-            end, some = min(begin + _TOGETHER, len(row)), np.uint64(0)
-            for at in range(np.uint64(begin // 8), np.uint64((begin + _TOGETHER) // 8)):
-                some |= eights[at]
-            if not some:
+            at = np.uint64(begin) >> np.uint64(3)
+            if not eights[at] | eights[at + np.uint64(1)] | eights[at + np.uint64(2)] | eights[at + np.uint64(3)]:
                 continue
+            end = min(begin + _TOGETHER, len(row))
             start = max(start, begin)
             while start < end:
                 ahead = eights[start >> 3] >> np.uint64(8 * (start & 7))
