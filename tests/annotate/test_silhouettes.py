@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -26,7 +28,7 @@ def outline(solids: Solids, eye: Camera) -> tuple[np.ndarray, np.ndarray]:
 
 def outside(solids: Solids, window: list[int], stride: int) -> float:
     rays = rays_in_boxes(solids, camera())
-    return share_outside(rays, np.array([window]), np.array([stride]), 100, 80)[0]
+    return share_outside(rays, np.array([window]), np.array([stride]), np.array([[100, 80]]))[0]
 
 
 def test_a_plate_under_the_camera_covers_what_paper_says() -> None:
@@ -57,7 +59,7 @@ def test_a_pixel_is_of_a_box_when_its_ray_passes_through(seed: int) -> None:
     view = see(solids, np.arange(1, 31), camera(), nothing)
 
     u, v = np.meshgrid(np.arange(100) + 0.5, np.arange(80) + 0.5)
-    rays = rays_in_boxes(solids, camera()).astype(np.float64)[:, :, None, None, :]
+    rays = rays_in_boxes(solids, camera())[:, :, None, None, :]
     with np.errstate(divide="ignore", invalid="ignore"):
         inverse = 1.0 / (rays[:, 3] + rays[:, 1] * u[..., None] + rays[:, 2] * v[..., None])
     middle, half = -rays[:, 0] * inverse, rays[:, 4] * np.abs(inverse)
@@ -105,6 +107,33 @@ def test_who_hides_whom() -> None:
     assert see(both, np.array([1, 2]), camera(), Images(ids, tags)).blockers_px[0] == 64 + shadow
     depth_m = np.full((80, 100), 20.0, np.float32)  # the wall is behind, says the depth image
     assert see(both, np.array([1, 2]), camera(), Images(ids, tags, depth_m)).blockers_px[0] == 0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_hides_a_box_is_counted_pixel_by_pixel(seed: int) -> None:
+    """Boxes before a level camera, in a mask of patches: some of the boxes', some of actors without one, some of the town."""
+    rng, level = np.random.default_rng(seed), camera(at=(0.0, 0.0, 2.0), q=(0.5, -0.5, 0.5, -0.5))
+    turns = rng.normal(size=(30, 4))
+    poses = SE3(turns / np.linalg.norm(turns, axis=1, keepdims=True), rng.uniform([4, -6, -4], [20, 6, 6], (30, 3)))
+    solids, numbers = Solids.of(poses, rng.uniform(0.3, 2.0, (30, 3))), np.arange(11, 41)
+    ids, tags = np.zeros((80, 100), np.uint16), rng.choice([1, 3, 9, 24], (80, 100)).astype(np.uint8)
+    for number in rng.integers(5, 41, 60):
+        at = np.s_[(v := rng.integers(0, 80)) : v + 12, (u := rng.integers(0, 100)) : u + 15]
+        ids[at], tags[at] = number, rng.choice([9, 14, 24])
+
+    view = see(solids, numbers, level, Images(ids, tags))
+
+    away_m = np.linalg.norm(poses.translation_m - level.map_SE3_optical.translation_m, axis=1)
+    away_of_id = np.full(65536, -np.inf)
+    away_of_id[numbers] = away_m
+    for row, silhouette, blockers in zip(view.row, view.silhouette_px, view.blockers_px, strict=True):
+        nothing = Images(np.zeros_like(ids), np.ones_like(tags))
+        nearer = np.where(ids > 0, away_of_id[ids] < away_m[row], np.isin(tags, [3, 9])) & (ids != numbers[row])
+        others = np.where(nearer, 3, 1).astype(np.uint8)  # the same without ids
+        alone = see(solids.take(np.array([row])), numbers[[row]], level, replace(nothing, tags=others))
+        assert silhouette == alone.silhouette_px.sum()
+        assert blockers == alone.blockers_px.sum()
+    assert view.blockers_px.any()
 
 
 def test_amodal_is_between_what_is_seen_and_what_could_be_hidden() -> None:

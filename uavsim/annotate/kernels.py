@@ -6,7 +6,7 @@ which it enters and leaves. The coefficients are float32, everything else is flo
 
 # ruff: noqa: PLR0917 (kernels take their arrays by place)
 import math
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,16 @@ from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Arr
 
 Places: TypeAlias = npt.NDArray[np.float32]
 
-Rays: TypeAlias = npt.NDArray[np.float32]
-"""(N, 5, 3) of a pinhole: camera centre in the box's frame, a ray's change per column, per line, that at (0, 0), half size."""
+Rays: TypeAlias = FloatArray
+"""(N, 5, 3) of a pinhole: camera centre in the box's frame, a ray's change per column, per line, that at (0, 0), half size.
 
-_OTHER, _HIDES, _OWN, _BESIDE = np.uint8(0), np.uint8(1), np.uint8(2), np.uint8(3)  # what a pixel of a box's line shows
+They are rounded to float32."""
+
+OTHER, HIDES, OVERHANGS = np.uint8(0), np.uint8(1), np.uint8(2)
+"""What a pixel shows: nothing nearer than a box; something nearer; such that may hang over a box and stand behind it."""
+_OWN, _BESIDE = np.uint8(3), np.uint8(4)
+_FIRST: Final = cast("int", np.int64(0))  # no literals, for each of which numba would compile a function of its own
+_EACH: Final = cast("int", np.int64(1))
 
 
 @kernel
@@ -27,11 +33,11 @@ def _enters_m(rays: Any, u: Any, v: Any) -> Any:
     """Return the depth at which a pixel's ray enters a box, infinity where it does not."""
     near, far = -np.inf, np.inf
     for axis in range(3):
-        direction = np.float64(rays[3, axis]) + np.float64(rays[1, axis]) * (u + 0.5)
-        direction += np.float64(rays[2, axis]) * (v + 0.5)
+        direction = rays[3, axis] + rays[1, axis] * (u + 0.5)
+        direction += rays[2, axis] * (v + 0.5)
         inverse = 1.0 / (direction if direction != 0.0 else 1e-12)
-        middle = np.float64(-rays[0, axis]) * inverse
-        reach = np.float64(rays[4, axis]) * abs(inverse)
+        middle = -rays[0, axis] * inverse
+        reach = rays[4, axis] * abs(inverse)
         near, far = max(near, middle - reach), min(far, middle + reach)
     return near if near <= far and far > 0.0 else np.inf
 
@@ -88,109 +94,145 @@ def most_in_front(
 def hidden_by_others(
     rays: Rays,
     window_px: IntArray,
-    ids: UInt16Array,
+    runs: IntArray,
     tags: UInt8Array,
     depth_m: npt.NDArray[np.float32],
     own_id: IntArray,
     own_away_m: FloatArray,
     row_of_id: npt.NDArray[np.int32],
     away_m: FloatArray,
-    is_scenery: BoolArray,
-    overhangs: BoolArray,
+    shown_by_tag: UInt8Array,
     foot_px: FloatArray,
     place_px: Places,
-) -> tuple[IntArray, IntArray]:
-    """Count each box's pixels, and those of them that show something nearer.
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Measure what a mask shows of all N boxes, count the pixels of M that reach in, and those that show something nearer.
 
     Args:
-        rays: (M, 5, 3) of the boxes.
+        rays: (M, 5, 3) of the boxes that reach in.
         window_px: (M, 4) inside of the image.
-        ids: (H, W) of the mask.
+        runs: of the mask, all that has an id (``images.mask_pixels``).
         tags: (H, W) of the mask.
         depth_m: (H, W), or (0, 0) where none was recorded.
-        own_id: (M,) ids of the boxes.
+        own_id: (M,) their ids.
         own_away_m: (M,) their distances from the camera.
-        row_of_id: (65536,) where an id's box is in ``away_m``, -1 where it has none: such a thing is taken to be in front.
-        away_m: the distance of every box.
-        is_scenery: (256,) tags that hide what is behind them.
-        overhangs: (256,) tags of what may hang over an object that it does not stand in front of.
+        row_of_id: (65536,) the box of an id, -1 where it has none: such a thing is taken to be in front.
+        away_m: (N,) the distance of every box.
+        shown_by_tag: (256,) what a pixel without an id shows: ``OTHER``, ``HIDES`` or ``OVERHANGS``.
         foot_px: (2,) the pinhole's pixel of the point straight below the camera; empty where the camera does not look down.
         place_px: (H, W, 2) columns and lines in the pinhole's image; (0, 0, 2) of a pinhole.
+
+    Returns:
+        (N, 5) of each box's own pixels how many, first column, first line, one past the last column, one past the last line, 0
+        where none is; (M,) pixels whose rays meet a box; (M,) of those, the ones that show something nearer.
     """
     silhouette, blockers = np.zeros(len(rays), np.int64), np.zeros(len(rays), np.int64)
     has_depth, is_bent = depth_m.shape[0] > 0, place_px.shape[0] > 0
-    spans, shows = np.empty((ids.shape[0], 2), np.int64), np.empty(ids.shape[0] * ids.shape[1], np.uint8)
+    spans, shows = np.empty((tags.shape[0], 2), np.int64), np.empty(tags.shape[0] * tags.shape[1], np.uint8)
+    first_run, away_of_run_m, own_px = _by_line(runs, tags.shape[0], row_of_id, away_m)
     for row in range(len(rays)):
         left, top, right, bottom = window_px[row, 0], window_px[row, 1], window_px[row, 2], window_px[row, 3]
-        first, last, count, own, hiding, beside = left, right, 0, 0, 0, 0
+        box, first, last, count = rays[row], _FIRST, right - left, 0
         for v in range(top, bottom):
-            first, last = _met(rays[row], v, left, right, first, last, place_px)
-            spans[v, 0], spans[v, 1] = first, last
-            ids_of, tags_of = ids[v], tags[v]
-            for u in range(first, last):
-                shown, show = ids_of[u], _OTHER
-                if is_bent and _enters_m(rays[row], place_px[v, u, 0], place_px[v, u, 1]) == np.inf:
-                    show = _BESIDE  # a bent line may leave a box and come back
-                    beside += 1
-                elif shown == own_id[row]:
-                    show = _OWN
-                    own += 1
-                elif has_depth:
-                    x, y = _place(place_px, u, v)
-                    if depth_m[v, u] < _enters_m(rays[row], x, y):
-                        show = _HIDES
-                elif shown > 0:
-                    at = row_of_id[shown]
-                    if at < 0 or away_m[at] < own_away_m[row]:
-                        show = _HIDES
-                elif is_scenery[tags_of[u]]:
-                    show = _HIDES
-                hiding += show == _HIDES
-                shows[count] = show
-                count += 1
-        silhouette[row], blockers[row] = count - beside, hiding
+            if not is_bent:
+                first, last = _met(box, v, left, _EACH, right - left, first, last)
+            begin, end = left + first, left + last
+            spans[v, 0], spans[v, 1] = begin, end
+            tags_of, show = tags[v, begin:end], shows[count : count + end - begin]
+            for at in range(len(tags_of)):
+                show[at] = shown_by_tag[tags_of[at]]
+            for run in range(first_run[v], first_run[v + 1]):
+                what = HIDES if away_of_run_m[run] < own_away_m[row] else OTHER
+                if what == HIDES and shown_by_tag[runs[run, 4]] == OVERHANGS:
+                    what = OVERHANGS
+                if runs[run, 3] == own_id[row]:
+                    what = _OWN
+                if runs[run, 3] > 0:
+                    for at in range(max(runs[run, 1] - begin, 0), min(runs[run, 2], end) - begin):
+                        show[at] = what
+            if is_bent or has_depth:
+                _look_closer(box, v, begin, show, depth_m, place_px)
+            count += len(show)
+        own, hiding, overhanging, beside = 0, 0, 0, 0
+        for at in range(count):
+            own += shows[at] == _OWN
+            hiding += shows[at] == HIDES
+            overhanging += shows[at] == OVERHANGS
+            beside += shows[at] == _BESIDE
+        silhouette[row], blockers[row] = count - beside, hiding + overhanging
         if not has_depth and len(foot_px) and hiding and own:  # nothing stands behind what shows no pixel
             blockers[row] -= _stands_behind(
-                spans[top:bottom], top, shows, own + hiding, silhouette[row], tags, overhangs, foot_px, place_px
+                spans[top:bottom], top, shows, own + hiding, silhouette[row], foot_px, place_px
             )
-    return silhouette, blockers
+    return own_px, silhouette, blockers
 
 
 @kernel
-def _meets(rays: Any, u: int, v: int, place_px: Any) -> bool:
+def _by_line(runs: Any, lines: int, row_of_id: Any, away_m: Any) -> tuple[IntArray, FloatArray, IntArray]:
+    """Return each line's first run, and one past the last of all; how far what each run shows is; each box's own pixels."""
+    first_run, away_of_run_m = np.zeros(lines + 1, np.int64), np.empty(len(runs), np.float64)
+    own_px = np.zeros((len(away_m), 5), np.int64)
+    for run in range(len(runs)):
+        line, begin, end, row = runs[run, 0], runs[run, 1], runs[run, 2], row_of_id[runs[run, 3]]
+        first_run[line + 1] = run + 1
+        away_of_run_m[run] = -1.0
+        if row >= 0:
+            away_of_run_m[run], own = away_m[row], own_px[row]
+            if own[0] == 0:
+                own[1], own[2] = begin, line
+            own[0] += end - begin
+            own[1], own[3], own[4] = min(own[1], begin), max(own[3], end), line + 1
+    for line in range(lines):
+        first_run[line + 1] = max(first_run[line + 1], first_run[line])
+    return first_run, away_of_run_m, own_px
+
+
+@kernel
+def _look_closer(box: Any, v: int, first: int, show: Any, depth_m: Any, place_px: Any) -> None:
+    """Note of a line's pixels which lie beside a box, for a bent line may leave it and come back, and what depth says."""
+    for at in range(len(show)):
+        x, y = _place(place_px, first + at, v)
+        enters_m = _enters_m(box, x, y)
+        if place_px.shape[0] and enters_m == np.inf:
+            show[at] = _BESIDE
+        elif depth_m.shape[0] and show[at] != _OWN:
+            show[at] = HIDES if depth_m[v, first + at] < enters_m else OTHER
+
+
+@kernel
+def _meets(box: Any, u: int, v: int) -> bool:
     """Return whether a pixel's ray meets a box."""
-    x, y = _place(place_px, u, v)
-    return bool(_enters_m(rays, x, y) < np.inf)
+    return bool(_enters_m(box, np.float64(u), np.float64(v)) < np.inf)
 
 
 @kernel
-def _met(rays: Any, v: int, begin: int, end: int, first: int, last: int, place_px: Any) -> tuple[int, int]:
+def _met(box: Any, v: int, left: int, step: int, end: int, first: int, last: int) -> tuple[int, int]:
     """Return the columns of a line, first and one past the last, whose rays meet a box: it is convex, so all between do.
 
-    They are looked for from ``first`` and ``last``, those of the line above; of a bent line, from both ends.
+    Column ``c`` of ``end`` is that of the pixel at ``left + c * step``. They are looked for from ``first`` and ``last``, those
+    of the line above.
     """
-    if begin >= end:
-        return end, end
-    first, last = (begin, end) if place_px.shape[0] else (max(begin, min(first, end - 1)), last)
-    if _meets(rays, first, v, place_px):
-        while first > begin and _meets(rays, first - 1, v, place_px):
+    if not end:
+        return 0, 0
+    first = min(first, end - 1)
+    if _meets(box, left + first * step, v):
+        while first > 0 and _meets(box, left + (first - 1) * step, v):
             first -= 1
     else:
         above, first = first, first + 1
-        while first < end and not _meets(rays, first, v, place_px):
+        while first < end and not _meets(box, left + first * step, v):
             first += 1
         if first == end:
-            first = begin
-            while first < above and not _meets(rays, first, v, place_px):
+            first = 0
+            while first < above and not _meets(box, left + first * step, v):
                 first += 1
             if first == above:
                 return end, end
     last = max(first + 1, min(last, end))
-    if last == first + 1 or _meets(rays, last - 1, v, place_px):
-        while last < end and _meets(rays, last, v, place_px):
+    if last == first + 1 or _meets(box, left + (last - 1) * step, v):
+        while last < end and _meets(box, left + last * step, v):
             last += 1
         return first, last
-    while not _meets(rays, last - 1, v, place_px):
+    while not _meets(box, left + (last - 1) * step, v):
         last -= 1
     return first, last
 
@@ -205,58 +247,72 @@ def rays_met(rays: Any, place_px: FloatArray) -> BoolArray:
 
 
 @kernel
-def share_outside(rays: Rays, window_px: IntArray, stride_px: IntArray, width_px: int, height_px: int) -> FloatArray:
+def share_outside(rays: Rays, window_px: IntArray, stride_px: IntArray, size_px: IntArray) -> FloatArray:
     """Return the share (N,) of the pixels whose rays meet a box that lies outside of the image; 1 where no ray does.
 
     Args:
         rays: (N, 5, 3) of the boxes.
         window_px: (N, 4) that holds the boxes, inside of the image or not.
         stride_px: (N,) stride over columns and lines.
-        width_px: of the image.
-        height_px: of the image.
+        size_px: (N, 2) width and height of the images.
     """
     share = np.zeros(len(rays))
     for row in range(len(rays)):
-        total, inside = 0, 0
-        for v in range(window_px[row, 1], window_px[row, 3], stride_px[row]):
-            for u in range(window_px[row, 0], window_px[row, 2], stride_px[row]):
-                if _enters_m(rays[row], np.float64(u), np.float64(v)) < np.inf:
-                    total += 1
-                    inside += 0 <= u < width_px and 0 <= v < height_px
+        left, step, width_px, height_px = window_px[row, 0], stride_px[row], size_px[row, 0], size_px[row, 1]
+        columns = _steps(window_px[row, 2] - left, step)
+        first, last, total, inside = _FIRST, columns, 0, 0
+        for v in range(window_px[row, 1], window_px[row, 3], step):
+            first, last = _met(rays[row], v, left, step, columns, first, last)
+            total += last - first
+            if 0 <= v < height_px:
+                inside += max(min(last, _steps(width_px - left, step)) - max(first, _steps(-left, step)), 0)
         share[row] = 1.0 - inside / max(total, 1)
     return share
 
 
 @kernel
-def _stands_behind(
-    spans: Any, top: int, shows: Any, most: int, pixels: int, tags: Any, overhangs: Any, foot_px: Any, place_px: Any
-) -> int:
+def _steps(reach: int, step: int) -> int:
+    """Return the number of the first step that goes as far."""
+    return -(-reach // step)
+
+
+@kernel
+def _stands_behind(spans: Any, top: int, shows: Any, most: int, pixels: int, foot_px: Any, place_px: Any) -> int:
     """Count those of one box's hiding pixels that show what stands on the ground behind the object.
 
     Upright things rise in the image away from the point straight below the camera. Seen from that point outward, what stands
     in front of an object comes before the object's pixels and what stands behind it after them.
     """
-    radius, angle, own = np.empty(most, np.float64), np.empty(most, np.float64), np.empty(most, np.uint8)
-    at, some, total = 0, 0, 0.0
+    radius, across, along = np.empty(most, np.float64), np.empty(most, np.float64), np.empty(most, np.float64)
+    own, at, some, total, nearest, farthest = np.empty(most, np.bool_), 0, 0, 0.0, np.inf, 0.0
     for line in range(len(spans)):
         for u in range(spans[line, 0], spans[line, 1]):
             show, at = shows[at], at + 1
             if show == _BESIDE:
                 continue
             x, y = _place(place_px, u, top + line)
-            across, along = x + 0.5 - foot_px[0], y + 0.5 - foot_px[1]
-            away = math.hypot(across, along)
+            x, y = x + 0.5 - foot_px[0], y + 0.5 - foot_px[1]
+            away = math.hypot(x, y)
             total += away
-            if show == _OWN or (show == _HIDES and not overhangs[tags[top + line, u]]):
-                radius[some], angle[some], own[some] = away, math.atan2(along, across), show == _OWN
-                some += 1
-    mean_radius = max(total / pixels, 1.0)
-    column = np.empty(some, np.int64)
-    for at in range(some):
-        column[at] = math.floor(angle[at] * mean_radius)
-    first, last = column[0], column[0]
-    for at in range(some):
-        first, last = min(first, column[at]), max(last, column[at])
+            if show == _OWN:
+                nearest = min(nearest, away)
+            elif show == HIDES:
+                farthest = max(farthest, away)
+            else:
+                continue
+            radius[some], across[some], along[some], own[some] = away, x, y, show == _OWN
+            some += 1
+    mean_radius, some = max(total / pixels, 1.0), 0
+    column, first, last = np.empty(len(own), np.int64), np.int64(2**62), -np.int64(2**62)
+    for at in range(len(own)):
+        is_between = radius[at] < farthest if own[at] else radius[at] > nearest
+        if is_between:  # before some pixel that hides, or behind some of the object: others decide nothing
+            column[some] = math.floor(math.atan2(along[at], across[at]) * mean_radius)
+            first, last = min(first, column[some]), max(last, column[some])
+            radius[some], own[some] = radius[at], own[at]
+            some += 1
+    if not some:
+        return 0
     first_own = np.empty(last - first + 1, np.float64)
     for at in range(len(first_own)):
         first_own[at] = np.inf

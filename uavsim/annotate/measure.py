@@ -16,7 +16,7 @@ from uavsim.annotate.actors import chosen_actors
 from uavsim.annotate.boxes import rows_in_range
 from uavsim.annotate.options import options_of_plan
 from uavsim.annotate.sizes import size_of
-from uavsim.annotate.solids import Camera, Images, Solids
+from uavsim.annotate.solids import Camera, Images, SeenInView, Solids
 from uavsim.geometry.se3 import SE3
 from uavsim.records.modalities import Mask
 from uavsim.records.plan import ScenePlan
@@ -73,18 +73,16 @@ class KeyframeMeasurement:
     def __init__(self, solids: Solids, instance_id: IntArray, cameras: Mapping[str, Camera]) -> None:
         """Find where the cameras, by channel, may see the boxes."""
         from uavsim.annotate.reach import reaches  # its rays are compiled code's, which the flow does not need
-        from uavsim.annotate.visibility import rows_of_ids
+        from uavsim.annotate.visibility import rows_of_ids, see
 
-        self._row_of_id = rows_of_ids(instance_id)
+        self._measured, self._row_of_id = see, rows_of_ids(instance_id)
         self._solids, self._instance_id, self._cameras = solids, instance_id, cameras
         self._reach = dict(zip(cameras, reaches(solids, list(cameras.values())), strict=True))
-        self._seen: dict[str, dict[str, AnyArray]] = {}
+        self._seen: dict[str, SeenInView] = {}
 
     def see(self, channel: str, mask: Mask, *, depth_m: AnyArray | None) -> None:
         """Measure one camera's images, depth as it is stored."""
-        from uavsim.annotate.visibility import see  # compiled code, too
-
-        view = see(
+        self._seen[channel] = self._measured(
             self._solids,
             self._instance_id,
             self._cameras[channel],
@@ -92,19 +90,18 @@ class KeyframeMeasurement:
             reach=self._reach[channel],
             row_of_id=self._row_of_id,
         )
-        self._seen[channel] = {name: getattr(view, name) for name in type(view).__dataclass_fields__}
 
     def result(self, channels: Sequence[str]) -> MeasuredBoxes | None:
         """Return what was measured, cameras in this order; None where one was not."""
         if any(channel not in self._seen for channel in channels):
             return None
-        columns = [self._seen[channel] for channel in channels]
-        merged = {name: np.concatenate([c[name] for c in columns]) for name in columns[0]}
+        seen = [self._seen[channel] for channel in channels]
+        columns = SeenInView.__dataclass_fields__
         return MeasuredBoxes(
             of_what=measured_hash(self._solids, self._instance_id, [self._cameras[channel] for channel in channels]),
-            views=np.array([len(c["row"]) for c in columns], dtype=np.int64),
-            ignored_views=np.array([len(c["ignored"]) for c in columns], dtype=np.int64),
-            **merged,
+            views=np.array([len(view.row) for view in seen], dtype=np.int64),
+            ignored_views=np.array([len(view.ignored) for view in seen], dtype=np.int64),
+            **{name: np.concatenate([getattr(view, name) for view in seen]) for name in columns},
         )
 
 

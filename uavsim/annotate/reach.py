@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
-from uavsim.annotate.kernels import Rays
+from uavsim.annotate.kernels import Rays, rays_met, share_outside
 from uavsim.annotate.silhouettes import map_rays_of_pixels, outline_px, outline_through, rays_in_boxes, rays_of_pairs
 from uavsim.annotate.solids import Camera, Solids
 from uavsim.geometry import pinhole
 from uavsim.geometry.se3 import SE3
-from uavsim.typing import BoolArray, FloatArray, IntArray
+from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray
 
 __all__ = ["Reach", "reach_of_rows", "reaches"]
 
 _LOOKS_DOWN: Final = 0.2  # sine of the camera's pitch downward
 _ROUNDING_M: Final = 1e-3  # a sphere may be larger than its box, never smaller; kernels have float32 rays
+_TRUNCATION_SAMPLES: Final = 32  # a side of the grid that a box's area outside of the image is measured with
+_FAR_OUTSIDE: Final = 3.0  # image sizes; a box that reaches farther is measured up to there
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +31,9 @@ class Reach:
     Attributes:
         row: (M,) numbers of the boxes, ascending.
         bounds_px: (M, 4) x_min, y_min, x_max, y_max of their projections, inside of the image or not.
+        inside_px: (M, 4) what of these bounds is inside of the image.
+        window_px: (M, 4) the same, rounded outward to whole pixels.
+        truncation: (M,) share of each silhouette outside of the image, measured on a coarse grid over all of it.
         rays: (M, 5, 3) of its pinhole's pixels in their frames.
         away_m: (N,) from the camera to all boxes.
         foot_px: (2,) the pinhole's pixel of the point straight below the camera; empty where the camera does not look down.
@@ -36,16 +41,20 @@ class Reach:
 
     row: IntArray
     bounds_px: FloatArray
+    inside_px: FloatArray
+    window_px: IntArray
+    truncation: FloatArray
     rays: Rays
     away_m: FloatArray
     foot_px: FloatArray
 
-    def with_rows(self, row: IntArray, bounds_px: FloatArray, rays: Rays) -> Reach:
+    def with_rows(self, row: IntArray, bounds_px: FloatArray, rays: Rays, camera: Camera) -> Reach:
         """Add boxes that are not among them."""
+        added = _columns(row, bounds_px, rays, np.zeros(len(row), np.int64), [camera])
         rows = np.concatenate([self.row, row])
         order = np.argsort(rows)
-        bounds_px, rays = np.concatenate([self.bounds_px, bounds_px]), np.concatenate([self.rays, rays])
-        return Reach(rows[order], bounds_px[order], rays[order], self.away_m, self.foot_px)
+        columns = {name: np.concatenate([getattr(self, name), column])[order] for name, column in added.items()}
+        return replace(self, **columns)
 
 
 def reaches(solids: Solids, cameras: Sequence[Camera]) -> list[Reach]:
@@ -64,13 +73,65 @@ def reaches(solids: Solids, cameras: Sequence[Camera]) -> list[Reach]:
     reaching = in_front & (high > 0).all(axis=1) & (low < size_px[which]).all(axis=1)
     which, row, bounds = which[reaching], row[reaching], bounds[reaching]
     rays = rays_of_pairs(solids.take(row), poses[which], map_rays_of_pixels(poses, intrinsic)[which])
+    columns = _columns(row, bounds, rays, which, cameras)
     away_m = np.linalg.norm(solids.map_SE3_box.translation_m - poses.translation_m[:, None], axis=-1)
     foot_px = _feet(poses, intrinsic)
     ends = np.searchsorted(which, np.arange(len(cameras) + 1))
     return [
-        Reach(row[begin:end], bounds[begin:end], rays[begin:end], away_m[number], foot_px[number])
-        for number, (begin, end) in enumerate(pairwise(ends))
+        Reach(**{name: column[begin:end] for name, column in columns.items()}, away_m=away_m[n], foot_px=foot_px[n])
+        for n, (begin, end) in enumerate(pairwise(ends))
     ]
+
+
+def _columns(
+    row: IntArray, bounds_px: FloatArray, rays: Rays, which: IntArray, cameras: Sequence[Camera]
+) -> dict[str, AnyArray]:
+    """Return the columns of ``Reach`` of M boxes, each in the camera of that number."""
+    sizes_px = np.array([[camera.width_px, camera.height_px] * 2 for camera in cameras], np.float64).reshape(-1, 4)
+    size_px = sizes_px[which]
+    inside_px = np.clip(bounds_px, 0.0, size_px)
+    return {
+        "row": row,
+        "bounds_px": bounds_px,
+        "inside_px": inside_px,
+        "window_px": _rounded_outward(inside_px),
+        "truncation": _truncation(rays, bounds_px, size_px, which, cameras),
+        "rays": rays,
+    }
+
+
+def _truncation(
+    rays: Rays, bounds_px: FloatArray, size_px: FloatArray, which: IntArray, cameras: Sequence[Camera]
+) -> FloatArray:
+    share = np.zeros(len(bounds_px))
+    cut = np.flatnonzero((bounds_px[:, :2] < 0).any(axis=1) | (bounds_px[:, 2:] > size_px[:, 2:]).any(axis=1))
+    size = size_px[cut]
+    window = _rounded_outward(np.clip(bounds_px[cut], -_FAR_OUTSIDE * size, (1 + _FAR_OUTSIDE) * size))
+    longest = (window[:, 2:] - window[:, :2]).max(axis=1)
+    stride_px = np.maximum(longest // _TRUNCATION_SAMPLES, 1)
+    bent = np.array([camera.lens is not None for camera in cameras], np.bool_)[which[cut]]
+    straight = np.flatnonzero(~bent)
+    share[cut[straight]] = share_outside(
+        rays[cut[straight]], window[straight], stride_px[straight], size[straight, :2].astype(np.int64)
+    )
+    for at in np.flatnonzero(bent).tolist():
+        camera = cameras[which[cut[at]]]
+        share[cut[at]] = _share_outside_of_lens(rays[cut[at]], window[at], int(stride_px[at]), camera)
+    return share
+
+
+def _share_outside_of_lens(rays: Rays, window: IntArray, stride_px: int, camera: Camera) -> float:
+    """Return what ``share_outside`` does of one box, in the pixels of a lens, and of its straight continuation."""
+    assert camera.lens is not None
+    x, y = np.meshgrid(np.arange(window[0], window[2], stride_px), np.arange(window[1], window[3], stride_px))
+    pixels = np.stack([x.ravel(), y.ravel()], axis=1).astype(np.float64)
+    met = pixels[rays_met(rays, camera.lens.wide_px(pixels + 0.5) - 0.5)]
+    inside = (met >= 0).all(axis=1) & (met < [camera.width_px, camera.height_px]).all(axis=1)
+    return 1.0 - int(inside.sum()) / max(len(met), 1)
+
+
+def _rounded_outward(bounds_px: FloatArray) -> IntArray:
+    return np.concatenate([np.floor(bounds_px[:, :2]), np.ceil(bounds_px[:, 2:])], axis=1).astype(np.int64)
 
 
 def reach_of_rows(solids: Solids, row: IntArray, camera: Camera) -> tuple[FloatArray, Rays]:

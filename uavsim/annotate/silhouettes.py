@@ -9,7 +9,7 @@ import numpy as np
 
 from uavsim.annotate.kernels import Rays
 from uavsim.annotate.solids import Camera, Solids
-from uavsim.geometry import cuboid, pinhole
+from uavsim.geometry import pinhole
 from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray, IntArray
@@ -31,8 +31,7 @@ def outline_px(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray) -> t
         map_SE3_optical: () of the camera, or (N,) of each box's own.
         intrinsic: (3, 3), or (N, 3, 3).
     """
-    corners_m = cuboid.corners(solids.map_SE3_box, size_lwh_m=2 * solids.half_m)
-    optical = map_SE3_optical[..., None].apply_inverse(corners_m)
+    optical = map_SE3_optical[..., None].apply_inverse(solids.corners_map_m)
     in_front = optical[..., 2] > _NEAR_M
     any_in_front = np.asarray(in_front.any(axis=1))
     bounds = np.zeros((len(solids), 4))
@@ -46,8 +45,7 @@ def outline_px(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray) -> t
 
 def outline_through(lens: Lens, solids: Solids, map_SE3_optical: SE3) -> FloatArray:
     """Project boxes of which a part is in front of a lens: (N, 4) bounds; their edges are bent, so points along them count."""
-    corners_m = cuboid.corners(solids.map_SE3_box, size_lwh_m=2 * solids.half_m)
-    ends = _cut_edges(map_SE3_optical.apply_inverse(corners_m))
+    ends = _cut_edges(map_SE3_optical.apply_inverse(solids.corners_map_m))
     start, end = ends[:, : len(_EDGES), None], ends[:, len(_EDGES) :, None]
     points_m = start + np.linspace(0.0, 1.0, _ALONG)[:, None] * (end - start)
     pixels = lens.project(points_m.reshape(len(solids), len(_EDGES) * _ALONG, 3), beyond=True)
@@ -107,4 +105,4 @@ def _rays(solids: Solids, map_SE3_optical: SE3, map_ray_of_pixel: FloatArray) ->
     rays = np.empty((*start.shape[:-1], 5, 3), np.float32)
     rays[..., 0, :], rays[..., 4, :] = start, solids.half_m
     rays[..., 1:4, :] = np.swapaxes(turned, -1, -2)
-    return rays
+    return rays.astype(np.float64)

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from uavsim.geometry import cuboid
 from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
 from uavsim.records.sensors import CameraParams
@@ -21,23 +22,30 @@ STRAIGHT: Final = np.zeros((0, 0, 2), np.float32)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solids:
-    """N boxes: (N,) poses, (N, 3) half extents in metres, and (N, 3, 3) rotations into the boxes, made once for all views."""
+    """N boxes: (N,) poses and (N, 3) half extents in metres; made once for all views, rotations into them and their corners.
+
+    Attributes:
+        box_R_map: (N, 3, 3).
+        corners_map_m: (N, 8, 3) in the order of ``cuboid.corners``.
+    """
 
     map_SE3_box: SE3
     half_m: FloatArray
     box_R_map: FloatArray
+    corners_map_m: FloatArray
 
     @classmethod
     def of(cls, map_SE3_box: SE3, half_m: FloatArray) -> Solids:
         """Make them of poses and half extents."""
-        return cls(map_SE3_box, half_m, map_SE3_box.inverse().rotation)
+        corners_m = cuboid.corners(map_SE3_box, size_lwh_m=2 * half_m)
+        return cls(map_SE3_box, half_m, map_SE3_box.inverse().rotation, corners_m)
 
     def __len__(self) -> int:
         return len(self.half_m)
 
     def take(self, rows: IntArray) -> Solids:
         """Return some of the boxes."""
-        return Solids(self.map_SE3_box[rows], self.half_m[rows], self.box_R_map[rows])
+        return Solids(self.map_SE3_box[rows], self.half_m[rows], self.box_R_map[rows], self.corners_map_m[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

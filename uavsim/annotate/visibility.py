@@ -10,14 +10,13 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.annotate.kernels import Rays, hidden_by_others, rays_met, share_outside
+from uavsim.annotate.kernels import HIDES, OTHER, OVERHANGS, hidden_by_others
 from uavsim.annotate.reach import Reach, reach_of_rows, reaches
 from uavsim.annotate.solids import Camera, Images, SeenInView, Solids
-from uavsim.geometry.lens import Lens
 from uavsim.images import mask_pixels
 from uavsim.images.mask_pixels import Int32Array, Runs
 from uavsim.images.regions import IS_ROAD_USER, unlabelled_regions
-from uavsim.typing import FloatArray, IntArray
+from uavsim.typing import IntArray
 
 __all__ = ["rows_of_ids", "see"]
 
@@ -32,11 +31,9 @@ GROUND_TAGS: Final = (
     27,
 )  # road, sidewalk, terrain, sky, water, road line, ground, rail track
 OVERHANGING_TAGS: Final = (7, 8, 9, 22, 26)  # traffic light, traffic sign, vegetation, other, bridge
-_IS_SCENERY: Final = ~np.isin(np.arange(256), GROUND_TAGS)
-_OVERHANGS: Final = np.isin(np.arange(256), OVERHANGING_TAGS)
+_SHOWN_BY_TAG: Final = np.full(256, HIDES)
+_SHOWN_BY_TAG[[*GROUND_TAGS]], _SHOWN_BY_TAG[[*OVERHANGING_TAGS]] = OTHER, OVERHANGS
 _NO_DEPTH_M: Final = np.zeros((0, 0), np.float32)
-_TRUNCATION_SAMPLES: Final = 32  # a side of the grid that a box's area outside of the image is measured with
-_FAR_OUTSIDE: Final = 3.0  # image sizes; a box that reaches farther is measured up to there
 
 
 def rows_of_ids(instance_id: IntArray) -> Int32Array:
@@ -67,35 +64,37 @@ def see(
     """
     row_of_id = rows_of_ids(instance_id) if row_of_id is None else row_of_id
     runs = _runs(images) if images.runs is None else images.runs
-    measured = mask_pixels.extents_by_row(runs, row_of_id, len(instance_id))
-    counted = measured[:, 0]
-    reach = _with_shown(reach or reaches(solids, [camera])[0], solids, camera, counted)
-    row, bounds = reach.row, reach.bounds_px
-    silhouette, blockers = hidden_by_others(
+    reach = reach or reaches(solids, [camera])[0]
+    own_px, silhouette, blockers = hidden_by_others(
         reach.rays,
-        _inside(bounds, camera),
-        images.ids,
+        reach.window_px,
+        runs,
         images.tags,
         _NO_DEPTH_M if images.depth_m is None else images.depth_m,
-        instance_id[row],
-        reach.away_m[row],
+        instance_id[reach.row],
+        reach.away_m[reach.row],
         row_of_id,
         reach.away_m,
-        _IS_SCENERY,
-        _OVERHANGS,
+        _SHOWN_BY_TAG,
         reach.foot_px,
         camera.place_px,
     )
-    kept = np.flatnonzero((silhouette > 0) | (counted[row] > 0))
-    row, bounds = row[kept], bounds[kept]
+    is_shown = own_px[:, 0] > 0
+    kept = np.flatnonzero((silhouette > 0) | is_shown[reach.row])
+    row = reach.row[kept]
+    is_shown[row] = False
+    if is_shown.any():  # although they do not reach in: bodies may be larger than their boxes
+        beside = np.flatnonzero(is_shown)
+        more = reach.with_rows(beside, *reach_of_rows(solids, beside, camera), camera)
+        return see(solids, instance_id, camera, images, reach=more, row_of_id=row_of_id)
     return SeenInView(
         row=row,
-        visible_px=counted[row],
+        visible_px=own_px[row, 0],
         silhouette_px=silhouette[kept],
         blockers_px=blockers[kept],
-        truncation=_truncation(reach.rays[kept], bounds, camera),
-        visible_box_px=measured[row, 1:],
-        amodal_box_px=_clipped(bounds, camera),
+        truncation=reach.truncation[kept],
+        visible_box_px=own_px[row, 1:],
+        amodal_box_px=reach.inside_px[kept],
         ignored=unlabelled_regions(runs, row_of_id),
     )
 
@@ -105,53 +104,3 @@ def _runs(images: Images) -> Runs:
     counted = IS_ROAD_USER.copy()
     counted[images.tags[images.ids > 0]] = True
     return mask_pixels.runs_in(images.ids, images.tags, counted)
-
-
-def _with_shown(reach: Reach, solids: Solids, camera: Camera, counted: IntArray) -> Reach:
-    """Add the boxes that have pixels in the mask although they do not reach in: bodies may be larger than their boxes."""
-    beside = counted > 0
-    beside[reach.row] = False
-    if not beside.any():
-        return reach
-    rows = np.flatnonzero(beside)
-    return reach.with_rows(rows, *reach_of_rows(solids, rows, camera))
-
-
-def _clipped(bounds: FloatArray, camera: Camera) -> FloatArray:
-    size = np.array([camera.width_px, camera.height_px] * 2, dtype=np.float64)
-    return np.clip(bounds, 0.0, size)
-
-
-def _inside(bounds: FloatArray, camera: Camera) -> IntArray:
-    """Round bounds outward to whole pixels of the image."""
-    clipped = _clipped(bounds, camera)
-    clipped[:, :2], clipped[:, 2:] = np.floor(clipped[:, :2]), np.ceil(clipped[:, 2:])
-    return clipped.astype(np.int64)
-
-
-def _truncation(rays: Rays, bounds: FloatArray, camera: Camera) -> FloatArray:
-    """Return the share (M,) of each silhouette outside of the image, measured on a coarse grid over all of it."""
-    size = np.array([camera.width_px, camera.height_px] * 2, dtype=np.float64)
-    limit = np.clip(bounds, -_FAR_OUTSIDE * size, (1 + _FAR_OUTSIDE) * size)
-    share = np.zeros(len(bounds))
-    cut = np.flatnonzero((bounds[:, :2] < 0).any(axis=1) | (bounds[:, 2:] > size[2:]).any(axis=1))
-    if not len(cut):
-        return share
-    window = np.concatenate([np.floor(limit[cut, :2]), np.ceil(limit[cut, 2:])], axis=1).astype(np.int64)
-    longest = (window[:, 2:] - window[:, :2]).max(axis=1)
-    stride_px = np.maximum(longest // _TRUNCATION_SAMPLES, 1)
-    if camera.lens is not None:
-        samples = zip(rays[cut], window.tolist(), stride_px.tolist(), strict=True)
-        share[cut] = [_share_outside_of_lens(*box, camera, camera.lens) for box in samples]
-        return share
-    share[cut] = share_outside(rays[cut], window, stride_px, camera.width_px, camera.height_px)
-    return share
-
-
-def _share_outside_of_lens(rays: Rays, window: list[int], stride_px: int, camera: Camera, lens: Lens) -> float:
-    """Return what ``share_outside`` does of one box, in the pixels of a lens, and of its straight continuation."""
-    x, y = np.meshgrid(np.arange(window[0], window[2], stride_px), np.arange(window[1], window[3], stride_px))
-    pixels = np.stack([x.ravel(), y.ravel()], axis=1).astype(np.float64)
-    met = pixels[rays_met(rays, lens.wide_px(pixels + 0.5) - 0.5)]
-    inside = (met >= 0).all(axis=1) & (met < [camera.width_px, camera.height_px]).all(axis=1)
-    return 1.0 - int(inside.sum()) / max(len(met), 1)

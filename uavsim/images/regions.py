@@ -23,8 +23,10 @@ def unlabelled_regions(runs: Runs, row_of_id: Int32Array) -> IntArray:
         (K, 6) x_min, y_min, x_max, y_max in pixel edges, pixels, semantic tag; by tag, then from the top.
     """
     runs = runs[(row_of_id[runs[:, 3]] < 0) & IS_ROAD_USER[runs[:, 4]]]
+    if not len(runs):
+        return np.zeros((0, 6), np.int64)
     found = [_components(runs[runs[:, 4] == tag]) for tag in np.unique(runs[:, 4]).tolist()]
-    return np.concatenate([np.zeros((0, 6), np.int64), *found])
+    return np.concatenate(found)
 
 
 def _components(runs: IntArray) -> IntArray:
