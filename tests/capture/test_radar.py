@@ -14,7 +14,6 @@ from uavsim.simulate.ports import Reading, SensorPose
 
 CAR = ActorInfo(4, 91, "vehicle", "vehicle.audi.tt", "car", (2.0, 1.0, 0.75), SE3.identity(), 14)
 NOSE = SensorSpec("NOSE", (0.0,) * 3, (0.0,) * 3, RadarParams(100.0, 6000, 60.0, 20.0, 1), ("radar",))
-SPREAD = map
 
 
 def _prove(flu_m: list[list[float]], *, car_mps: list[float], radar_mps: list[float]) -> dict[str, np.ndarray]:
@@ -30,7 +29,7 @@ def _prove(flu_m: list[list[float]], *, car_mps: list[float], radar_mps: list[fl
     returns = np.zeros(len(flu_m), points.RETURN)
     returns["flu_m"] = np.reshape(flu_m, (-1, 3))
     taken = [Taken(pose, Reading("RADAR_NOSE_id_0", "radar", returns))]
-    return OwnedDetections([CAR]).prove(taken, states, spread=SPREAD)["RADAR_NOSE_id_0"]
+    return OwnedDetections([CAR]).prove(taken, states)["RADAR_NOSE_id_0"]
 
 
 def test_speed_is_relative_to_the_radar_and_over_ground() -> None:

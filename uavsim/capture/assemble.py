@@ -1,11 +1,10 @@
 """All sensors at one tick, or an error: the only place where measurements meet poses and truth."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
-from uavsim.capture.masks import Spread
 from uavsim.capture.proofs import Proof, Taken, proof_of
 from uavsim.errors import MissedTick
 from uavsim.geometry.lens import Lens
@@ -16,6 +15,9 @@ from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.records.sensors import CameraParams
 from uavsim.simulate.ports import Reading, SensorPose
 from uavsim.typing import FloatArray
+
+Spread: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+"""As ``map``: calls a function with each of some values and gives the answers in their order."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +78,7 @@ class Assembler:
         for m in ordered(by_modality):
             taken = by_modality[m.name]
             if m.name in self._proofs:
-                for channel, proven in self._proofs[m.name].prove(taken, states, spread=spread).items():
+                for channel, proven in self._proofs[m.name].prove(taken, states).items():
                     data[channel] |= proven
             else:
                 for each in taken:

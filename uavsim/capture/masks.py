@@ -9,9 +9,10 @@ remain; what belongs to no labelled actor has id 0 and keeps its semantic tag.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from itertools import pairwise
+from typing import Final
 
 import numpy as np
 
@@ -27,10 +28,7 @@ from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.ports import SensorPose
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["MaskBinder", "MaskView", "Spread"]
-
-Spread: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
-"""As ``map``: calls a function with each of some values and gives the answers in their order."""
+__all__ = ["MaskBinder", "MaskView"]
 
 _ENOUGH_PIXELS: Final = 16  # fewer say little about where an object is
 _SLACK_PX: Final = 3.0
@@ -58,10 +56,16 @@ class MaskBinder:
 
     def __init__(self, actors: Sequence[ActorInfo]) -> None:
         """Start with nothing proven."""
+        actors = sorted(actors, key=lambda info: info.instance_id)
         self._actors = {info.instance_id: info for info in actors}
+        self._ids = np.array([*self._actors], dtype=np.int64)
+        self._half_m = np.array([info.half_extent_m for info in actors], dtype=np.float64).reshape(-1, 3)
+        self._actor_SE3_box = SE3.stack([info.actor_SE3_box for info in actors])
         lone = [info.semantic_tag for info in actors if actor_kind(info.kind).is_lone]
         self._is_lone = np.isin(np.arange(256), lone)
         self._of_town = frozenset(info.instance_id for info in actors if actor_kind(info.kind).is_of_town)
+        self._moves = ~np.isin(self._ids, [*self._of_town])
+        self._mask_id = np.array([info.simulator_actor_id & 0xFFFF for info in actors], dtype=np.int64)
         self.mode = ""
         self._table = np.zeros(65536, dtype=np.uint16)
         self._votes: dict[int, Counter[int]] = {}  # mask id -> sightings in each actor's box
@@ -70,20 +74,19 @@ class MaskBinder:
         self._town_ids = np.array([info.instance_id for info in town], dtype=np.int64)
         self._elimination = Elimination(np.array([info.semantic_tag for info in town], dtype=np.int64))
 
-    def learn(self, views: Sequence[MaskView], states: ActorStates, *, spread: Spread = map) -> None:
+    def learn(self, views: Sequence[MaskView], states: ActorStates) -> None:
         """Prove actor ids by this tick's masks, or vote.
 
         Args:
             views: the masks.
             states: of the actors.
-            spread: ``map``, or one that works on several masks at once.
 
         Raises:
             MissedTick: ids were proven before and these masks do not fit the boxes: pixels of another tick.
         """
         if not views:
             return
-        seen = list(spread(lambda view: _sightings(view, self._is_lone), views))
+        seen = _sightings(views, self._is_lone)
         corners_m = self._corners(states)
         if self.mode in {"", "actor_id"}:
             proven = self._identity_holds(seen, views, states, corners_m)
@@ -121,10 +124,8 @@ class MaskBinder:
 
     def _corners(self, states: ActorStates) -> FloatArray:
         """Return (N, 8, 3) corners of every actor's box, map frame."""
-        infos = [self._actors[int(i)] for i in states.instance_id]
-        half_m = np.array([info.half_extent_m for info in infos], dtype=np.float64).reshape(-1, 3)
-        actor_SE3_box = SE3.stack([info.actor_SE3_box for info in infos])
-        return cuboid.corners(states.map_SE3_actor @ actor_SE3_box, size_lwh_m=2 * half_m)
+        rows = np.searchsorted(self._ids, states.instance_id)
+        return cuboid.corners(states.map_SE3_actor @ self._actor_SE3_box[rows], size_lwh_m=2 * self._half_m[rows])
 
     def _identity_holds(
         self, seen: Sequence[_Sightings], views: Sequence[MaskView], states: ActorStates, corners_m: FloatArray
@@ -134,11 +135,10 @@ class MaskBinder:
         An id that is no actor's may be a parked car's before or beside an actor that is hidden. Until ids are proven it
         speaks against them only where it fills an actor's box; afterwards it says nothing.
         """
-        infos = [self._actors[int(i)] for i in states.instance_id]
-        movers = np.array([info.instance_id not in self._of_town for info in infos], dtype=np.bool_)
-        row_of = {info.simulator_actor_id & 0xFFFF: row for row, info in enumerate(infos) if movers[row]}
+        actor = np.searchsorted(self._ids, states.instance_id)
+        movers = self._moves[actor]
         row_of_id = np.full(65536, -1, dtype=np.int64)
-        row_of_id[list(row_of)] = list(row_of.values())
+        row_of_id[self._mask_id[actor[movers]]] = np.flatnonzero(movers)
         rows = [row_of_id[sighting.ids] for sighting in seen]
         counts = [int((r >= 0).sum()) for r in rows]
         own = _rectangles_of_pairs(views, counts, corners_m[np.concatenate([r[r >= 0] for r in rows])])
@@ -243,18 +243,23 @@ class _Sightings:
     bounds_px: IntArray
 
 
-def _sightings(view: MaskView, is_lone: BoolArray) -> _Sightings:
-    """Return what a mask shows; of what is alone in the sky a few pixels say where it is."""
-    ids, sums = mask_pixels.moments(view.runs)
+def _sightings(views: Sequence[MaskView], is_lone: BoolArray) -> list[_Sightings]:
+    """Return what each mask shows; of what is alone in the sky a few pixels say where it is."""
+    runs, of_view = np.concatenate([view.runs for view in views]), np.arange(len(views)) << 16
+    runs[:, 3] += np.repeat(of_view, [len(view.runs) for view in views])  # one id in two masks is two things
+    ids, sums = mask_pixels.moments(runs)
     tag = np.rint(sums[:, 5] / np.maximum(sums[:, 0], 1)).astype(np.int64)
     enough = sums[:, 0] >= np.where(is_lone[tag], 1, _ENOUGH_PIXELS)
     ids, bounds, sums = ids[enough], sums[enough, 6:], sums[enough].astype(np.float64)
     count = sums[:, :1]
     centre_px = (sums[:, 1:3] + 0.5 * count) / count  # pixel centres are at halves
     squares = (sums[:, 3:5] + sums[:, 1:3] + 0.25 * count) / count
-    tags = np.rint(sums[:, 5] / count[:, 0]).astype(np.int64)
-    spread = np.maximum(squares - centre_px**2, 0.0)
-    return _Sightings(ids, tags, centre_px, np.sqrt(12.0 * spread), bounds)
+    extent_px = np.sqrt(12.0 * np.maximum(squares - centre_px**2, 0.0))
+    tags, ends = tag[enough], [*np.searchsorted(ids, of_view).tolist(), len(ids)]
+    return [
+        _Sightings(ids[own] & 0xFFFF, tags[own], centre_px[own], extent_px[own], bounds[own])
+        for own in (slice(begin, end) for begin, end in pairwise(ends))
+    ]
 
 
 def _rectangles(view: MaskView, corners_map_m: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from uavsim.capture.masks import MaskBinder, MaskView, Spread
+from uavsim.capture.masks import MaskBinder, MaskView
 from uavsim.capture.point_owners import PointOwners
 from uavsim.errors import MissedTick
 from uavsim.images import mask_pixels, points
@@ -41,13 +41,12 @@ class Proof(Protocol):
     def mask_ids(self) -> str:
         """See above."""
 
-    def prove(self, taken: Sequence[Taken], states: ActorStates, *, spread: Spread) -> Mapping[str, Mapping[str, Any]]:
+    def prove(self, taken: Sequence[Taken], states: ActorStates) -> Mapping[str, Mapping[str, Any]]:
         """Return channel -> modality -> what is stored.
 
         Args:
             taken: all readings of the modality at this tick.
             states: the actors at this tick.
-            spread: ``map``, or one that works on several values at once.
 
         Raises:
             MissedTick: the readings are not of this tick, or not of these poses.
@@ -68,9 +67,8 @@ class DifferentImages:
     def __init__(self, _: Sequence[ActorInfo]) -> None:
         """Know nothing: each tick stands alone."""
 
-    def prove(self, taken: Sequence[Taken], _: ActorStates, *, spread: Spread) -> dict[str, dict[str, Any]]:
+    def prove(self, taken: Sequence[Taken], _: ActorStates) -> dict[str, dict[str, Any]]:
         """See ``Proof``."""
-        del spread  # a probe of each image costs less than another thread
         by_probe: dict[bytes, Reading] = {}
         for image in (each.reading for each in taken):
             probe = np.ascontiguousarray(image.data[::32, ::32]).tobytes()
@@ -92,16 +90,13 @@ class BoundMasks:
         """See ``Proof``."""
         return self._binder.mode
 
-    def prove(self, taken: Sequence[Taken], states: ActorStates, *, spread: Spread) -> dict[str, dict[str, Any]]:
+    def prove(self, taken: Sequence[Taken], states: ActorStates) -> dict[str, dict[str, Any]]:
         """See ``Proof``."""
-        masks = spread(self._parts, taken)
         views = [
-            MaskView(each.pose, each.pose.sensor.spec.camera.rendered.intrinsic, *mask)
-            for each, mask in zip(taken, masks, strict=True)
+            MaskView(each.pose, each.pose.sensor.spec.camera.rendered.intrinsic, *self._parts(each)) for each in taken
         ]
-        self._binder.learn(views, states, spread=spread)
-        bound = spread(self._binder.bound, views)
-        return {each.pose.channel: {INSTANCE: mask} for each, mask in zip(taken, bound, strict=True)}
+        self._binder.learn(views, states)
+        return {view.pose.channel: {INSTANCE: self._binder.bound(view)} for view in views}
 
     def _parts(self, each: Taken) -> tuple[Runs, UInt8Array]:
         data = each.reading.data
@@ -117,9 +112,8 @@ class OwnedPoints:
         """Note who is who."""
         self._owners = PointOwners(actors)
 
-    def prove(self, taken: Sequence[Taken], states: ActorStates, *, spread: Spread) -> dict[str, dict[str, Any]]:
+    def prove(self, taken: Sequence[Taken], states: ActorStates) -> dict[str, dict[str, Any]]:
         """See ``Proof``."""
-        del spread  # readings are few, and their arithmetic is numpy's
         proven = {}
         for each in taken:
             returns = each.reading.data

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from uavsim.capture.masks import Spread
 from uavsim.capture.point_owners import PointOwners
 from uavsim.capture.proofs import Taken
 from uavsim.images.radar import APPROACHING, DETECTION, MOVING, STANDING
@@ -36,9 +35,8 @@ class OwnedDetections:
         self._owners = PointOwners(actors)
         self._info = {info.instance_id: info for info in actors}
 
-    def prove(self, taken: Sequence[Taken], states: ActorStates, *, spread: Spread) -> dict[str, dict[str, Any]]:
+    def prove(self, taken: Sequence[Taken], states: ActorStates) -> dict[str, dict[str, Any]]:
         """See ``Proof``: the detections and, beside them, the (N, 2) ids and tags of what they are on."""
-        del spread  # a radar has some hundred rays
         return {each.pose.channel: self._detections(each, states) for each in taken}
 
     def _detections(self, each: Taken, states: ActorStates) -> dict[str, Any]:

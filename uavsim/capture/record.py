@@ -178,7 +178,6 @@ class _Behind:
             measure = self._measurement(taken)  # before images are waited for: it needs none
             readings = taken.pending.wait()
             self._pending = None  # it may hold them
-            self._writer.make_room()
             captures = self.assembler.assemble(
                 taken.poses,
                 readings,
@@ -186,6 +185,7 @@ class _Behind:
                 first=taken.step == self._plan.capture_steps[0],
                 spread=self._writer.spread,
             )
+            self._writer.make_room()
             del readings  # masks are copies by now: the simulator's client receives the next ones in their memory
         finally:
             self._has_room.set()  # also where that failed, which whoever waits for the capture learns

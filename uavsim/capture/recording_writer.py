@@ -11,7 +11,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -79,7 +79,7 @@ class RecordingWriter:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def spread(self, work: Callable[[Any], Any], values: Iterable[Any]) -> Iterable[Any]:
-        """As ``map``, in the threads that encode; called when nothing waits to be encoded."""
+        """As ``map``, in the threads that encode, behind what waits to be encoded."""
         return self._pool.map(work, values)
 
     def put(
@@ -165,6 +165,7 @@ class RecordingWriter:
         return self._folder
 
     def _wait_for(self, jobs: list[Future[None]]) -> None:
+        wait(jobs)  # once: who waits for each of them is woken, and given the interpreter, fifty times
         for job in jobs:
             job.result()
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from uavsim.capture.assemble import Capture
-from uavsim.capture.masks import Spread
+from uavsim.capture.assemble import Capture, Spread
 from uavsim.geometry.se3 import SE3
 from uavsim.geometry.shutter import Shutter
 from uavsim.images.light import light_of, stored
