@@ -8,6 +8,7 @@ import pytest
 KERNELS = """
 import gc, importlib, sys
 import numba, numpy as np
+from numba.extending import overload
 if len(sys.argv) > 1:
     importlib.import_module(sys.argv[1]).compile_lean()
 
@@ -39,11 +40,33 @@ def all_halves(count):
         total += half
     return total
 
+def share(one, other):
+    raise NotImplementedError
+
+@overload(share)
+def numba_share(one, other):
+    return lambda one, other: one / other
+
+@numba.njit(error_model="numpy")
+def infinite(one, other):
+    return share(one, other)
+
+@numba.njit(error_model="python")
+def refused(one, other):
+    return share(one, other)
+
+def outcome(kernel):
+    try:
+        return kernel(1.0, 0.0)
+    except ZeroDivisionError:
+        return "refused"
+
 @numba.njit
 def wrong(rows):
     return rows.no_such_thing
 
-print(all_shares(np.random.default_rng(3).normal(size=(50, 21))).tobytes().hex(), all_halves(9), len(shares.signatures))
+print(all_shares(np.random.default_rng(3).normal(size=(50, 21))).tobytes().hex(), all_halves(9), len(shares.signatures),
+    outcome(infinite), outcome(refused))
 try:
     wrong(np.zeros(3))
 except numba.TypingError as error:
@@ -63,6 +86,7 @@ def test_a_process_that_only_compiles_makes_the_same_numbers_and_errors(module: 
     *expected, named_before, _, collected_before = printed()
 
     assert numbers == expected
+    assert numbers[-2:] == ["inf", "refused"]
     assert (named, named_before) == ("True", "True")
     assert coloured == "False"
     assert (collects, collected_before) == ("False", "True")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 from typing import Any, Final
 
 from llvmlite.binding import ffi  # type: ignore[import-untyped]
 from numba.core import base, codegen, errors, postproc
-from numba.core.targetconfig import TargetConfig
+from numba.core.targetconfig import ConfigStack, TargetConfig
+from numba.core.types import BaseFunction
 
 __all__ = ["compile_lean"]
 
@@ -26,6 +28,8 @@ def compile_lean() -> None:
     _take_lives_of_variables_when_asked()
     _ask_once_what_takes_a_place()
     _optimise_with_callees_only()
+    _type_a_call_once()
+    _measure_a_type_once()
     ffi.lib._lock._cblist.clear()  # events around each call of LLVM, to which nothing listens
 
 
@@ -90,3 +94,26 @@ def _optimise_with_callees_only() -> None:
         module.data_layout = self._codegen._data_layout
 
     codegen.CPUCodeLibrary._optimize_functions = lay_out
+
+
+def _type_a_call_once() -> None:
+    """Keep what a builtin gives for types of arguments: numba asks each template again at each place, and in each round."""
+    functions: Any = BaseFunction
+    search: Any = functions.get_call_type
+    known: dict[Any, Any] = {}
+
+    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        key = (self, args, tuple(kws.items()), ConfigStack.top_or_none())
+        if key not in known:
+            signature = search(self, context, args, kws)
+            known[key] = signature, self._impl_keys[signature.args]
+        signature, self._impl_keys[signature.args] = known[key]
+        return signature
+
+    functions.get_call_type = get_call_type
+
+
+def _measure_a_type_once() -> None:
+    """Keep how many bytes a type has: LLVM is given a module with one such variable to say it."""
+    for name in ("get_abi_sizeof", "get_abi_alignment"):
+        setattr(base.BaseContext, name, functools.cache(getattr(base.BaseContext, name)))
