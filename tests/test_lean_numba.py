@@ -33,11 +33,15 @@ def halves(count):
     for i in range(count):
         yield i / 2
 
+@numba.njit(no_cpython_wrapper=True)  # has no machine code of its own
+def third(value):
+    return value / 3.0
+
 @numba.njit
 def all_halves(count):
     total = 0.0
     for half in halves(count):
-        total += half
+        total += half + third(half)
     return total
 
 def share(one, other):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 from typing import Any, Final
 
 from llvmlite.binding import ffi  # type: ignore[import-untyped]
 from numba.core import codegen, errors
 from numba.core.targetconfig import ConfigStack, TargetConfig
+from numba.core.typed_passes import BaseNativeLowering
 from numba.core.types import BaseFunction
+from numba.core.typing.templates import _OverloadFunctionTemplate
 
 __all__ = ["compile_lean"]
 
@@ -21,6 +24,7 @@ def compile_lean() -> None:
     gc.disable()  # it takes a twentieth of the time, and saves what the process gives back at its end
     _compare_flags_by_what_is_set()
     _type_a_call_once()
+    _make_machine_code_of_what_python_calls()
     if hasattr(errors, "HighlightColorScheme"):  # there is colorama, and each way to call that does not fit is an error
         errors.HighlightColorScheme._markup = lambda _self, message, *_, **__: message
     codegen.CPUCodeLibrary._optimize_functions = _lay_out  # functions are optimised with their callees, later
@@ -61,6 +65,37 @@ def _type_a_call_once() -> None:
         return signature
 
     functions.get_call_type = get_call_type
+
+
+class _Callee(codegen.JITCodeLibrary):  # type: ignore[misc]
+    """A function that is part of others' machine code and has none of its own."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+def _make_machine_code_of_what_python_calls() -> None:
+    """Make none of what has no wrapper for Python's objects, and no such wrappers of numba's own functions."""
+    lower, decorator = BaseNativeLowering.run_pass, _OverloadFunctionTemplate._get_jit_decorator
+    put = codegen.JITCPUCodegen.set_env
+
+    def run_pass(self: Any, state: Any) -> Any:
+        if state.library is None and state.flags.no_cpython_wrapper:
+            state.library = _Callee(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library.enable_object_caching()
+        return lower(self, state)
+
+    def get_jit_decorator(self: Any) -> Any:
+        return functools.partial(decorator(self), **dict.fromkeys(_WRAPPERS, True))
+
+    def set_env(self: Any, name: str, env: Any) -> None:
+        if self._engine.is_symbol_defined(name):
+            put(self, name, env)
+
+    BaseNativeLowering.run_pass = run_pass
+    _OverloadFunctionTemplate._get_jit_decorator = get_jit_decorator
+    codegen.JITCPUCodegen.set_env = set_env
 
 
 def _lay_out(library: Any, module: Any) -> None:

@@ -6,9 +6,11 @@ numba takes half a second and 80 MB to import: only modules that run kernels imp
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, ParamSpec, TypeVar, cast
 
-from numba import njit
+from numba.core import config, types
+from numba.core.registry import CPUDispatcher
 
 from uavsim.kernel_cache import KernelCache
 
@@ -18,12 +20,24 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+class _Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A function that Python calls. Kernels that call it have it without the wrapper that takes Python's objects apart."""
+
+    @cached_property
+    def _numba_type_(self) -> Any:
+        self._callee = CPUDispatcher(self.py_func, targetoptions={**self.targetoptions, "no_cpython_wrapper": True})
+        return types.Dispatcher(self._callee)
+
+
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function of arrays and numbers.
 
     It calls kernels of its own file only: numba keeps machine code until that file changes, and what a kernel calls is in it.
     """
-    dispatcher = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)  # nobody takes their address
+    if config.DISABLE_JIT:
+        return function
+    options = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    dispatcher = _Kernel(function, targetoptions=options)
     dispatcher._cache = KernelCache(function)  # what numba's cache=True does, in a folder that environments share
     return cast("Callable[P, R]", dispatcher)
 

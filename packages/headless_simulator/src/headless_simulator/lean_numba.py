@@ -9,7 +9,9 @@ from typing import Any, Final
 from llvmlite.binding import ffi  # type: ignore[import-untyped]
 from numba.core import base, codegen, errors, postproc
 from numba.core.targetconfig import ConfigStack, TargetConfig
+from numba.core.typed_passes import BaseNativeLowering
 from numba.core.types import BaseFunction
+from numba.core.typing.templates import _OverloadFunctionTemplate
 
 __all__ = ["compile_lean"]
 
@@ -30,6 +32,7 @@ def compile_lean() -> None:
     _optimise_with_callees_only()
     _type_a_call_once()
     _measure_a_type_once()
+    _make_machine_code_of_what_python_calls()
     ffi.lib._lock._cblist.clear()  # events around each call of LLVM, to which nothing listens
 
 
@@ -117,3 +120,37 @@ def _measure_a_type_once() -> None:
     """Keep how many bytes a type has: LLVM is given a module with one such variable to say it."""
     for name in ("get_abi_sizeof", "get_abi_alignment"):
         setattr(base.BaseContext, name, functools.cache(getattr(base.BaseContext, name)))
+
+
+class _Callee(codegen.JITCodeLibrary):  # type: ignore[misc]
+    """A function that is part of others' machine code and has none of its own."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+def _make_machine_code_of_what_python_calls() -> None:
+    """Make none of what has no wrapper for Python's objects, and no such wrappers of numba's own functions."""
+    lower, decorator, put = (
+        BaseNativeLowering.run_pass,
+        _OverloadFunctionTemplate._get_jit_decorator,
+        codegen.JITCPUCodegen.set_env,
+    )
+
+    def run_pass(self: Any, state: Any) -> Any:
+        if state.library is None and state.flags.no_cpython_wrapper:
+            state.library = _Callee(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library.enable_object_caching()
+        return lower(self, state)
+
+    def get_jit_decorator(self: Any) -> Any:
+        return functools.partial(decorator(self), **dict.fromkeys(_WRAPPERS, True))
+
+    def set_env(self: Any, name: str, env: Any) -> None:
+        if self._engine.is_symbol_defined(name):
+            put(self, name, env)
+
+    BaseNativeLowering.run_pass = run_pass
+    _OverloadFunctionTemplate._get_jit_decorator = get_jit_decorator
+    codegen.JITCPUCodegen.set_env = set_env
