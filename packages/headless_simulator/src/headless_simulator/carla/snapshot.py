@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from headless_simulator.carla import wire
-from headless_simulator.carla.kernels.snapshot_bytes import DATA, put_states
+from headless_simulator.carla.kernels.snapshot_bytes import DATA, States, put_states
 from headless_simulator.scene import Int32, UInt8, UInt32
-from headless_simulator.world.table import LIGHT, SENSOR, SIGN, WALKER, Rows, Table
+from headless_simulator.world.table import LIGHT, SENSOR, SIGN, WALKER, Rows, Table, some_of
 from headless_simulator.world.world import World
 
 _FIELDS: Final[Mapping[str, Any]] = wire.LIGHT_DATA.fields or {}
@@ -39,7 +39,9 @@ def pack(world: World, *, flags: int, spoiled: Sequence[int] = ()) -> bytes:
 def compile_all() -> None:
     """Compile the kernel now (or read it from disk), not under a client's deadline."""
     none = np.empty(0, np.uint32)
-    put_states(np.empty(0, np.int64), Table().c, (none.astype(np.uint8), none), np.empty((0, 0), np.uint8))
+    put_states(
+        np.empty(0, np.int64), some_of(Table().c, States), (none.astype(np.uint8), none), np.empty((0, 0), np.uint8)
+    )
 
 
 def _states(world: World) -> UInt8:
@@ -47,7 +49,7 @@ def _states(world: World) -> UInt8:
     c, table = world.table.c, world.table
     rows = table.rows()
     out = np.zeros((len(rows), wire.ACTOR_STATE.itemsize), np.uint8)
-    put_states(rows, c, (world.signal_state.state, world.light_ids), out)
+    put_states(rows, some_of(c, States), (world.signal_state.state, world.light_ids), out)
     data = out[:, DATA:]
     walkers = table.rows(WALKER)
     if len(walkers):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from headless_simulator.compiled import int64, kernel
-from headless_simulator.scene import Float64, StaticObject
+from headless_simulator.scene import Float64, StaticObject, UInt8, UInt32
 from headless_simulator.world import cells, contact
 from headless_simulator.world.cells import Cells, Int64
-from headless_simulator.world.table import PROP, VEHICLE, WALKER, Columns, Rows, Table
+from headless_simulator.world.table import PROP, VEHICLE, WALKER, Rows, Table, some_of
 
 _SOLID_TAGS: Final = frozenset({3, 4, 5, 14, 15, 16, 17, 18, 28})  # walls, fences, parked vehicles; no crowns, no arms
 _DEEPER_M: Final = 1e-6
@@ -71,6 +71,23 @@ class Touches:
         return iter(self._found)
 
 
+class _Bodies(NamedTuple):
+    """Columns of the table that crashes ask for, or change."""
+
+    kind: UInt8
+    actor_id: UInt32
+    pose: Float64
+    was: Float64
+    velocity: Float64
+    angular: Float64
+    speed: Float64
+    physics: UInt8
+    solid: UInt8
+    half: Float64
+    offset: Float64
+    mass: Float64
+
+
 NO_TOUCHES: Final = Touches(np.zeros((0, 2), np.int64), np.zeros((0, 3)), ())
 
 
@@ -83,13 +100,14 @@ def resolve(table: Table, vehicles: Rows, before: Float64, walls: Walls) -> Touc
         before: (N, 6) poses of these rows before the tick.
         walls: what never moves.
     """
-    ids, impulses = _resolve(table.rows(VEHICLE, WALKER, PROP), vehicles, before, table.c, (walls.boxes, walls.cells))
+    bodies, of = table.rows(VEHICLE, WALKER, PROP), some_of(table.c, _Bodies)
+    ids, impulses = _resolve(bodies, vehicles, before, of, (walls.boxes, walls.cells))
     return Touches(ids, impulses, walls.names)
 
 
 @kernel(error_model="python")
 def _resolve(
-    bodies: Rows, vehicles: Rows, before: Float64, c: Columns, walls: tuple[Float64, Cells]
+    bodies: Rows, vehicles: Rows, before: Float64, c: _Bodies, walls: tuple[Float64, Cells]
 ) -> tuple[Int64, Float64]:
     wall_boxes, wall_cells = walls
     bodies = _solid(bodies, c, False)
@@ -120,7 +138,7 @@ def _resolve(
 
 
 @kernel(error_model="python")
-def _solid(rows: Rows, c: Columns, moving: bool) -> Rows:
+def _solid(rows: Rows, c: _Bodies, moving: bool) -> Rows:
     """Give those that collide, or of them those that drive."""
     found, count = np.empty(len(rows), np.int64), 0
     for row in rows:
@@ -131,14 +149,14 @@ def _solid(rows: Rows, c: Columns, moving: bool) -> Rows:
 
 
 @kernel(error_model="python", counts=False)
-def _note_touch(row: int, other: int, c: Columns, ids: Int64, impulse: Float64) -> None:
+def _note_touch(row: int, other: int, c: _Bodies, ids: Int64, impulse: Float64) -> None:
     ids[0], ids[1] = int64(c.actor_id[row]), other
     for axis in range(3):
         impulse[axis] = -c.velocity[row, axis] * c.mass[row]
 
 
 @kernel(error_model="python", counts=False)
-def _hold_back(row: int, box: Float64, was: Float64, c: Columns, own: Float64) -> None:
+def _hold_back(row: int, box: Float64, was: Float64, c: _Bodies, own: Float64) -> None:
     """Take a vehicle's last move back if that brought it deeper into ``box``; ``own`` is scratch."""
     contact.box_into(row, c.pose, c.half, c.offset, own)
     now = contact.overlap_depth(own, box)

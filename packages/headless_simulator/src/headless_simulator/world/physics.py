@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from headless_simulator.compiled import Number, int64, kernel
-from headless_simulator.scene import Float32, Float64, Ground, Int32
+from headless_simulator.scene import Float32, Float64, Ground, Int32, UInt8
 from headless_simulator.world.pose import compose_into
-from headless_simulator.world.table import Columns, Rows
+from headless_simulator.world.table import Bools, Columns, Rows, some_of
 
 GRAVITY_MPS2: Final = 9.81
 BRAKE_MPS2: Final = 8.0
@@ -32,6 +32,7 @@ FASTEST_MPS: Final = 60.0  # a larger jump of a thing without physics is a telep
 CONTACT_M: Final = 0.02
 STEP_DOWN_M: Final = 0.4  # a walker takes a kerb in its stride
 JUMP_MPS: Final = 4.2  # upward, as Unreal's characters have it
+_ALL: Final = -1  # rows
 
 _fast = kernel(error_model="python", counts=False)  # what makes no array needs no counts of references
 
@@ -306,16 +307,31 @@ def step(vehicles: Rows, walkers: Rows, dt: float, c: Columns, ground: GroundGri
     step_walkers(walkers, dt, c, ground)
 
 
-@kernel(error_model="python")
-def carry(rows: Rows, c: Columns) -> None:
-    """Move attached actors with their parents; ``rows`` has every parent before its children."""
-    above = np.empty(6)
-    for row in rows:
-        _carry_one(row, c, above)
+class _Attached(NamedTuple):
+    """Columns of the table that say where an actor hangs, and how it moves."""
+
+    alive: Bools
+    parent: Int32
+    level: UInt8
+    relative: Float64
+    pose: Float64
+    velocity: Float64
+    angular: Float64
+    acceleration: Float64
+
+
+def carry(row: int, c: Columns) -> None:
+    """Move an attached actor with its parent."""
+    _carry(row, some_of(c, _Attached))
+
+
+def carry_all(c: Columns) -> None:
+    """Move all attached actors with their parents, parents first."""
+    _carry(_ALL, some_of(c, _Attached))
 
 
 @kernel(error_model="python", counts=False)
-def _carry_one(row: Number, c: Columns, above: Float64) -> None:
+def _carry_one(row: Number, c: _Attached, above: Float64) -> None:
     parent = c.parent[row]
     for k in range(6):
         above[k] = np.float32(c.pose[parent, k])  # as it is drawn and reported (``shown``)
@@ -329,9 +345,11 @@ def _carry_one(row: Number, c: Columns, above: Float64) -> None:
 
 
 @kernel(error_model="python")
-def carry_all(c: Columns) -> None:
-    """Move all attached actors with their parents, parents first."""
+def _carry(only: int, c: _Attached) -> None:
     deepest, depth, above = 0, 1, np.empty(6)
+    if only != _ALL:
+        _carry_one(only, c, above)
+        return
     for row in range(len(c.alive)):
         if c.alive[row] and c.parent[row] >= 0:
             deepest = max(deepest, _depth(row, c.parent))

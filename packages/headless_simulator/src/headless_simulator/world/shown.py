@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from headless_simulator.compiled import Number, kernel
 from headless_simulator.scene import Float64, Int32, Movers, UInt8, UInt32
-from headless_simulator.world.table import VEHICLE, Columns, Rows, Table
+from headless_simulator.world.table import VEHICLE, Rows, Table, some_of
+
+
+class _Bodies(NamedTuple):
+    """Columns of the table that say what is seen of an actor."""
+
+    model: Int32
+    actor_id: UInt32
+    kind: UInt8
+    pose: Float64
+    control: Float64
+    colour: UInt8
+    lights: UInt32
 
 
 def movers_of(table: Table) -> Movers:
@@ -14,11 +28,11 @@ def movers_of(table: Table) -> Movers:
 
     Poses are those that clients are given, float32 as in Unreal: what is put back there shows the very same pixels.
     """
-    return Movers(*_shown(table.rows(), table.c))
+    return Movers(*_shown(table.rows(), some_of(table.c, _Bodies)))
 
 
 @kernel(error_model="python")
-def _shown(rows: Rows, c: Columns) -> tuple[Int32, Float64, UInt32, UInt8, UInt32]:
+def _shown(rows: Rows, c: _Bodies) -> tuple[Int32, Float64, UInt32, UInt8, UInt32]:
     count = 0
     for row in rows:
         count += c.model[row] >= 0

@@ -86,12 +86,11 @@ class World:
         """Compile the kernels now (or read them from disk), not under a client's deadline."""
         c, none = self.table.c, np.zeros(0, np.int64)
         physics.step(none, none, 0.05, c, self._ground)
-        physics.carry(none, c)
+        physics.carry_all(c)
         boxes = contact.boxes_of(none, c.pose, c.half, c.offset)
         crashes.resolve(self.table, none, np.zeros((0, 6)), self.scenery.walls)
         contact.first_hit(np.zeros(7), boxes)
         contact.overlap_depth(np.zeros(7), np.zeros(7))
-        physics.carry_all(c)
         self._limits.write(none, c)
         movers_of(self.table)
         self.signal_state.at_lights(none, c)
@@ -200,7 +199,7 @@ class World:
             above = int(c.parent[above])
         child.parent_id = parent.actor_id
         c.parent[child.row], c.relative[child.row] = parent.row, c.pose[child.row]
-        physics.carry(np.array([child.row]), c)
+        physics.carry(child.row, c)
         c.was[child.row] = c.pose[child.row, :3]
 
     def _enter(self, order: SpawnOrder, kind: int, *, actor_id: int | None = None) -> Actor:
@@ -214,7 +213,7 @@ class World:
         if order.parent_id:
             c.parent[row], c.relative[row] = self.actors[order.parent_id].row, order.pose
             c.level[row] = order.attachment == SPRING_ARM
-            physics.carry(np.array([row]), c)
+            physics.carry(row, c)
         c.was[row] = c.pose[row, :3]
         if kind == VEHICLE:
             self._limits.write(np.array([row]), c)
@@ -284,7 +283,7 @@ class World:
         c, row = self.table.c, actor.row
         if c.parent[row] >= 0:
             c.relative[row] = pose
-            physics.carry(np.array([row]), c)
+            physics.carry(row, c)
             return
         c.pose[row] = pose
         c.placed[row] = 1

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from headless_simulator.carla import wire
 from headless_simulator.compiled import Number, int64, kernel
-from headless_simulator.scene import UInt8, UInt32
+from headless_simulator.scene import Float64, Int32, UInt8, UInt32
 from headless_simulator.world.signals import GREEN
-from headless_simulator.world.table import VEHICLE, Columns, Rows
+from headless_simulator.world.table import VEHICLE, Rows
 
 
 def _place_of(name: str) -> int:
@@ -41,6 +41,24 @@ _LIGHT_ID: Final = _place_in_data("tl_id")
 _fast = kernel(error_model="python", counts=False)
 
 
+class States(NamedTuple):
+    """Columns of the table that the world observer sends of an actor."""
+
+    actor_id: UInt32
+    kind: UInt8
+    pose: Float64
+    velocity: Float64
+    angular: Float64
+    acceleration: Float64
+    control: Float64
+    hand_brake: UInt8
+    reverse: UInt8
+    manual: UInt8
+    gear: Int32
+    limit: Float64
+    signal: Int32
+
+
 @_fast
 def _bits(value: Number) -> Number:
     return np.float32(value).view(np.uint32)
@@ -59,7 +77,7 @@ def _put_single(value: float, out: UInt8, at: int) -> None:
 
 
 @_fast
-def _put_vehicle(row: int, c: Columns, lights: tuple[UInt8, UInt32], out: UInt8) -> None:
+def _put_vehicle(row: int, c: States, lights: tuple[UInt8, UInt32], out: UInt8) -> None:
     for k in range(3):
         _put_single(c.control[row, k], out, _CONTROL + 4 * k)
     out[_HAND_BRAKE], out[_REVERSE], out[_MANUAL] = c.hand_brake[row], c.reverse[row], c.manual[row]
@@ -73,7 +91,7 @@ def _put_vehicle(row: int, c: Columns, lights: tuple[UInt8, UInt32], out: UInt8)
 
 
 @_fast
-def put_states(rows: Rows, c: Columns, lights: tuple[UInt8, UInt32], out: UInt8) -> None:
+def put_states(rows: Rows, c: States, lights: tuple[UInt8, UInt32], out: UInt8) -> None:
     """Write what all actors have, and what vehicles have besides.
 
     Args:
