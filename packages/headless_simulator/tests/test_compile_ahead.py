@@ -12,15 +12,18 @@ import airsim
 import pytest
 from headless_simulator import compile_ahead
 from headless_simulator.compile_ahead import CompileAhead
-from headless_simulator.compile_groups import GROUPS
+from headless_simulator.compile_groups import DONE, GROUPS
 
 COMPILES = """
 import os, sys, time
-for _ in range(40):
-    os.write(1, b".")
-while len(sys.argv) > 2 and not os.path.exists(sys.argv[2]):
+reported, *groups = sys.argv[1:]
+os.write(1, bytes(range(len(groups))) * 40)
+while not os.path.exists(reported):
     time.sleep(0.01)
-sys.exit(int(sys.argv[1]))
+for number, group in enumerate(groups):
+    if group == "flight":
+        sys.exit(1)
+    os.write(1, bytes([number + 128]))
 """
 
 
@@ -29,10 +32,9 @@ def starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """A machine that has compiled nothing; what is started is noted."""
     started: list[str] = []
 
-    def command(group: str, *, niceness: int = 0) -> list[str]:
-        started.append(group)
-        waits = [str(tmp_path / "both are reported")] if group in {"images", "traffic"} else []
-        return [sys.executable, "-S", "-c", COMPILES, "3" if group == "flight" else "0", *waits]
+    def command(*groups: str, niceness: int = 0) -> list[str]:
+        started.extend(groups)
+        return [sys.executable, "-S", "-c", COMPILES, str(tmp_path / "both are reported"), *groups]
 
     monkeypatch.setattr(compile_ahead, "_command", command)
     monkeypatch.setattr(compile_ahead, "_folder", lambda: tmp_path / "compiled")
@@ -125,12 +127,13 @@ def test_another_compiler_compiles_anew(starts: list[str], monkeypatch: pytest.M
 
 
 def test_a_group_that_cannot_be_compiled_is_said_and_tried_again(starts: list[str]) -> None:
-    assert compiled("flight")[-1] == "compiling flight ended with code 3; it is compiled when it is called"
+    assert compiled("flight")[-1] == "compiling flight failed; it is compiled when it is called"
     compiled("flight")
     assert starts == ["flight", "flight"]
 
 
-def test_two_simulators_do_not_compile_the_same(starts: list[str]) -> None:
+def test_two_simulators_do_not_compile_the_same(starts: list[str], tmp_path: Path) -> None:
+    (tmp_path / "both are reported").unlink()  # until then it compiles
     waits = threading.Event()
     lines: list[str] = []
 
@@ -146,6 +149,7 @@ def test_two_simulators_do_not_compile_the_same(starts: list[str]) -> None:
         other = threading.Thread(target=second)
         other.start()
         assert waits.wait(30)
+        (tmp_path / "both are reported").touch()
         first.wait()
         other.join()
 
@@ -158,9 +162,31 @@ def test_it_ends_when_it_is_asked_to(starts: list[str]) -> None:
     stop.set()
     with CompileAhead(("images",), say=lambda _: None) as ahead:
         ahead.wait(stop=stop)
-        running = list(ahead._running.values())
-    assert running
-    assert all(process.poll() is not None for process in running)
+        process = ahead._process
+    assert process is not None
+    assert process.poll() is not None
+
+
+def test_what_compiles_ends_with_who_waits_for_it() -> None:
+    program = (
+        "import os, time\nfrom headless_simulator import compile_groups as of\n"
+        "of.GROUPS['x'] = lambda: (os.write(1, b'.'), time.sleep(600)), 1\nof.compile_groups(['x'])\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(1) == b"."
+        process.kill()
+        assert process.stdout.read() == b""  # nobody is left who could write
+
+
+def test_a_group_that_fails_takes_no_other_with_it() -> None:
+    program = (
+        "import sys\nfrom headless_simulator import compile_groups as of\n"
+        "of.GROUPS.update(x=(lambda: 1 / 0, 1), y=(lambda: None, 1))\nsys.exit(of.compile_groups(['x', 'y']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (1, bytes([1 + DONE]))
+    assert b"ZeroDivisionError" in done.stderr
 
 
 def test_what_is_compiled_aside_is_compiled_once(starts: list[str]) -> None:

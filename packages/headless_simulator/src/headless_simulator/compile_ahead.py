@@ -1,4 +1,4 @@
-"""The first start on a machine compiles the kernels: in several processes at once, and with a word about how long it takes.
+"""The first start in an account compiles the kernels: in a process for each group, and with a word about how long it takes.
 
 What is compiled is kept for the account (``kernel_cache``), or in ``NUMBA_CACHE_DIR``; a wheel may bring it along. A file
 there, named after sources, numba and processor, says that a group is complete; without it the group is compiled before the
@@ -19,13 +19,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import llvmlite.binding  # type: ignore[import-untyped]
 import numba
 from numba.core import event
 
-from headless_simulator.compile_groups import GROUPS
+from headless_simulator.compile_groups import DONE, GROUPS
 from headless_simulator.cores import leave_tick_core
 from headless_simulator.kernel_cache import forget_unused, shipped_folders
 from headless_simulator.render.resolve import resolve
@@ -50,68 +50,71 @@ class CompileAhead:
         self._groups, self._say = tuple(groups), say
         self._began = time.monotonic()
         self._lock = threading.Lock()
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
-        self._done = dict.fromkeys(groups, 0)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._counted: dict[str, int] = {}  # functions that are compiled, of what is not complete
         self._alone = contextlib.ExitStack()
 
     def __enter__(self) -> CompileAhead:
-        if missing := [group for group in self._groups if not _is_complete(group)]:
+        if any(not _is_complete(group) for group in self._groups):
             self._alone.enter_context(_alone_on_this_machine(self._say))
-            for group in missing:
-                if not _is_complete(group):  # another process may just have done it
-                    self._start(group)
-        if self._running:
-            self._say(f"the first start in this account compiles {' and '.join(self._running)}, once: a minute or so")
+            self._start([group for group in self._groups if not _is_complete(group)])  # another may just have done it
         return self
 
     def __exit__(self, *_: object) -> None:
-        for process in list(self._running.values()):
-            process.kill()
-            process.wait()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
         self._alone.close()
 
     def wait(self, *, stop: threading.Event | None = None) -> None:
         """Wait until every group is there, and say now and then how far it is; ends early with ``stop``."""
         said = time.monotonic()
-        while self._running and not (stop and stop.is_set()):
-            for group, process in list(self._running.items()):
-                if process.poll() is not None:
-                    self._finish(group)
-            if time.monotonic() - said >= _EVERY_S and self._running:
+        while self._process is not None and not (stop and stop.is_set()):
+            if self._process.poll() is not None:
+                self._finish()
+            elif time.monotonic() - said >= _EVERY_S:
                 said = time.monotonic()
                 self._say(self._state())
             time.sleep(_POLL_S)
         self._alone.close()
 
-    def _start(self, group: str) -> None:
+    def _start(self, groups: Sequence[str]) -> None:
+        if not groups:
+            return
         try:
-            process = subprocess.Popen(
-                _command(group), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            self._process = subprocess.Popen(
+                _command(*groups), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
         except OSError:  # no process to be had: the kernels are compiled when they are called
             return
-        self._running[group] = process
-        threading.Thread(target=self._count, args=(group, process), name=f"compile-{group}", daemon=True).start()
+        self._counted = dict.fromkeys(groups, 0)
+        self._counts = threading.Thread(target=self._count, args=(groups, self._process.stdout), daemon=True)
+        self._counts.start()
+        self._say(f"the first start in this account compiles {' and '.join(groups)}, once: a minute or so")
 
-    def _count(self, group: str, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdout is not None
-        with process.stdout as out:
-            while os.read(out.fileno(), 1):
+    def _count(self, groups: Sequence[str], out: IO[bytes]) -> None:
+        with out:
+            while byte := out.read(1):
+                group, done = groups[byte[0] % DONE], byte[0] >= DONE
+                if done:
+                    _note_complete(group)
                 with self._lock:
-                    self._done[group] += 1
+                    if done:
+                        del self._counted[group]
+                    else:
+                        self._counted[group] += 1
 
-    def _finish(self, group: str) -> None:
-        code = self._running.pop(group).returncode
-        if code == 0:
-            _note_complete(group)
-        else:
-            self._say(f"compiling {group} ended with code {code}; it is compiled when it is called")
+    def _finish(self) -> None:
+        self._counts.join()  # it ends with the last process that may write
+        self._process = None
+        for group in self._counted:
+            self._say(f"compiling {group} failed; it is compiled when it is called")
 
     def _state(self) -> str:
         seconds = time.monotonic() - self._began
         with self._lock:
-            shares = {group: min(self._done[group] / GROUPS[group][1], 0.97) for group in self._running}
-        slowest = min(shares.values())
+            shares = {group: min(count / GROUPS[group][1], 0.97) for group, count in self._counted.items()}
+        slowest = min(shares.values(), default=1.0)
         left = f", about {seconds * (1 - slowest) / slowest:.0f} s left" if slowest > 0.1 else ""
         parts = ", ".join(f"{group} {share:.0%}" for group, share in shares.items())
         return f"compiling, once in an account: {parts} after {seconds:.0f} s{left}"
@@ -135,8 +138,8 @@ def compile_aside(group: str, *, after_s: float = 0.0) -> None:
             _note_complete(group)
 
 
-def _command(group: str, *, niceness: int = 0) -> list[str]:
-    return [sys.executable, "-P", "-m", "headless_simulator.compile_groups", group, str(niceness)]
+def _command(*groups: str, niceness: int = 0) -> list[str]:
+    return [sys.executable, "-P", "-m", "headless_simulator.compile_groups", str(niceness), *groups]
 
 
 class _Late(event.Listener):  # type: ignore[misc]
