@@ -18,6 +18,7 @@ import dataclasses
 import re
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 import msgpack
@@ -110,11 +111,18 @@ def pack_value(value: Any) -> Any:
         return {_KIND: "list", "items": [pack_value(item) for item in value]}
     if isinstance(value, dict):
         return _pack_dict(value)
+    return _packed_sensor(value) if isinstance(value, sensors.Sensor) else _pack_record(value)
+
+
+def _pack_record(value: Any) -> dict[str, Any]:
     record = type(value)
     name = record.__name__ if _RECORDS.get(record.__name__) is record else _name_elsewhere(record)
     if name is None:
         raise TypeError(f"records hold no {record.__name__}")
     return {_KIND: name} | {field: pack_value(getattr(value, field)) for field in _field_names(record)}
+
+
+_packed_sensor: Final = lru_cache(maxsize=512)(_pack_record)  # each frame of a scene names the same few
 
 
 def _field_names(record: type[Any]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ and depth share one pose, one channel and one set of parameters.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, Final, Literal, Protocol
 
 import numpy as np
@@ -237,14 +238,18 @@ class AgentsPlan:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sensor:
     """One sensor of one agent."""
 
     agent: Agent
     spec: SensorSpec
 
-    @property
+    def __hash__(self) -> int:
+        """Hash the agent and the name alone: sensors are looked up at every tick."""
+        return hash((self.agent, self.spec.name))
+
+    @cached_property
     def channel(self) -> str:
         """See ``SensorSpec.channel_of``."""
         return self.spec.channel_of(self.agent)
