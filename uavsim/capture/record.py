@@ -185,13 +185,13 @@ class _Behind:
                 first=taken.step == self._plan.capture_steps[0],
                 spread=self._writer.spread,
             )
-            self._writer.make_room()
             del readings  # masks are copies by now: the simulator's client receives the next ones in their memory
+            if not self._plan.shutter_steps:
+                self._record(taken, captures, measure)
+                return
+            self._writer.make_room()
         finally:
             self._has_room.set()  # also where that failed, which whoever waits for the capture learns
-        if not self._plan.shutter_steps:
-            self._record(taken, captures, measure)
-            return
         if self._open is None:
             self._open = _Open(taken, captures, measure, ThroughShutters(captures))
         opened = self._open

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,6 +64,8 @@ class RecordingWriter:
         """
         self._folder, self._plan = folder, plan
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="writer", initializer=yield_to_client)
+        self._threads = threads
+        self._jobs: deque[Callable[[], None]] = deque()
         self._pending: deque[list[Future[None]]] = deque()
         self._ticks_ahead = ticks_ahead
         self._frames: list[tuple[RecordedFrame, FrameMeasure | None]] = []
@@ -76,6 +79,7 @@ class RecordingWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._jobs.clear()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def spread(self, work: Callable[[Any], Any], values: Iterable[Any]) -> Iterable[Any]:
@@ -98,21 +102,32 @@ class RecordingWriter:
             agents: of this tick; needed when the plan degrades what they report.
             measure: given every mask before it is written.
         """
-        self.make_room()
-        readings, jobs, masks = [], [], []
+        readings, rest, masks = [], [], []
         by_agent = {state.agent: state for state in agents}
         for capture in captures:
             reading, paths = self._reading(capture, step=step, state=by_agent.get(capture.pose.sensor.agent))
             readings.append(reading)
             mask, image = _parted(capture)
-            jobs.append(self._pool.submit(_write_data, image, paths, self._plan.images))
+            rest.append(partial(_write_data, image, paths, self._plan.images))
             if "degraded" in paths:
-                jobs.append(self._pool.submit(_write_degraded, image, paths["degraded"], self._plan, step))
-            masks.append((mask, paths))
+                rest.append(partial(_write_degraded, image, paths["degraded"], self._plan, step))
+            masks.append(partial(_write_mask, mask, paths, self._plan.images, measure))
             self.images_written += RGB in capture.data
-        jobs += [self._pool.submit(_write_mask, mask, paths, self._plan.images, measure) for mask, paths in masks]
-        self._pending.append(jobs)
+        self.make_room()  # all is laid out by now: threads that encode wait for nobody
+        self._jobs += rest + masks
+        self._pending.append([self._pool.submit(self._work) for _ in range(self._threads)])
         return tuple(readings)
+
+    def _work(self) -> None:
+        """Do what waits to be written, until nothing does: fifty futures would wake who waits for room fifty times."""
+        for job in iter(self._next_job, None):
+            job()
+
+    def _next_job(self) -> Callable[[], None] | None:
+        try:
+            return self._jobs.popleft()
+        except IndexError:
+            return None
 
     def make_room(self) -> None:
         """Wait until a tick's images can be queued.
