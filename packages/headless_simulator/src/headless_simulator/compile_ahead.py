@@ -72,7 +72,7 @@ class CompileAhead:
         while self._process is not None and not (stop and stop.is_set()):
             if self._process.poll() is not None:
                 self._finish()
-            elif time.monotonic() - said >= _EVERY_S:
+            elif time.monotonic() - said >= _EVERY_S and self._counted:
                 said = time.monotonic()
                 self._say(self._state())
             time.sleep(_POLL_S)

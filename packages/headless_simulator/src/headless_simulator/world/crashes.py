@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from headless_simulator.compiled import int64, kernel
-from headless_simulator.scene import Float64, StaticObject, UInt8, UInt32
+from headless_simulator.scene import Float64, StaticObject
 from headless_simulator.world import cells, contact
 from headless_simulator.world.cells import Cells, Int64
 from headless_simulator.world.table import PROP, VEHICLE, WALKER, Rows, Table, some_of
@@ -71,21 +72,8 @@ class Touches:
         return iter(self._found)
 
 
-class _Bodies(NamedTuple):
-    """Columns of the table that crashes ask for, or change."""
-
-    kind: UInt8
-    actor_id: UInt32
-    pose: Float64
-    was: Float64
-    velocity: Float64
-    angular: Float64
-    speed: Float64
-    physics: UInt8
-    solid: UInt8
-    half: Float64
-    offset: Float64
-    mass: Float64
+_Bodies = namedtuple("_Bodies", "kind actor_id pose was velocity angular speed physics solid half offset mass")
+"""Columns of the table that crashes ask for, or change."""
 
 
 NO_TOUCHES: Final = Touches(np.zeros((0, 2), np.int64), np.zeros((0, 3)), ())

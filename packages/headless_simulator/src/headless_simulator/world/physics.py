@@ -7,14 +7,15 @@ Good enough for the Traffic Manager; of tyres it has what they hold, and it has 
 from __future__ import annotations
 
 import math
+from collections import namedtuple
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from headless_simulator.compiled import Number, int64, kernel
-from headless_simulator.scene import Float32, Float64, Ground, Int32, UInt8
+from headless_simulator.scene import Float32, Float64, Ground, Int32
 from headless_simulator.world.pose import compose_into
-from headless_simulator.world.table import Bools, Columns, Rows, some_of
+from headless_simulator.world.table import Columns, Rows, some_of
 
 GRAVITY_MPS2: Final = 9.81
 BRAKE_MPS2: Final = 8.0
@@ -307,17 +308,8 @@ def step(vehicles: Rows, walkers: Rows, dt: float, c: Columns, ground: GroundGri
     step_walkers(walkers, dt, c, ground)
 
 
-class _Attached(NamedTuple):
-    """Columns of the table that say where an actor hangs, and how it moves."""
-
-    alive: Bools
-    parent: Int32
-    level: UInt8
-    relative: Float64
-    pose: Float64
-    velocity: Float64
-    angular: Float64
-    acceleration: Float64
+_Attached = namedtuple("_Attached", "alive parent level relative pose velocity angular acceleration")
+"""Columns of the table that say where an actor hangs, and how it moves."""
 
 
 def carry(row: int, c: Columns) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -10,17 +10,8 @@ from headless_simulator.compiled import Number, kernel
 from headless_simulator.scene import Float64, Int32, Movers, UInt8, UInt32
 from headless_simulator.world.table import VEHICLE, Rows, Table, some_of
 
-
-class _Bodies(NamedTuple):
-    """Columns of the table that say what is seen of an actor."""
-
-    model: Int32
-    actor_id: UInt32
-    kind: UInt8
-    pose: Float64
-    control: Float64
-    colour: UInt8
-    lights: UInt32
+_Bodies = namedtuple("_Bodies", "model actor_id kind pose control colour lights")
+"""Columns of the table that say what is seen of an actor."""
 
 
 def movers_of(table: Table) -> Movers:

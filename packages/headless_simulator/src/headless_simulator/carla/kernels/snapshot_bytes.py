@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections import namedtuple
+from typing import Final
 
 import numpy as np
 
 from headless_simulator.carla import wire
 from headless_simulator.compiled import Number, int64, kernel
-from headless_simulator.scene import Float64, Int32, UInt8, UInt32
+from headless_simulator.scene import UInt8, UInt32
 from headless_simulator.world.signals import GREEN
 from headless_simulator.world.table import VEHICLE, Rows
 
@@ -41,22 +42,11 @@ _LIGHT_ID: Final = _place_in_data("tl_id")
 _fast = kernel(error_model="python", counts=False)
 
 
-class States(NamedTuple):
-    """Columns of the table that the world observer sends of an actor."""
-
-    actor_id: UInt32
-    kind: UInt8
-    pose: Float64
-    velocity: Float64
-    angular: Float64
-    acceleration: Float64
-    control: Float64
-    hand_brake: UInt8
-    reverse: UInt8
-    manual: UInt8
-    gear: Int32
-    limit: Float64
-    signal: Int32
+States = namedtuple(
+    "States",
+    "actor_id kind pose velocity angular acceleration control hand_brake reverse manual gear limit signal",
+)
+"""Columns of the table that the world observer sends of an actor."""
 
 
 @_fast
