@@ -12,6 +12,7 @@ from uavsim.geometry import quaternion
 from uavsim.geometry.frames import FLU_SE3_OPTICAL
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
+from uavsim.ingredients.intruders.records import IntruderPlan, IntrudersPlan
 from uavsim.ingredients.traffic.records import TrafficPlan
 from uavsim.records.plan import ScenePlan, SwarmTrajectory
 from uavsim.records.recording import (
@@ -24,7 +25,6 @@ from uavsim.records.recording import (
     SessionFacts,
 )
 from uavsim.records.sensors import CameraParams, SensorSpec
-from uavsim_scenarios.intruders.records import IntruderPlan, IntrudersPlan
 
 FRAMES = 60
 STEP_US = 100_000

@@ -49,14 +49,14 @@ def test_every_public_name_is_in_the_reference() -> None:
     names = set(shown())
     assert "uavsim" in names
     assert {f"uavsim_benchmarks.evaluate.{module}" for module in evaluate._NAMES} <= names
-    rooms = {path.stem for path in (ROOT / "packages/maps/src/uavsim_maps").glob("[a-z]*.py")} - NO_LIBRARY
-    assert {f"uavsim_maps.{room}" for room in rooms} <= names
-    voxels = {path.stem for path in (ROOT / "packages/occupancy/src/uavsim_occupancy").glob("[a-z]*.py")} - NO_LIBRARY
-    assert {f"uavsim_occupancy.{room}" for room in voxels} <= names
-    probing = {path.stem for path in (ROOT / "packages/probing/src/uavsim_probing").glob("[a-z]*.py")} - NO_LIBRARY
-    assert {f"uavsim_probing.{room}" for room in probing} <= names
-    assert {"uavsim_replays.requests", "uavsim_replays.twins"} <= names
-    assert {"uavsim_viewing.report", "uavsim_viewing.view"} <= names
+    rooms = {path.stem for path in (ROOT / "packages/maps/src/uavsim.maps").glob("[a-z]*.py")} - NO_LIBRARY
+    assert {f"uavsim.maps.{room}" for room in rooms} <= names
+    voxels = {path.stem for path in (ROOT / "packages/occupancy/src/uavsim.occupancy").glob("[a-z]*.py")} - NO_LIBRARY
+    assert {f"uavsim.occupancy.{room}" for room in voxels} <= names
+    probing = {path.stem for path in (ROOT / "packages/probing/src/uavsim.probing").glob("[a-z]*.py")} - NO_LIBRARY
+    assert {f"uavsim.probing.{room}" for room in probing} <= names
+    assert {"uavsim.replays.requests", "uavsim.replays.twins"} <= names
+    assert {"uavsim.viewing.report", "uavsim.viewing.view"} <= names
     assert {"headless_simulator.testing", "headless_simulator.pytest_plugin"} <= names
     for group in re.findall(r"`(\w+)`[^|]*\| \d", (ROOT / "docs/extending.md").read_text("utf-8")):
         assert any(name.endswith(f".{group}") for name in names) or group[0].islower(), group

@@ -12,13 +12,13 @@ from uavsim.dataset.dialects import DIALECTS
 from uavsim.dataset.rows import SampleAnnotationRow
 from uavsim.dataset.schema import REQUIRED, TABLES
 from uavsim.dataset.vocabulary import SEMANTIC_TAGS
+from uavsim.exports.formats import EXPORTERS
 from uavsim.records.label_columns import COLUMNS
 from uavsim.records.lidarseg import ALL_CATEGORIES
 from uavsim.records.modalities import MODALITIES
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
 from uavsim.validate import shapes
 from uavsim_benchmarks.evaluate.metrics import METRICS
-from uavsim_exports.formats import EXPORTERS
 
 ROOT = Path(__file__).parents[1]
 REGISTRIES = (BACKENDS, DIALECTS, EXPORTERS, METRICS, COLUMNS, MODALITIES)

@@ -8,9 +8,9 @@ from pathlib import Path
 from tests.dataset_factory import make_dataset
 from tests.other_python import python_of
 from tests.streams import add_streams
-from uavsim_exports.formats import ExportRequest
-from uavsim_exports.formats.rosbag2 import export_rosbag2
-from uavsim_scenarios.flight_sensors.config import Units
+from uavsim.exports.formats import ExportRequest
+from uavsim.exports.formats.rosbag2 import export_rosbag2
+from uavsim.ingredients.flight_sensors.config import Units
 
 ROOT = Path(__file__).parents[1]
 

@@ -174,13 +174,13 @@ def test_a_hint_names_the_wheel_of_ours_that_is_lacking(monkeypatch: pytest.Monk
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(COMMANDS, "names", lambda: ())
     assert re.search(
-        r" uavsim_viewing-[\d.]+-py3-none-any\.whl 'rerun-sdk>=[\d.]+', with the wheel",
+        r" uavsim.viewing-[\d.]+-py3-none-any\.whl 'rerun-sdk>=[\d.]+', with the wheel",
         environment.install_line("viewer"),
     )
-    with pytest.raises(InputError, match=r"^uavsim report is not installed: .* uavsim_viewing-[^ ]*, with the wheel"):
+    with pytest.raises(InputError, match=r"^uavsim report is not installed: .* uavsim.viewing-[^ ]*, with the wheel"):
         build_app("report")
     with pytest.raises(
-        InputError, match=r"^uavsim export .* uavsim_exports-[^ ]* .*uavsim_scenarios-[^ ]*, with wheels"
+        InputError, match=r"^uavsim export .* uavsim.exports-[^ ]* .*uavsim_scenarios-[^ ]*, with wheels"
     ):
         build_app("export")
 

@@ -16,7 +16,7 @@ PLANTED = ("typer", "numpy", "msgpack", "argparse", "random", "uvicorn", "pydant
 CHILDREN = {
     "client worker": ("uavsim.capture.client_worker", "--help"),
     "headless simulator": ("headless_simulator", "--help"),
-    "calibration": ("uavsim_probing.calibrate", "--help"),
+    "calibration": ("uavsim.probing.calibrate", "--help"),
     "Prefect's server": ("uvicorn", "--version"),
 }
 

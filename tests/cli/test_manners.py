@@ -12,16 +12,16 @@ import pytest
 from tests.e2e.command import uavsim
 from uavsim import cli
 from uavsim.cli import build_app, with_quiet
-from uavsim.cli.examples import EXAMPLES, epilog_of
+from uavsim.cli.commands import COMMANDS, OVERVIEW
 
 WITHOUT_EXAMPLES = {"mock-sim"}  # passes its options on to the headless simulator, which has its own
 
 
 def test_every_example_is_a_command_line_that_is_accepted() -> None:
     commands = with_quiet(build_app()).commands
-    assert set(EXAMPLES) == {"", *commands} - WITHOUT_EXAMPLES
-    assert {name: command.epilog for name, command in commands.items()} == {name: epilog_of(name) for name in commands}
-    for name, lines in EXAMPLES.items():
+    examples = {name: COMMANDS.pick(name).examples for name in COMMANDS.names()} | {"": OVERVIEW.examples}
+    assert {name for name, lines in examples.items() if not lines} == WITHOUT_EXAMPLES
+    for name, lines in examples.items():
         for line in lines:
             program, command, *words = shlex.split(line)
             assert program == "uavsim"
@@ -33,7 +33,7 @@ def test_every_example_is_a_command_line_that_is_accepted() -> None:
 def test_help_shows_the_examples(command: str) -> None:
     shown = uavsim(command, "--help", env=os.environ | {"COLUMNS": "200"}).stdout
     assert "Examples:" in shown
-    assert all(line in shown for line in EXAMPLES[command])
+    assert all(line in shown for line in COMMANDS.pick(command).examples)
     assert "--quiet" in shown
 
 

@@ -4,21 +4,7 @@ import ast
 import subprocess
 import sys
 
-from typer.main import get_command
-
-from uavsim.cli import build_app, build_overview
-
 HEAVY = ("numba", "scipy", "cv2", "prefect", "pydantic", "numpy")
-
-
-def first_sentences(app) -> dict[str, str]:
-    return {
-        name: (command.help or "").partition("\n\n")[0] for name, command in vars(get_command(app))["commands"].items()
-    }
-
-
-def test_the_overview_says_what_the_commands_say():
-    assert first_sentences(build_overview()) == first_sentences(build_app())
 
 
 def imported_by(*arguments: str) -> tuple[subprocess.CompletedProcess[str], list[str]]:

@@ -11,11 +11,11 @@ from uavsim.access import open_folder
 from uavsim.dataset.convert import convert
 from uavsim.dataset.reader import open_dataset
 from uavsim.dataset.schema import LIDARSEG, SAMPLE_ANNOTATION
+from uavsim.exports.formats.request import bev_of, lidar_of
 from uavsim.geometry.se3 import SE3
 from uavsim.images import points
 from uavsim.validate.devkit_process import run_judge
 from uavsim.validate.validator import validate_version
-from uavsim_exports.formats.request import bev_of, lidar_of
 
 SMALL: dict[str, Any] = {
     "samples": 3,

@@ -15,13 +15,13 @@ from uavsim.access import Scene, open_folder
 from uavsim.config.overrides import Overrides
 from uavsim.dataset.schema import AGENT, EGO_POSE, INSTANCE, SAMPLE_ANNOTATION, SAMPLE_DATA, VISIBILITY_DETAIL
 from uavsim.errors import InputError
+from uavsim.exports.formats import ExportRequest
+from uavsim.exports.formats.opv2v import export_opv2v
 from uavsim.geometry import quaternion
 from uavsim.plan.scenes import plan_scenes
 from uavsim.records.codec import pack_plan
 from uavsim.validate.devkit_process import run_judge
 from uavsim.validate.validator import validate_version
-from uavsim_exports.formats import ExportRequest
-from uavsim_exports.formats.opv2v import export_opv2v
 
 DATASET = """\
 towns: {Town10HD: {scenes: 1, routes: [town10_row3_col3]}}

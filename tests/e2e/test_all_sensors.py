@@ -10,12 +10,12 @@ import pytest
 import uavsim
 from tests.e2e.flights import Flights
 from tests.ros_bags import convert_to_ros_1, read_bag
+from uavsim.exports.formats import ExportRequest
+from uavsim.exports.formats.rosbag2 import export_rosbag2
+from uavsim.exports.formats.rosbag2.topics import names_of
 from uavsim.images import codec, flow
 from uavsim.validate.devkit_process import run_judge
 from uavsim.validate.validator import validate_version
-from uavsim_exports.formats import ExportRequest
-from uavsim_exports.formats.rosbag2 import export_rosbag2
-from uavsim_exports.formats.rosbag2.topics import names_of
 
 
 @pytest.fixture(scope="module", params=["carla", "merged"])

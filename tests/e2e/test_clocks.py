@@ -10,10 +10,10 @@ import yaml
 import uavsim
 from tests.e2e.flights import Flights
 from tests.validate.clock_defects import PLANTED_CLOCKS
+from uavsim.exports.formats import ExportRequest
+from uavsim.exports.formats.opv2v import export_opv2v
+from uavsim.exports.formats.v2xsim import export_v2xsim
 from uavsim.validate.validator import validate_version
-from uavsim_exports.formats import ExportRequest
-from uavsim_exports.formats.opv2v import export_opv2v
-from uavsim_exports.formats.v2xsim import export_v2xsim
 
 ENOUGH_PX = 60
 FOLDERS = {"v0": "1000", "r0": "-1"}

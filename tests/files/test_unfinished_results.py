@@ -11,8 +11,8 @@ import uavsim
 from tests.dataset_factory import make_dataset
 from uavsim.dataset.convert import convert
 from uavsim.errors import DatasetError, InputError
+from uavsim.exports.publish.pack import PublishRequest, publish
 from uavsim.files.results import UNFINISHED
-from uavsim_exports.publish.pack import PublishRequest, publish
 
 
 @pytest.fixture(scope="module")

@@ -55,7 +55,7 @@ def reader_targets(root: Path, log: Path, work: Path) -> dict[str, Target]:
     from uavsim.annotate import annotate
     from uavsim.capture.recording_reader import read_recording
     from uavsim.files.parse import reading
-    from uavsim_replays.twins import named_occlusions
+    from uavsim.replays.twins import named_occlusions
 
     tables = {path: path.read_bytes() for path in sorted((root / "v1.0-mini").glob("*.json"))}
     kept = work / "recording-labelled"
@@ -78,7 +78,7 @@ def reader_targets(root: Path, log: Path, work: Path) -> dict[str, Target]:
         named_occlusions(recording)
 
     def reproduced(data: bytes) -> None:
-        from uavsim_exports.reproduce import reproduce
+        from uavsim.exports.reproduce import reproduce
 
         (work / "card.md").write_bytes(data)
         reproduce(work / "card.md", work / "new", scenes="0", simulators=(), run=None, generate=_nothing_made)
@@ -97,9 +97,9 @@ def reader_targets(root: Path, log: Path, work: Path) -> dict[str, Target]:
 
 def certificate_of_smoke() -> dict[str, Any]:
     """Make a certificate of two scenes of the smoke dataset."""
+    from uavsim.exports.publish.certificate import FORMAT
     from uavsim.run.request import Request
     from uavsim.run.resolve import identity_of
-    from uavsim_exports.publish.certificate import FORMAT
 
     identity = identity_of(Request(dataset="smoke", out="-", samples=2))
     hashes = {f"{kind}_sha256": "a0" * 32 for kind in ("plan", "files", "rows")}

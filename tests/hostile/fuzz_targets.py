@@ -121,16 +121,16 @@ def _voxels() -> bytes:
 
 
 def _read_voxels(work: Path, data: bytes) -> None:
-    from uavsim_occupancy.files import read_voxels
+    from uavsim.occupancy.files import read_voxels
 
     (work / "voxels.parquet").write_bytes(data)
     read_voxels(work / "voxels.parquet")
 
 
 def _town_maps(data: bytes) -> None:
+    from uavsim.maps.expansion import read_expansion
+    from uavsim.maps.files import files_of_town
     from uavsim.records.road_map import TownSource
-    from uavsim_maps.expansion import read_expansion
-    from uavsim_maps.files import files_of_town
 
     for name, written in files_of_town(TownSource(data), "T", ("expansion", "graph", "lanelet2")).items():
         if name.endswith("T.json"):
@@ -172,8 +172,8 @@ def _text_targets(root: Path, work: Path) -> dict[str, Target]:
 
 
 def _table_targets(root: Path, work: Path) -> dict[str, Target]:
+    from uavsim.exports.formats import EXPORTERS, ExportRequest
     from uavsim.validate import validate_version
-    from uavsim_exports.formats import EXPORTERS, ExportRequest
 
     tables = sorted((root / "v1.0-mini").glob("*.json"))
     good = {path: path.read_bytes() for path in tables}

@@ -11,8 +11,8 @@ import pytest
 from tests.hostile.fuzz_readers import certificate_of_smoke
 from tests.hostile.fuzzing import NASTY
 from uavsim.errors import InputError
+from uavsim.exports.reproduce import reproduce
 from uavsim.run.request import Request
-from uavsim_exports.reproduce import reproduce
 
 
 def places_in(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

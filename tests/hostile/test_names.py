@@ -14,9 +14,9 @@ from tests.dataset_factory import make_dataset
 from uavsim.access.contact_sheet import write_contact_sheet
 from uavsim.dataset.convert import convert
 from uavsim.errors import UavsimError
+from uavsim.exports.formats import EXPORTERS, ExportRequest
 from uavsim.files.names import DataFolder, name_fault, part_fault
 from uavsim.validate import validate_version
-from uavsim_exports.formats import EXPORTERS, ExportRequest
 
 BAD = [
     "../../../x",

@@ -15,8 +15,8 @@ import uavsim
 from tests.dataset_factory import make_dataset
 from uavsim.access import open_folder
 from uavsim.errors import DatasetError
-from uavsim_exports.publish import PublishRequest, publish
-from uavsim_viewing.report.write import ReportRequest, write_report
+from uavsim.exports.publish import PublishRequest, publish
+from uavsim.viewing.report.write import ReportRequest, write_report
 
 V = "v1.0-mini"
 GFM = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

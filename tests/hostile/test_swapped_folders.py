@@ -19,11 +19,11 @@ from uavsim.cli import build_app
 from uavsim.config.events import EventThresholds
 from uavsim.dataset.convert import convert
 from uavsim.errors import UavsimError
+from uavsim.exports.formats import EXPORTERS, ExportRequest
+from uavsim.exports.publish import PublishRequest, publish
 from uavsim_benchmarks.labels.run import write_events
 from uavsim_benchmarks.labels.values import write_values
 from uavsim_benchmarks.questions.run import write_questions
-from uavsim_exports.formats import EXPORTERS, ExportRequest
-from uavsim_exports.publish import PublishRequest, publish
 
 TRIES = 4
 
@@ -45,9 +45,9 @@ LABELS: dict[str, Callable[[Path, Path], object]] = {
 
 
 AT_WORK: dict[str, tuple[str, str]] = {  # a command, and a function of it that is called when its folder is open
-    "report": ("report SET --out OUT/x.html", "uavsim_viewing.report.write.measure"),
-    "video": ("video SET --out OUT/x.gif", "uavsim_exports.formats.video.encode_gif"),
-    "map": (f"map {EVERY_ROAD} --out OUT --png OUT/x.png", "uavsim_maps.build.build"),
+    "report": ("report SET --out OUT/x.html", "uavsim.viewing.report.write.measure"),
+    "video": ("video SET --out OUT/x.gif", "uavsim.exports.formats.video.encode_gif"),
+    "map": (f"map {EVERY_ROAD} --out OUT --png OUT/x.png", "uavsim.maps.build.build"),
 }
 
 

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as npst
 from tests.records.test_motion import motion
 from uavsim.errors import DatasetError
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.replay.records import ReplayPlan
 from uavsim.ingredients.traffic.records import TrafficPlan
 from uavsim.records import codec, recording
 from uavsim.records.plan import (
@@ -24,7 +25,6 @@ from uavsim.records.plan import (
     WeatherTrack,
 )
 from uavsim.records.sensors import Agent, CameraParams, LidarParams, Sensor, SensorSpec
-from uavsim_replays.replay.records import ReplayPlan
 
 
 def make_plan(**changes) -> ScenePlan:

@@ -9,12 +9,12 @@ from tools.common.factories import make_plan
 from uavsim.errors import MissedTick, SceneVoid
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.vehicles.records import VehiclesPlan
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState
 from uavsim.records.sensors import Agent
 from uavsim.simulate.ground import GroundAgents
 from uavsim.simulate.ports import SceneTraffic, TickState
-from uavsim_scenarios.vehicles.records import VehiclesPlan
 
 POLE = SE3(quaternion.from_yaw(0.7), np.array([3.0, 4.0, 5.0]))
 CAR = ActorInfo(9, 412, "vehicle", "vehicle.audi.a2", "car", (2.0, 1.0, 0.8), SE3.identity(()), 14, {})

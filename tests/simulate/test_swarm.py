@@ -4,9 +4,9 @@ import numpy as np
 
 from tests.records.test_motion import motion
 from tools.common.plans import scene_plan
+from uavsim.ingredients.replay.records import ReplayPlan
 from uavsim.simulate.airsim.swarm import AirSimFlight
 from uavsim.simulate.swarm import PlannedSwarm
-from uavsim_replays.replay.records import ReplayPlan
 
 PLAN = scene_plan(samples=2)
 FLOWN = motion(11, 1, drones=5, seed=3)

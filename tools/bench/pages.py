@@ -21,8 +21,8 @@ from uavsim.annotate import annotate
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
 from uavsim.images import codec
 from uavsim.records.recording import Recording
-from uavsim_viewing.report import ReportRequest, write_report
-from uavsim_viewing.view import ViewRequest, write_recording
+from uavsim.viewing.report import ReportRequest, write_report
+from uavsim.viewing.view import ViewRequest, write_recording
 
 SCENES = 1000
 SAMPLES, SAMPLES_OF_SCENE = 400, 4

@@ -13,6 +13,7 @@ import numpy as np
 
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec, points
+from uavsim.ingredients.corner_cases.records import CornerCasesPlan
 from uavsim.ingredients.traffic.records import TrafficPlan
 from uavsim.ingredients.walkers.records import WalkersPlan
 from uavsim.records.plan import (
@@ -32,7 +33,6 @@ from uavsim.records.recording import (
     SessionFacts,
 )
 from uavsim.records.sensors import Agent, CameraParams, LidarParams, Sensor, SensorSpec
-from uavsim_scenarios.corner_cases.records import CornerCasesPlan
 
 F = np.diag([1.0, -1.0, 1.0])
 OPTICAL_IN_FLU = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])

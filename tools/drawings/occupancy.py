@@ -13,8 +13,8 @@ import numpy as np
 
 from uavsim.files.whole import write_whole
 from uavsim.images.codec import encode_png
-from uavsim_occupancy.classes import FREE
-from uavsim_occupancy.files import read_voxels
+from uavsim.occupancy.classes import FREE
+from uavsim.occupancy.files import read_voxels
 
 _SKY: Final = (224, 233, 245)
 _COLOURS: Final = np.array([

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from uavsim.geometry.cuboid import corners
+from uavsim.ingredients.intruders.coverage import sighting
+from uavsim.ingredients.intruders.records import IntruderPlan, intruders_of
+from uavsim.ingredients.intruders.sight import pixels_of
 from uavsim.plan import dataset_towns, plan_scenes
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import FloatArray
-from uavsim_scenarios.intruders.coverage import sighting
-from uavsim_scenarios.intruders.records import IntruderPlan, intruders_of
-from uavsim_scenarios.intruders.sight import pixels_of
 
 EDGES: dict[str, list[float]] = {
     "range, m": [0, 300, 600, 1000, 1500, 2000, 3000, 6000],

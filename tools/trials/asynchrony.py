@@ -28,11 +28,11 @@ from tools.common import ROOT
 from tools.common.program import run_uavsim
 from uavsim.access.images import Image
 from uavsim.access.scenes import Sample, Scene
+from uavsim.ingredients.clocks.tables import CLOCK, CLOCK_READING, ClockRow
 from uavsim.records.channels import agent_id
 from uavsim.typing import BoolArray, FloatArray
 from uavsim_benchmarks.evaluate.bootstrap import interval_of, scene_draws
 from uavsim_benchmarks.evaluate.nuscenes.detection import average_precision, class_curves
-from uavsim_scenarios.clocks.tables import CLOCK, CLOCK_READING, ClockRow
 
 LATENCIES_MS: Final = tuple(range(0, 401, 50))
 OFFSETS_MS: Final = (0, 10, 20, 50, 100, 200)

@@ -20,7 +20,7 @@ from tools.common.program import run_uavsim
 from tools.common.small_dataset import write_plans
 from uavsim.access.boxes import Boxes
 from uavsim.access.images import Image
-from uavsim_scenarios.clocks.tables import CLOCK, CLOCK_READING
+from uavsim.ingredients.clocks.tables import CLOCK, CLOCK_READING
 
 ENOUGH_PX: Final = 60
 BINS: Final = 10

@@ -17,9 +17,9 @@ import yaml
 from headless_simulator.testing import running_simulator
 
 from tools.common.program import run_uavsim
-from uavsim_probing.conform.answers import REFERENCE, Answer, AnswerFile, read_answers
-from uavsim_probing.conform.comparison import compare
-from uavsim_probing.conform.run import answers_of
+from uavsim.probing.conform.answers import REFERENCE, Answer, AnswerFile, read_answers
+from uavsim.probing.conform.comparison import compare
+from uavsim.probing.conform.run import answers_of
 
 __all__ = ["FAST_CLOCK", "PLANTED", "Planted", "found_by"]
 

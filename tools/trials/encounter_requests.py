@@ -17,11 +17,11 @@ import numpy as np
 
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.intruders.kinds import INTRUDERS
+from uavsim.ingredients.intruders.paths import Impossible, OwnPath
+from uavsim.ingredients.intruders.refusals import nearest_possible
+from uavsim.ingredients.intruders.solve import Encounter, EncounterSpec, solve
 from uavsim.typing import FloatArray
-from uavsim_scenarios.intruders.kinds import INTRUDERS
-from uavsim_scenarios.intruders.paths import Impossible, OwnPath
-from uavsim_scenarios.intruders.refusals import nearest_possible
-from uavsim_scenarios.intruders.solve import Encounter, EncounterSpec, solve
 
 WITHIN = 0.01
 LEAST = {

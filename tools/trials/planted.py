@@ -23,7 +23,7 @@ import numpy as np
 import uavsim
 from tools.common.program import run_uavsim
 from tools.common.small_dataset import write_plans
-from uavsim_exports.formats.encode_video import decode_mp4, encode_mp4
+from uavsim.exports.formats.encode_video import decode_mp4, encode_mp4
 
 DATASET: Final = """
 description: Videos of traffic from a low drone, to plant changes in.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from uavsim.registry import Registry
+from uavsim.registry import Named, Registry
 from uavsim.typing import JsonDict
 
 
@@ -23,4 +23,6 @@ class FurtherLabels:
     label: Callable[[Path, JsonDict], None]
 
 
-FURTHER_LABELS: Final[Registry[FurtherLabels]] = Registry("further_labels", {}, expects=FurtherLabels)
+FURTHER_LABELS: Final[Registry[FurtherLabels]] = Registry(
+    "further_labels", {"occupancy": Named("uavsim.occupancy.further:OCCUPANCY")}, expects=FurtherLabels
+)

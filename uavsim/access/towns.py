@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from uavsim.environment import install_line
-from uavsim.errors import DatasetError, InputError
+from uavsim.errors import DatasetError
 from uavsim.files.names import MISSING, DataFolder, part_fault
 from uavsim.images import codec
-from uavsim.records.road_map import RoadMap, reader_of
+from uavsim.maps.expansion import read_expansion
+from uavsim.records.road_map import RoadMap
 from uavsim.typing import BoolArray, FloatArray
 
 LARGEST_MAP_BYTES: Final = 1 << 31
@@ -24,17 +24,13 @@ def read_road_map(files: DataFolder, town: str) -> RoadMap:
 
     Raises:
         DatasetError: there is none, or it is damaged.
-        InputError: no installed package reads it.
     """
     name = expansion_path(town)
     if part_fault(town) or files.fault(name, most_bytes=LARGEST_MAP_BYTES) == MISSING:
         raise DatasetError(
             f"{files.root}: {name} is not there; a dataset whose YAML has `maps: [expansion]` has it, or uavsim map writes it"
         )
-    reader = reader_of("expansion")
-    if reader is None:
-        raise InputError(f"{name}: reading maps needs the package uavsim-maps: {install_line('maps')}")
-    return reader(files.read(name, most_bytes=LARGEST_MAP_BYTES), name=town)
+    return read_expansion(files.read(name, most_bytes=LARGEST_MAP_BYTES), name=town)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,10 +64,10 @@ class TownMap:
         return codec.decode_rgb(self.files.read(self.filename))[..., 0] > 127
 
     def roads(self) -> RoadMap | None:
-        """Read the vector map; None where the dataset has none, or no installed package reads it.
+        """Read the vector map; None where the dataset has none.
 
         Raises:
             DatasetError: it is damaged.
         """
         there = self.files.fault(expansion_path(self.town), most_bytes=LARGEST_MAP_BYTES) is None
-        return read_road_map(self.files, self.town) if there and reader_of("expansion") is not None else None
+        return read_road_map(self.files, self.town) if there else None

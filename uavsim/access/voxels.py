@@ -1,12 +1,7 @@
-"""Voxels of a sample that lie in files beside a dataset; an installed package reads them (``uavsim.voxels``)."""
+"""Voxels of a sample that lie in files beside a dataset."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Final
 
-from uavsim.access.scenes import Sample
-from uavsim.registry import Registry
 from uavsim.typing import FloatArray, UInt8Array
 
 
@@ -29,9 +24,3 @@ class Voxels:
     voxel_m: float
     classes: UInt8Array
     names: tuple[str, ...]
-
-
-VOXELS: Final[Registry[Callable[[Path, Sample], list[Voxels]]]] = Registry(
-    "voxels", {}, what="reader of", expects=Callable
-)
-"""Readers: each returns what a folder holds of a sample."""

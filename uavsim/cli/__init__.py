@@ -4,121 +4,36 @@ Exit codes: 0 good, 1 our own mistake, 2 bad input, 3 simulator or system, 4 dat
 """
 
 import errno
-import importlib
 import importlib.metadata
 import os
 import re
 import shlex
 import sys
 import traceback
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from typing import Annotated, Final
 
 import typer
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
-from typer.main import get_command, get_command_name
+from typer.main import get_command
 
-from uavsim.cli.examples import epilog_of
+from uavsim.cli.commands import COMMANDS, OVERVIEW, Command
 from uavsim.cli.stop import INTERRUPTED, StopSignals
-from uavsim.environment import DISTRIBUTION, install_line, keep_local_direct, name_the_user, own_command
+from uavsim.environment import DISTRIBUTION, keep_local_direct, name_the_user, own_command
 from uavsim.errors import ConfigError, InputError, UavsimError
 from uavsim.files.whole import AGAIN, remedy_of
 from uavsim.memory import collect_seldom
-from uavsim.registry import Registry, package_behind
+from uavsim.registry import Named, package_behind
 from uavsim.terminal import Screen, be_quiet, line, open_standard_streams
 
 __all__ = ["COMMANDS", "build_app", "build_overview", "main", "with_quiet"]
 
-_HOME: Final = {  # command -> module and function; imported when the command is asked for, because scipy and Prefect are slow
-    "generate": "generate:generate",
-    "regenerate": "generate:regenerate",
-    "status": "status:status",
-    "plan": "configs:plan",
-    "check": "configs:check",
-    "schema": "configs:schema",
-    "annotate": "dataset:annotate_again",
-    "convert": "dataset:convert_dialect",
-    "validate": "validate:validate",
-    "mock-sim": "simulator:mock_sim",
-    "airsim-settings": "simulator:airsim_settings",
-    "deploy": "deploy:deploy",
-    "ui": "ui:ui",
-}
-_SETTINGS: Final[dict[str, dict[str, object]]] = {
-    "mock-sim": {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-}
-_APART: Final = {
-    **dict.fromkeys(("events", "collaboration", "questions", "evaluate"), "benchmarks"),
-    **dict.fromkeys(("adopt", "export", "publish", "reproduce", "verify", "video"), "exports"),
-    **dict.fromkeys(("doctor", "conform", "calibrate"), "probing"),
-    **dict.fromkeys(("replay", "twins"), "replays"),
-    "map": "maps",
-    "occupancy": "occupancy",
-    "report": "report",
-    "view": "viewer",
-}
-"""Command -> the extra of uavsim whose package brings it."""
-Register = Callable[[typer.Typer], None]
-COMMANDS: Final[Registry[Register]] = Registry("commands", {}, expects=Callable)
-"""Commands of installed packages: each is a function that adds it to the application."""
 _AFTER_CLAUSE: Final = re.compile(r"[:;]| \(|\.( |$)")
 _CONTINUED: Final = ("generate", "regenerate")
 _NO_THREAD: Final = "can't start new thread"  # as the interpreter reports a limit of the host
-_HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which imports none of them
-    "generate": "Fly a dataset; what was interrupted continues.",
-    "regenerate": "Fly scenes of a dataset anew, with the settings that it was made with.",
-    "replay": "Show the recorded scenes of a dataset again, changed; what was interrupted continues.",
-    "twins": "Show the same instants without an occluder, in another weather or skin, and link them; default: its YAML's "
-    "`twins:`.",
-    "adopt": "Take videos back as an image twin of a dataset, and say of each object whether its label still holds.",
-    "status": "Show what is done, flying, quarantined and missing, and how long the rest takes. Changes nothing.",
-    "plan": "Show what would fly, as a table and as an image; or make a town's routes.",
-    "check": "Check YAML files and what they refer to, without a simulator.",
-    "schema": "Write the JSON Schemas of all YAML files, for editors.",
-    "annotate": "Label again what was recorded, with no simulator; a dataset's tables are written anew in place.",
-    "convert": "Write a dataset in another dialect, both ways without loss; image files are hard-linked.",
-    "export": "Write a dataset in another format: COCO, KITTI, OPV2V, Griffin, COLMAP, Cosmos, ROS 2 bags and others.",
-    "validate": "Check a dataset by what is on disk; exit code 4 when a check fails.",
-    "view": "Look at a dataset: town, drones, cameras, boxes, tracks, masks and lidars by keyframe, in Rerun's viewer.",
-    "video": "Make a video of chosen cameras as a grid, with boxes, to show to people.",
-    "report": "Write a page about a dataset: images, maps, histograms, scenes, findings. One file, no "
-    "network, no JavaScript.",
-    "publish": "Write what a dataset needs to be uploaded and used from where it lies: Parquet, tar files, "
-    "card, Croissant, hashes.",
-    "verify": "Check a download: every file is there and is the one that was published, no other is; exit code 4 when not.",
-    "reproduce": "Make scenes again from the card alone, and compare hashes; exit code 4 when one differs.",
-    "events": "Label images and samples by rule: quality, degradations, what hinders objects, when to ask whom for what, "
-    "and why.",
-    "collaboration": "Say what each drone is worth for each object, exactly, over all subsets of the swarm; and who helps "
-    "whom.",
-    "questions": "Write questions with four options in AirCopBench's files, with no language model, and a report of "
-    "their quality.",
-    "evaluate": "Score a result; nothing is written when it is refused.",
-    "map": "Make a vector map of a town's roads from OpenDRIVE: nuScenes' map expansion, GeoJSON, lane graphs.",
-    "occupancy": "Label voxels: what stands, what moves, what is air, and who sees it.",
-    "mock-sim": "Serve CARLA's and AirSim's real protocols with no GPU.",
-    "airsim-settings": "Write AirSim's settings.json for a formation and rig.",
-    "calibrate": "Measure where AirSim's origin lies in CARLA's town.",
-    "doctor": "Look at clients, servers, maps, pace, disk and clock, by one short flight a town; exit code 3 "
-    "if something is bad.",
-    "conform": "Ask a simulator what it can do, in a quarter of an hour, and lay its answers beside the headless simulator's.",
-    "deploy": "Register every flow as a deployment that workers pick up (PREFECT_API_URL names the server).",
-    "ui": "Serve Prefect's pages of your runs, past ones too, until Ctrl-C; while it is up, your runs show there.",
-}
-
-
+_GROUPS: Final = ("Make", "Look", "Check", "Label", "Share", "Simulate")
 _QUIET_HELP: Final = "Print errors alone, and what --json asks for."
-_GROUPS: Final = {
-    "Make": ("plan", "generate", "regenerate", "replay", "twins", "adopt", "status", "deploy"),
-    "Look": ("view", "video", "report", "ui"),
-    "Check": ("check", "doctor", "conform", "validate", "schema"),
-    "Label": ("annotate", "events", "collaboration", "questions", "occupancy", "evaluate"),
-    "Share": ("convert", "export", "map", "publish", "verify", "reproduce"),
-    "Simulate": ("mock-sim", "airsim-settings", "calibrate"),
-}
-_GROUP_OF: Final = {command: group for group, commands in _GROUPS.items() for command in commands}
 
 
 def _hush(asked: bool) -> None:
@@ -133,50 +48,44 @@ def _say_version(asked: bool) -> None:
 
 
 def build_app(command: str | None = None) -> typer.Typer:
-    """Return the command line with one command, or with all when none or an unknown one is asked for."""
+    """Return the command line with one command, or with all when none is asked for."""
     app = _empty_app()
-    for register in dict.fromkeys(_registers(command)):  # one function may bring several commands
-        register(app)
-    for info in app.registered_commands:
-        info.epilog = epilog_of(info.name or get_command_name(getattr(info.callback, "__name__", "")))
+    for name in COMMANDS.names() if command is None else (command,):
+        chosen = COMMANDS.pick(name)
+        function: Callable[..., object] = Named(chosen.function).load()
+        settings = chosen.settings or None
+        app.command(name=name, help=chosen.help, epilog=chosen.epilog, context_settings=settings)(function)
     return app
 
 
 def build_overview() -> typer.Typer:
     """Return the command line with the name and the help of every command, and nothing behind them."""
     app = _empty_app()
-    grouped = [command for commands in _GROUPS.values() for command in commands]
-    for command in dict.fromkeys([*grouped, *COMMANDS.names()]):
-        text = _HELP.get(command, "Of an installed package.")
-        panel = _GROUP_OF.get(command, "Of installed packages")
-        app.command(name=command, help=text, short_help=_AFTER_CLAUSE.split(text)[0], rich_help_panel=panel)(_nothing)
+    grouped = sorted(COMMANDS.names(), key=lambda name: _group_order(_command_or_reason(name).group))
+    for name in grouped:
+        chosen = _command_or_reason(name)
+        short = _AFTER_CLAUSE.split(chosen.help)[0]
+        app.command(name=name, help=chosen.help, short_help=short, rich_help_panel=chosen.group)(_nothing)
     return app
 
 
-def _registers(command: str | None) -> Iterator[Register]:
-    if command in _HOME:
-        yield partial(_register, command)
-    elif command in COMMANDS.names():
-        yield COMMANDS.pick(command)
-    elif command in _APART:
-        raise InputError(f"uavsim {command} is not installed: {install_line(_APART[command])}")
-    else:
-        yield from (partial(_register, name) for name in _HOME)
-        yield from map(COMMANDS.pick, COMMANDS.names())
+def _command_or_reason(name: str) -> Command:
+    """Return a command; for one of a package that does not load, the reason as its help."""
+    try:
+        return COMMANDS.pick(name)
+    except InputError as error:
+        return Command("Not loadable", "", str(error))
 
 
-def _register(command: str, app: typer.Typer) -> None:
-    module, function = _HOME[command].split(":")
-    app.command(name=command, context_settings=_SETTINGS.get(command))(
-        getattr(importlib.import_module(f"uavsim.cli.{module}"), function)
-    )
+def _group_order(group: str) -> int:
+    return _GROUPS.index(group) if group in _GROUPS else len(_GROUPS)
 
 
 def _empty_app() -> typer.Typer:
     app = typer.Typer(
         name="uavsim",
-        help="YAML in, labelled multi-drone datasets out.",
-        epilog=epilog_of(""),
+        help=OVERVIEW.help,
+        epilog=OVERVIEW.epilog,
         no_args_is_help=True,
         context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=False,
@@ -272,8 +181,7 @@ def _prepared_and_run(stop: StopSignals) -> int:
 def _run(stop: StopSignals) -> int:
     try:
         command = _typed_command()
-        known = command in _HELP or command in COMMANDS.names()
-        app = build_app(command) if known else build_overview()
+        app = build_app(command) if command in COMMANDS.names() else build_overview()
         result = with_quiet(app)(sys.argv[1:] or ["--help"], standalone_mode=False)
     except typer.Exit as end:
         stop.raise_if_asked(end)

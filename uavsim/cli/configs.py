@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -16,14 +16,13 @@ from uavsim.cli.generate import RunOption, SimulatorOption, refuse_lists
 from uavsim.cli.overrides import takes_overrides
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
-from uavsim.environment import install_line, python_command
+from uavsim.environment import python_command
 from uavsim.errors import InputError
 from uavsim.files.results import ResultPath
 from uavsim.files.scratch import scratch_folder
 from uavsim.files.whole import write_whole
 from uavsim.records.ingredients import Ingredient, ingredients_of
 from uavsim.records.road_map import SITES
-from uavsim.registry import Registry
 from uavsim.run.request import Request
 from uavsim.terminal import Screen, count, line, write_out
 from uavsim.typing import JsonDict
@@ -37,8 +36,6 @@ _CITY_BYTES = 10_000_000  # whose map takes longer than a plan
 _SITE_FARTHEST_M = 150.0  # as corner cases are looked for
 _WIDE = 150  # columns where the output is no terminal
 _MOST_DRAWN = 12  # more scenes than this hide each other
-FORECASTS: Final[Registry[Callable[..., None]]] = Registry("forecasts", {}, expects=Callable)
-"""Of an installed package: ``(request, as_json=) -> None`` measures and prints what a run will take."""
 
 
 @takes_overrides
@@ -69,7 +66,7 @@ def plan(
     run: RunOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
-    """Show what would fly, as a table and as an image; or make a town's routes."""
+    """Run ``uavsim plan``."""
     if make_routes is not None:
         _make_routes(make_routes, rows=rows, columns=columns, force=force)
         return
@@ -87,9 +84,9 @@ def plan(
             simulators=tuple(simulator or ()),
             run=Library.of().run(run).model if run else None,
         )
-        if not FORECASTS.names():
-            raise InputError(f"--forecast needs the package uavsim-probing: {install_line('probing')}")
-        FORECASTS.pick("flown")(request, as_json=as_json)
+        from uavsim.probing.forecast import show_forecast
+
+        show_forecast(request, as_json=as_json)
         return
     from uavsim.plan import numbering, plan_scenes
 
@@ -174,24 +171,18 @@ def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road] | RoadMap, target: P
 
 
 def _roads(xodr: Path) -> Sequence[Road] | RoadMap:
-    """Read an OpenDRIVE file: its vector map where the package for maps is installed, of a city the outlines of its roads.
-
-    A map expansion is read as it is.
-    """
+    """Read an OpenDRIVE file as a vector map, of a city only the outlines of its roads; a map expansion is read as it is."""
+    from uavsim.maps.build import map_of_opendrive
+    from uavsim.maps.expansion import read_expansion
     from uavsim.plan.roadmap import read_roads
-    from uavsim.records.road_map import reader_of
 
-    written = reader_of("expansion") if xodr.suffix.lower() == ".json" else None
-    if written is not None:
+    if xodr.suffix.lower() == ".json":
         try:
-            return written(xodr.read_bytes(), name=xodr.name)
+            return read_expansion(xodr.read_bytes(), name=xodr.name)
         except OSError as error:
             raise InputError(f"{xodr}: cannot be read: {error.strerror}") from error
-    reader = reader_of("opendrive")
     outlines = read_roads(xodr)  # which refuses what is no OpenDRIVE
-    return (
-        outlines if reader is None or xodr.stat().st_size > _CITY_BYTES else reader(xodr.read_bytes(), name=xodr.stem)
-    )
+    return outlines if xodr.stat().st_size > _CITY_BYTES else map_of_opendrive(xodr.read_bytes(), name=xodr.stem)
 
 
 def _headless_roads(town: str) -> Sequence[Road] | RoadMap:
@@ -279,7 +270,7 @@ def check(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
-    """Check YAML files and what they refer to, without a simulator."""
+    """Run ``uavsim check``."""
     from uavsim.plan.check import check_paths
 
     findings = check_paths(paths)
@@ -300,7 +291,7 @@ def check(
 
 
 def schema(out: Annotated[Path, typer.Option(help="folder to write into; it is made when it is missing")]) -> None:
-    """Write the JSON Schemas of all YAML files, for editors."""
+    """Run ``uavsim schema``."""
     from uavsim.config.schema import schema_texts
 
     folder, texts = ResultPath.open(out), schema_texts()

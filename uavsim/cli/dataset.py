@@ -47,7 +47,7 @@ def annotate_again(
     range_m: Annotated[float | None, typer.Option(min=1.0, help="Boxes within this distance of a drone.")] = None,
     out: Annotated[Path | None, typer.Option(help="For a recording: the dataset to make.")] = None,
 ) -> None:
-    """Label again what was recorded, with no simulator; a dataset's tables are written anew in place."""
+    """Run ``uavsim annotate``."""
 
     def options(plan: ScenePlan) -> AnnotateOptions:
         chosen = options_of_plan(plan)
@@ -118,7 +118,7 @@ def convert_dialect(
     ] = "./data/uav3d/v1.0",
     dry_run: DryRun = False,
 ) -> None:
-    """Write a dataset in another dialect, both ways without loss; image files are hard-linked."""
+    """Run ``uavsim convert``."""
     check_result_beside(folder, out)
     options = Uav3dOptions(timestamp_unit=timestamp_unit, num_pts=num_pts) if dialect == "uav3d" else None
     if dialect == "uav3d" and infos:

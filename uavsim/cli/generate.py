@@ -62,7 +62,7 @@ def generate(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Fly a dataset; what was interrupted continues."""
+    """Run ``uavsim generate``."""
     refuse_lists(town or ())
     config = Library.of().run(run).model if run else RunConfig()
     name, place = dataset or config.dataset, out or config.out
@@ -105,7 +105,7 @@ def regenerate(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Fly scenes of a dataset anew, with the settings that it was made with."""
+    """Run ``uavsim regenerate``."""
     from uavsim.run.regenerate import request_of_folder
 
     config = Library.of().run(run).model if run else None
@@ -148,7 +148,7 @@ def _say_what_next(out: Screen, folder: str) -> None:
     command = own_command()
     out.print("next:")
     out.print(f"  {command} report {name} --out {page}")
-    there = all(map(importlib.util.find_spec, ("rerun", "uavsim_viewing")))
+    there = all(map(importlib.util.find_spec, ("rerun", "uavsim.viewing")))
     without = "" if there else f"   # needs the viewer: {install_line('viewer')}"
     out.print(f"  {command} view {name} --web{without}")
     out.print(f"  {own_command('python')} -c \"import uavsim; print(uavsim.open('{folder}').scene_names)\"")

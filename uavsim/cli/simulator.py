@@ -14,7 +14,7 @@ from uavsim.terminal import Screen
 
 
 def mock_sim(context: typer.Context) -> None:
-    """Serve CARLA's and AirSim's real protocols with no GPU."""
+    """Run ``uavsim mock-sim``."""
     # it is an island, so nothing of it is imported here
     os.execv(sys.executable, python_command("headless_simulator", *context.args))
 
@@ -25,7 +25,7 @@ def airsim_settings(
     town: Annotated[str | None, typer.Option(help="town, when the dataset has several")] = None,
     client: Annotated[Literal["airsim", "cosys"], typer.Option(help="whose server reads it")] = "airsim",
 ) -> None:
-    """Write AirSim's settings.json for a formation and rig."""
+    """Run ``uavsim airsim-settings``."""
     from uavsim.plan import plan_scenes
     from uavsim.simulate.airsim.settings import airsim_settings as settings_of
 

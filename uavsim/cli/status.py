@@ -33,7 +33,7 @@ def status(
         typer.Option("--bill", help="What it took so far: simulators, processors, bytes and failures, by machine."),
     ] = False,
 ) -> None:
-    """Show what is done, flying, quarantined and missing, and how long the rest takes. Changes nothing."""
+    """Run ``uavsim status``."""
     if watch and (as_json or bill):
         raise InputError(f"--watch and {'--json' if as_json else '--bill'}: give one of them")
     found = overview(folder)

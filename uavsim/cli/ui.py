@@ -11,7 +11,7 @@ from uavsim.terminal import Screen, line
 def ui(
     *, port: Annotated[int, typer.Option(min=1, max=65535, help="Of its pages; another one where it is taken.")] = 4200
 ) -> None:
-    """Serve Prefect's pages of your runs, past ones too, until Ctrl-C; while it is up, your runs show there."""
+    """Run ``uavsim ui``."""
     from uavsim.flows.account import account_server, home_folder
 
     screen = Screen()

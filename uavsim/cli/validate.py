@@ -35,7 +35,7 @@ def validate(
     devkit: Annotated[bool, typer.Option("--devkit", help="Ask the official nuScenes devkit as well.")] = False,
     images: Annotated[Path | None, typer.Option(help="With --devkit: keep its drawings here.")] = None,
 ) -> None:
-    """Check a dataset by what is on disk; exit code 4 when a check fails."""
+    """Run ``uavsim validate``."""
     console = Screen(quiet=report == _PRINTED)
     reports, outside = [], {}
     for name in [version] if version else versions_of(folder):

@@ -9,12 +9,12 @@ from pydantic_core import CoreSchema
 
 from uavsim.config.backends import Topology
 from uavsim.config.base import Metres3, Model, Name, Reference, Seconds, Text
-from uavsim.config.explain import INGREDIENT_KEYS, wrong_key
+from uavsim.config.explain import INGREDIENT_KEYS
 from uavsim.config.ingredients import IngredientBlocks, all_blocks
 from uavsim.config.routes import Altitude
 from uavsim.errors import InputError
 from uavsim.records.classes import Label
-from uavsim.records.ingredients import INGREDIENTS, every, lacking
+from uavsim.records.ingredients import INGREDIENTS, every
 from uavsim.records.label_columns import check_extra_columns
 
 __all__ = [
@@ -353,9 +353,6 @@ class DatasetConfig(Model):
         if not isinstance(value, dict):
             return value
         keys = all_blocks().model_fields_by_key()
-        for key in value:
-            if key not in keys and (line := lacking(str(key))) is not None:
-                raise wrong_key(key, line)
         own = {key: block for key, block in value.items() if key in keys}
         return {key: block for key, block in value.items() if key not in keys} | {INGREDIENT_KEYS: own}
 

@@ -26,7 +26,7 @@ from uavsim.config.run import RunConfig
 from uavsim.config.town import TownConfig
 from uavsim.config.weather import Weather
 from uavsim.errors import ConfigError, InputError, UnknownNameError
-from uavsim.records.ingredients import file_kinds, lacking
+from uavsim.records.ingredients import file_kinds
 from uavsim.registry import pick
 
 __all__ = ["PLANS", "Library", "kind_of", "kinds", "packaged_root"]
@@ -171,11 +171,9 @@ class Library:
         """Load a file of a kind that an ingredient brings, by name or path.
 
         Raises:
-            InputError: the ingredient's package is not installed.
+            UnknownNameError: no installed package brings this kind.
         """
-        if (model := kinds().get(kind)) is None:
-            raise InputError(f"{kind} {name} {lacking(kind)}")
-        return self._by_name(kind, name, model, named_in=named_in)
+        return self._by_name(kind, name, pick(kinds(), kind, what="kind of file"), named_in=named_in)
 
     def town(self, name: str) -> Loaded[TownConfig]:
         """Load a town by name or path."""

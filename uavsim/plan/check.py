@@ -20,7 +20,7 @@ from uavsim.plan.path import fly_route
 from uavsim.plan.scenes import plan_scenes
 from uavsim.plan.swarm import formation_offsets
 from uavsim.plan.weather import weather_track
-from uavsim.records.ingredients import file_kinds, lacking
+from uavsim.records.ingredients import file_kinds
 from uavsim.records.plan import SwarmTrajectory
 from uavsim.registry import nearest, pick
 
@@ -93,9 +93,6 @@ def _kind(path: Path) -> str:
     kind = match[1] if match else kind_of(path)
     if kind in kinds():
         return kind
-    word = match[1] if match else path.parent.name
-    if (line := lacking(word)) is not None:
-        raise ConfigError(f"{shown(path)}:1: {word} {line}")
     if match:
         guess = nearest(match[1], kinds())
         hint = f"did you mean {guess}.json?" if guess else f"known: {', '.join(kinds())}"

@@ -199,9 +199,8 @@ def _unpack_array(rest: dict[str, Any]) -> AnyArray:
 def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
     record = _RECORDS.get(str(kind)) or ingredients.record_named(str(kind)) or _params_called(str(kind))
     if record is None:
-        line = ingredients.lacking(str(kind).partition(".")[0])
         raise DatasetError(
-            f"{kind} {line}" if line else f"no record is called {kind!r}: written by another version of uavsim?"
+            f"no record is called {kind!r}: written by another version of uavsim, or by a package that is not installed"
         )
     known = _field_names(record)
     if foreign := sorted(rest.keys() - known):

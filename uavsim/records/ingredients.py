@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from uavsim.environment import install_line
-from uavsim.errors import DatasetError, InputError
+from uavsim.errors import DatasetError
 from uavsim.registry import Named, Registry
 
 Part: TypeAlias = Named[Any]
@@ -143,38 +142,32 @@ class Ingredient:
     rows: Part | None = None
 
 
-_BUILTIN: Final = ("traffic", "walkers", "parked", "town_maps")
+_BUILTIN: Final = (
+    "traffic",
+    "walkers",
+    "parked",
+    "town_maps",
+    "clocks",
+    "corner_cases",
+    "drone_bodies",
+    "flight_sensors",
+    "intruders",
+    "replay",
+    "roadside",
+    "skins",
+    "vehicles",
+)
 INGREDIENTS: Final[Registry[Ingredient]] = Registry(
     "ingredients",
     {name: Named(f"uavsim.ingredients.{name}:INGREDIENT") for name in _BUILTIN},
     expects=Ingredient,
 )
-_APART: Final = {
-    "corner_cases": ("scenarios", "corner_cases"),
-    "intruders": ("scenarios", "encounters"),
-    "vehicles": ("scenarios", "vehicles"),
-    "roadside": ("scenarios", "roadside"),
-    "drone_bodies": ("scenarios", "drone_bodies"),
-    "flight_sensors": ("scenarios", "flight_sensors"),
-    "clocks": ("scenarios", "clocks"),
-    "replay": ("replays", "replay"),
-    "skins": ("replays", "skin"),
-}
-"""Ingredients of our packages: the package, and the key in a dataset's YAML, or the kind of file, by which it is asked for."""
 
 
 def every() -> list[tuple[str, Ingredient]]:
     """Return every ingredient and its name, in the order in which actors are numbered and tables stand."""
     found = ((name, INGREDIENTS.pick(name)) for name in INGREDIENTS.names())
     return sorted(found, key=lambda one: (one[1].order, one[0]))
-
-
-def lacking(word: str) -> str | None:
-    """Return that an ingredient of ours, or a key or kind of file of one, needs a package that is not there; else None."""
-    for name, (package, key) in _APART.items():
-        if word in (name, key) and name not in INGREDIENTS.names():
-            return f"needs the package uavsim-{package}: {install_line(package)}"
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,16 +186,10 @@ def ingredients_of(records: Mapping[str, Any]) -> list[Used]:
         records: of ``ScenePlan.ingredients``.
 
     Raises:
-        InputError: the package of one is not installed.
+        UnknownNameError: one is of a package that is not installed.
     """
-    found = [Used(name, _installed(name), record) for name, record in records.items()]
+    found = [Used(name, INGREDIENTS.pick(name), record) for name, record in records.items()]
     return sorted(found, key=lambda used: (used.ingredient.order, used.name))
-
-
-def _installed(name: str) -> Ingredient:
-    if (line := lacking(name)) is not None:
-        raise InputError(f"{name} {line}")
-    return INGREDIENTS.pick(name)
 
 
 def has_props(records: Mapping[str, Any]) -> bool:

@@ -1,9 +1,8 @@
 """A town's vector map as other rooms and users see it; an installed package reads it (entry points ``uavsim.road_maps``)."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, Protocol
 
-from uavsim.registry import Registry
 from uavsim.typing import BoolArray, FloatArray
 
 BUILDINGS: Final = "building"
@@ -81,20 +80,3 @@ class RoadMap(Protocol):
 
     def border_distance_m(self, points_map_m: FloatArray) -> FloatArray:
         """Return (N,) distances to the nearest border of the drivable area, positive inside."""
-
-
-RoadMapReader: TypeAlias = Callable[..., RoadMap]
-"""``(data: bytes, *, name: str) -> RoadMap``."""
-
-ROAD_MAPS: Final[Registry[RoadMapReader]] = Registry("road_maps", {}, what="map", expects=Callable)
-"""Readers by what they read: ``expansion``, nuScenes' map expansion; ``opendrive``, an OpenDRIVE text."""
-
-MAP_FILES: Final[Registry[Callable[[TownSource, str, Sequence[str]], dict[str, bytes]]]] = Registry(
-    "map_files", {}, what="maker of maps", expects=Callable
-)
-"""Makers of a dataset's files of a town, by what they make them of: ``(source, town, forms) -> {path: bytes}``."""
-
-
-def reader_of(form: str) -> RoadMapReader | None:
-    """Return the reader of a form of maps; None where no installed package reads it."""
-    return ROAD_MAPS.pick(form) if form in ROAD_MAPS.names() else None

@@ -4,10 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from uavsim.environment import install_line
-from uavsim.errors import InputError
 from uavsim.records.plan import ScenePlan
-from uavsim.registry import Registry
+from uavsim.registry import Named, Registry
 from uavsim.run.request import ReplayRequest, Request
 from uavsim.typing import JsonDict
 
@@ -27,15 +25,11 @@ class Replays:
     source: Callable[[ReplayRequest], str]
 
 
-REPLAYS: Final[Registry[Replays]] = Registry("replays", {}, expects=Replays)
+REPLAYS: Final[Registry[Replays]] = Registry(
+    "replays", {"recorded": Named("uavsim.replays.requests:RECORDED")}, expects=Replays
+)
 
 
 def replays() -> Replays:
-    """Return what shows recorded scenes again.
-
-    Raises:
-        InputError: its package is not installed.
-    """
-    if not REPLAYS.names():
-        raise InputError(f"a replay needs the package uavsim-replays: {install_line('replays')}")
+    """Return what shows recorded scenes again."""
     return REPLAYS.pick("recorded")

@@ -6,15 +6,31 @@ docs/validation-checks.md lists all codes; ``tests/validate/test_checks.py`` hol
 
 from typing import Final
 
-from uavsim.environment import install_line
 from uavsim.registry import Registry
-from uavsim.validate import coverage, events, files, maps, motion, pixels, points, referential, shapes, temporal, visual
-from uavsim.validate.dataset import DataSet
+from uavsim.validate import (
+    cases,
+    clocks,
+    coverage,
+    encounters,
+    events,
+    files,
+    maps,
+    motion,
+    pixels,
+    points,
+    referential,
+    shapes,
+    streams,
+    temporal,
+    visual,
+)
 from uavsim.validate.rules import Check, of, of_tables
 from uavsim.validate.shutter import shutters_kept
 
-__all__ = ["checks", "codes", "unchecked"]
+__all__ = ["checks", "codes"]
 
+_STREAMS, _CLOCKS = ("stream",), ("clock",)
+_ENCOUNTERS, _CASES = ("encounter", "intruder_view"), ("corner_case", "object_tag")
 CHECKS: Final[tuple[Check, ...]] = (
     of_tables("referential.schema", referential.schema_kept, "schema.table", "schema.field"),
     of_tables("referential.tokens", referential.tokens_unique, "referential.token"),
@@ -80,12 +96,28 @@ CHECKS: Final[tuple[Check, ...]] = (
     of("pixels.no_box", pixels.masks_without_box, "pixels.no_box", needs="masks"),
     of("pixels.unlabelled", pixels.road_users_are_labelled, "pixels.unlabelled", needs="masks", only="strict"),
     of("pixels.tags", pixels.tags_fit_categories, "pixels.tag", needs="masks", only="strict"),
+    of(
+        "streams.readings",
+        streams.readings_in_order,
+        "streams.file",
+        "streams.readings",
+        "streams.place",
+        where=_STREAMS,
+    ),
+    of_tables("clocks.readings", clocks.readings_by_their_clock, "clock.reading", where=_CLOCKS),
+    of_tables("clocks.messages", clocks.messages_arrive_later, "clock.message", where=_CLOCKS),
+    of("encounters.range", encounters.ranges_are_distances, "encounter.range", where=_ENCOUNTERS),
+    of("encounters.cpa", encounters.nothing_nearer_than_cpa, "encounter.cpa", where=_ENCOUNTERS),
+    of("encounters.rows", encounters.what_is_seen_has_a_row, "encounter.missing", needs="images", where=_ENCOUNTERS),
+    of("encounters.boxes", encounters.boxes_are_the_masks, "encounter.box", needs="images", where=_ENCOUNTERS),
+    of("encounters.horizon", encounters.horizon_is_the_pixels, "encounter.horizon", needs="images", where=_ENCOUNTERS),
+    of_tables("cases.scenes", cases.scenes_have_cases, "cases.none", where=_CASES),
+    of_tables("cases.tags", cases.everything_tagged, "cases.tag", where=_CASES),
+    of("cases.seen", cases.cases_large_enough, "cases.small", needs="masks", where=_CASES),
 )
 """In the order in which a report reports them."""
 FURTHER: Final[Registry[tuple[Check, ...]]] = Registry("checks", {}, what="set of checks", expects=tuple)
 """Those of installed packages, each of which checks the tables that it brings."""
-_APART: Final = dict.fromkeys(("clock", "corner_case", "encounter", "object_tag", "stream"), "scenarios")
-"""Table -> the extra of uavsim whose package checks it."""
 
 
 def checks() -> tuple[Check, ...]:
@@ -96,10 +128,3 @@ def checks() -> tuple[Check, ...]:
 def codes() -> tuple[str, ...]:
     """Return every code that a finding can have."""
     return tuple(dict.fromkeys(code for check in checks() for code in check.codes))
-
-
-def unchecked(data: DataSet) -> dict[str, str]:
-    """Return the tables of a dataset whose checks are of a package that is not installed, and which that is."""
-    looked_at = {table for check in checks() for table in check.tables}
-    missing = {table: extra for table, extra in _APART.items() if table in data.tables and table not in looked_at}
-    return {table: f"needs the package uavsim-{extra}: {install_line(extra)}" for table, extra in missing.items()}

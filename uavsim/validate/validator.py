@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from uavsim.validate import coverage
-from uavsim.validate.checks import checks, unchecked
+from uavsim.validate.checks import checks
 from uavsim.validate.dataset import open_dataset, versions_of
 from uavsim.validate.evidence import Evidence, gather, ready_to_look
 from uavsim.validate.findings import Finding, Report, collect
@@ -56,7 +56,6 @@ def validate_version(
 
 def findings_of(evidence: Evidence, skipped: dict[str, str]) -> Iterator[Finding]:
     """Yield all that the checks find, however much; what cannot be checked goes to ``skipped``: name and reason."""
-    skipped |= unchecked(evidence.data)
     for check in checks():
         if not check.applies(evidence.data):
             continue

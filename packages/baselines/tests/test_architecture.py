@@ -10,9 +10,9 @@ PUBLIC = {
     "uavsim",
     "uavsim_benchmarks.evaluate.metrics",
     "uavsim_benchmarks.evaluate.outcome",
-    "uavsim_occupancy.classes",
-    "uavsim_occupancy.files",
-    "uavsim_occupancy.scores",
+    "uavsim.occupancy.classes",
+    "uavsim.occupancy.files",
+    "uavsim_benchmarks.evaluate.occupancy",
 }  # what docs/evaluation.md and docs/api-occupancy.md name stands there
 
 

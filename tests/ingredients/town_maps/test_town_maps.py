@@ -11,10 +11,11 @@ import pytest
 from tools.common.plans import scene_plan
 from uavsim.capture.recording_reader import BUILDINGS_NAME, ROADS_NAME
 from uavsim.errors import ConfigError, DatasetError, StorageError
+from uavsim.ingredients.town_maps import plan
 from uavsim.ingredients.town_maps.records import MapsPlan
 from uavsim.plan import plan_scenes
 from uavsim.records.recording import Recording
-from uavsim.records.road_map import MAP_FILES, TownSource
+from uavsim.records.road_map import TownSource
 from uavsim.run.town_files import keep_town_files
 from uavsim.store.local import LocalOutput
 
@@ -46,12 +47,6 @@ def test_what_is_no_map_is_refused(tmp_path: Path, words: str, said: str) -> Non
         plans(tmp_path, words)
 
 
-def test_without_the_package_the_line_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(MAP_FILES, "names", list)
-    with pytest.raises(ConfigError, match=r"own\.yaml.*maps need the package uavsim-maps"):
-        plans(tmp_path, "maps: [expansion]\n")
-
-
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Return the roads of which maps were made, by a maker that writes them down."""
@@ -62,7 +57,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
         words = [*forms, *(f" {house.name} {house.top_map_m}" for house in source.buildings)]
         return {f"maps/expansion/{town}.json": source.opendrive + "".join(words).encode()}
 
-    monkeypatch.setattr(MAP_FILES, "pick", {"opendrive": maker}.__getitem__)
+    monkeypatch.setattr(plan, "files_of_town", maker)
     return found
 
 

@@ -14,12 +14,12 @@ from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.vehicles.records import VehiclesPlan
 from uavsim.records.recording import ActorInfo, AgentState
 from uavsim.records.sensors import Agent, CameraParams, LidarParams, SensorSpec
 from uavsim.simulate.carla.sensors import CarlaSensors
 from uavsim.simulate.ports import SceneTraffic, SensorPose, TickState
 from uavsim.simulate.swarm import PlannedSwarm
-from uavsim_scenarios.vehicles.records import VehiclesPlan
 
 BEAMS = LidarParams(2, 100.0, 8000, 20.0, -10.0, -90.0)
 LIDAR = SensorSpec("", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), BEAMS, ("lidar",))

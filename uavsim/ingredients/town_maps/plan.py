@@ -1,20 +1,14 @@
-"""The same maps for each scene of a dataset; an installed package makes them of the town's roads."""
+"""The same maps for each scene of a dataset, made from the town's roads."""
 
-from uavsim.environment import install_line
 from uavsim.ingredients.town_maps.records import MapsPlan
+from uavsim.maps.files import files_of_town
 from uavsim.plan.ingredients import ScenePlanner, TownPlan
-from uavsim.records.road_map import MAP_FILES, TownSource
+from uavsim.records.road_map import TownSource
 from uavsim.typing import JsonDict
 
 
 def planner(town: TownPlan) -> ScenePlanner:
-    """Return the same for each scene.
-
-    Raises:
-        ConfigError: no installed package makes maps.
-    """
-    if "opendrive" not in MAP_FILES.names():
-        raise town.dataset.error(("maps",), f"maps need the package uavsim-maps: {install_line('maps')}")
+    """Return the same for each scene."""
     forms = tuple(form for form in dict.fromkeys(town.block) if form != "buildings")
     planned = MapsPlan(forms, buildings="buildings" in town.block)
     return lambda _: planned
@@ -36,4 +30,4 @@ def town_files(source: TownSource, town: str, record: MapsPlan) -> dict[str, byt
     Raises:
         InputError: its OpenDRIVE text is none, or has no lane that vehicles drive on.
     """
-    return MAP_FILES.pick("opendrive")(source, town, record.forms)
+    return files_of_town(source, town, record.forms)

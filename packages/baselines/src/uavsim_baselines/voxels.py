@@ -17,6 +17,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from uavsim.occupancy.classes import FREE, UNKNOWN
+from uavsim.occupancy.files import read_voxels
 from uavsim_baselines.config import Config, SharingKind
 from uavsim_baselines.data.frames import Frame, read_frames
 from uavsim_baselines.data.items import BatchPlan, Images, Item, collate, drones_used, sights_of, views_of
@@ -25,9 +27,7 @@ from uavsim_baselines.detector.network import Detector, Views
 from uavsim_baselines.errors import BaselineError
 from uavsim_baselines.tables import interval_in_words, table_in_markdown
 from uavsim_baselines.training.train import device_of, learning_rate
-from uavsim_occupancy.classes import FREE, UNKNOWN
-from uavsim_occupancy.files import read_voxels
-from uavsim_occupancy.scores import confusion, iou_of_matter, mean_iou
+from uavsim_benchmarks.evaluate.occupancy import confusion, iou_of_matter, mean_iou
 
 __all__ = ["KINDS", "VoxelNet", "compare_voxels", "read_truth"]
 

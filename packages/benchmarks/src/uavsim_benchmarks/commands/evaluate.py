@@ -16,15 +16,10 @@ from uavsim_benchmarks.evaluate.metrics import evaluate as run_metric
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest, Outcome
 from uavsim_benchmarks.evaluate.page import html_page
 
-__all__ = ["register"]
+__all__ = ["evaluate"]
 
 _PRINTED = Path("-")
 _HELP = "; ".join(f"{name}: {METRICS.pick(name).help}" for name in METRICS.builtin) + "; or a package's own."
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to ``app``."""
-    app.command(name="evaluate")(evaluate)
 
 
 def evaluate(
@@ -44,7 +39,7 @@ def evaluate(
     page: Annotated[Path | None, typer.Option("--html", help="Write a page with curves here.")] = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print rows for a paper instead of tables.")] = False,
 ) -> None:
-    """Score a result; nothing is written when it is refused."""
+    """Run ``uavsim evaluate``."""
     request = EvaluationRequest(truth, results, mode, version, split, _options(option or []))
     outcome = run_metric(benchmark, request)
     files = {}

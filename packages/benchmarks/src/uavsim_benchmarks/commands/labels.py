@@ -18,7 +18,7 @@ from uavsim.records.channels import agent_name
 from uavsim.terminal import Screen, write_out
 from uavsim.typing import JsonDict
 
-__all__ = ["register"]
+__all__ = ["collaboration", "events", "questions"]
 
 Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
 Out = Annotated[Path, typer.Option(help="Folder for the result, outside of the dataset.")]
@@ -27,13 +27,6 @@ Thresholds = Annotated[str | None, typer.Option(help="Other thresholds: a name o
 Workers = Annotated[int | None, typer.Option(min=1, max=256, help="Processes; default: one a core.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module to ``app``."""
-    app.command(name="events")(events)
-    app.command(name="collaboration")(collaboration)
-    app.command(name="questions")(questions)
 
 
 def events(
@@ -50,7 +43,7 @@ def events(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Label images and samples by rule: quality, degradations, what hinders objects, when to ask whom for what, and why."""
+    """Run ``uavsim events``."""
     from uavsim_benchmarks.labels.run import write_events
     from uavsim_benchmarks.labels.twin_tables import read_twins
 
@@ -73,7 +66,7 @@ def collaboration(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Say what each drone is worth for each object, exactly, over all subsets of the swarm; and who helps whom."""
+    """Run ``uavsim collaboration``."""
     from uavsim_benchmarks.labels.values import write_values
 
     request = _Request(folder, out, version, thresholds, dry_run=dry_run, as_json=as_json)
@@ -93,7 +86,7 @@ def questions(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Write questions with four options in AirCopBench's files, with no language model, and a report of their quality."""
+    """Run ``uavsim questions``."""
     from uavsim_benchmarks.questions.run import write_questions
 
     request = _Request(folder, out, version, thresholds, dry_run=dry_run, as_json=as_json)

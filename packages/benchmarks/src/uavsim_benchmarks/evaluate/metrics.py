@@ -69,6 +69,11 @@ METRICS: Final = Registry(
         "swarm": Metric(
             _later("swarm.run", "evaluate_swarm"), _SWARM, "recall and AP by drones that see a box, with intervals"
         ),
+        "occupancy": Metric(
+            _later("occupancy", "evaluate_occupancy"),
+            ("mask", "eye"),
+            "mIoU and IoU of voxels, as Occ3D's challenge counts; RayIoU, UniOcc's IoU",
+        ),
         "devkit": Metric(
             _later("nuscenes.devkit", "evaluate_with_devkit"),
             (),

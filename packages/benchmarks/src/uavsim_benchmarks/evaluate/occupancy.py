@@ -1,0 +1,208 @@
+"""Scores of predicted voxels: ``uavsim evaluate occupancy``.
+
+Source: ``Metric_mIoU`` of CVPR 2023's occupancy challenge: one confusion matrix over all samples, the mean of IoU over the 17
+classes of matter, those that neither truth nor prediction has left out. ``rayiou`` is of ``rays``; ``uniocc_iou`` is that of
+UniOcc's ``ComputeIoU`` and ``ComputeIoUForCategory``, over whole grids, the mean over samples.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from uavsim.errors import DatasetError, InputError
+from uavsim.occupancy.classes import FREE, NAMES, UNKNOWN, uniocc_classes
+from uavsim.occupancy.files import read_voxels
+from uavsim.occupancy.npz import read_npz
+from uavsim.occupancy.rays import RayCounts
+from uavsim.registry import pick
+from uavsim.typing import AnyArray, FloatArray, IntArray, UInt8Array
+from uavsim_benchmarks.evaluate.outcome import EvaluationRequest, Outcome, Row, Table
+
+__all__ = ["confusion", "evaluate_occupancy", "iou_of_classes", "iou_of_matter", "mean_iou"]
+
+_CLASSES: Final = FREE + 1
+_UNIOCC_FREE: Final = 10
+_MASKS: Final = ("camera", "lidar", "none")
+_EDGES: Final = {"distance_m": (0, 20, 40, 60, 80, 1000), "height_m": (-100, 0, 2, 5, 10, 20, 1000)}
+
+
+def confusion(predicted: UInt8Array, truth: UInt8Array) -> IntArray:
+    """Return (18, 18) counts of voxels by true and predicted class, of (N,) each; truth that is none counts nowhere.
+
+    Raises:
+        InputError: a prediction is no class.
+    """
+    known = truth < _CLASSES
+    if (predicted[known] >= _CLASSES).any():
+        raise InputError(f"a prediction has class {predicted[known].max()}; classes are 0 to {FREE}")
+    pairs = truth[known].astype(np.int64) * _CLASSES + predicted[known]
+    return np.bincount(pairs, minlength=_CLASSES**2).reshape(_CLASSES, _CLASSES)
+
+
+def iou_of_classes(counts: IntArray) -> FloatArray:
+    """Return (18,) IoU by class of (18, 18) counts; NaN for classes that neither truth nor prediction has."""
+    both = np.diag(counts)
+    either = counts.sum(axis=0) + counts.sum(axis=1) - both
+    return np.asarray(np.where(either > 0, both / np.maximum(either, 1), np.nan))
+
+
+def mean_iou(counts: IntArray, *, corrected: bool = False) -> float:
+    """Return the mean IoU of the 17 classes of matter, of (18, 18) counts; NaN without any.
+
+    Args:
+        counts: by true and predicted class.
+        corrected: leave out classes that the truth has not: the reference gives them 0 where one voxel is predicted so.
+    """
+    iou = iou_of_classes(counts)[:FREE]
+    if corrected:
+        iou = np.where(counts[:FREE].sum(axis=1) > 0, iou, np.nan)
+    return float(np.nanmean(iou)) if not np.isnan(iou).all() else float("nan")
+
+
+def iou_of_matter(counts: IntArray) -> float:
+    """Return the IoU of what is occupied, of any class, of (18, 18) counts; NaN where nothing is."""
+    both = counts[:FREE, :FREE].sum()
+    either = counts.sum() - counts[FREE, FREE]
+    return float(both / either) if either else float("nan")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sample:
+    """One sample's truth: (X, Y, Z) arrays, and how far and how high voxels are."""
+
+    semantics: UInt8Array
+    mask: AnyArray
+    seers: UInt8Array
+    distance_m: FloatArray
+    height_m: FloatArray
+    eyes: list[AnyArray]
+    voxel_m: float
+
+
+def evaluate_occupancy(request: EvaluationRequest) -> Outcome:
+    """Score voxels: truth is a folder that ``uavsim occupancy`` wrote, as Parquet or Occ3D's files.
+
+    Results: a folder with ``<sample token>.npz`` (key ``semantics``) or files named as the truth's. Option ``mask`` is camera,
+    lidar (Occ3D's files only) or none: voxels that count; what is unknown never does. Option ``eye`` is where RayIoU's rays
+    begin in Occ3D's files, ``x,y,z`` in metres (nuScenes' lidar); Parquet knows where its agents are.
+
+    Raises:
+        InputError: a sample has no prediction, or one of another size.
+        DatasetError: no truth.
+    """
+    mask = request.options.get("mask", "camera")
+    pick(dict.fromkeys(_MASKS), mask, what="mask")
+    eye_m = _place(request.options.get("eye", "0.9858,0,1.8402"))
+    found = sorted([*request.truth.rglob("*.parquet"), *request.truth.rglob("labels.npz")])
+    if not found:
+        raise DatasetError(f"{request.truth}: holds no voxels; uavsim occupancy writes them")
+    whole = np.zeros((_CLASSES, _CLASSES), dtype=np.int64)
+    parts: dict[tuple[str, str], IntArray] = {}
+    rays, shares = RayCounts(), list[FloatArray]()
+    for path in found:
+        truth = _truth(path, mask, eye_m)
+        predicted = _prediction(request.results, request.truth, path, truth.semantics.shape)
+        rays.add(predicted, truth.semantics, truth.eyes, truth.voxel_m)
+        shares.append(_uniocc_iou(predicted, truth.semantics))
+        whole += confusion(predicted[truth.mask], truth.semantics[truth.mask])
+        for group, name, chosen in _groups(truth):
+            own = parts.setdefault((group, name), np.zeros_like(whole))
+            own += confusion(predicted[chosen], truth.semantics[chosen])
+    corrected = request.mode == "corrected"
+    iou = iou_of_classes(whole)[:FREE]
+    of_rays, uniocc = rays.scores(), np.mean(shares, axis=0)
+    scores: dict[str, Any] = {
+        "miou": mean_iou(whole, corrected=corrected), "iou": iou_of_matter(whole),
+        "iou_of_class": {name: float(value) for name, value in zip(NAMES, iou, strict=False)}, "samples": len(found),
+        "rayiou": of_rays.pop("mean"), "rayiou_of": of_rays,
+        "uniocc_iou": float(uniocc[0]), "uniocc_iou_of_category": dict(enumerate(uniocc[1:].tolist())),
+    }  # fmt: skip
+    rows: list[Row] = [
+        (name, int(whole[n].sum()), float(iou[n])) for n, name in enumerate(NAMES[:FREE]) if not np.isnan(iou[n])
+    ]
+    of_part = [(group, name, counts) for (group, name), counts in parts.items() if counts.sum()]
+    for group, name, counts in of_part:
+        of_one = {"miou": mean_iou(counts, corrected=corrected), "iou": iou_of_matter(counts)}
+        scores.setdefault(f"by_{group}", {})[name] = of_one
+    split: tuple[Row, ...] = tuple(
+        (f"{group} {name}", int(counts.sum()), mean_iou(counts, corrected=corrected), iou_of_matter(counts))
+        for group, name, counts in of_part
+    )
+    tables = (
+        Table("IoU by class", ("", "voxels", "IoU"), tuple(rows)),
+        Table("parts", ("", "voxels", "mIoU", "IoU"), split),
+    )
+    return Outcome("occupancy", request.mode, scores, ("miou", "iou", "rayiou", "uniocc_iou"), tables)
+
+
+def _uniocc_iou(predicted: UInt8Array, truth: UInt8Array) -> FloatArray:
+    """Return (11,) the IoU of matter and of each of UniOcc's classes in a whole grid; 1 of what is in neither."""
+    pairs = uniocc_classes(truth).ravel().astype(np.int64) * (_UNIOCC_FREE + 1) + uniocc_classes(predicted).ravel()
+    counts = np.bincount(pairs, minlength=(_UNIOCC_FREE + 1) ** 2).reshape(_UNIOCC_FREE + 1, -1)
+    both, free = np.diag(counts), counts[_UNIOCC_FREE, _UNIOCC_FREE]
+    either = counts.sum(axis=0) + counts.sum(axis=1) - both
+    matter = counts[:_UNIOCC_FREE, :_UNIOCC_FREE].sum()
+    both, either = np.append(matter, both[:-1]), np.append(counts.sum() - free, either[:-1])
+    return np.asarray(np.where(either > 0, both / np.maximum(either, 1), 1.0))
+
+
+def _place(text: str) -> FloatArray:
+    try:
+        place = np.array([float(number) for number in text.split(",")])
+    except ValueError as error:
+        raise InputError(f"--option eye={text}: {error}") from error
+    if place.shape != (3,) or not np.isfinite(place).all():
+        raise InputError(f"--option eye={text}: a place has three numbers, as 0,0,60")
+    return place
+
+
+def _groups(truth: _Sample) -> Iterator[tuple[str, str, AnyArray]]:
+    """Yield the parts of a sample: kind, name, (X, Y, Z) whether a voxel is in it."""
+    for kind, values in (("distance_m", truth.distance_m), ("height_m", truth.height_m)):
+        edges = _EDGES[kind]
+        for low, high in pairwise(edges):
+            yield kind, f"{low}..{high}", truth.mask & (values >= low) & (values < high)
+    for count in range(1, int(truth.seers.max(initial=0)) + 1):
+        yield "agents_that_see", str(count), truth.mask & (truth.seers == count)
+
+
+def _truth(path: Path, mask: str, eye_m: AnyArray) -> _Sample:
+    if path.suffix == ".parquet":
+        if mask == "lidar":
+            raise InputError("--option mask=lidar: only Occ3D's files have that mask")
+        arrays, about = read_voxels(path)
+        bits = np.arange(len(about["seers"]), dtype=arrays["seen"].dtype)
+        seers = np.asarray(np.sum([arrays["seen"] >> bit & 1 for bit in bits], axis=0), dtype=np.uint8)
+        semantics, low_m, voxel_m = arrays["semantics"], about["grid"]["low_m"], about["grid"]["voxel_m"]
+        eyes_m = about.get("eyes_m", [])  # files of before have none
+    else:
+        semantics, seers = read_npz(path, ["semantics", "mask_lidar" if mask == "lidar" else "mask_camera"]).values()
+        low_m, voxel_m = (-40.0, -40.0, -1.0), 0.4
+        eyes_m = [eye_m]
+    axes = [(np.arange(n) + 0.5) * voxel_m + low for n, low in zip(semantics.shape, low_m, strict=True)]
+    away = np.broadcast_to(np.hypot(axes[0][:, None, None], axes[1][None, :, None]), semantics.shape)
+    height = np.broadcast_to(axes[2][None, None, :], semantics.shape)
+    chosen = (seers > 0) if mask != "none" else np.ones(semantics.shape, dtype=np.bool_)
+    eyes = [(np.array(eye) - low_m) / voxel_m for eye in eyes_m]
+    return _Sample(semantics, chosen & (semantics != UNKNOWN), seers, away, height, eyes, voxel_m)
+
+
+def _prediction(results: Path, truth: Path, path: Path, size: tuple[int, ...]) -> UInt8Array:
+    token = path.stem if path.suffix == ".parquet" else path.parent.name
+    places = [results / f"{token}.npz", results / path.relative_to(truth)]
+    place = next((each for each in places if each.exists()), None)
+    if place is None:
+        raise InputError(f"{results}: no prediction of sample {token}: neither {places[0].name} nor {places[1]}")
+    try:
+        found = (read_voxels(place)[0] if place.suffix == ".parquet" else read_npz(place, ["semantics"]))["semantics"]
+    except DatasetError as error:
+        raise InputError(str(error)) from error
+    except KeyError as error:
+        raise InputError(f"{place}: holds no semantics") from error
+    if found.shape != size or found.dtype.kind not in "iu":
+        raise InputError(f"{place}: semantics are {found.dtype} {found.shape}, not whole numbers {size}")
+    return np.where(found == UNKNOWN, FREE, found).astype(np.uint8)

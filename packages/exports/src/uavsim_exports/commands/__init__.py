@@ -1,1 +1,0 @@
-"""Commands of ``uavsim`` that hand a dataset on, and take clips back."""

@@ -1,3 +1,0 @@
-from tests.conftest import _own_home
-
-__all__ = ["_own_home"]

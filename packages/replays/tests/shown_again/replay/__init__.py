@@ -1,1 +1,0 @@
-"""Tests of `uavsim_replays.replay`."""

@@ -1,5 +1,0 @@
-"""``uavsim report``: one self-contained page about a dataset, for whoever decides whether to use it."""
-
-from uavsim_viewing.report.write import ReportRequest, write_report
-
-__all__ = ["ReportRequest", "write_report"]

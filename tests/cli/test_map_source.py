@@ -1,0 +1,21 @@
+"""Where roads come from: a wrong name is bad input, whichever of the three it was meant to be."""
+
+import pytest
+
+from uavsim.cli.map_source import network_of
+from uavsim.errors import InputError
+
+
+def test_a_headless_town_is_found_by_its_name() -> None:
+    network, name, _ = network_of("Town10HD")
+    assert (name, network.name) == ("Town10HD", "Town10HD")
+    assert network.roads
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [("Town99", "nearest is 'Town07'"), ("Town03.xodr", "No such file"), ("a/b", "no HOST:PORT of a CARLA server")],
+)
+def test_what_is_not_there_is_bad_input(target: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        network_of(target)

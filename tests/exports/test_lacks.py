@@ -1,0 +1,48 @@
+"""What a format will lack is said before it is written."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import uavsim
+from uavsim.errors import UavsimError
+from uavsim.exports.formats import EXPORTERS
+from uavsim.exports.formats.lacks import lacks
+from uavsim.exports.formats.request import ExportRequest
+
+
+def without(root: Path, out: Path, kind: str) -> uavsim.Dataset:
+    """Copy a dataset without the layers of a kind, and without lidars of drones."""
+    shutil.copytree(root, out)
+    for table, keep in {
+        "layer": lambda row: row["kind"] != kind,
+        "sample_data": lambda row: "/LIDAR_id_" not in row["filename"],
+    }.items():
+        path = out / f"v1.0-mini/{table}.json"
+        path.write_text(json.dumps([row for row in json.loads(path.read_text()) if keep(row)]))
+    return uavsim.open(out)
+
+
+def test_what_is_there_is_not_missed(strict: Path) -> None:
+    assert {lacks(uavsim.open(strict), kind) for kind in ("coco", "opv2v", "kitti")} == {None}
+
+
+def test_a_format_of_points_or_masks_says_that_there_are_none(strict: Path, tmp_path: Path) -> None:
+    bare = without(strict, tmp_path / "flat", "depth")
+    assert "every point cloud will be empty" in str(lacks(bare, "opv2v"))
+    assert "no point clouds" in str(lacks(bare, "griffin"))
+    assert "no point clouds" in str(lacks(bare, "v2xsim"))
+    assert "cameras alone" in str(lacks(bare, "mmdet3d"))
+    assert "boxes alone" in str(lacks(without(strict, tmp_path / "bare", "instance"), "coco"))
+
+
+@pytest.mark.parametrize("kind", ["airv2x", "griffin", "euroc", "aot", "openad"])
+def test_what_a_format_cannot_do_without_is_said_before_anything_is_written(
+    kind: str, strict: Path, tmp_path: Path
+) -> None:
+    without(strict, tmp_path / "flat", "depth")
+    with pytest.raises(UavsimError, match=r"has no|no IMU|no scene|no corner case"):
+        EXPORTERS.pick(kind)(ExportRequest(tmp_path / "flat", tmp_path / "out"))
+    assert not list((tmp_path / "out").rglob("*"))

@@ -1,0 +1,115 @@
+"""A made-up street with a bicycle on a car's roof and a cone beside it: tables, checks, and OpenAD's files of it."""
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.dataset_factory import table
+from tests.rare_dataset import make_rare
+from uavsim.dataset.convert import convert
+from uavsim.errors import InputError
+from uavsim.exports.formats import ExportRequest
+from uavsim.exports.formats.openad import SOURCES, export_openad
+from uavsim_benchmarks.evaluate.openad.files import read_openad_truth
+from uavsim_benchmarks.evaluate.openad.run import evaluate_openad
+from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
+
+
+@pytest.fixture(scope="module")
+def rare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_rare(tmp_path_factory.mktemp("rare") / "data")
+
+
+@pytest.fixture(scope="module")
+def exported(rare: Path) -> Path:
+    out = rare.parent / "openad"
+    export_openad(ExportRequest(rare, out))
+    return out
+
+
+def test_tables_say_which_instances_are_one_object_and_what_it_is_called(rare: Path) -> None:
+    (case,) = table(rare, "corner_case")
+    kinds = {row["token"]: row["uav_blueprint"] for row in table(rare, "instance")}
+    assert [kinds[token] for token in case["instance_tokens"]] == ["vehicle.audi.etron", "static.prop.mesh"]
+    assert (case["tag"], case["synonyms"], case["seen"]["nuscenes"]) == ("bicycle_on_car_roof", ["roof_bike"], False)
+    assert case["attributes"] == {"state": "parked"}
+    tags = {kinds[row["instance_token"]]: row["tag"] for row in table(rare, "object_tag")}
+    assert tags["static.prop.trafficcone01"] == "traffic_cone"
+    assert tags["vehicle.tesla.model3"] == "car"
+
+
+def test_props_have_nuscenes_categories_of_their_own_and_no_attribute(rare: Path) -> None:
+    names = {row["token"]: row["name"] for row in table(rare, "category")}
+    category = {row["uav_blueprint"]: names[row["category_token"]] for row in table(rare, "instance")}
+    assert category["static.prop.trafficcone01"] == "movable_object.trafficcone"
+    assert category["static.prop.mesh"] == "movable_object.debris"
+    assert category["vehicle.audi.etron"] == "vehicle.car"
+    boxes = [row for row in table(rare, "sample_annotation") if row["uav_blueprint"].startswith("static.")]
+    assert boxes
+    assert all(row["attribute_tokens"] == [] for row in boxes)
+
+
+def test_uav3d_has_no_place_for_what_is_no_car(rare: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="UAV3D's tools count every box as a car"):
+        convert(rare, tmp_path / "uav3d", dialect="uav3d")
+
+
+def test_openads_files_are_what_our_reader_reads(exported: Path) -> None:
+    first = SOURCES["av2"] + SOURCES["kitti"]  # the first number of nuScenes', whose domain the scene is in
+    info = json.loads((exported / "infos" / f"{first}.json").read_text("utf-8"))
+    assert info["dataset"] == "nuscenes"
+    truth = read_openad_truth(exported)
+    assert truth.source == ["nuscenes"]
+    assert sorted(set(truth.tags[0])) == ["bicycle_on_car_roof", "car", "traffic_cone"]
+    row = truth.tags[0].index("bicycle_on_car_roof")
+    assert truth.seen[0][row].tolist() == [0, 0, 0, 0, 0]
+    assert truth.seen[0][truth.tags[0].index("car")].tolist() == [0, 1, 1, 0, 0]
+    pickled = read_openad_truth(exported / "gt.pkl")
+    np.testing.assert_allclose(pickled.boxes[first], truth.boxes[0], rtol=1e-5, atol=1e-5)
+
+
+def test_the_merged_box_holds_the_car_and_the_bicycle(exported: Path) -> None:
+    (info,) = (json.loads(path.read_text("utf-8")) for path in (exported / "infos").glob("*.json"))
+    (rare_one,) = (thing for thing in info["uav_objects"] if thing["corner_case"])
+    assert len(rare_one["instance_ids"]) == 2
+    truth = read_openad_truth(exported)
+    height, width, length = truth.boxes[0][truth.tags[0].index("bicycle_on_car_roof")][4:7].tolist()
+    # the car's 4.856 x 2.032 m, and from the road to the top of a bicycle of 1.04 m on a roof at 1.65 m
+    np.testing.assert_allclose([height, width, length], [2.69, 2.032, 4.856], atol=1e-3)
+
+
+def test_points_of_a_box_in_space_lie_in_its_box_in_the_image(exported: Path) -> None:
+    (info,) = (json.loads(path.read_text("utf-8")) for path in (exported / "infos").glob("*.json"))
+    k, truth = info["camera_internal"], read_openad_truth(exported)
+    for row, thing in zip(truth.boxes[0], info["uav_objects"], strict=True):
+        x, y, z = row[7:10].tolist()
+        u, v = k["fx"] * x / z + k["cx"], k["fy"] * y / z + k["cy"]
+        x0, y0, x1, y1 = thing["amodal_box"]
+        assert x0 <= u <= x1
+        assert y0 <= v <= y1
+
+
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_the_truth_as_a_result_finds_everything(exported: Path, tmp_path: Path, dimensions: int) -> None:
+    with (exported / "gt.pkl").open("rb") as file:
+        scenes, tags, features = pickle.load(file)
+    own = slice(0, 4) if dimensions == 2 else slice(4, 11)
+    found = [[[*row[own], row[-1]] for row in scene] for scene in scenes]
+    trained = {name: name == "nuscenes" for name in SOURCES}
+    result = tmp_path / "result.pkl"
+    result.write_bytes(pickle.dumps([found, tags, features, trained]))
+    request = EvaluationRequest(
+        truth=exported / "gt.pkl", results=result, mode="official", options={"dimensions": str(dimensions)}
+    )
+    scores = evaluate_openad(request).scores
+    assert scores["ap"] == scores["ar"] == pytest.approx(1.0)
+    assert scores["objects"]["in_domain_unseen"] == 1
+    assert scores["ar_in_domain_unseen"] == 1.0
+
+
+def test_a_dataset_without_cases_is_reported_so(strict: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has no corner case"):
+        export_openad(ExportRequest(strict, tmp_path / "out"))

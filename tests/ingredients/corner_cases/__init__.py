@@ -1,0 +1,1 @@
+"""Tests of `uavsim.ingredients.corner_cases`."""

@@ -1,0 +1,134 @@
+"""Read a town's Lanelet2 file with Lanelet2's own loader, rules and routing graph, and compare it with the map.
+
+Compared are what the loader complains about, which lanes lead where in the routing graph and in the map, how far borders lie
+from the map's, and latitudes and longitudes with WGS 84's own formula.
+"""
+
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import lanelet2
+import numpy as np
+import shapely
+
+from uavsim.maps.build import build
+from uavsim.maps.lanelet2_file import osm_file
+from uavsim.maps.opendrive.read import read_network
+from uavsim.maps.vector_map import VectorMap
+
+__all__ = ["compare_lanelets"]
+
+_RULES = lanelet2.traffic_rules
+_AXIS_M, _ECCENTRICITY2 = 6_378_137.0, 6.694379990141e-3
+
+
+def compare_lanelets(data: bytes, name: str) -> dict[str, Any]:
+    """Write a town's file, load it, and return what differs and what there is."""
+    town = build(read_network(data, name=name), name)
+    begun = time.monotonic()
+    text = osm_file(town)
+    seconds = time.monotonic() - begun
+    projector = lanelet2.projection.LocalCartesianProjector(lanelet2.io.Origin(*town.origin_deg))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "town.osm"
+        path.write_bytes(text)
+        loaded, complaints = lanelet2.io.loadRobust(str(path), projector)
+    roads = {lanelet.id: lanelet for lanelet in loaded.laneletLayer if lanelet.attributes["subtype"] == "road"}
+    cars = _RULES.create(_RULES.Locations.Germany, _RULES.Participants.VehicleCar)
+    graph: Any = lanelet2.routing.RoutingGraph(loaded, cars)
+    ways = _ways(roads, graph)
+    asked = _asked(town)
+    return {
+        "seconds": round(seconds, 1),
+        "megabytes": round(len(text) / 1e6, 1),
+        "complaints": [str(one) for one in complaints],
+        "graph_complaints": [str(one) for one in graph.checkValidity()],
+        "ways": len(asked),
+        "missing": sorted(asked - ways),
+        "added": sorted(ways - asked),
+        "unsaid": sum("not said" in warning for warning in town.warnings),
+        "left_out": sum("left out" in warning and warning.startswith("lanelet2") for warning in town.warnings),
+        "lane_changes": sum(graph.left(one) is not None or graph.right(one) is not None for one in roads.values()),
+        "border_off_m": _border_off_m(town, roads),
+        "geo_off_m": _geo_off_m(text, loaded, town.origin_deg),
+        "limit_off_kmh": _limit_off_kmh(town, roads, cars),
+        "lanelets": dict(Counter(lanelet.attributes["subtype"] for lanelet in loaded.laneletLayer)),
+        "rules": dict(Counter(type(rule).__name__ for rule in loaded.regulatoryElementLayer)),
+        "lights_of_lanes": sum(bool(one.trafficLights()) for one in roads.values()),
+    }
+
+
+def _ways(roads: dict[int, Any], graph: Any) -> set[tuple[str, str]]:
+    """Return which lane follows which in a routing graph; parts of one lane are one."""
+    found = set()
+    for one in roads.values():
+        for after in graph.following(one):
+            pair = (one.attributes["uav_token"], roads[after.id].attributes["uav_token"])
+            found |= {pair} if pair[0] != pair[1] else set()
+    return found
+
+
+def _asked(town: VectorMap) -> set[tuple[str, str]]:
+    changes = {
+        token
+        for token, row in zip(town.layer("lane_connector").tokens, town.layer("lane_connector").fields, strict=True)
+        if row.get("uav_lane_change")
+    }
+    return {(a, b) for a, (_, after) in town.connectivity.items() for b in after if not {a, b} & changes}
+
+
+def _border_off_m(town: VectorMap, roads: dict[int, Any]) -> float:
+    """Return how far a border lies from that of the map, at any of their points; and in which order its parts run."""
+    parts: dict[str, list[Any]] = {}
+    for one in sorted(roads.values(), key=lambda lanelet: lanelet.id):
+        parts.setdefault(one.attributes["uav_token"], []).append(one)
+    worst = 0.0
+    for token, lanelets in parts.items():
+        for side, border in zip(("leftBound", "rightBound"), town.borders[token], strict=True):
+            lines = [[(p.x, p.y, p.z) for p in getattr(one, side)] for one in lanelets]
+            points = np.array([*lines[0], *(point for line in lines[1:] for point in line[1:])])
+            ours, theirs = shapely.linestrings(border.points_m[:, :2]), shapely.linestrings(points[:, :2])
+            ends = np.abs(points[[0, -1]] - border.points_m[[0, -1]]).max()
+            worst = max(worst, float(shapely.hausdorff_distance(ours, theirs)), float(ends))
+    return worst
+
+
+def _geo_off_m(text: bytes, loaded: Any, origin_deg: tuple[float, float]) -> float:
+    """Return how far the loaded points lie from where the file's latitudes and longitudes put them, by WGS 84's formula."""
+    nodes = {int(node.get("id", "0")): node for node in ElementTree.fromstring(text).iter("node")}
+    points = list(loaded.pointLayer)[::7]
+    own = [nodes[point.id] for point in points]
+    heights = [float(tag.get("v", "0")) for node in own for tag in node if tag.get("k") == "ele"]
+    lat, lon = (np.radians([float(node.get(key, "0")) for node in own]) for key in ("lat", "lon"))
+    lat0, lon0 = np.radians(origin_deg)
+    away = _earth_fixed_m(lat, lon, np.array(heights)) - _earth_fixed_m(lat0, lon0, 0.0)
+    east = np.array([-np.sin(lon0), np.cos(lon0), 0.0])
+    north = np.array([-np.sin(lat0) * np.cos(lon0), -np.sin(lat0) * np.sin(lon0), np.cos(lat0)])
+    axes = np.stack([east, north, np.cross(east, north)])
+    return float(np.abs(away @ axes.T - [(point.x, point.y, point.z) for point in points]).max())
+
+
+def _earth_fixed_m(lat: Any, lon: Any, height_m: Any) -> Any:
+    """Return (..., 3) places of WGS 84's ellipsoid in its own frame."""
+    normal = _AXIS_M / np.sqrt(1.0 - _ECCENTRICITY2 * np.sin(lat) ** 2)
+    flat = (normal + height_m) * np.cos(lat)
+    up = (normal * (1.0 - _ECCENTRICITY2) + height_m) * np.sin(lat)
+    return np.stack([flat * np.cos(lon), flat * np.sin(lon), up], axis=-1)
+
+
+def _limit_off_kmh(town: VectorMap, roads: dict[int, Any], cars: Any) -> float:
+    limits = {
+        token: row["uav_speed_limit_mps"] * 3.6
+        for name in ("lane", "lane_connector")
+        for token, row in zip(town.layer(name).tokens, town.layer(name).fields, strict=True)
+        if "uav_speed_limit_mps" in row
+    }
+    own = {one.id: limits.get(one.attributes["uav_token"]) for one in roads.values()}
+    return max(
+        (abs(cars.speedLimit(roads[key]).speedLimit - limit) for key, limit in own.items() if limit is not None),
+        default=0.0,
+    )

@@ -1,0 +1,106 @@
+"""Files that are wrong: a line each, with the road and s, and the rest as it is."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.maps.drawn import lane, network, road, section, text
+from uavsim.errors import InputError
+from uavsim.maps.build import build
+from uavsim.maps.expansion import expansion_json, read_expansion
+from uavsim.maps.opendrive.read import read_network, read_opendrive
+
+ARCS = "".join(
+    f'<geometry s="{10 * k}" x="0" y="0" hdg="{3 * k}" length="10"><arc curvature="0.3"/></geometry>'
+    for k in range(1, 30)
+)
+COIL = road("2", section(lane(-1)), length=300).replace("</planView>", f"{ARCS}</planView>")
+GOOD = road("1", section(lane(-1)))
+APART = '<geometry s="50" x="9" y="9" hdg="0" length="50"><line/></geometry></planView>'
+GAP = road("2", section(lane(-1))).replace("</planView>", APART)
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        (road("2", section(lane(-1)), x="nan"), "road 2, s 0.00: the road is left out: geometry: x is nan"),
+        (road("2", section(lane(-1)), length=-3), "the road is left out: a geometry is -3 m long"),
+        (road("2", section(lane(-1)), shape="<circle/>"), "a geometry is of no known kind"),
+        (road("2", section(lane(-1)), shape="<arc/>"), "arc has no curvature"),
+        (road("2"), "it has no lane section"),
+        (road("2", section(lane(-1, wide="wide"))), "road 2, s 0.00: lane -1 is left out: width: a is 'wide', no number"),
+        (road("2", section(lane(-1, wide=1e6))), "lane -1 is left out: its width is impossible"),
+        (road("2", section(lane(-1)), shape='<spiral curvStart="0" curvEnd="9"/>'), "a geometry turns round more often"),
+        (road("2", section(lane(-1)), shape='<arc curvature="3"/>'), "a geometry turns round more often"),
+        (COIL, "lane -1 is left out: it turns round more often"),
+        (road("1", section(lane(-1))), "road 1, s 0.00: a second road of this id is left out"),
+        (
+            road("2", section(lane(-1, inside='<speed sOffset="0" max="9" unit="knots"/>'))),
+            "road 2, s 0.00: a speed limit is left out: in knots",
+        ),
+        (road("2", section(lane(-1, inside='<speed sOffset="0" max="fast"/>'))), "limit is left out: speed: max is 'fast'"),
+        (
+            GAP,
+            "a gap of",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_left_out_and_named(broken, said):
+    town = build(network(GOOD, broken), "T")
+    assert len(town.layer("lane")) >= 1
+    assert any(said in warning for warning in town.warnings), town.warnings
+
+
+def test_a_junction_that_shrinks_to_a_point_is_left_out():
+    town = build(network(GOOD, road("2", section(lane(1), lane(-1)), x=300, shape="<paramPoly3/>", junction=5)), "T")
+    assert [row["is_intersection"] for row in town.layer("road_segment").fields] == [False]
+
+
+def test_roads_in_a_circle_end():
+    ring = "".join(
+        f'<{end} elementType="road" elementId="1" contactPoint="{at}"/>'
+        for end, at in (("predecessor", "end"), ("successor", "start"))
+    )
+    town = build(network(road("1", section(lane(-1, before=-1, after=-1)), link=ring)), "T")
+    ((token, (before, after)),) = town.connectivity.items()
+    assert before == after == [token]
+
+
+def test_links_to_nowhere_lead_nowhere():
+    lost = '<successor elementType="road" elementId="77" contactPoint="start"/>'
+    town = build(network(road("1", section(lane(-1, after=-9)), link=lost)), "T")
+    assert list(town.connectivity.values()) == [([], [])]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"not xml", "f.xodr: not OpenDRIVE"),
+        (b"<OpenDRIVE/>", "f.xodr: holds no road"),
+        (b"<!DOCTYPE a [<!ENTITY b 'c'>]><OpenDRIVE/>", "f.xodr: entities in XML are not read"),
+        (text(road("2", section(lane(-1)), x="inf")), "f.xodr: holds no road: road 2, s 0.00"),
+    ],
+)
+def test_what_is_no_map_is_refused(data, said):
+    with pytest.raises(InputError) as refused:
+        read_network(data, name="f.xodr")
+    assert str(refused.value).startswith(said)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        read_opendrive(tmp_path / "none.xodr")
+
+
+def test_every_kind_of_road_is_read():
+    town = build(read_network((Path(__file__).parent / "every_kind.xodr").read_bytes(), name="every.xodr"), "T")
+    assert [w for w in town.warnings if "lane -2 is ground and no lane" not in w] == []
+    assert all(len(town.layer(name)) for name in town.layers)
+
+
+@pytest.mark.parametrize("long_m", [1e-8, 1e-6, 1e-3])
+def test_a_lane_of_almost_no_length_is_written_and_read(long_m):
+    town = build(network(GOOD, road("2", section(lane(-1)), x=300, length=long_m)), "T")
+    again = read_expansion(expansion_json(town), name="T")
+    assert all(len(line) >= 2 for line in again.centre_lines_map_m().values())
+    assert len(again.paths) == len(town.paths) >= 1

@@ -1,0 +1,255 @@
+"""Files of voxels, read as their readers do."""
+
+import dataclasses
+import io
+import json
+import multiprocessing
+import pickle
+import shutil
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import uavsim
+from uavsim.access import Dataset
+from uavsim.access.further_labels import FURTHER_LABELS
+from uavsim.errors import DatasetError, InputError
+from uavsim.occupancy.classes import FREE, UNKNOWN
+from uavsim.occupancy.files import FORMATS, read_voxels, voxels_of
+from uavsim.occupancy.grids import GRIDS, grid_of_values
+from uavsim.occupancy.npz import read_npz
+from uavsim.occupancy.run import Labeller, grids_of, write_voxels
+from uavsim.typing import JsonDict
+from uavsim.viewing.view import ViewRequest, write_recording
+
+
+@pytest.fixture
+def write(street_set: Dataset, kept: Path):
+    def written(out: Path, name: str, **choices) -> list[str]:
+        how = FORMATS[name]
+        return [file for file, _ in write_voxels(street_set, out, how, GRIDS[how.grid], **{"kept": kept, **choices})]
+
+    return written
+
+
+def test_our_own_file_says_everything(write, street_set: Dataset, labeller: Labeller, tmp_path: Path) -> None:
+    names = write(tmp_path, "parquet")
+    scene = street_set.scene("scene_00")
+    assert names == [f"scene_00/swarm/{sample.token}.parquet" for sample in scene]
+    read, about = read_voxels(tmp_path / names[0])
+    label = labeller.label(scene, 0, "swarm").voxels
+    np.testing.assert_array_equal(read["semantics"], label.semantics)
+    np.testing.assert_array_equal(read["instance"], label.instance)
+    for bit, agent in enumerate(about["seers"]):
+        np.testing.assert_array_equal(read["seen"] >> bit & 1 != 0, label.seen_by(agent))
+    assert about["seers"] == ["0", "1", "2", "3", "4"]
+    moved = np.array(about["objects"][int(label.instance.max()) - 1]["forward"])
+    assert moved.shape == (4, 4)
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_bytes(b"PAR1 and more")
+    with pytest.raises(DatasetError, match=r"x\.parquet: no file of voxels"):
+        read_voxels(tmp_path / "x.parquet")
+
+
+def test_a_small_file_of_a_huge_grid_is_refused_before_it_is_made(tmp_path: Path) -> None:
+    about: JsonDict = {"types": {"semantics": "|u1"}, "grid": {"size": [4, 4, 4]}}
+    path = tmp_path / "x.parquet"
+    for size, layers, said in (
+        ([1 << 20] * 3, [b"1"], "more than 64,000,000 voxels"),
+        ([4, 4, 4], [b"1" * 16], "1 layers"),
+        ([4, 4, 4], [b"1" * (1 << 22)] * 4, "it holds"),
+        ([1000, 100, 10], [b"1" * 100_000] * 1000, "semantics holds .* or more where its grid has 1,000,000"),
+    ):
+        about["grid"]["size"] = size
+        table = pa.table({"semantics": layers}).replace_schema_metadata({"uavsim": json.dumps(about)})
+        pq.write_table(table, path, compression="zstd")
+        assert path.stat().st_size < 10_000
+        with pytest.raises(DatasetError, match=said):
+            read_voxels(path)
+
+
+def _read_each(path: Path, good: bytes) -> None:
+    for at in range(len(good)):
+        path.write_bytes(good[:at] + b"\0" + good[at + 1 :])
+        with suppress(DatasetError):
+            read_voxels(path)
+
+
+def test_no_damage_ends_the_process(tmp_path: Path) -> None:
+    """Pyarrow's own checks of a row group's columns end it."""
+    about: JsonDict = {"types": {"semantics": "|u1"}, "grid": {"size": [2, 2, 2]}}
+    table = pa.table({"semantics": [b"1" * 4] * 2}).replace_schema_metadata({"uavsim": json.dumps(about)})
+    data = io.BytesIO()
+    pq.write_table(table, data, use_dictionary=False, write_statistics=False)
+    reader = multiprocessing.get_context("spawn").Process(target=_read_each, args=(tmp_path / "x", data.getvalue()))
+    reader.start()
+    reader.join()
+    assert reader.exitcode == 0
+
+
+def test_a_small_npz_of_a_huge_array_is_refused_before_it_is_made(tmp_path: Path) -> None:
+    head = io.BytesIO()
+    np.lib.format.write_array_header_1_0(head, {"descr": "|u1", "fortran_order": False, "shape": (1 << 40,)})
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("semantics.npy", head.getvalue() + b"0123")
+    with pytest.raises(DatasetError, match="larger than"):
+        read_npz(tmp_path / "x.npz", ["semantics"])
+    with pytest.raises(DatasetError, match="no file of the arrays other"):
+        read_npz(tmp_path / "x.npz", ["other"])
+
+
+def test_occ3d(write, tmp_path: Path) -> None:
+    names = write(tmp_path, "occ3d", of=["0"])
+    assert names[0].startswith("0/gts/scene_00/")
+    with np.load(tmp_path / names[0]) as file:
+        semantics, camera, lidar = file["semantics"], file["mask_camera"], file["mask_lidar"]
+    assert (semantics.shape, semantics.dtype) == ((200, 200, 16), np.uint8)
+    assert semantics.max() == FREE
+    assert set(np.unique(camera)) == {0, 1} == set(np.unique(lidar))
+    below = semantics[:, :, 0]  # 1 m below the ground
+    assert (below == FREE).all()
+    assert not camera[:, :, 0].any()
+
+
+def test_uniocc_flows_into_the_next_sample(write, tmp_path: Path) -> None:
+    names = write(tmp_path, "uniocc", of=["1"])
+    infos = pickle.loads((tmp_path / "scene_infos.pkl").read_bytes())
+    assert infos == [{"scene_name": "scene_00_1", "occ_in_scene_paths": names[:2]}]
+    frames = [np.load(tmp_path / name, allow_pickle=True) for name in names[:2]]
+    first, second = frames
+    flow, label = first["occ_flow_forward"], first["occ_label"]
+    occupied = np.argwhere(label != 10)
+    there = np.floor(occupied + 0.5 + flow[label != 10]).astype(int)
+    inside = ((there >= 0) & (there < label.shape)).all(axis=1)
+    met = second["occ_label"][tuple(there[inside].T)] != 10
+    assert met.mean() > 0.9  # a voxel's middle may leave a surface that is one voxel thick
+    assert not second["occ_flow_forward"].any()
+    assert not first["occ_flow_backward"].any()
+    for one in first["annotations"]:
+        world = first["ego_to_world_transformation"] @ one["agent_to_ego"]
+        np.testing.assert_allclose(world, one["agent_to_world"], atol=1e-9)
+
+
+def test_occufly(street_set: Dataset, labeller: Labeller) -> None:
+    own = dataclasses.replace(labeller, shape=GRIDS["occufly"])
+    label = own.label(street_set.scene("scene_00"), 1, "CAMERA_BOTTOM_id_0")
+    files = FORMATS["occufly"].files(label)
+    root = "OccuFly_Dataset/scene_00_CAMERA_BOTTOM_id_0/25"  # metres above the plane
+    semantics = np.frombuffer(files[f"{root}/ground_truth/000001/000001.label"], np.uint8).reshape(192, 128, 128)
+    bits = {
+        name: np.unpackbits(np.frombuffer(files[f"{root}/ground_truth/000001/000001.{name}"], np.uint8)).reshape(
+            semantics.shape
+        )
+        for name in ("invalid", "occluded", "surface")
+    }
+    matter = (semantics > 0) & (semantics < 255)
+    assert bits["invalid"][semantics == 255].all()
+    assert not (bits["invalid"] & bits["occluded"]).any()
+    assert not bits["surface"][~matter].any()
+    assert bits["surface"][matter].mean() > 0.9  # what cameras see is thin
+    assert semantics[96, 64, 50] in {1, 2, 3, 6, 13}  # 25 m ahead, straight below the camera
+    image = next(i for i in label.sample.images if i.channel == "CAMERA_BOTTOM_id_0")
+    assert files[f"{root}/images/visual/000001.png"] == image.bytes()
+
+
+def test_a_viewer_gets_the_occupied_voxels(write, street_set: Dataset, tmp_path: Path) -> None:
+    (name, *_) = write(tmp_path, "parquet", of=["1"], kept=tmp_path / "kept")
+    assert list((tmp_path / "kept").iterdir())
+    arrays, about = read_voxels(tmp_path / name)
+    first, second = street_set.scene("scene_00").samples
+    (found,) = voxels_of(tmp_path, first)
+    occupied = np.argwhere(arrays["semantics"] < FREE)
+    assert (found.grid, len(found.classes)) == (name.split("/")[1], len(occupied))
+    np.testing.assert_allclose(
+        found.centres_map_m[0], np.array(about["grid"]["map_from_grid_m"]) + (occupied[0] + 0.5) * 0.8
+    )
+    recording = tmp_path / "voxels.rrd"
+    write_recording(street_set, recording, ViewRequest(most_samples=1, image_width_px=16, voxels=tmp_path))
+    assert b"/world/voxels/" in recording.read_bytes()
+    assert voxels_of(tmp_path / "kept", second) == []
+
+
+def test_the_yaml_of_a_dataset_asks_for_voxels(street_set: Dataset, tmp_path: Path) -> None:
+    copy = tmp_path / "set"
+    shutil.copytree(street_set.root, copy)
+    settings = {"format": "occ3d", "grid": None, "of": ("0",), "cameras": False}
+    FURTHER_LABELS.pick("occupancy").label(copy, settings)
+    first, second = sorted(copy.glob("occupancy/0/gts/scene_00/*/labels.npz"))
+    second.unlink()
+    FURTHER_LABELS.pick("occupancy").label(copy, settings)  # of the same tables: nothing is made again
+    assert not second.exists()
+    table = copy / "v1.0-mini/sample.json"
+    table.write_text(table.read_text() + "\n")
+    FURTHER_LABELS.pick("occupancy").label(copy, settings)
+    assert first.exists()
+    assert second.exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"format": "oc3d"}, "unknown format 'oc3d'; did you mean 'occ3d'"),
+        ({"grid": "swram"}, "did you mean 'swarm'"),
+        ({"of": ("9",)}, "unknown agent '9'; known: 0, v1"),
+        ({"format": "occ3d", "cameras": True}, "only --format parquet"),
+        ({"format": "occufly", "grid": "swarm"}, "of a camera's frustum"),
+        ({"format": "surroundocc", "lidars": ()}, "in the frame of a lidar needs one"),
+    ],
+)
+def test_what_a_yaml_cannot_ask_for(wrong: JsonDict, said: str) -> None:
+    settings: JsonDict = {"format": "occ3d", "grid": None, "of": (), "cameras": False, "lidars": ("LIDAR_TOP",)} | wrong
+    with pytest.raises(InputError, match=said):
+        FURTHER_LABELS.pick("occupancy").check(settings, ("CAM_FRONT_id_0", "CAM_BACK_id_v1"), settings["lidars"])
+
+
+def test_an_agent_has_a_grid_for_each_of_its_cameras() -> None:
+    cameras, lidars = ("CAM_FRONT_id_0", "CAM_BACK_id_0", "CAM_FRONT_id_v1"), ("LIDAR_TOP", "LIDAR_TOP_id_v1")
+    assert grids_of(GRIDS["occufly"], cameras=cameras, lidars=lidars, of=("0",)) == list(cameras[:2])
+    assert grids_of(GRIDS["surroundocc"], cameras=cameras, lidars=lidars, of=("v1",)) == ["LIDAR_TOP_id_v1"]
+    assert grids_of(GRIDS["occ3d"], cameras=cameras, lidars=lidars) == ["0", "v1"]
+    assert grids_of(GRIDS["swarm"], cameras=cameras, lidars=lidars, of=("v1", "v1")) == ["v1"]
+
+
+def test_a_token_that_is_a_path_leaves_no_file_outside(street_set: Dataset, tmp_path: Path) -> None:
+    copy = tmp_path / "a" / "set"
+    shutil.copytree(street_set.root, copy)
+    token = street_set.scene("scene_00").samples[0].token
+    for table in (copy / "v1.0-mini").glob("*.json"):
+        table.write_text(table.read_text().replace(token, "../../../evil"))
+    with pytest.raises(DatasetError, match="cannot be part of a file name"):
+        list(write_voxels(uavsim.open(copy), copy / "out", FORMATS["occ3d"], GRIDS["occ3d"], of=["0"]))
+    assert not list(tmp_path.rglob("*evil*"))
+
+
+def test_surroundocc(write, tmp_path: Path) -> None:
+    names = write(tmp_path, "surroundocc")
+    rows = np.load(tmp_path / names[0])
+    assert rows.shape[1] == 4
+    assert len(rows) > 100
+    assert (rows[:, :3].max(axis=0) < [200, 200, 16]).all()
+    assert 0 not in rows[:, 3]
+
+
+def test_a_grid_of_ones_own() -> None:
+    values = {"frame": "agent", "size": [8, 8, 4], "voxel_m": 0.5, "low_m": [-2, -2, -1]}
+    assert grid_of_values(values, name="g.yaml").size == (8, 8, 4)
+    for wrong, said in (
+        ({"voxel_m": 0}, "no grid of"), ({"size": [8, 8]}, "three numbers"), ({"frame": "car"}, "no frame 'car'"),
+        ({"size": [4000, 4000, 400]}, "more than"), ({"colour": 1}, "has the keys"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=said):
+            grid_of_values({**values, **wrong}, name="g.yaml")
+
+
+def test_nothing_unknown_is_left_in_others_files(street_set: Dataset, labeller: Labeller) -> None:
+    label = labeller.label(street_set.scene("scene_00"), 0, "swarm")
+    assert UNKNOWN in label.voxels.semantics
+    (content,) = FORMATS["occ3d"].files(label).values()
+    assert content[:2] == b"PK"

@@ -1,0 +1,137 @@
+import json
+import threading
+from collections.abc import Iterator
+from functools import partial
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import carla
+import pytest
+from headless_simulator.testing import running_simulator
+
+from tests.e2e.command import uavsim
+from tools.trials.conform import FAST_CLOCK, PLANTED, Planted, found_by
+from uavsim.errors import SimulatorError
+from uavsim.probing.conform import run
+from uavsim.probing.conform.answers import Answer, read_answers
+from uavsim.probing.conform.ask import Ask
+from uavsim.probing.conform.carla import driving
+from uavsim.probing.conform.carla.site import Site
+from uavsim.probing.conform.worker import gathered
+from uavsim.simulate.hang_watch import HangWatch
+
+
+def test_the_headless_simulator_answers_as_stored(tmp_path: Path) -> None:
+    """If a change to the simulator is wanted: uavsim conform, and its answers.json becomes conform/headless.json."""
+    (tmp_path / "settings.json").write_text(json.dumps(FAST_CLOCK))
+    out = tmp_path / "out"
+    with running_simulator("--airsim-settings", str(tmp_path / "settings.json")) as simulator:
+        done = uavsim(
+            "conform",
+            "--simulator",
+            simulator.carla,
+            "--airsim",
+            simulator.airsim,
+            "--out",
+            str(out),
+            "--strict",
+            "--json",
+        )
+    assert json.loads(done.stdout)["differ"] == []
+    assert done.returncode == 0, done.stderr
+    given = read_answers(out / "answers.json")
+    assert (given.simulator, given.server, given.airsim) == ("headless", "0.9.16", "1")
+    assert "as here" in (out / "index.html").read_text()
+
+
+@pytest.mark.parametrize("planted", [PLANTED[2], PLANTED[5], PLANTED[9]], ids=lambda p: p.fault["fault"])
+def test_a_planted_fault_is_found(tmp_path: Path, planted: Planted) -> None:
+    assert found_by(planted, tmp_path)
+
+
+def test_what_was_answered_before_an_error_stays() -> None:
+    def answers() -> Iterator[Answer]:
+        yield Ask("lockstep").equal("a", 1)
+        raise SimulatorError("it is gone")
+
+    found = list(gathered(answers(), group="clock"))
+    assert [(a.capability, a.question, a.value) for a in found] == [
+        ("lockstep", "a", 1),
+        ("lockstep", "asked to the end", None),
+    ]
+    assert "it is gone" in found[1].note
+
+
+def test_a_probe_that_goes_on_answering_may_take_longer_than_a_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "_LIMIT_S", 1.5)
+    answer = Ask("stamps").equal("a", 1)
+    line = json.dumps({"answer": answer.model_dump(exclude_defaults=True)})
+    slow = _script(tmp_path / "slow", f"for i in 1 2 3 4 5 6 7 8; do echo '{line}'; sleep 0.25; done; echo '{{}}'")
+    assert run.answers_of("stamps", "", "", python=slow) == [answer] * 8
+    silent = _script(tmp_path / "silent", f"echo '{line}'; exec sleep 60")
+    monkeypatch.setattr(run, "_LIMIT_S", 0.3)
+    first, end = run.answers_of("stamps", "", "", python=silent)
+    assert first == answer
+    assert (end.question, end.note) == ("asked to the end", "no answer within 0.3 s")
+
+
+def _script(path: Path, text: str) -> str:
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o700)
+    return str(path)
+
+
+def test_a_tick_that_hangs_by_the_clients_lost_wake_up_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """libcarla's Traffic Manager and its tick wait for each other (CARLA's issue 9172) until a message wakes the manager."""
+    woken = threading.Event()
+    frames = count()
+
+    class World:
+        frame = 0
+
+        def tick(self, _: float) -> int:
+            frame = next(frames)
+            self.frame = frame
+            if frame == 20:
+                assert woken.wait(10.0)
+            return frame
+
+        def get_snapshot(self) -> Any:
+            return SimpleNamespace(frame=self.frame, find=lambda _: car)
+
+    class Port:
+        def __init__(self, _: int) -> None:
+            return
+
+        def wake(self) -> bool:
+            woken.set()
+            return True
+
+        def close(self) -> None:
+            return
+
+    at = carla.Location()
+    car = SimpleNamespace(id=1, set_autopilot=lambda *_: None, get_transform=lambda: carla.Transform(at))
+    site = object.__new__(Site)
+    manager = SimpleNamespace(set_synchronous_mode=lambda _: None, set_random_device_seed=lambda _: None)
+    site.client = cast(Any, SimpleNamespace(get_trafficmanager=lambda _: manager))
+    site.world, site._mine, site.ticked = cast(Any, World()), [], lambda: None
+    site.spawn_points = [carla.Transform()] * 12
+    site.town = cast(Any, SimpleNamespace(get_waypoint=lambda _: SimpleNamespace(transform=carla.Transform(at))))
+    monkeypatch.setattr(Site, "spawn", lambda *_: car)
+    monkeypatch.setattr(driving, "ManagerPort", Port)
+    monkeypatch.setattr(driving, "HangWatch", partial(HangWatch, limit_s=0.0, look_s=0.001))
+    assert next(driving.traffic(site)).question == "cars of 10 that drive"
+    assert woken.is_set()
+
+
+def test_nobody_there_is_one_line(tmp_path: Path) -> None:
+    done = uavsim("conform", "--simulator", "127.0.0.1:9", "--out", str(tmp_path / "out"))
+    assert done.returncode == 3
+    assert "127.0.0.1:9" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "out").exists()

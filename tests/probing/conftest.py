@@ -1,0 +1,3 @@
+from tests.run.conftest import listening, paper
+
+__all__ = ["listening", "paper"]

@@ -1,0 +1,86 @@
+"""Plots are SVG that a browser reads, with the numbers that they are of, and nothing of it is cut off."""
+
+import re
+import xml.etree.ElementTree as ET
+from types import SimpleNamespace
+from typing import cast
+
+import numpy as np
+import pytest
+
+from uavsim.access import TownMap
+from uavsim.viewing.report import plots
+from uavsim.viewing.report.measure import Histogram, TownFigures
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def read(svg: str) -> ET.Element:
+    return ET.fromstring(svg)
+
+
+def texts(svg: str) -> list[str]:
+    return [text.text or "" for text in read(svg).iter(f"{SVG}text")]
+
+
+def test_bars_are_as_long_as_their_counts() -> None:
+    svg = plots.bars("b", {"car": 630, "truck": 70, "bus <i>": 0})
+    widths = [float(bar.get("width", "")) for bar in read(svg).iter(f"{SVG}rect")]
+    assert widths[0] == pytest.approx(9 * widths[1], rel=0.01)
+    assert widths[2] == 0
+    assert texts(svg) == ["car", "630", "truck", "70", "bus <i>", "0"]
+
+
+def test_a_long_name_leaves_room_for_its_bar() -> None:
+    svg = plots.bars("b", {"x" * 70 + end: 3 for end in "ab"})
+    names = texts(svg)[::2]
+    assert len(set(names)) == 2
+    assert max(map(len, names)) <= 64
+    width = float(read(svg).get("viewBox", "").split()[2])
+    for text in read(svg).iter(f"{SVG}text"):
+        length = float(text.get("textLength", 8 * len(text.text or "")))
+        end = float(text.get("x", "")) + (length if text.get("text-anchor") == "start" else 0)
+        assert end <= width
+        assert text.get("text-anchor") == "start" or length <= float(text.get("x", ""))
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_histogram_has_its_counts_as_heights(log: bool) -> None:
+    found = Histogram("t", "m", np.geomspace(1, 1000, 4) if log else np.linspace(0, 30, 4), log=log)
+    found.add(np.array([2.0, 3.0, 20.0, 1e9]))
+    svg = plots.histogram("h", found)
+    path = next(read(svg).iter(f"{SVG}path")).get("d", "")
+    tops = [210.0 - float(y) for y in re.findall(r"V([\d.]+)H", path)]
+    assert np.allclose(np.array(tops) / max(tops), found.counts / found.counts.max(), atol=0.01)
+    assert ("1,000" in texts(svg)) == log
+
+
+def test_a_map_puts_cells_and_ways_over_ground_and_roads() -> None:
+    square = np.array([[0.0, 0.0, 9.0], [2.0, 0.0, 9.0], [2.0, 2.0, 9.0], [0.0, 2.0, 9.0]])
+    roads = SimpleNamespace(shapes_map_m=lambda layer: {"a": [square]} if layer == "stop_line" else {})
+    ground = SimpleNamespace(
+        drivable=lambda: np.array([[True, False], [False, True]]),
+        origin_map_m=(-10.0, -20.0),
+        metres_per_px=10.0,
+        roads=lambda: roads,
+    )
+    town = TownFigures()
+    town.boxes_per_cell.update({(0, 0): 1, (-2, -4): 100})
+    town.routes.append(np.array([[0.0, 0.0, 5.0], [10.0, 0.0, 5.0]]))
+    svg = plots.town_map("m", town, cast(TownMap, ground))
+    page = read(svg)
+    (image,) = page.iter(f"{SVG}image")
+    left, width = float(image.get("x", "")), float(image.get("width", ""))
+    bottom = float(image.get("y", "")) + float(image.get("height", ""))
+    few, many = (path for path in page.iter(f"{SVG}path") if path.get("fill") in {plots._HEAT[0], plots._HEAT[-1]})
+    corner_px = {path.get("fill"): re.findall(r"M([\d.]+) ([\d.]+)h", path.get("d", ""))[0] for path in (few, many)}
+    assert len(corner_px) == 2
+    places = sorted((float(x), float(y)) for x, y in corner_px.values())
+    per_m = width / 20
+    assert places[0] == pytest.approx((left, bottom - 5 * per_m), abs=0.2)
+    assert places[1] == pytest.approx((left + 10 * per_m, bottom - 25 * per_m), abs=0.2)
+    (stop_line,) = (path.get("d", "") for path in page.iter(f"{SVG}path") if path.get("fill") == "#d9483b")
+    ring = np.array(re.findall(r"([\d.]+) ([\d.]+)", stop_line), dtype=np.float64)
+    assert np.allclose(np.ptp(ring, axis=0), 2 * per_m, atol=0.2)
+    assert texts(svg)[-4:] == ["1", "10", "100", "boxes in 5 m x 5 m"]
+    assert plots.town_map("m", TownFigures(), None) == ""

@@ -1,0 +1,103 @@
+"""``uavsim export``, ``video`` and ``adopt``: other people's formats, clips to show, and clips that come back."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from uavsim.access import open_folder
+from uavsim.cli.intent import say_intent
+from uavsim.errors import InputError
+from uavsim.exports.formats import EXPORTERS, ExportRequest
+from uavsim.exports.formats.cosmos_models import MODELS
+from uavsim.exports.formats.lacks import lacks
+from uavsim.files.result_folder import check_result_beside
+from uavsim.terminal import Screen, line, write_out
+
+__all__ = ["adopt", "export_format", "video"]
+
+Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
+NewFolder = Annotated[Path, typer.Argument(help="Where the result goes: a new folder.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")]
+Version = Annotated[str | None, typer.Option(help="Version folder; default: the only one.")]
+
+
+def export_format(
+    folder: Folder,
+    out: NewFolder,
+    *,
+    kind: Annotated[str, typer.Option("--format", help=f"{', '.join(EXPORTERS.builtin)}, or one that a package adds.")],
+    version: Version = None,
+    split: Annotated[str | None, typer.Option(help="uav_train, uav_val, ...; default: every scene.")] = None,
+    topics: Annotated[str, typer.Option(help="Names of rosbag2's topics: airsim, carla, nuscenes2mcap.")] = "airsim",
+    model: Annotated[str, typer.Option(help=f"Of cosmos: {', '.join(MODELS)}; default: by the rate.")] = "",
+    received: Annotated[
+        bool, typer.Option("--received", help="Of opv2v, griffin, v2xsim: others' images as the ego has them.")
+    ] = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Run ``uavsim export``."""
+    check_result_beside(folder, out)
+    exporter = EXPORTERS.pick(kind)
+    if received and kind not in ("opv2v", "griffin", "v2xsim"):
+        raise InputError(
+            f"--received is of --format opv2v, griffin and v2xsim; {kind} has the synchronous keyframes alone"
+        )
+    if dry_run:
+        say_intent(open_folder(folder, version), f"written to {out} in format {kind}")
+        return
+    if (missing := lacks(open_folder(folder, version), kind)) is not None:
+        hint = f"; uavsim replay {folder} --out NEW --sensors +lidar records it" if "lidar" in missing else ""
+        Screen().print(line(("yellow", "note: "), missing + hint))
+    for path in exporter(ExportRequest(folder, out, version, split, topics, model, received)):
+        Screen().print(f"wrote {path}")
+
+
+def video(
+    folder: Folder,
+    *,
+    out: Annotated[Path, typer.Option(help="The video: .mp4 or .gif.")] = Path("video.mp4"),
+    version: Version = None,
+    scene: Annotated[str | None, typer.Option(help="Name of the scene. Default: the first.")] = None,
+    camera: Annotated[
+        list[str] | None,
+        typer.Option(help="Channel, as CAMERA_FRONT_id_0; repeat for more. Default: up to six, of all drones in turn."),
+    ] = None,
+    columns: Annotated[int, typer.Option(min=0, help="Of the grid; 0: about as many as rows.")] = 0,
+    width: Annotated[int, typer.Option(min=64, max=7680, help="Of the whole video, pixels.")] = 1280,
+    fps: Annotated[float, typer.Option(min=0, max=240, help="Frames a second; 0: as the images were taken.")] = 0.0,
+    frames: Annotated[int, typer.Option(min=0, help="The first so many; 0: all.")] = 0,
+    boxes: Annotated[bool, typer.Option(help="Draw the boxes that each image shows.")] = True,
+) -> None:
+    """Run ``uavsim video``."""
+    from uavsim.exports.formats.video import VideoRequest, write_video
+
+    request = VideoRequest(
+        root=folder, path=out, version=version, scene=scene, cameras=tuple(camera or ()), columns=columns, width_px=width,
+        fps=fps, frames=frames, boxes=boxes,
+    )  # fmt: skip
+    count, rate, size = write_video(request)
+    Screen().print(f"wrote {out}: {count} frames at {rate:g} a second, {size / 1e6:.1f} MB")
+
+
+def adopt(
+    clips: Annotated[Path, typer.Argument(help="Folder of the videos that came back, each beside its manifest.json.")],
+    *,
+    as_twin_of: Annotated[Path, typer.Option("--as-twin-of", help="The dataset that the clips were exported from.")],
+    out: Annotated[Path | None, typer.Option(help="Folder of the twins; default: the dataset's with -twins.")] = None,
+    name: Annotated[str | None, typer.Option(help="Of the twin; default: that of the videos' folder.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+) -> None:
+    """Run ``uavsim adopt``."""
+    from uavsim.exports.adopt import adopt as take
+
+    twins = out or as_twin_of.with_name(f"{as_twin_of.name}-twins")
+    result = take(clips, as_twin_of, twins, name=name or clips.name)
+    if as_json:
+        write_out(json.dumps(asdict(result)))
+    screen = Screen(quiet=as_json)
+    screen.print(f"{result.folder}: {result.images} images linked in {twins / 'twin.json'}")
+    found = ", ".join(f"{number} {word}" for word, number in result.objects.items()) or "no object is large enough"
+    screen.print(f"labels of objects in keyframes' images, {twins / 'adopted.json'}: {found}")

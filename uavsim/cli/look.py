@@ -1,0 +1,87 @@
+"""``uavsim view`` and ``uavsim report``: look at a dataset before anything is trained on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from uavsim.access import open_folder
+from uavsim.environment import install_line
+from uavsim.errors import InputError
+from uavsim.terminal import Screen, count
+
+if TYPE_CHECKING:
+    from uavsim.viewing.view import ViewSummary
+
+Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
+Version = Annotated[str | None, typer.Option(help="Version folder; default: the only one.")]
+
+
+def view(
+    folder: Folder,
+    *,
+    scene: Annotated[list[str] | None, typer.Option(help="Name of a scene; repeat for more. Default: all.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the recording here and open nothing.")] = None,
+    web: Annotated[bool, typer.Option("--web", help="Serve a web page on 127.0.0.1, until Ctrl-C.")] = False,
+    version: Version = None,
+    samples: Annotated[int, typer.Option(min=1, help="The recording ends after so many keyframes.")] = 400,
+    image_width: Annotated[
+        int | None,
+        typer.Option(min=16, help="Pixels; images are made this small. Default: 640 to 288, by their number."),
+    ] = None,
+    voxels: Annotated[Path | None, typer.Option(help="A folder that uavsim occupancy wrote, as Parquet.")] = None,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: of the data.")] = 9876,
+    web_port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: of the page.")] = 9090,
+) -> None:
+    """Run ``uavsim view``."""
+    if save is not None and web:
+        raise InputError("--save and --web: give one of them; a saved recording is opened with rerun FILE.rrd")
+    try:
+        from uavsim.viewing.view import ViewRequest, open_viewer, send_recording, write_recording
+    except ImportError as error:
+        raise InputError(f"the viewer is not installed ({error.name}): {install_line('viewer')}") from error
+    data = open_folder(folder, version)
+    if voxels is not None and next(voxels.rglob("*.parquet"), None) is None:
+        raise InputError(f"--voxels {voxels}: holds no Parquet files; uavsim occupancy writes them")
+    request = ViewRequest(tuple(scene or ()), most_samples=samples, image_width_px=image_width, voxels=voxels)
+    screen = Screen()
+    if save is not None:
+        _say(write_recording(data, save, request), f"wrote {save}, {save.stat().st_size / 1e6:.1f} MB")
+        return
+    with open_viewer(web=web, port=port, web_port=web_port) as viewer:
+        if viewer.page:
+            screen.print(f"{viewer.page} until Ctrl-C")
+        summary = send_recording(data, viewer.url, request, wanted=viewer.is_open)
+        try:
+            _say(summary, "shown")
+            viewer.wait()
+        except KeyboardInterrupt:
+            screen.print("ended")
+
+
+def _say(summary: ViewSummary, what: str) -> None:
+    screen = Screen()
+    for note in summary.notes:
+        screen.print(f"note: {note}")
+    screen.print(
+        f"{what}: {count(summary.scenes, 'scene')}, {count(summary.samples, 'sample')}, {count(summary.images, 'image')}, "
+        f"{summary.boxes} boxes"
+    )
+
+
+def report(
+    folder: Folder,
+    *,
+    out: Annotated[Path, typer.Option(help="The page: one HTML file.")] = Path("report.html"),
+    version: Version = None,
+    check: Annotated[bool, typer.Option(help="Let the validator look at it, and show what it finds.")] = True,
+    pixels: Annotated[bool, typer.Option(help="Let the validator decode every image; large sets take long.")] = False,
+) -> None:
+    """Run ``uavsim report``."""
+    from uavsim.viewing.report import ReportRequest, write_report
+
+    request = ReportRequest(check=check, pixels=pixels)
+    size = write_report(open_folder(folder, version), out, request)
+    Screen().print(f"wrote {out}: {size / 1e6:.1f} MB")

@@ -1,0 +1,99 @@
+"""Where a town's OpenDRIVE comes from: a file, a server that runs, or the headless simulator's own town."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from uavsim.config.backends import backend_of
+from uavsim.config.run import SimulatorConfig
+from uavsim.environment import python_command
+from uavsim.errors import InputError, SimulatorError
+from uavsim.files.scratch import scratch_folder
+from uavsim.maps.opendrive.model import Network
+from uavsim.maps.opendrive.read import read_opendrive
+from uavsim.records.road_map import Building
+from uavsim.supervise.simulator import Simulator
+
+__all__ = ["network_of"]
+
+_TIMEOUT_S: Final = 300
+_BAD_INPUT: Final = 2
+_SERVER: Final = re.compile(r"[A-Za-z0-9_.\-\[\]:]+:\d{1,5}")
+_TOWN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
+
+
+def network_of(target: str, *, buildings: bool = False) -> tuple[Network, str, list[Building]]:
+    """Return a town's roads, its name, and its buildings where they are asked for.
+
+    Args:
+        target: an OpenDRIVE file; ``HOST:PORT`` of a CARLA server; or a town of the headless simulator.
+        buildings: ask the simulator for them; OpenDRIVE has none.
+
+    Raises:
+        InputError: none of these, or the file is not OpenDRIVE, or is to say where buildings stand.
+        SimulatorError: the server does not answer.
+    """
+    path = Path(target)
+    if path.suffix.lower() == ".xodr" or path.is_file():
+        if buildings:
+            raise InputError(
+                f"{target}: OpenDRIVE has no buildings; name HOST:PORT of a simulator that has the town loaded"
+            )
+        return read_opendrive(path), path.stem, []
+    with scratch_folder("uavsim-map-") as folder:
+        file = folder / "town.xodr"
+        if _SERVER.fullmatch(target):
+            name, listed = _ask(target, file, buildings=buildings)
+        elif _TOWN.fullmatch(target):
+            name, listed = target, []
+            _write_headless(target, file)
+            if buildings:
+                _, listed = _ask_headless(target, file)
+        else:
+            raise InputError(f"{target}: no OpenDRIVE file (.xodr), no HOST:PORT of a CARLA server and no town's name")
+        network = read_opendrive(file)
+    network.name = name
+    return network, name, listed
+
+
+def _write_headless(town: str, file: Path) -> None:
+    """Let the headless simulator write the map of a town of its own into a file."""
+    command = python_command("headless_simulator", "--town", town, "--write-xodr", str(file))
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0 or not file.is_file():
+        last = done.stderr.strip().splitlines()[-1:]
+        said = last[0] if last else f"the headless simulator ended with code {done.returncode}"
+        raise InputError(said) if done.returncode == _BAD_INPUT else SimulatorError(said)
+
+
+def _ask_headless(town: str, file: Path) -> tuple[str, list[Building]]:
+    """Ask a headless simulator of our own; see ``_ask``."""
+    server = Simulator(
+        SimulatorConfig(kind="mock", arguments=("--render", "flat", "--town", town)),
+        servers=backend_of("carla").servers,
+        name="map",
+        logs=file.parent,
+    )
+    try:
+        return _ask(server.ensure()["carla"], file, buildings=True)
+    finally:
+        server.stop()
+
+
+def _ask(server: str, file: Path, *, buildings: bool) -> tuple[str, list[Building]]:
+    """Let a client process write the map of a server into a file; return the town's name and its buildings."""
+    more = ["--buildings"] if buildings else []
+    command = python_command("uavsim.simulate.carla.opendrive", server, str(file), *more)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise SimulatorError(f"the simulator at {server} did not answer within {_TIMEOUT_S} s") from error
+    if not done.stdout.strip():
+        last = done.stderr.strip().splitlines()[-1:]
+        raise SimulatorError(f"the client process died: {last[0] if last else 'without a word'}")
+    answer = json.loads(done.stdout.splitlines()[-1])
+    if "error" in answer:
+        raise SimulatorError(answer["error"])
+    return str(answer["town"]), [Building(**row) for row in answer["buildings"]]

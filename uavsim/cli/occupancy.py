@@ -1,0 +1,60 @@
+"""``uavsim occupancy``: voxels of a dataset's samples."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from uavsim.terminal import Screen, write_out
+
+__all__ = ["occupancy"]
+
+
+def occupancy(
+    dataset: Annotated[Path, typer.Argument(help="A dataset with depth and instance masks.")],
+    *,
+    out: Annotated[Path, typer.Option(help="Folder for the result.")],
+    format_: Annotated[
+        str, typer.Option("--format", help="parquet, occ3d, uniocc, occufly or surroundocc.")
+    ] = "parquet",
+    grid: Annotated[
+        str | None, typer.Option(help="swarm, occ3d, surroundocc, occufly or a YAML file; default: the format's.")
+    ] = None,
+    of: Annotated[
+        list[str] | None,
+        typer.Option("--of", help="An agent (0, v0) or a channel whose grid is wanted; may be repeated."),
+    ] = None,
+    scan: Annotated[
+        list[Path] | None, typer.Option("--scan", help="A further dataset that shows the same towns; may be repeated.")
+    ] = None,
+    kept: Annotated[
+        Path | None, typer.Option(help="Folder where scans of scenes are kept and found; default: scans in --out.")
+    ] = None,
+    scenes: Annotated[
+        list[str] | None, typer.Option("--scene", help="A scene's name; may be repeated; default: all.")
+    ] = None,
+    cameras: Annotated[
+        bool, typer.Option("--cameras", help="In Parquet, say which cameras see a voxel, not only which agents.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+) -> None:
+    """Run ``uavsim occupancy``."""
+    from uavsim.access import open_folder
+    from uavsim.occupancy.further import choices_of
+    from uavsim.occupancy.run import write_voxels
+
+    data, further = open_folder(dataset), [open_folder(folder) for folder in scan or []]
+    how, shape, files = choices_of(format_, grid, cameras=cameras)
+    voxels = write_voxels(
+        data, out, how, shape, files=files, of=of or (), scans=further, scenes=scenes or (), kept=kept
+    )
+    sizes = dict(voxels)
+    if as_json:
+        write_out(json.dumps({"files": sizes}))
+    else:
+        total, count = sum(sizes.values()), max(len(sizes), 1)
+        Screen().print(
+            f"wrote {len(sizes)} files to {out}: {total / 1e6:.1f} MB, {total / count / 1e3:.0f} kB each",
+            highlight=False,
+        )

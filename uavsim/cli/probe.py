@@ -1,0 +1,150 @@
+"""``uavsim doctor``, ``conform`` and ``calibrate``: what a simulator is, can do, and does otherwise, before a long run."""
+
+import json
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from uavsim.cli.generate import JsonOption, RunOption, SimulatorOption
+from uavsim.config.backends import backend_of
+from uavsim.config.library import Library
+from uavsim.config.run import RunConfig
+from uavsim.environment import python_command
+from uavsim.errors import InputError, SimulatorError, SystemFailure
+from uavsim.files.results import ResultPath
+from uavsim.files.whole import write_whole
+from uavsim.run.request import Request
+from uavsim.supervise.clients import check_clients
+from uavsim.terminal import Screen, count, line, write_out
+
+__all__ = ["calibrate", "conform", "doctor"]
+
+_LEVEL_COLOURS = {"good": "green", "warning": "yellow", "bad": "red"}
+_ANSWER_COLOURS = {"as here": "green", "other": "yellow", "not there": "red", "shown": "dim"}
+_CALIBRATION_TIMEOUT_S = 180
+
+
+def doctor(
+    *,
+    dataset: Annotated[str, typer.Option(help="That is to be made.")] = "smoke",
+    town: Annotated[list[str] | None, typer.Option(help="Default: all of the dataset; repeat for several.")] = None,
+    topology: Annotated[str | None, typer.Option(help="Instead of the dataset's.")] = None,
+    out: Annotated[str, typer.Option(help="Where the dataset is to be; its disk is looked at.")] = "data",
+    simulator: SimulatorOption = None,
+    run: RunOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run ``uavsim doctor``."""
+    from uavsim.probing.doctor import examine
+
+    config = Library.of().run(run).model if run else RunConfig()
+    request = Request(
+        dataset=dataset,
+        out=out,
+        towns=tuple(town or ()),
+        topology=topology,
+        simulators=tuple(simulator or ()),
+        run=config,
+    )
+    console = Screen(quiet=as_json)
+    bad, found = [], []
+    for finding in examine(request):
+        found.append(asdict(finding))
+        console.print(line((_LEVEL_COLOURS[finding.level], f"{finding.level:7}"), f" {finding.what}: {finding.found}"))
+        if finding.remedy:
+            console.print(f"        -> {finding.remedy}")
+        if finding.level == "bad":
+            bad.append(finding.what)
+    if as_json:
+        write_out(json.dumps({"ready": not bad, "findings": found}))
+    if bad:
+        raise SystemFailure(f"not ready: {', '.join(bad)}")
+
+
+def conform(
+    *,
+    simulator: Annotated[
+        str, typer.Option(help="HOST:PORT of a CARLA server that nobody else uses; it stays in its town.")
+    ],
+    airsim: Annotated[str, typer.Option(help="HOST:PORT of an AirSim server.")] = "",
+    out: Annotated[Path, typer.Option(help="Folder for answers.json and index.html.")] = Path("conform"),
+    against: Annotated[
+        Path | None, typer.Option(help="Another answers.json, instead of the headless simulator's.")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 3 where something is other, or not there.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run ``uavsim conform``."""
+    from uavsim.probing.conform.answers import REFERENCE, read_answers, write_answers
+    from uavsim.probing.conform.comparison import by_capability, compare
+    from uavsim.probing.conform.page import page_of
+    from uavsim.probing.conform.run import ask_everything
+
+    if airsim:
+        check_clients(backend_of("bridge"))
+    reference = read_answers(against or REFERENCE)
+    folder = ResultPath.open(out)
+    console = Screen(quiet=as_json)
+    given = ask_everything(
+        simulator,
+        airsim,
+        heard=lambda name, n, s: console.print(line(("dim", f"{name:18}"), f" {count(n, 'answer')} in all, {s:.1f} s")),
+    )
+    found = compare(given, reference)
+    write_answers(folder / "answers.json", given)
+    write_whole(folder / "index.html", page_of(given, reference, found).encode())
+    bad = []
+    for capability, result, questions in by_capability(found):
+        differ = [c for c in questions if c.result in {"other", "not there"}]
+        console.print(
+            line(
+                (_ANSWER_COLOURS[result], f"{result:9}"),
+                f" {capability}" + (f": {len(differ)} of {len(questions)} differ" if differ else ""),
+            )
+        )
+        bad += [f"{capability}: {c.answer.question}" for c in differ]
+    console.print(f"{out / 'index.html'}: {count(len(found), 'question')}, {given.seconds:.0f} s")
+    if as_json:
+        write_out(json.dumps({"answers": str(out / "answers.json"), "differ": bad}))
+    if strict and bad:
+        raise SystemFailure(f"{count(len(bad), 'answer')} not as in the reference, the first: {bad[0]}")
+
+
+def calibrate(
+    simulator: Annotated[str, typer.Option(help="HOST:CARLA_PORT:AIRSIM_PORT of a running merged simulator")],
+    town: Annotated[str, typer.Option(help="town whose YAML the result belongs into")],
+) -> None:
+    """Run ``uavsim calibrate``."""
+    # in a process of its own: libcarla may take its process down with it
+    host, *ports = simulator.split(":")
+    if not host or len(ports) != 2 or not all(map(_is_port, ports)):
+        raise InputError(f"--simulator {simulator!r} is not HOST:CARLA_PORT:AIRSIM_PORT, with ports of 1 to 65535")
+    check_clients(backend_of("merged"))
+    where = ("--carla", f"{host}:{ports[0]}", "--airsim", f"{host}:{ports[1]}")
+    command = python_command("uavsim.probing.calibrate", *where)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_CALIBRATION_TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise SimulatorError(
+            f"the simulator at {simulator} did not answer within {_CALIBRATION_TIMEOUT_S} s"
+        ) from error
+    if not done.stdout.strip():
+        raise SimulatorError(f"the measuring process died: {done.stderr.strip().splitlines()[-1:] or 'without a word'}")
+    answer = json.loads(done.stdout)
+    if "error" in answer:
+        raise SimulatorError(answer["error"])
+    found = answer["measurement"]
+    origin = ", ".join(f"{v:.3f}" for v in found["origin_ue_m"])
+    console = Screen()
+    console.print(f"{found['points']} places, residual {found['residual_m']:.4f} m, worst {found['worst_m']:.4f} m, "
+                  f"turn {found['turn_deg']:.4f} degrees")  # fmt: skip
+    console.print(f"town_configs/{town.lower()}.yaml:  airsim_origin_ue_m: [{origin}]")
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 5 and 1 <= int(text) <= 65535

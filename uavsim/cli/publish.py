@@ -1,0 +1,141 @@
+"""``uavsim publish``, ``verify`` and ``reproduce``: hand a dataset on, check a download, make a scene again."""
+
+import json
+from datetime import date as calendar_date
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from uavsim.cli.intent import say_intent
+from uavsim.environment import install_line
+from uavsim.errors import DatasetError, InputError
+from uavsim.files.result_folder import check_result_folder
+from uavsim.files.scratch import scratch_folder
+from uavsim.terminal import Screen, count, line, write_out
+
+__all__ = ["publish", "reproduce", "verify"]
+
+
+def publish(
+    folder: Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")],
+    *,
+    out: Annotated[Path, typer.Option(help="The pack: a new folder.")],
+    version: Annotated[str | None, typer.Option(help="Version folder; default: the only one.")] = None,
+    name: Annotated[str | None, typer.Option(help="Of the dataset; default: what it calls itself.")] = None,
+    licence: Annotated[str, typer.Option("--licence", "--license", help="As on the Hub.")] = "cc-by-4.0",
+    creator: Annotated[str, typer.Option(help="Person or organisation.")] = "uavsim",
+    url: Annotated[str, typer.Option(help="Where the dataset will be.")] = "https://example.org",
+    date: Annotated[str | None, typer.Option(help="Of publication, 2026-11-22; default: today.")] = None,
+    shards: Annotated[bool, typer.Option(help="Write the nuScenes folder as tar files, too.")] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+) -> None:
+    """Run ``uavsim publish``."""
+    try:
+        from uavsim.exports.publish import PublishRequest
+        from uavsim.exports.publish import publish as write
+    except ImportError as error:
+        raise InputError(f"publishing is not installed ({error.name}): {install_line('publish')}") from error
+    from uavsim.access import open_folder
+
+    check_result_folder(out)
+    if date is not None:
+        try:
+            calendar_date.fromisoformat(date)
+        except ValueError as error:
+            raise InputError(f"--date {date!a}: write a date as 2026-11-22") from error
+    request = PublishRequest(name=name, licence=licence, creator=creator, url=url, date=date, shards=shards)
+    data = open_folder(folder, version)
+    if dry_run:
+        _refuse_full(out)
+        found = {"out": str(out), "scenes": len(data.scene_names), "samples": sum(map(len, data))}
+        if as_json:
+            write_out(json.dumps(found))
+        else:
+            say_intent(data, f"published to {out}")
+        return
+    done = write(data, out, request)
+    if as_json:
+        found = {"out": str(out), "files": done.files, "rows": done.rows, "size_bytes": done.size_bytes}
+        write_out(json.dumps(found | {"certified_scenes": done.certified_scenes, "sums_sha256": done.sums_sha256}))
+        return
+    certified = (
+        f"{count(done.certified_scenes, 'scene')} certified"
+        if done.certified_scenes
+        else "no certificate: no ledger is there"
+    )
+    Screen().print(f"wrote {out}: {done.files} files, {done.rows} rows, {done.size_bytes / 1e6:.1f} MB; {certified}")
+    Screen().print(f"sha256 of SHA256SUMS, by which uavsim verify --sums-sha256 proves the pack: {done.sums_sha256}")
+
+
+def verify(
+    pack: Annotated[Path, typer.Argument(help="A folder that uavsim publish wrote.")],
+    *,
+    sums_sha256: Annotated[
+        str | None, typer.Option(help="What uavsim publish printed: the sha256 of SHA256SUMS; proves the list, too.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+) -> None:
+    """Run ``uavsim verify``."""
+    try:
+        from uavsim.exports.publish import verify as check
+    except ImportError as error:
+        raise InputError(f"publishing is not installed ({error.name}): {install_line('publish')}") from error
+    files, reported_sha256 = check(pack, sums_sha256=sums_sha256)
+    if as_json:
+        write_out(json.dumps({"pack": str(pack), "files": files, "ok": True, "sums_sha256": reported_sha256}))
+    else:
+        Screen().print(f"{pack}: {files} files are as they were published; sha256 of SHA256SUMS: {reported_sha256}")
+
+
+def reproduce(
+    card: Annotated[Path, typer.Argument(help="README.md of a pack, or its folder.")],
+    *,
+    scenes: Annotated[str, typer.Option(help="Numbers in the dataset, 0-4,7.")],
+    out: Annotated[Path | None, typer.Option(help="Keep what is made in this new folder.")] = None,
+    simulator: Annotated[
+        list[str] | None, typer.Option(help="mock (default), or HOST:CARLA_PORT[:AIRSIM_PORT]; repeat for more.")
+    ] = None,
+    run: Annotated[str | None, typer.Option(help="A run's YAML: simulators, deadlines, attempts.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+) -> None:
+    """Run ``uavsim reproduce``."""
+    try:
+        from uavsim.exports.reproduce import reproduce as make
+    except ImportError as error:
+        raise InputError(f"publishing is not installed ({error.name}): {install_line('publish')}") from error
+    from uavsim.config.library import Library
+    from uavsim.flows.generate import generate
+
+    if out is not None:
+        _refuse_full(out)
+    config = Library.of().run(run).model if run else None
+    with scratch_folder("uavsim-reproduce-") as scratch:
+        target = out or scratch / "dataset"
+        results, differing = make(
+            card,
+            target,
+            scenes=scenes,
+            simulators=tuple(simulator or ()),
+            run=config,
+            generate=partial(generate, console=Screen(stderr=True)),
+        )
+    if as_json:
+        parts_of = [{"scene": r.scene, "plan": r.plan, "files": r.files, "rows": r.rows} for r in results]
+        write_out(json.dumps({"scenes": parts_of, "notes": differing}))
+    screen = Screen(quiet=as_json)
+    for said in differing:
+        screen.print(f"note: {said}")
+    for result in results:
+        parts = {"plan": result.plan, "files": result.files, "rows": result.rows}
+        words = [f"{name} {'equal' if same else 'differ'}" for name, same in parts.items()]
+        screen.print(line(f"{result.scene}: ", ("green" if result.equal else "red", ", ".join(words))))
+    if not all(result.equal for result in results):
+        raise DatasetError(f"{card}: {sum(not r.equal for r in results)} of {len(results)} scenes are not the card's")
+
+
+def _refuse_full(out: Path) -> None:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out}: holds something already; name a new folder")

@@ -1,0 +1,232 @@
+"""``uavsim adopt``: videos that a world model made of a dataset's clips become its image twin, labels kept and measured.
+
+``OUT/<name>/`` is a valid dataset of the images that came back, whose tokens are those of the recorded one; ``OUT/twin.json``
+links image by image, ``OUT/adopted.json`` says of each object in each keyframe's image whether it is where its label says.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from uavsim.access import Dataset, Image, Scene, open_folder
+from uavsim.dataset.convert import convert_version
+from uavsim.dataset.dialects import STRICT
+from uavsim.dataset.reader import DatasetReader
+from uavsim.dataset.schema import all_tables
+from uavsim.dataset.tokens import token
+from uavsim.errors import DatasetError, InputError
+from uavsim.exports.agreement import agreement, label_state
+from uavsim.exports.formats.cosmos import clips_of
+from uavsim.exports.formats.cosmos_models import view_name
+from uavsim.exports.formats.encode_video import decode_mp4, facts_of_mp4
+from uavsim.exports.formats.request import frame_rate
+from uavsim.exports.formats.text import write_bytes
+from uavsim.exports.selection import Selection
+from uavsim.files.parse import parse_json, read_regular, reading
+from uavsim.files.results import ResultPath
+from uavsim.files.whole import to_json_bytes, write_whole
+from uavsim.images import codec, draw
+from uavsim.replays.twins import Twin, links_of
+from uavsim.typing import JsonDict, UInt8Array
+
+_LEAST_PX: Final = 60  # of an object in its image's mask, for its outline to be one
+_ASPECT: Final = 0.03  # models cut sizes to multiples of 8 or 16 pixels
+_UNEVEN: Final = 0.01
+_MOST_VIDEO_BYTES: Final = 1 << 30  # all of it is in memory at once
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    """The result.
+
+    Attributes:
+        folder: of the twin.
+        images: adopted.
+        objects: by state: kept, moved, gone, unclear.
+    """
+
+    folder: str
+    images: int
+    objects: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Video:
+    """A video that came back: of which clip and camera, and its file."""
+
+    clip: str
+    camera: str
+    path: Path
+
+
+def adopt(clips: Path, folder: Path, out: Path, *, name: str) -> Adopted:
+    """Make a twin of videos.
+
+    Args:
+        clips: folder below which videos lie beside ``manifest.json``, of clips (``export --format cosmos``) or of results.
+        folder: the dataset that the clips were exported from.
+        out: where twins go.
+        name: of the twin.
+
+    Raises:
+        InputError: no videos; or one of no camera of the dataset, of another shape or rate than its images.
+        DatasetError: the dataset lacks masks, or is in another dialect than strict.
+    """
+    data = open_folder(folder)
+    if data.dialect_name != STRICT.name:
+        raise DatasetError(
+            f"{folder}: is in the dialect {data.dialect_name}; uavsim convert --dialect strict makes it strict"
+        )
+    known = _cameras(data)
+    by_camera = _by_camera(clips, known, folder)
+    result = ResultPath.open(out / name)
+    chosen: dict[str, str] = {}
+    rows: list[JsonDict] = []
+    with result.unfinished(f"uavsim adopt {str(clips.resolve())!a} --as-twin-of {str(folder.resolve())!a}"):
+        for (clip, camera), path in by_camera.items():
+            scene, channels = known[clip]
+            for image, pixels in _matched(scene, channels[camera], path):
+                write_bytes(result / image.filename, _encoded(pixels, image.filename))
+                chosen[image.token] = image.filename
+                rows += _objects(scene, image, pixels, name)
+        _write_tables(folder, data.version, result, chosen)
+    links = list(links_of(folder, out, Twin(name, "adopted", (clips.name,))))
+    left = {row["sample_data_token"] for row in links}
+    rows = [row for row in rows if row["sample_data_token"] in left]
+    _merge(out / "twin.json", name, links)
+    _merge(out / "adopted.json", name, rows)
+    return Adopted(str(out / name), len(left), dict(sorted(Counter(row["state"] for row in rows).items())))
+
+
+def _by_camera(
+    clips: Path, known: Mapping[str, tuple[Scene, Mapping[str, str]]], folder: Path
+) -> dict[tuple[str, str], Path]:
+    """Return the videos by clip and camera.
+
+    Raises:
+        InputError: none, of no camera of the dataset, or two of one.
+    """
+    found: dict[tuple[str, str], Path] = {}
+    for video in _videos(clips):
+        if video.clip not in known:
+            raise InputError(f"{clips}: clip {video.clip} is of no scene and agent of {folder}: {', '.join(known)}")
+        channels = known[video.clip][1]
+        if video.camera not in channels:
+            raise InputError(f"{video.path}: {video.camera} is no camera of {video.clip}; it has {', '.join(channels)}")
+        other = found.setdefault((video.clip, video.camera), video.path)
+        if other is not video.path:
+            both = f"{other} and {video.path}"
+            raise InputError(f"{clips}: two videos of {video.camera} of {video.clip}: {both}; take one away")
+    if not found:
+        raise InputError(f"{clips}: no manifest.json below it that names videos")
+    return found
+
+
+def _videos(clips: Path) -> Iterator[_Video]:
+    """Yield what manifests name: RGB of clips, every video of results."""
+    for path in sorted(clips.rglob("manifest.json")):
+        with reading(path):
+            content: dict[str, Any] = parse_json(read_regular(path))
+            if "clip" in content:
+                cameras = [camera["name"] for camera in content["clip"]["rig"]["cameras"]]
+                for file in content["files"]:
+                    if file.get("kind", "video") == "video":
+                        camera = str(file.get("view") or cameras[0]).replace(":", "_")
+                        yield _Video(content["clip"]["clip_id"], camera, _beside(path, file["name"]))
+            else:
+                for key, file in content["videos"].items():
+                    kind, _, camera = key.partition("/")
+                    if kind == "rgb":
+                        yield _Video(content["clip_id"], camera, _beside(path, file))
+
+
+def _beside(manifest: Path, name: str) -> Path:
+    """Return the file of that name beside a manifest; whoever wrote it names no other file of the reader's.
+
+    Raises:
+        InputError: the name leads elsewhere.
+    """
+    path = manifest.parent / name
+    if path.name != name or path.is_symlink():
+        raise InputError(f"{manifest}: names {name!r}, which is no file beside it")
+    return path
+
+
+def _cameras(data: Dataset) -> dict[str, tuple[Scene, dict[str, str]]]:
+    """Return of each clip its scene, and its channels by the names that videos give them."""
+    found = {}
+    for scene in data:
+        camera_of = {image.channel: image.camera for image in scene.samples[0].images}
+        for clip, channels in clips_of(scene):
+            found[clip] = scene, {view_name(camera_of[c], c).replace(":", "_"): c for c in channels}
+    return found
+
+
+def _matched(scene: Scene, channel: str, path: Path) -> Iterator[tuple[Image, UInt8Array]]:
+    """Yield the images of a camera and what a video shows at their times, in the images' size.
+
+    Raises:
+        InputError: another rate or shape, or no video.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: no such file, and its manifest names it")
+    video, images = read_regular(path, most_bytes=_MOST_VIDEO_BYTES), scene.images_of(channel)
+    own = frame_rate(scene, images)
+    theirs, (wide, high) = facts_of_mp4(video, name=str(path))
+    every = round(own / theirs) if theirs > 0 else 0
+    if every < 1 or abs(own / theirs - every) > _UNEVEN * every:
+        raise InputError(f"{path}: has {theirs:g} frames a second, and {channel} has {own:g}")
+    width, height = images[0].size_px
+    if not 0 < wide * high <= codec.MOST_PIXELS or abs(wide * height / (high * width) - 1) > _ASPECT:
+        raise InputError(f"{path}: {wide} x {high} pixels are another shape than {width} x {height} of {channel}")
+    for image, pixels in zip(images[::every], decode_mp4(video, name=str(path)), strict=False):
+        same = pixels.shape[:2] == (height, width)
+        yield image, pixels if same else draw.resized(pixels, width_px=width, height_px=height)
+
+
+def _encoded(pixels: UInt8Array, filename: str) -> bytes:
+    return codec.encode_png(pixels) if filename.endswith(".png") else codec.encode_jpeg(pixels, quality=95)
+
+
+def _objects(scene: Scene, image: Image, pixels: UInt8Array, name: str) -> Iterator[JsonDict]:
+    """Yield the state of each object's label that a keyframe's image shows enough of."""
+    sample = next((one for one in scene.samples if one.timestamp_us == image.timestamp_us), None)
+    if sample is None:
+        return
+    before = image.pixels()
+    ids, _ = image.mask()
+    counts = np.bincount(ids.ravel(), minlength=int(sample.boxes.instance_id.max(initial=0)) + 1)
+    for box, number in zip(sample.boxes.tokens, sample.boxes.instance_id.tolist(), strict=True):
+        if number > 0 and counts[number] >= _LEAST_PX:
+            was, now = (agreement(shown, ids == number) for shown in (before, pixels))
+            yield {
+                "token": token("adopted", name, box, image.token),
+                "twin": name,
+                "sample_annotation_token": box,
+                "sample_data_token": image.token,
+                "visible_px": int(counts[number]),
+                "state": label_state(was, now),
+                "edge": [round(was.edge, 3), round(now.edge, 3)],
+                "mask": [round(was.mask, 3), round(now.mask, 3)],
+                "shift_px": list(now.shift_px),
+            }
+
+
+def _write_tables(folder: Path, version: str, result: ResultPath, chosen: Mapping[str, str]) -> None:
+    """Write the twin's tables, and bring the files that were not made anew."""
+    reader = DatasetReader(folder, version)
+    selection = Selection(reader, chosen.keys(), written=set(chosen.values()))
+    convert_version(reader, result, selection, all_tables(), only=selection.scenes_chosen())
+
+
+def _merge(path: Path, name: str, rows: list[JsonDict]) -> None:
+    """Write a table of twins anew: this twin's rows behind those of the others."""
+    others: list[JsonDict] = []
+    if path.is_file():
+        with reading(path):
+            others = [row for row in parse_json(read_regular(path)) if row["twin"] != name]
+    write_whole(path, to_json_bytes(others + rows))

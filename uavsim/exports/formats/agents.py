@@ -1,0 +1,320 @@
+"""Each agent alone, as a plain nuScenes dataset: its channels have nuScenes' names, its scenes are ``scene-0001`` and on.
+
+``<split>/{drone_0,vehicle_0,roadside_0,...}/{samples,sweeps,maps,can_bus,v1.0-*}``, with the towns' vector maps where the
+dataset has them, and the splits of the prediction challenge. A tool that knows one car with
+``CAM_FRONT`` and ``LIDAR_TOP`` takes such a folder as it is. Tokens are the dataset's own. An agent has the boxes of what it
+sees or hits, from first to last, without its own; visibility, ``num_lidar_pts`` and ``num_radar_pts`` are what it measures
+alone. Who has no lidar has an empty ``LIDAR_TOP`` on the ground below it, and counts pixels in ``num_lidar_pts``.
+"""
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from uavsim.access import Dataset, Scene
+from uavsim.access.towns import LARGEST_MAP_BYTES
+from uavsim.dataset.layout import BEV_CHANNEL
+from uavsim.dataset.schema import (
+    AGENT,
+    ATTRIBUTE,
+    CALIBRATED_SENSOR,
+    CATEGORY,
+    EGO_POSE,
+    INSTANCE,
+    LOG,
+    MAP,
+    SAMPLE,
+    SAMPLE_ANNOTATION,
+    SAMPLE_DATA,
+    SCENE,
+    SENSOR,
+    SPLITS,
+    VECTOR_MAPS,
+    VISIBILITY,
+    VISIBILITY_DETAIL,
+    Table,
+)
+from uavsim.dataset.tables import TableWriter, write_json, write_rows
+from uavsim.dataset.tokens import token
+from uavsim.dataset.vocabulary import VISIBILITY_EDGES
+from uavsim.errors import DatasetError
+from uavsim.exports.formats.can_bus import meta, pose_messages, vehicle_messages
+from uavsim.exports.formats.prediction import SCENES_FILE, prediction_tokens
+from uavsim.exports.formats.request import ExportRequest, exporter
+from uavsim.exports.formats.text import write_bytes
+from uavsim.files.bring import bring_file
+from uavsim.files.names import DataFolder
+from uavsim.files.results import ResultPath
+from uavsim.geometry import quaternion
+from uavsim.ingredients.vehicles.can_bus import KIND
+from uavsim.typing import JsonDict
+
+__all__ = ["View", "agent_of", "agents_of", "export_agents", "folder_name", "plain"]
+
+_OF_SCENES: Final = (SCENE, LOG, SAMPLE, EGO_POSE, CALIBRATED_SENSOR, SAMPLE_DATA, INSTANCE, SAMPLE_ANNOTATION)
+_KINDS: Final = {"v": "vehicle", "r": "roadside"}
+Rows = list[JsonDict]
+
+
+@exporter
+def export_agents(request: ExportRequest) -> list[Path]:
+    """Write one dataset for each agent; files are hard-linked.
+
+    Raises:
+        DatasetError: a file is missing, or the channels name no agents.
+    """
+    with ExitStack() as stack:
+        data = request.open_labelled()
+        folder = ResultPath.open(request.out) / request.split_name
+        views = [_Alone(agent, data, folder / folder_name(agent), stack) for agent in agents_of(data)]
+        for scene in data.scenes(request.split):
+            for view in views:
+                view.add(scene, name=f"scene-{data.scene_names.index(scene.name) + 1:04d}")
+        return [view.keep(data) for view in views]
+
+
+def agents_of(data: Dataset) -> list[str]:
+    """Return who senses, as channels end.
+
+    Raises:
+        DatasetError: the channels name no agents.
+    """
+    found = dict.fromkeys(filter(None, (agent_of(row["channel"]) for row in data.rows(SENSOR))))
+    if not found:
+        raise DatasetError(f"{data.root}: no channel names an agent, as CAMERA_FRONT_id_0 does")
+    return list(found)
+
+
+def agent_of(channel: str) -> str:
+    """Return v0 of ``CAM_FRONT_id_v0``; "" where no agent is named."""
+    return channel.rpartition("_id_")[2] if "_id_" in channel else ""
+
+
+def plain(channel: str) -> str:
+    """Return nuScenes' name of a channel."""
+    name = channel.rpartition("_id_")[0].replace("CAMERA_", "CAM_")
+    return BEV_CHANNEL if name == "LIDAR" else name
+
+
+def folder_name(agent: str) -> str:
+    """Return drone_3 of an agent's name as channels end, 3; vehicle_1 of v1."""
+    return f"{_KINDS[agent[0]]}_{agent[1:]}" if agent[0] in _KINDS else f"drone_{agent}"
+
+
+class View:
+    """A dataset of some of the sensors, by other names, while scenes are added."""
+
+    def __init__(self, sensors: dict[str, JsonDict], data: Dataset, folder: ResultPath, stack: ExitStack) -> None:
+        """Open its tables.
+
+        Args:
+            sensors: rows of ``sensor`` by token, renamed; others are left out.
+            data: of which it is a part.
+            folder: where it goes.
+            stack: closes its tables.
+        """
+        self._sensors, self._folder, self._version = sensors, folder, data.version
+        self._files = DataFolder(data.root)
+        self._names: dict[str, str] = {}
+        self._foretold: dict[str, list[str]] = {}
+        self._categories = {row["token"]: str(row["name"]) for row in data.rows(CATEGORY)}
+        self._writers = {
+            table.name: stack.enter_context(TableWriter(folder / data.version / table.file)) for table in _OF_SCENES
+        }
+
+    def add(self, scene: Scene, *, name: str) -> None:
+        """Add a scene's rows and bring its files over."""
+        self._names[scene.name] = name
+        calibrations: Rows = [dict(r) for r in scene.rows(CALIBRATED_SENSOR) if r["sensor_token"] in self._sensors]
+        channel_of = {row["token"]: self._sensors[row["sensor_token"]]["channel"] for row in calibrations}
+        data: Rows = [dict(r) for r in scene.rows(SAMPLE_DATA) if r["calibrated_sensor_token"] in channel_of]
+        poses: dict[str, JsonDict] = {row["token"]: dict(row) for row in scene.rows(EGO_POSE)}
+        kept = [poses[row["ego_pose_token"]] for row in data]
+        for row in data:
+            self._bring(row, channel_of[row["calibrated_sensor_token"]], scene=scene.name)
+        self._complete(scene, calibrations, data, kept)
+        boxes = self._boxes(scene)
+        self._foretold[name] = prediction_tokens(
+            boxes,
+            sample_us={row["token"]: row["timestamp"] for row in scene.rows(SAMPLE)},
+            category_of={row["token"]: self._categories[row["category_token"]] for row in scene.rows(INSTANCE)},
+        )
+        own: dict[str, Rows] = {
+            SCENE.name: [_scene_row(scene, name)],
+            LOG.name: [dict(row) for row in scene.rows(LOG)],
+            SAMPLE.name: [dict(row) for row in scene.rows(SAMPLE)],
+            EGO_POSE.name: kept,
+            CALIBRATED_SENSOR.name: calibrations,
+            SAMPLE_DATA.name: data,
+            SAMPLE_ANNOTATION.name: boxes,
+            INSTANCE.name: _instances_of(scene, boxes),
+        }
+        for table, writer in self._writers.items():
+            for row in own[table]:
+                writer.add(row)
+
+    def keep(self, data: Dataset) -> Path:
+        """Finish the tables; returns the folder."""
+        for writer in self._writers.values():
+            writer.keep()
+        version = self._folder / self._version
+        write_rows(version / SENSOR.file, self._sensors.values())
+        shared: tuple[Table[Any], ...] = (CATEGORY, ATTRIBUTE, VISIBILITY, MAP)
+        for table in shared:
+            write_rows(version / table.file, data.rows(table))
+        for row in data.rows(MAP):
+            bring_file(self._files.open(row["filename"]), self._folder / row["filename"])
+        for folder in VECTOR_MAPS:
+            for file in self._files.names(folder):
+                name = f"{folder}/{file}"
+                bring_file(self._files.open(name, most_bytes=LARGEST_MAP_BYTES), self._folder / name)
+        write_json(self._folder / SCENES_FILE, self._foretold)
+        splits = {name: [self._names[s] for s in scenes if s in self._names] for name, scenes in data.splits.items()}
+        write_json(version / SPLITS, {name: scenes for name, scenes in splits.items() if scenes})
+        return self._folder.shown
+
+    def _bring(self, row: JsonDict, channel: str, *, scene: str) -> None:
+        """Give a row's file nuScenes' name and place, and link it there."""
+        old = row["filename"]
+        folder, suffix = old.partition("/")[0], old.rpartition("/")[2].partition(".")[2]
+        row["filename"] = f"{folder}/{channel}/{scene}__{channel}__{row['timestamp']}.{suffix}"
+        bring_file(self._files.open(old), self._folder / row["filename"])
+
+    def _boxes(self, scene: Scene) -> Rows:
+        return [dict(row) for row in scene.rows(SAMPLE_ANNOTATION)]
+
+    def _complete(self, scene: Scene, calibrations: Rows, data: Rows, poses: Rows) -> None:
+        """Add what a reader of the view needs besides."""
+
+
+class _Alone(View):
+    """The dataset of one agent."""
+
+    def __init__(self, agent: str, data: Dataset, folder: ResultPath, stack: ExitStack) -> None:
+        """Open its tables."""
+        own: dict[str, JsonDict] = {
+            row["token"]: dict(row, channel=plain(row["channel"]))
+            for row in data.rows(SENSOR)
+            if agent_of(row["channel"]) == agent
+        }
+        self._agent, self._has_lidar = agent, any(row["channel"] == BEV_CHANNEL for row in own.values())
+        if not self._has_lidar:
+            lidar = token("sensor", BEV_CHANNEL, agent)
+            own[lidar] = {"token": lidar, "channel": BEV_CHANNEL, "modality": "lidar"}
+        super().__init__(own, data, folder, stack)
+
+    def _boxes(self, scene: Scene) -> Rows:
+        return _boxes_of(scene, self._agent, points=self._has_lidar)
+
+    def _complete(self, scene: Scene, calibrations: Rows, data: Rows, poses: Rows) -> None:
+        if not self._has_lidar:
+            self._add_empty_lidar(scene, calibrations, data, poses)
+        channel_of = {row["token"]: self._sensors[row["sensor_token"]]["channel"] for row in calibrations}
+        self._write_can_bus(scene, channel_of, data, {pose["token"]: pose for pose in poses})
+
+    def _write_can_bus(self, scene: Scene, channel_of: dict[str, str], data: Rows, poses: dict[str, JsonDict]) -> None:
+        """Write a car's messages; of who has none its poses at the turns of LIDAR_TOP, as BEVFormer and MapTR want them."""
+        messages: dict[str, Rows] = {}
+        state = next((s for s in scene.streams if s.kind == KIND and agent_of(s.channel) == self._agent), None)
+        turns = [row for row in data if channel_of.get(row["calibrated_sensor_token"], BEV_CHANNEL) == BEV_CHANNEL]
+        own = [poses[row["ego_pose_token"]] for row in sorted(turns, key=lambda row: int(row["timestamp"]))]
+        if state is not None:
+            messages = vehicle_messages(state.readings())
+        elif all("uav_velocity" in pose for pose in own):  # not of others' datasets
+            messages = {"pose": pose_messages(own)}
+        for name, rows in [*messages.items(), ("meta", meta(messages))] if messages else ():
+            path = self._folder / "can_bus" / f"{self._names[scene.name]}_{name}.json"
+            write_bytes(path, json.dumps(rows).encode("ascii"))
+
+    def _add_empty_lidar(self, scene: Scene, calibrations: Rows, data: Rows, poses: Rows) -> None:
+        """Add LIDAR_TOP with no points, on the ground below the agent: evaluations take their range from its pose."""
+        calibration = token(scene.token, self._agent, BEV_CHANNEL)
+        sensor = token("sensor", BEV_CHANNEL, self._agent)
+        still: JsonDict = {"translation": [0.0, 0.0, 0.0], "rotation": [1.0, 0.0, 0.0, 0.0], "camera_intrinsic": []}
+        calibrations.append({"token": calibration, "sensor_token": sensor, **still})
+        known, before = {pose["token"]: pose for pose in poses}, ""
+        lidar: Rows = []
+        for sample in scene.rows(SAMPLE):
+            image = next(row for row in data if row["sample_token"] == sample["token"] and row["is_key_frame"])
+            pose, own = known[image["ego_pose_token"]], token(sample["token"], self._agent, BEV_CHANNEL)
+            name = f"samples/{BEV_CHANNEL}/{scene.name}__{BEV_CHANNEL}__{sample['timestamp']}.pcd.bin"
+            write_bytes(self._folder / name, b"")
+            turn = quaternion.from_yaw(quaternion.yaw(np.array(pose["rotation"])))
+            place = [*pose["translation"][:2], 0.0]
+            poses.append({**pose, "token": own, "translation": place, "rotation": turn.tolist()})
+            row = {**image, "token": own, "ego_pose_token": own, "calibrated_sensor_token": calibration}
+            lidar.append({**row, "fileformat": "pcd", "width": 0, "height": 0, "filename": name, "prev": before})
+            before = own
+        for row, following in zip(lidar, [*lidar[1:], {"token": ""}], strict=True):
+            row["next"] = following["token"]
+        data += lidar
+
+
+def _scene_row(scene: Scene, name: str) -> JsonDict:
+    return {
+        "token": scene.token,
+        "name": name,
+        "description": scene.description,
+        "log_token": scene.log["token"],
+        "nbr_samples": len(scene),
+        "first_sample_token": scene.samples[0].token,
+        "last_sample_token": scene.samples[-1].token,
+    }
+
+
+def _boxes_of(scene: Scene, agent: str, *, points: bool) -> Rows:
+    """Return the boxes of the objects that an agent measures, each from its first to its last sample with a measurement."""
+    own = {row["instance_token"] for row in scene.rows(AGENT) if row["id"] == agent} - {""}
+    measured = {r["sample_annotation_token"]: _measured(dict(r), agent) for r in scene.rows(VISIBILITY_DETAIL)}
+    tracks: dict[str, Rows] = {}
+    for row in scene.rows(SAMPLE_ANNOTATION):
+        if row["instance_token"] not in own:
+            tracks.setdefault(row["instance_token"], []).append(dict(row))
+    kept: dict[str, JsonDict] = {}
+    for track in tracks.values():
+        known = [number for number, row in enumerate(track) if _is_met(*measured[row["token"]])]
+        if known:
+            part = track[known[0] : known[-1] + 1]
+            part[0]["prev"] = part[-1]["next"] = ""
+            kept |= {row["token"]: row for row in part}
+    for box in kept.values():
+        visible_px, amodal_px, lidar, radar = measured[box["token"]]
+        level = int(np.searchsorted(VISIBILITY_EDGES, visible_px / max(amodal_px, 1), side="right")) + 1
+        box |= {
+            "visibility_token": str(level),
+            "num_lidar_pts": lidar if points else visible_px,
+            "num_radar_pts": radar,
+        }
+        box |= {"uav_visible_px": visible_px, "uav_amodal_px": amodal_px}
+    return [kept[row["token"]] for row in scene.rows(SAMPLE_ANNOTATION) if row["token"] in kept]
+
+
+def _measured(detail: JsonDict, agent: str) -> tuple[int, int, int, int]:
+    """Return visible and amodal pixels, lidar and radar points of one agent on a box."""
+    views = [view for view in detail["views"] if agent_of(view["channel"]) == agent]
+    entry: JsonDict = next((one for one in detail.get("agents", ()) if one["agent"] == agent), {})
+    visible_px, amodal_px = (sum(view[key] for view in views) for key in ("visible_px", "amodal_px"))
+    return visible_px, amodal_px, entry.get("num_lidar_pts", 0), entry.get("num_radar_pts", 0)
+
+
+def _is_met(visible_px: int, _: int, lidar: int, radar: int) -> bool:
+    return visible_px + lidar + radar > 0
+
+
+def _instances_of(scene: Scene, boxes: Rows) -> Rows:
+    tracks: dict[str, list[str]] = {}
+    for box in boxes:
+        tracks.setdefault(box["instance_token"], []).append(box["token"])
+    return [
+        {
+            **row,
+            "nbr_annotations": len(own),
+            "first_annotation_token": own[0],
+            "last_annotation_token": own[-1],
+        }
+        for row in scene.rows(INSTANCE)
+        if (own := tracks.get(row["token"], []))
+    ]

@@ -1,0 +1,237 @@
+"""OpenAD's own files of a dataset with corner cases: one numbered scene for each of ours, in its best image.
+
+    annotations/<i>.txt   infos/<i>.json   camera_image/<i>_<k>.jpg   lidar_point_cloud/<i>_<k>.pcd   (k keyframes ago)
+    gt.pkl                similarity.json  tags.json
+
+OpenAD reports by a scene's number which dataset it is of. So a scene gets a number of the training set whose domain it is in,
+of OpenAD's five, and one of ``once`` where it is in none. Numbers without a scene have no objects.
+"""
+
+import pickle
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from uavsim.access import Image, Sample, Scene
+from uavsim.errors import DatasetError, InputError
+from uavsim.escape import word
+from uavsim.exports.formats.openad_objects import SceneTags, SeenObject, objects_in_view
+from uavsim.exports.formats.request import ExportRequest, exporter, lidar_of
+from uavsim.exports.formats.tag_similarity import Words, similarity_table, tag_vectors
+from uavsim.exports.formats.text import write_bytes, write_json, write_text
+from uavsim.files.results import ResultPath
+from uavsim.geometry.se3 import SE3
+from uavsim.images import codec
+from uavsim.ingredients.corner_cases.tables import CORNER_CASE, OBJECT_TAG, CornerCaseRow, ObjectTagRow
+from uavsim.typing import FloatArray, JsonDict
+
+SOURCES: Final = {"av2": 250, "kitti": 309, "nuscenes": 134, "once": 1057, "waymo": 250}
+"""OpenAD's datasets with the number of its scenes, in the order of its 2,000 numbers."""
+_OF_NO_DOMAIN: Final = "once"
+_LEAST_PX: Final = 20  # of an ordinary object: fewer are no object to a person
+_MOST_PAST: Final = 4
+_JPEG_QUALITY: Final = 95
+_TAG_CHARACTERS: Final = 75
+
+
+@exporter
+def export_openad(request: ExportRequest) -> list[Path]:
+    """Write OpenAD's files.
+
+    Raises:
+        InputError: the dataset has no corner cases, or more scenes of one domain than OpenAD has.
+        DatasetError: a scene shows none of its corner cases.
+    """
+    written = _Written(ResultPath.open(request.out))
+    for scene in request.scenes():
+        cases = scene.rows(CORNER_CASE)
+        if not cases:
+            raise InputError(
+                f"{request.root}: {scene.name} has no corner case; generate with corner_cases: in the dataset"
+            )
+        tags = SceneTags(cases, {row["instance_token"]: row for row in scene.rows(OBJECT_TAG)})
+        written.add(_best_view(request, scene, tags), tags)
+    return written.finish()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shot:
+    """The image that stands for a scene: its sample, the ones before it, and what it shows."""
+
+    samples: tuple[Sample, ...]
+    image: Image
+    objects: list[SeenObject]
+
+
+def _best_view(request: ExportRequest, scene: Scene, tags: SceneTags) -> _Shot:
+    """Return the image that shows most corner cases, and of those the one with most of their pixels."""
+    best: tuple[tuple[int, int], _Shot] | None = None
+    for number, sample in enumerate(scene):
+        for image in sample.images:
+            objects = objects_in_view(sample, image, tags, least_px=_LEAST_PX)
+            rare = [thing for thing in objects if thing.case]
+            score = (len(rare), sum(thing.visible_px for thing in rare))
+            if rare and (best is None or score > best[0]):
+                best = (score, _Shot(scene.samples[: number + 1], image, objects))
+    if best is None:
+        raise DatasetError(f"{request.root}: no image of {scene.name} shows its corner case; run uavsim validate")
+    return best[1]
+
+
+@dataclass(slots=True)
+class _Written:
+    """The rows written so far, by OpenAD's numbers."""
+
+    out: ResultPath
+    truth: dict[int, list[list[Any]]] = field(default_factory=dict)
+    words: dict[str, Words] = field(default_factory=dict)
+    used: dict[str, int] = field(default_factory=dict)
+
+    def add(self, shot: _Shot, tags: SceneTags) -> None:
+        source, index = self._number(tags.cases[0])
+        self._learn([*tags.cases, *tags.of_instance.values()])
+        rows = [_truth_row(thing) for thing in shot.objects]
+        self.truth[index] = rows
+        out = self.out
+        write_text(out / "annotations" / f"{index}.txt", "".join(f"{_line(thing)}\n" for thing in shot.objects))
+        past2now = [matrix.ravel().reshape(4, 4).tolist() for matrix in _past2now(shot)]
+        info = _info(shot, source, past2now, sensors=f"{shot.samples[-1].scene_name}/{shot.image.channel}")
+        write_json(out / "infos" / f"{index}.json", info)
+        for ago, (sample, image) in enumerate(_past(shot)):
+            jpeg = codec.encode_jpeg(image.pixels(), quality=_JPEG_QUALITY)
+            write_bytes(out / "camera_image" / f"{index}_{ago}.jpg", jpeg)
+            cloud = _pcd(_points(sample, image))
+            write_bytes(out / "lidar_point_cloud" / f"{index}_{ago}.pcd", cloud)
+
+    def _number(self, case: CornerCaseRow) -> tuple[str, int]:
+        """Return the dataset that a scene passes for, and its number in it."""
+        source = next((name for name in SOURCES if case["in_domain"].get(name)), _OF_NO_DOMAIN)
+        first = sum(count for _, count in _before(source))
+        used = self.used.get(source, 0)
+        if used >= SOURCES[source]:
+            raise InputError(
+                f"more than {SOURCES[source]} scenes pass for {source}'s: OpenAD's files have room for no more"
+            )
+        self.used[source] = used + 1
+        return source, first + used
+
+    def _learn(self, rows: list[CornerCaseRow | ObjectTagRow]) -> None:
+        for row in rows:
+            self.words[row["tag"]] = Words(tuple(row["synonyms"]), tuple(row["hypernyms"]))
+
+    def finish(self) -> list[Path]:
+        out = self.out
+        vectors = tag_vectors(self.words)
+        tags = list(dict.fromkeys(row[-1] for index in sorted(self.truth) for row in self.truth[index]))
+        features = np.stack([vectors[tag] for tag in tags])
+        scenes = [self.truth.get(index, []) for index in range(sum(SOURCES.values()))]
+        gt = write_bytes(out / "gt.pkl", pickle.dumps([scenes, tags, features], protocol=4))
+        similarity = write_json(out / "similarity.json", similarity_table(vectors))
+        words = {
+            tag: {"synonyms": list(own.synonyms), "hypernyms": list(own.hypernyms)} for tag, own in self.words.items()
+        }
+        reported = {"tags": words, "features": {tag: vector.tolist() for tag, vector in vectors.items()}}
+        return [
+            *(out.shown / name for name in ("annotations", "infos", "camera_image", "lidar_point_cloud")),
+            gt.shown,
+            similarity.shown,
+            write_json(out / "tags.json", reported).shown,
+        ]
+
+
+def _before(source: str) -> Iterator[tuple[str, int]]:
+    for name, count in SOURCES.items():
+        if name == source:
+            return
+        yield name, count
+
+
+def _seen_flags(thing: SeenObject) -> list[int]:
+    return [int(thing.seen.get(name, False)) for name in SOURCES]
+
+
+def _truth_row(thing: SeenObject) -> list[Any]:
+    boxes = [*thing.visible_box_px.tolist(), *thing.optical_box.tolist()]
+    return [*boxes, *(str(flag) for flag in _seen_flags(thing)), thing.tag[:_TAG_CHARACTERS]]
+
+
+def _line(thing: SeenObject) -> str:
+    """Write seen flags, tag, truncation, occlusion, alpha, box in the image, box in space."""
+    height, width, length, x, y, z, turn_rad = thing.optical_box.tolist()
+    alpha_rad = float(np.arctan2(np.sin(turn_rad - np.arctan2(x, z)), np.cos(turn_rad - np.arctan2(x, z))))
+    numbers = [thing.truncation, thing.occlusion, alpha_rad, *thing.visible_box_px.tolist()]
+    numbers += [height, width, length, x, y, z, turn_rad]
+    flags = " ".join(map(str, _seen_flags(thing)))
+    return f"{flags} {word(thing.tag)} {' '.join(f'{number:.6g}' for number in numbers)}"
+
+
+def _past(shot: _Shot) -> list[tuple[Sample, Image]]:
+    """Return the image and those of the same camera before it, the latest first."""
+    latest_first = shot.samples[::-1][: 1 + _MOST_PAST]
+    return [(sample, next(i for i in sample.images if i.channel == shot.image.channel)) for sample in latest_first]
+
+
+def _sensor_SE3(sample: Sample, image: Image) -> SE3:
+    """Return the frame of the points: map <- the drone's lidar, or its body where it has none."""
+    scan = lidar_of(sample, image.drone_id)
+    return image.map_SE3_flu if scan is None else image.map_SE3_flu @ scan.flu_SE3_sensor
+
+
+def _past2now(shot: _Shot) -> list[FloatArray]:
+    """Return (4, 4) matrices from each frame's lidar to the last one's, the earliest first: OpenAD's loader reverses them."""
+    poses = [_sensor_SE3(sample, image) for sample, image in _past(shot)]
+    return [(poses[0].inverse() @ pose).matrix for pose in reversed(poses)]
+
+
+def _info(shot: _Shot, source: str, past2now: list[Any], *, sensors: str) -> JsonDict:
+    sample, image = shot.samples[-1], shot.image
+    scan = lidar_of(sample, image.drone_id)
+    width, height = image.size_px
+    k = image.pinhole
+    camera_SE3_lidar = image.map_SE3_optical.inverse() @ _sensor_SE3(sample, image)
+    return {
+        "dataset": source,
+        "camera_internal": {"fx": k[0, 0], "fy": k[1, 1], "cx": k[0, 2], "cy": k[1, 2]},
+        "camera_external": camera_SE3_lidar.matrix.T.ravel().tolist(),
+        "lidar_past2now": past2now,
+        "width": width,
+        "height": height,
+        "timestamp_ms": sample.timestamp_us // 1000,
+        "sensors_path": sensors,
+        "img_path": image.filename,
+        "lidar_path": "" if scan is None else scan.filename,
+        "uav_sample_token": sample.token,
+        "uav_objects": [_object(thing) for thing in shot.objects],
+    }
+
+
+def _object(thing: SeenObject) -> JsonDict:
+    return {
+        "tag": thing.tag,
+        "corner_case": thing.case,
+        "instance_ids": thing.instance_ids,
+        "visible_px": thing.visible_px,
+        "amodal_px": thing.amodal_px,
+        "occlusion": round(thing.occlusion, 4),
+        "truncation": round(thing.truncation, 4),
+        "visible_box": thing.visible_box_px.tolist(),
+        "amodal_box": np.round(thing.amodal_box_px, 2).tolist(),
+    }
+
+
+def _points(sample: Sample, image: Image) -> FloatArray:
+    """Return (N, 4) points of the drone's lidar with their intensity; none where it has no lidar."""
+    scan = lidar_of(sample, image.drone_id)
+    return np.zeros((0, 4)) if scan is None else np.asarray(scan.points()[:, :4], dtype=np.float64)
+
+
+def _pcd(cloud: FloatArray) -> bytes:
+    """Write points in PCL's format, binary."""
+    head = (
+        "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z intensity\nSIZE 4 4 4 4\nTYPE F F F F\n"
+        f"COUNT 1 1 1 1\nWIDTH {len(cloud)}\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS {len(cloud)}\nDATA binary\n"
+    )
+    return head.encode() + np.ascontiguousarray(cloud, dtype="<f4").tobytes()

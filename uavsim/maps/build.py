@@ -1,0 +1,111 @@
+"""From an OpenDRIVE network to a vector map."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import shapely
+
+from uavsim.errors import InputError
+from uavsim.maps.arclines import fit_arcs
+from uavsim.maps.areas import Town, carparks, drivable_area, lane_layers, survey, walkways
+from uavsim.maps.changes import components
+from uavsim.maps.controls import control_layers
+from uavsim.maps.dividers import divider_layers, lane_borders, lane_cuts
+from uavsim.maps.opendrive.model import Network
+from uavsim.maps.opendrive.read import read_network
+from uavsim.maps.vector_map import LINE_LAYERS, POLYGON_LAYERS, Layer, VectorMap
+from uavsim.records.road_map import BUILDINGS, Building
+
+__all__ = ["build", "map_of_opendrive"]
+
+_POLYGON: Final = 3  # shapely's type
+
+
+def map_of_opendrive(data: bytes, *, name: str) -> VectorMap:
+    """Make the vector map of an OpenDRIVE text; raises as ``build`` and ``read_network``."""
+    return build(read_network(data, name=name), name)
+
+
+def build(network: Network, name: str, buildings: Sequence[Building] = ()) -> VectorMap:
+    """Make the vector map of a town, with a layer of its buildings where some are named.
+
+    Raises:
+        InputError: the network has no lane that vehicles drive on.
+    """
+    town = survey(network, name)
+    if not town.records:
+        raise InputError(f"{network.name}: holds no lane that vehicles drive on{_first_fault(network)}")
+    layers = lane_layers(town)
+    layers["drivable_area"] = drivable_area(town)
+    _name_areas(layers)
+    layers["walkway"] = walkways(town)
+    layers["carpark_area"] = carparks(town)
+    layers |= control_layers(town, layers["road_segment"])
+    lines, paint = divider_layers(town, layers["road_segment"])
+    layers |= lines
+    if buildings:
+        layers[BUILDINGS] = _buildings(town, buildings)
+    arcs = fit_arcs([(r.joined("centre_m")[:, :2], r.joined("yaw_rad")) for _, r, _ in town.ways])
+    return VectorMap(
+        name=name,
+        layers={kind: layers[kind] for kind in (*POLYGON_LAYERS, *LINE_LAYERS) if kind in layers},
+        borders={token: lane_borders(record) for token, record, _ in town.ways},
+        dividers=paint,
+        paths=dict(zip((token for token, _, _ in town.ways), arcs.records(len(town.ways)), strict=True)),
+        connectivity=_connectivity(town),
+        warnings=[str(fault) for fault in network.faults],
+        cuts={token: lane_cuts(record) for token, record, _ in town.ways if not record.is_change},
+        origin_deg=network.origin_deg,
+    )
+
+
+def _buildings(town: Town, buildings: Sequence[Building]) -> Layer:
+    """Return the layer of buildings: each by its footprint, at the height of its roof."""
+    hulls = shapely.convex_hull([shapely.multipoints(one.footprint_map_m) for one in buildings])
+    return Layer.of(
+        (
+            town.token("building", number, one.name),
+            shapely.force_3d(hull, one.top_map_m),
+            {"uav_name": one.name, "uav_height_m": [one.bottom_map_m, one.top_map_m]},
+        )
+        for number, (one, hull) in enumerate(zip(buildings, np.atleast_1d(hulls), strict=True))
+        if shapely.get_type_id(hull) == _POLYGON
+    )
+
+
+def _first_fault(network: Network) -> str:
+    return f" ({network.faults[0]})" if network.faults else ""
+
+
+def _name_areas(layers: dict[str, Layer]) -> None:
+    """Say of every segment in which drivable area it lies."""
+    areas, segments = layers["drivable_area"], layers["road_segment"]
+    tree = shapely.STRtree(areas.shapes)
+    which, found = tree.query(shapely.point_on_surface(segments.shapes), predicate="intersects")
+    of = dict(zip(which.tolist(), found.tolist(), strict=True))
+    for number, fields in enumerate(segments.fields):
+        fields["drivable_area_token"] = areas.tokens[of[number]] if number in of else ""
+
+
+def _connectivity(town: Town) -> dict[str, tuple[list[str], list[str]]]:
+    """Return what leads to and from each lane, lanes of the largest connected part first.
+
+    The devkit looks for lanes apart from the first one's, and fails where those are the most.
+    """
+    names = [token for token, _, _ in town.ways]
+    edges = [(town.tokens[before], town.tokens[after]) for before, after in town.edges]
+    for change in town.changes:
+        own = town.change_token(change)
+        edges += [(town.tokens[before], own) for before in change.before]
+        edges += [(own, town.tokens[after]) for after in change.after]
+    links: dict[str, tuple[list[str], list[str]]] = {name: ([], []) for name in names}
+    for before, after in edges:
+        links[after][0].append(before)
+        links[before][1].append(after)
+    place = {name: number for number, name in enumerate(names)}
+    parts = components(len(names), [(place[a], place[b]) for a, b in edges])
+    sizes = Counter(parts)
+    order = sorted(range(len(names)), key=lambda number: (-sizes[parts[number]], parts[number]))
+    return {names[number]: links[names[number]] for number in order}

@@ -1,0 +1,327 @@
+"""Causes for traffic to stop: crossings of people on foot, stop lines with their reasons, traffic lights with their lanes.
+
+Which lanes heed a signal is what the file's validities and orientations say; what governs a lane in a junction governs the
+lanes that lead to it. A line stands where one is painted before the junction, and else at the end of the road.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import shapely
+
+from uavsim.maps.areas import Town, heights_of, parts_of
+from uavsim.maps.opendrive.model import Road, Signal
+from uavsim.maps.opendrive.objects import outline_on_map
+from uavsim.maps.vector_map import Layer, polygons_of
+from uavsim.typing import FloatArray, JsonDict
+
+_LIGHTS: Final = frozenset({"1000001", "1000002", "1000009", "1000010", "1000011", "1000012"})
+_STOPS: Final = frozenset({"206"})
+_YIELDS: Final = frozenset({"205"})
+_PAINT: Final = "stopline"
+_DEEP_M: Final = 1.0
+"""How deep a stop line's polygon is: what a car's nose stands in."""
+_LOOK_BACK_M: Final = 25.0
+"""How far before a junction a painted line belongs to it."""
+_NEAR_M: Final = 8.0
+"""How far behind a stop line its crossing lies, at most."""
+_CROSSING_BACK_M: Final = 12.0
+"""How far before a junction a crossing belongs to it."""
+_GAP_M: Final = 1.0
+"""Between a stop line that is not painted and its crossing."""
+_COLOURS: Final = ("RED", "YELLOW", "GREEN")
+_LEAST_M2: Final = 1.0
+
+
+@dataclass(slots=True, eq=False)
+class _Approach:
+    """The lanes of a block that end at one place, and why they stop there."""
+
+    block: str
+    records: list[int]
+    back_m: float = 0.0
+    is_painted: bool = False
+    reasons: set[str] = field(default_factory=set)
+    lights: list[str] = field(default_factory=list)
+    crossings: list[str] = field(default_factory=list)
+
+
+def control_layers(town: Town, segments: Layer) -> dict[str, Layer]:
+    """Return the layers ped_crossing, stop_line and traffic_light."""
+    crossings = _crossings(town, segments)
+    into = defaultdict(list)
+    for before, after in town.edges:
+        into[after].append(before)
+    governed = _Governed(town, into)
+    approaches = _approaches(town)
+    lights = Layer.of(_lights(town, governed, approaches))
+    for kind, types in (("STOP_SIGN", _STOPS), ("YIELD", _YIELDS)):
+        for records in governed.by_signal(types).values():
+            for record in records:
+                if record in approaches:
+                    approaches[record].reasons.add(kind)
+    own = list({id(a): a for a in approaches.values()}.values())
+    _see_paint(town, own)
+    _see_crossings(town, own, crossings)
+    stop_lines = Layer.of(_stop_lines(town, own))
+    return {"ped_crossing": crossings, "stop_line": stop_lines, "traffic_light": lights}
+
+
+def _crossings(town: Town, segments: Layer) -> Layer:
+    things = [
+        (road, thing)
+        for road in town.network.roads.values()
+        for thing in road.objects
+        if thing.type == "crosswalk" or ("crosswalk" in thing.name.lower() and _PAINT not in thing.name.lower())
+    ]
+    outlines = [outline_on_map(road, thing) for road, thing in things]
+    kept = [(pair, ring) for pair, ring in zip(things, outlines, strict=True) if len(ring) > 2]
+    shapes = polygons_of([ring for _, ring in kept])
+    owner = _most_common(shapes, segments)
+    return Layer.of(
+        (
+            town.token("crossing", road.id, thing.id, number),
+            shape,
+            {"road_segment_token": owner.get(number, ""), "uav_object": thing.id, **heights_of(ring)},
+        )
+        for number, (((road, thing), ring), shape) in enumerate(zip(kept, shapes, strict=True))
+        if shapely.area(shape) > _LEAST_M2
+    )
+
+
+def _most_common(shapes: Any, layer: Layer) -> dict[int, str]:
+    """Return of each shape the record that covers most of it."""
+    which, found = shapely.STRtree(layer.shapes).query(shapes, predicate="intersects")
+    common = shapely.area(shapely.intersection(shapes[which], layer.shapes[found]))
+    order = np.argsort(common, kind="stable")
+    return {int(which[i]): layer.tokens[int(found[i])] for i in order}
+
+
+class _Governed:
+    """The lanes that heed each signal."""
+
+    def __init__(self, town: Town, into: dict[int, list[int]]) -> None:
+        self.town, self.into = town, into
+        self.of_road: dict[str, list[int]] = defaultdict(list)
+        for place, record in enumerate(town.records):
+            self.of_road[record.road.id].append(place)
+        self.posts: dict[str, tuple[Road, Signal]] = {}
+        self.uses: dict[str, list[tuple[Road, Signal]]] = defaultdict(list)
+        for road in town.network.roads.values():
+            for signal in road.signals:
+                self.uses[signal.id].append((road, signal))
+                if not signal.reference:
+                    self.posts.setdefault(signal.id, (road, signal))
+
+    def lanes_of(self, name: str) -> list[int]:
+        """Return the lanes that heed a signal: those in its validities, or else those of its road and orientation."""
+        uses = self.uses[name]
+        found = [place for road, signal in uses for place in self._named(road, signal)]
+        if not found and name in self.posts:
+            road, signal = self.posts[name]
+            found = [p for p in self.of_road[road.id] if self._sees(signal, forward=self.town.records[p].forward)]
+        return list(dict.fromkeys(found))
+
+    def _named(self, road: Road, signal: Signal) -> Iterator[int]:
+        for place in self.of_road[road.id]:
+            record = self.town.records[place]
+            ids = {piece.lane.id for piece in record.pieces}
+            for low, high in signal.lanes:
+                # lanes of one side are meant, whatever the orientation: in CARLA's towns it contradicts them as often as not
+                both_sides = low < 0 < high
+                meant = (low, high) != (0, 0) and (not both_sides or self._sees(signal, forward=record.forward))
+                if meant and any(low <= i <= high for i in ids):
+                    yield place
+                    break
+
+    @staticmethod
+    def _sees(signal: Signal, *, forward: bool) -> bool:
+        return signal.orientation not in {"+", "-"} or (signal.orientation == "+") == forward
+
+    def before(self, places: list[int]) -> list[int]:
+        """Return the lanes that end where one of these in a junction begins, and those in none."""
+        found: list[int] = []
+        for place in places:
+            inside = self.town.records[place].road.in_junction
+            found += [p for p in self.into[place] if p in self.town.block_of] if inside else [place]
+        return list(dict.fromkeys(found))
+
+    def by_signal(self, types: frozenset[str]) -> dict[str, list[int]]:
+        """Return the lanes that end before a signal of such a type, by its id."""
+        names = [name for name, (_, signal) in self.posts.items() if signal.type in types]
+        return {name: self.before(self.lanes_of(name)) for name in names}
+
+
+def _approaches(town: Town) -> dict[int, _Approach]:
+    """Return the approach of every lane that leads into a junction."""
+    ends = {before for before, after in town.edges if town.records[after].road.in_junction and before in town.block_of}
+    found: dict[int, _Approach] = {}
+    by_block: dict[str, _Approach] = {}
+    for place in sorted(ends):
+        block = town.block_of[place]
+        by_block.setdefault(block, _Approach(block, [])).records.append(place)
+        found[place] = by_block[block]
+    return found
+
+
+def _lights(town: Town, governed: _Governed, approaches: dict[int, _Approach]) -> Iterator[tuple[str, Any, JsonDict]]:
+    ahead: dict[int, list[int]] = defaultdict(list)
+    for before, after in town.edges:
+        ahead[before].append(after)
+    for name, (road, signal) in governed.posts.items():
+        if not (signal.type in _LIGHTS and signal.dynamic):
+            continue
+        token = town.token("light", name)
+        lanes = governed.lanes_of(name)
+        stopped = governed.before(lanes)
+        for place in stopped:
+            if place in approaches:
+                approaches[place].reasons.add("TRAFFIC_LIGHT")
+                if token not in approaches[place].lights:
+                    approaches[place].lights.append(token)
+        inside = [p for p in lanes if town.records[p].road.in_junction] or [p for b in stopped for p in ahead[b]]
+        behind = [town.block_of[p] for i in inside for p in ahead[i] if p in town.block_of]
+        yield (token, *_light(town, road, signal, before=stopped, behind=list(dict.fromkeys(behind)), lanes=lanes))
+
+
+def _light(
+    town: Town, road: Road, signal: Signal, *, before: list[int], behind: list[str], lanes: list[int]
+) -> tuple[Any, JsonDict]:
+    point = road.xyz(np.array([signal.s_m]), np.array([signal.t_m]), signal.z_m)[0]
+    yaw = road.heading_rad(signal.s_m) + signal.heading_rad + (np.pi if signal.orientation == "+" else 0.0)
+    wide, high = (value or 0.4 for value in signal.size_m)
+    across = np.array([-np.sin(yaw), np.cos(yaw), 0.0]) * wide / 2
+    blocks = list(dict.fromkeys(town.block_of[place] for place in before))
+    zero = {key: 0.0 for key in ("tx", "ty", "rx", "ry", "rz")}
+    items = [
+        {
+            "color": colour,
+            "shape": "CIRCLE",
+            "rel_pos": {**zero, "tz": round(high * (1 / 3 - number / 3), 4)},
+            "to_road_block_tokens": behind,
+        }
+        for number, colour in enumerate(_COLOURS)
+    ]
+    pose = dict(zip(("tx", "ty", "tz"), np.round(point, 4).tolist(), strict=True))
+    return shapely.linestrings(np.stack([point - across, point + across])), {
+        "traffic_light_type": "VERTICAL",
+        "from_road_block_token": blocks[0] if blocks else "",
+        "items": items,
+        "pose": {**pose, "rx": 0.0, "ry": 0.0, "rz": round(float((yaw + np.pi) % (2 * np.pi) - np.pi), 6)},
+        "uav_signal": signal.id,
+        "uav_road_block_tokens": blocks,
+        "uav_lane_tokens": [town.tokens[place] for place in lanes],
+    }
+
+
+def _see_paint(town: Town, approaches: list[_Approach]) -> None:
+    """Move lines to where they are painted."""
+    painted = []
+    for road in town.network.roads.values():
+        for thing in road.objects:
+            if _PAINT in thing.name.lower():
+                painted.append(outline_on_map(road, thing)[:, :2].mean(axis=0))
+        for signal in road.signals:
+            if _PAINT in signal.name.lower():
+                painted.append(road.xyz(np.array([signal.s_m]), np.array([signal.t_m]))[0, :2])
+    if not painted:
+        return
+    points = shapely.points(np.array(painted))
+    for approach in approaches:
+        band = shapely.union_all(
+            np.array([_band(town, 0.0, _LOOK_BACK_M, place) for place in approach.records], dtype=object)
+        )
+        inside = np.flatnonzero(shapely.intersects(band, points))
+        if len(inside):
+            approach.is_painted = True
+            approach.back_m = min(
+                _before_end_m(town.records[approach.records[0]].joined("centre_m"), painted[i]) for i in inside
+            )
+
+
+def _before_end_m(line: FloatArray, point: FloatArray) -> float:
+    shape = shapely.linestrings(line[:, :2])
+    return float(max(shapely.length(shape) - shapely.line_locate_point(shape, shapely.points(point)), 0.0))
+
+
+def _see_crossings(town: Town, approaches: list[_Approach], crossings: Layer) -> None:
+    """Find the crossing behind each line, and lines before crossings that have no other reason."""
+    if not len(crossings):
+        return
+    tree = shapely.STRtree(crossings.shapes)
+    for approach in approaches:
+        line = town.records[approach.records[0]].joined("centre_m")
+        reach_m = approach.back_m + 0.1 if approach.is_painted else _CROSSING_BACK_M
+        bands = [_band(town, 0.0, reach_m, place) for place in approach.records]
+        near = shapely.union_all(np.array(bands, dtype=object))
+        heading = _heading(town, approach)
+        for row in sorted(tree.query(shapely.buffer(near, _NEAR_M), predicate="intersects").tolist()):
+            shape = crossings.shapes[row]
+            if not _lies_across(shape, heading):
+                continue
+            approach.crossings.append(crossings.tokens[row])
+            before = shapely.get_coordinates(shapely.intersection(shape, near))
+            if len(before) and not approach.is_painted:  # nobody stops on a crossing or behind it
+                far_m = max(_before_end_m(line, point) for point in before)
+                approach.back_m = max(approach.back_m, far_m + _GAP_M)
+        if approach.crossings and not approach.reasons:
+            approach.reasons.add("PED_CROSSING")
+
+
+def _heading(town: Town, approach: _Approach) -> FloatArray:
+    line = town.records[approach.records[0]].joined("centre_m")[:, :2]
+    ahead = line[-1] - line[-2]
+    return np.asarray(ahead / max(float(np.linalg.norm(ahead)), 1e-9))
+
+
+def _lies_across(shape: Any, heading: FloatArray) -> bool:
+    """Say whether the long side of a crossing lies across a direction rather than along it."""
+    corners = shapely.get_coordinates(shapely.oriented_envelope(shape))
+    sides = np.diff(corners, axis=0)
+    if not len(sides):
+        return False
+    longest = sides[np.argmax(np.linalg.norm(sides, axis=1))]
+    return bool(abs(longest @ heading) < 0.72 * np.linalg.norm(longest))
+
+
+def _stop_lines(town: Town, approaches: list[_Approach]) -> Iterator[tuple[str, Any, JsonDict]]:
+    for approach in approaches:
+        kind = next((k for k in ("TRAFFIC_LIGHT", "STOP_SIGN", "YIELD", "PED_CROSSING") if k in approach.reasons), None)
+        if kind is None:
+            continue
+        begin = approach.back_m
+        bands = [_band(town, begin, begin + _DEEP_M, place) for place in approach.records]
+        shape = parts_of(shapely.union_all(np.array(bands, dtype=object), grid_size=1e-3))
+        if not shape:
+            continue
+        z = town.records[approach.records[0]].joined("centre_m")[-1:]
+        yield (
+            town.token("stop_line", approach.block),
+            shape[0],
+            {
+                "stop_line_type": kind,
+                "ped_crossing_tokens": approach.crossings,
+                "traffic_light_tokens": approach.lights,
+                "road_block_token": approach.block,
+                "uav_lane_tokens": [town.tokens[place] for place in approach.records],
+                **heights_of(z),
+            },
+        )
+
+
+def _band(town: Town, near_m: float, far_m: float, place: int) -> Any:
+    """Return the part of a lane between two distances before its end."""
+    record = town.records[place]
+    cut = [_cut(record.joined(side), near_m, far_m) for side in ("left_m", "right_m")]
+    return polygons_of([np.concatenate([cut[1], cut[0][::-1]])])[0]
+
+
+def _cut(line: FloatArray, near_m: float, far_m: float) -> FloatArray:
+    """Return the points of a line between two distances before its end."""
+    s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line[:, :2], axis=0), axis=1))])
+    low, high = max(s[-1] - far_m, 0.0), max(s[-1] - near_m, min(s[-1], 0.1))
+    at = np.concatenate([[low], s[(s > low) & (s < high)], [high]])
+    return np.stack([np.interp(at, s, line[:, axis]) for axis in range(3)], axis=1)

@@ -1,0 +1,238 @@
+"""nuScenes' map expansion 1.3: a vector map as its JSON, and back.
+
+Source: nuscenes-devkit, map_expansion/map_api.py. A node has ``z`` besides, and records have fields that
+begin with ``uav_``; the devkit reads neither.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from tempfile import SpooledTemporaryFile
+from typing import Any, Final
+
+import numpy as np
+import orjson
+import shapely
+
+from uavsim.dataset.tokens import token
+from uavsim.errors import DatasetError
+from uavsim.maps.vector_map import LINE_LAYERS, POLYGON_LAYERS, Border, Layer, VectorMap
+from uavsim.records.road_map import BUILDINGS
+from uavsim.typing import FloatArray, JsonDict
+
+__all__ = ["VERSION", "expansion_chunks", "expansion_json", "read_expansion"]
+
+VERSION: Final = "1.3"
+_CHUNK_BYTES: Final = 1 << 22
+
+
+def expansion_json(town: VectorMap) -> bytes:
+    """Return the file's bytes; the same map gives the same ones."""
+    return b"".join(expansion_chunks(town))
+
+
+def expansion_chunks(town: VectorMap) -> Iterator[bytes]:
+    """Yield the file's bytes, a little at a time: rows wait in files until those of the tables before are out."""
+    with ExitStack() as stack:
+        writer = _Writer(stack)
+        for name in _written(town):
+            layer = town.layer(name)
+            rows = writer.rows(name)
+            for key, shape, fields in zip(layer.tokens, layer.shapes, layer.fields, strict=True):
+                if name in LINE_LAYERS:
+                    rows.add(writer.line_record(key, shape, fields, town.dividers.get(key), name))
+                else:
+                    record = writer.polygon_record(name, key, shape, fields)
+                    rows.add(writer.with_borders(record, *town.borders[key]) if key in town.borders else record)
+        west, south, east, north = town.bounds_m
+        head = {
+            "version": VERSION,
+            "uav_town": town.name,
+            "uav_bounds_m": [west, south, east, north],
+            "canvas_edge": [float(max(math.ceil(east), 1)), float(max(math.ceil(north), 1))],
+        }
+        yield orjson.dumps(head)[:-1]
+        for name in ("node", "line", "polygon", *_written(town)):
+            yield from writer.rows(name).chunks(name)
+        links = {key: {"incoming": before, "outgoing": after} for key, (before, after) in town.connectivity.items()}
+        yield b"," + orjson.dumps({"arcline_path_3": town.paths, "connectivity": links})[1:]
+
+
+def _written(town: VectorMap) -> list[str]:
+    """Return the layers that a file has: nuScenes' in any case, ours where it is not empty."""
+    return [name for name in (*POLYGON_LAYERS, *LINE_LAYERS) if name != BUILDINGS or len(town.layer(name))]
+
+
+class _Rows:
+    """The rows of one table as JSON, in a file where they are many."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._file = stack.enter_context(SpooledTemporaryFile(max_size=_CHUNK_BYTES))  # noqa: SIM115 - the stack ends it
+        self._before = b""
+
+    def add(self, *rows: JsonDict) -> None:
+        if rows:
+            self._file.write(self._before + orjson.dumps(rows)[1:-1])
+            self._before = b","
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        self._file.seek(0)
+        yield f',"{name}":['.encode("ascii")
+        yield from iter(lambda: self._file.read(_CHUNK_BYTES), b"")
+        yield b"]"
+
+
+class _Writer:
+    """Makes nodes, lines and polygons, and the records that name them."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._tables: dict[str, _Rows] = {}
+
+    def rows(self, name: str) -> _Rows:
+        if name not in self._tables:
+            self._tables[name] = _Rows(self._stack)
+        return self._tables[name]
+
+    def polygon_record(self, layer: str, key: str, shape: Any, fields: JsonDict) -> JsonDict:
+        names = [self._polygon(key, number, part) for number, part in enumerate(shapely.get_parts(shape))]
+        own = {"polygon_tokens": names} if layer == "drivable_area" else {"polygon_token": names[0]}
+        return {"token": key, **own, **fields}
+
+    def line_record(self, key: str, shape: Any, fields: JsonDict, paint: list[str] | None, layer: str) -> JsonDict:
+        nodes, line = self._line(key, "line", shapely.get_coordinates(shape, include_z=True))
+        own: JsonDict = {} if paint is None else {"lane_divider_segments": _segments(nodes, paint)}
+        if layer == "road_divider" and paint is not None:
+            own = {"uav_divider_segments": own["lane_divider_segments"]}
+        return {"token": key, "line_token": line, **own, **fields}
+
+    def with_borders(self, record: JsonDict, left: Border, right: Border) -> JsonDict:
+        """Give a lane its borders with their paint, and the lines across its begin and its end."""
+        key = record["token"]
+        for side, border in (("left", left), ("right", right)):
+            nodes = self._nodes(key, side, border.points_m)
+            record[f"{side}_lane_divider_segments"] = _segments(nodes, border.types)
+        for end, place in (("from", 0), ("to", -1)):
+            _, line = self._line(key, end, np.stack([left.points_m[place], right.points_m[place]]))
+            record[f"{end}_edge_line_token"] = line
+        return record
+
+    def _polygon(self, key: str, number: int, shape: Any) -> str:
+        name = token(key, "polygon", number)
+        rings = [
+            self._nodes(key, f"{number}.{ring}", _open_ring(shapely.get_coordinates(line, include_z=True)))
+            for ring, line in enumerate(shapely.get_rings(shape))
+        ]
+        holes = [{"node_tokens": ring} for ring in rings[1:]]
+        self.rows("polygon").add({"token": name, "exterior_node_tokens": rings[0], "holes": holes})
+        return name
+
+    def _line(self, key: str, what: str, points: FloatArray) -> tuple[list[str], str]:
+        name, nodes = token(key, what), self._nodes(key, what, points)
+        self.rows("line").add({"token": name, "node_tokens": nodes})
+        return nodes, name
+
+    def _nodes(self, key: str, what: str, points: FloatArray) -> list[str]:
+        begin = token(key, what, "nodes")[:26]  # 26 digits of whose they are, 6 of which
+        names = [f"{begin}{number:06x}" for number in range(len(points))]
+        heights = np.nan_to_num(points[:, 2]) if points.shape[1] > 2 else np.zeros(len(points))
+        rounded = np.round(np.column_stack([points[:, :2], heights]), 4).tolist()
+        nodes = [{"token": name, "x": x, "y": y, "z": z} for name, (x, y, z) in zip(names, rounded, strict=True)]
+        self.rows("node").add(*nodes)
+        return names
+
+
+def _open_ring(points: FloatArray) -> FloatArray:
+    """Return a ring's points without the last one, and without those that lie on the one before; three at least."""
+    flat = np.round(points[:, :2], 4)
+    kept = points[:-1][np.any(flat[1:] != flat[:-1], axis=1)]
+    return kept if len(kept) > 2 else points[:-1]
+
+
+def _segments(nodes: list[str], paint: list[str]) -> list[JsonDict]:
+    return [{"node_token": node, "segment_type": kind} for node, kind in zip(nodes, paint, strict=True)]
+
+
+def read_expansion(data: bytes, *, name: str) -> VectorMap:
+    """Read a map expansion, ours or nuScenes' own.
+
+    Args:
+        data: of the file.
+        name: of the town, and in messages.
+
+    Raises:
+        DatasetError: it is none.
+    """
+    try:
+        return _Reader(orjson.loads(data)).vector_map(name)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, shapely.errors.ShapelyError) as error:
+        raise DatasetError(f"{name}: not a map expansion of nuScenes: {type(error).__name__}: {error}") from error
+
+
+class _Reader:
+    """Resolves tokens to shapes."""
+
+    def __init__(self, tables: JsonDict) -> None:
+        self.tables = tables
+        self.place = {node["token"]: (node["x"], node["y"], node.get("z", 0.0)) for node in tables["node"]}
+        self.lines = {line["token"]: line["node_tokens"] for line in tables["line"]}
+        self.polygons = {polygon["token"]: polygon for polygon in tables["polygon"]}
+
+    def points(self, nodes: list[str]) -> FloatArray:
+        return np.array([self.place[node] for node in nodes], dtype=np.float64).reshape(-1, 3)
+
+    def polygon(self, key: str) -> Any:
+        row = self.polygons[key]
+        holes = [
+            shapely.linearrings(self.points(hole["node_tokens"]))
+            for hole in row["holes"]
+            if len(hole["node_tokens"]) > 2
+        ]
+        return shapely.polygons(self.points(row["exterior_node_tokens"]), holes=holes or None)
+
+    def layer(self, name: str, shape_of: Callable[[JsonDict], Any], own: frozenset[str]) -> Layer:
+        rows = self.tables.get(name, [])
+        return Layer.of((row["token"], shape_of(row), {k: v for k, v in row.items() if k not in own}) for row in rows)
+
+    def areas(self, row: JsonDict) -> Any:
+        return shapely.multipolygons([self.polygon(key) for key in row["polygon_tokens"]])
+
+    def line(self, row: JsonDict) -> Any:
+        return shapely.linestrings(self.points(self.lines[row["line_token"]]))
+
+    def border(self, row: JsonDict, side: str) -> Border:
+        segments = row.get(f"{side}_lane_divider_segments", [])
+        nodes = [segment["node_token"] for segment in segments]
+        return Border(self.points(nodes), [segment["segment_type"] for segment in segments])
+
+    def vector_map(self, name: str) -> VectorMap:
+        layers = {
+            kind: self.layer(kind, self.areas, _OWN)
+            if kind == "drivable_area"
+            else self.layer(kind, lambda row: self.polygon(row["polygon_token"]), _OWN)
+            for kind in POLYGON_LAYERS
+        }
+        layers |= {kind: self.layer(kind, self.line, _OWN) for kind in LINE_LAYERS}
+        lanes = [*self.tables.get("lane", []), *self.tables.get("lane_connector", [])]
+        paint = {
+            row["token"]: [segment["segment_type"] for segment in row[key]]
+            for kind, key in (("lane_divider", "lane_divider_segments"), ("road_divider", "uav_divider_segments"))
+            for row in self.tables.get(kind, [])
+            if key in row
+        }
+        return VectorMap(
+            name,
+            layers,
+            {row["token"]: (self.border(row, "left"), self.border(row, "right")) for row in lanes},
+            paint,
+            self.tables["arcline_path_3"],
+            {key: (row["incoming"], row["outgoing"]) for key, row in self.tables["connectivity"].items()},
+        )
+
+
+_OWN = frozenset(
+    {
+        "token", "polygon_token", "polygon_tokens", "line_token", "left_lane_divider_segments", "right_lane_divider_segments",
+        "lane_divider_segments", "uav_divider_segments", "from_edge_line_token", "to_edge_line_token",
+    }
+)  # fmt: skip

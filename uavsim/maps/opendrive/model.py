@@ -1,0 +1,246 @@
+"""An OpenDRIVE file, typed; lengths in metres, angles in radians, the file's own frame (``map``)."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from uavsim.maps.opendrive.cubics import NOTHING, Cubics
+from uavsim.maps.opendrive.plan_view import PlanView
+from uavsim.typing import FloatArray
+
+FINE_M = 0.01  # a chord leaves a curve by no more
+_BEFORE_M = 1e-6  # the end of a section: there the lane offset of the next one may begin with a jump
+_RAMP_M = 0.5  # what a border that jumps takes to get there: not all of the piece before
+_RAMP_AT_BEGIN_M = 0.05  # the same where there is no piece before
+_SAME_M = 1e-4  # places nearer to an end than this are the end
+_WIDE_M = 12.0  # what lies so far from the reference line keeps to that, too
+
+
+class Fault(NamedTuple):
+    """Part of a file that was left out, or is not as the standard says."""
+
+    road: str
+    s_m: float
+    text: str
+
+    def __str__(self) -> str:
+        return f"road {self.road}, s {self.s_m:.2f}: {self.text}" if self.road else self.text
+
+
+class Link(NamedTuple):
+    """The end of a road at another: ``kind`` is road or junction, ``contact`` which end of that road."""
+
+    kind: str
+    id: str
+    contact: str
+
+
+class Mark(NamedTuple):
+    """The line on a lane's outer border, from ``s_m`` on: its type and colour in OpenDRIVE's words."""
+
+    s_m: float
+    type: str
+    colour: str
+
+
+class Speed(NamedTuple):
+    """The speed limit from ``s_m`` on, m/s; None where the file says that there is none, or nothing."""
+
+    s_m: float
+    limit_mps: float | None
+
+
+@dataclass(slots=True, eq=False)
+class Lane:
+    """One lane of a section; ids rise to the left, 0 is the centre line."""
+
+    id: int
+    type: str
+    width: Cubics
+    is_border: bool = False
+    level: bool = False
+    heights: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
+    marks: list[Mark] = field(default_factory=list)
+    speeds: list[Speed] = field(default_factory=list)
+    predecessors: list[int] = field(default_factory=list)
+    successors: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Section:
+    """Lanes from ``s_m`` to ``end_m``."""
+
+    s_m: float
+    end_m: float
+    lanes: dict[int, Lane]
+
+    def side(self, sign: int) -> list[Lane]:
+        """Return the lanes left (1) or right (-1) of the reference line, from it outwards."""
+        return [self.lanes[i] for i in sorted(self.lanes, key=abs) if i * sign > 0]
+
+
+@dataclass(slots=True, eq=False)
+class RoadObject:
+    """An object beside or on a road.
+
+    Attributes:
+        outline: (N, 3) corners u, v, z in the object's own frame, or s, t, z where ``on_road``; (0, 3) without.
+        size_m: length, width.
+    """
+
+    id: str
+    type: str
+    name: str
+    s_m: float
+    t_m: float
+    z_m: float
+    heading_rad: float
+    size_m: tuple[float, float]
+    outline: FloatArray
+    on_road: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Signal:
+    """A signal, or a reference to one that stands elsewhere (``reference``), and the lanes that heed it."""
+
+    id: str
+    type: str
+    subtype: str
+    name: str
+    s_m: float
+    t_m: float
+    z_m: float
+    heading_rad: float
+    orientation: str
+    size_m: tuple[float, float]
+    lanes: list[tuple[int, int]]
+    dynamic: bool = False
+    reference: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Road:
+    """One road."""
+
+    id: str
+    name: str
+    length_m: float
+    junction: str
+    left_hand: bool
+    plan: PlanView
+    elevation: Cubics = NOTHING
+    superelevation: Cubics = NOTHING
+    lane_offset: Cubics = NOTHING
+    predecessor: Link | None = None
+    successor: Link | None = None
+    sections: list[Section] = field(default_factory=list)
+    objects: list[RoadObject] = field(default_factory=list)
+    signals: list[Signal] = field(default_factory=list)
+    speeds: list[Speed] = field(default_factory=list)
+
+    @property
+    def in_junction(self) -> bool:
+        """True for a part of a junction."""
+        return self.junction not in {"-1", ""}
+
+    def forward(self, lane_id: int) -> bool:
+        """Say whether traffic on a lane goes along s."""
+        return (lane_id < 0) != self.left_hand
+
+    def limit_mps(self, lane: Lane, section: Section, s_m: float) -> float | None:
+        """Return the speed limit on a lane at a place: the lane's own, or else the road's; None where there is none."""
+        for speeds, at in ((lane.speeds, s_m - section.s_m), (self.speeds, s_m)):
+            found = [speed.limit_mps for speed in speeds if speed.s_m <= at + _BEFORE_M]
+            if found:
+                return found[-1]
+        return None
+
+    def xyz(self, s_m: FloatArray, t_m: FloatArray, dz_m: FloatArray | float = 0.0) -> FloatArray:
+        """Return map points of places along and across the road.
+
+        Args:
+            s_m: (M,).
+            t_m: (M,), or (B, M) for several lines along the road.
+            dz_m: what is added to the height, in the shape of ``t_m``.
+
+        Returns:
+            (M, 3) or (B, M, 3).
+        """
+        point, heading = self.plan(s_m)
+        tilt = self.superelevation(s_m)
+        across = t_m * np.cos(tilt)
+        x, y = point[:, 0] - np.sin(heading) * across, point[:, 1] + np.cos(heading) * across
+        return np.stack([x, y, self.elevation(s_m) + t_m * np.sin(tilt) + dz_m], axis=-1)
+
+    def borders_m(self, section: Section, s_m: FloatArray) -> dict[int, FloatArray]:
+        """Return t of every lane's outer border at (M,) places; 0 is the centre line."""
+        found = {0: self.lane_offset(np.minimum(s_m, section.end_m - _BEFORE_M))}
+        for sign in (1, -1):
+            at = found[0]
+            for lane in section.side(sign):
+                wide = lane.width(s_m - section.s_m)
+                at = found[0] + wide if lane.is_border else at + sign * np.maximum(wide, 0.0)
+                found[lane.id] = at
+        return found
+
+    def heading_rad(self, s_m: float) -> float:
+        """Return the reference line's heading."""
+        return float(self.plan(np.array([s_m]))[1][0])
+
+    def grid(
+        self, begin_m: float, end_m: float, *, lanes: Section | None = None, within_m: float = FINE_M
+    ) -> FloatArray:
+        """Return places so near each other that chords between them leave no border by more than a centimetre."""
+        knots = [self.plan.s_m, self.lane_offset.s_m, self.elevation.s_m, self.superelevation.s_m]
+        widths = [] if lanes is None else [lane.width for lane in lanes.lanes.values()]
+        shift = 0.0 if lanes is None else lanes.s_m
+        knots += [width.s_m + shift for width in widths]
+        marks = [] if lanes is None else [mark.s_m for lane in lanes.lanes.values() for mark in lane.marks]
+        knots.append(np.array(marks) + shift)  # paint begins there
+        jumps = np.concatenate([self.lane_offset.jumps_m(), *(width.jumps_m() + shift for width in widths)])
+        at_begin = (jumps > begin_m) & (jumps < begin_m + _SAME_M)
+        knots += [jumps - _RAMP_M, np.full(int(at_begin.any()), begin_m + _RAMP_AT_BEGIN_M)]
+        inner = np.unique(np.ceil(np.concatenate(knots) * 1e6) / 1e6)  # up: what begins at a knot holds there
+        ends = np.concatenate([[begin_m], inner[(inner > begin_m + _SAME_M) & (inner < end_m - _SAME_M)], [end_m]])
+        low, long = ends[:-1], np.diff(ends)
+        bend = self._bend(low, long, widths, shift)
+        count = np.clip(np.ceil(long / np.sqrt(8 * within_m / np.maximum(bend, 1e-9))), 1, 2000).astype(np.int64)
+        first = np.repeat(np.cumsum(count) - count, count)
+        part = (np.arange(count.sum()) - first) / np.repeat(count, count)
+        return np.concatenate([np.repeat(low, count) + part * np.repeat(long, count), [end_m]])
+
+    def _bend(self, low: FloatArray, long: FloatArray, widths: list[Cubics], shift: float) -> FloatArray:
+        """Return how sharply anything along the road bends in each piece, 1/m, at most."""
+        first = low + np.minimum(2 * _SAME_M, long / 2)  # what ends nearer to the begin was no place
+        which = np.maximum(np.searchsorted(self.plan.s_m, first, side="right") - 1, 0)
+        sharp = self.plan.sharpest[which]
+        bend = sharp * (1.0 + _WIDE_M * sharp)
+        for at in (first, low + long * (1 - 1e-6)):
+            more = sum((width.bend(at - shift) for width in widths), self.lane_offset.bend(at))
+            bend = np.maximum(bend, sharp * (1.0 + _WIDE_M * sharp) + more)
+        return np.minimum(bend, 1e4)
+
+
+@dataclass(slots=True, eq=False)
+class Junction:
+    """A junction: connecting lanes by the incoming road's lane, ``(road, lane) -> [(connecting road, contact, lane)]``."""
+
+    id: str
+    lanes: dict[tuple[str, int], list[tuple[str, str, int]]] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Network:
+    """A file: roads and junctions in its order, and what is wrong with it.
+
+    Attributes:
+        origin_deg: latitude and longitude of its frame's origin, by its geoReference.
+    """
+
+    roads: dict[str, Road]
+    junctions: dict[str, Junction]
+    faults: list[Fault]
+    name: str = ""
+    origin_deg: tuple[float, float] = (0.0, 0.0)

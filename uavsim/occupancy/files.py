@@ -1,0 +1,385 @@
+"""Files of voxels: our own Parquet, Occ3D's, UniOcc's, OccuFly's and SurroundOcc's; each is a function of one labelled sample.
+
+A file of ours has a row for each layer of voxels of one x, its columns their numbers in C order (z fastest), little-endian:
+``semantics``, ``instance`` (1 + the row in the metadata's ``objects``) and ``seen``, a bit for each of the metadata's
+``seers``: agents, or with ``cameras`` the cameras. Objects say how they move to the sample before and after, from which
+flow follows exactly; it is not stored voxel by voxel. Layers are bytes because Parquet would make of each voxel 32 bits.
+"""
+
+import glob
+import io
+import json
+import math
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from uavsim.access import Boxes, Sample, Scene
+from uavsim.access.voxels import Voxels
+from uavsim.errors import DatasetError
+from uavsim.files.names import check_part
+from uavsim.files.parquet_pages import unpacked_bytes
+from uavsim.geometry.se3 import SE3
+from uavsim.occupancy.classes import FREE, NAMES, UNKNOWN, classes_of_categories, occufly_classes, uniocc_classes
+from uavsim.occupancy.grids import MOST_VOXELS, Grid
+from uavsim.occupancy.npz import npz_bytes
+from uavsim.occupancy.sample import Occupancy
+from uavsim.records.channels import agent_id
+from uavsim.typing import AnyArray, FloatArray, JsonDict, UInt8Array
+
+__all__ = ["FORMATS", "Labelled", "VoxelFormat", "read_voxels", "voxels_of"]
+
+_SPARE_BYTES: Final = 1 << 16  # headers of a column's pages
+_DAMAGED: Final = (
+    pa.ArrowException,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+_LAYERS_AT_ONCE: Final = 16
+_LEVEL: Final = 12  # of zstd: a third fewer bytes than at its default, for 0.1 s a sample
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labelled:
+    """One sample's voxels with what files say beside them.
+
+    Attributes:
+        scene: to which it belongs.
+        sample: which it is.
+        voxels: of it.
+        agent: to which the grid belongs, as channels name it, or the channel of a camera or lidar; ``swarm`` of the swarm's.
+        near: gives the grid at the sample before (-1) or after (+1); None where there is none.
+        height_m: gives how high the agent's first camera is above the ground at the scene's begin.
+    """
+
+    scene: Scene
+    sample: Sample
+    voxels: Occupancy
+    agent: str
+    near: Callable[[int], Grid | None]
+    height_m: Callable[[], float]
+
+    @property
+    def owner(self) -> str | None:
+        """The agent to whom the grid belongs; None of the swarm's."""
+        return None if self.agent == "swarm" else agent_id(self.agent) if "_" in self.agent else self.agent
+
+    @property
+    def token(self) -> str:
+        """The sample's token, as part of a file's name.
+
+        Raises:
+            DatasetError: it cannot be one.
+        """
+        return check_part(self.sample.token, what="sample token")
+
+    def boxes_at(self, step: int) -> Boxes | None:
+        """Return the boxes of the sample before (-1) or after (+1)."""
+        number = self.sample.number + step
+        return self.scene.samples[number].boxes if 0 <= number < len(self.scene) else None
+
+
+Files: TypeAlias = dict[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class VoxelFormat:
+    """One format.
+
+    Attributes:
+        grid: the one that it is made for.
+        files: of a sample: name -> bytes.
+        about: files about all of a scene's samples, for the whole folder.
+    """
+
+    grid: str
+    files: Callable[[Labelled], Files]
+    about: Callable[[list[tuple[str, str, list[str]]]], Files] = lambda _scenes: {}
+
+
+def parquet_files(labelled: Labelled, *, cameras: bool = False) -> Files:
+    """Return a sample's voxels as one Parquet file, see above."""
+    voxels, boxes = labelled.voxels, labelled.sample.boxes
+    seers = voxels.channels if cameras else tuple(dict.fromkeys(voxels.agents))
+    width = next(bits for bits in (8, 16, 32, 64) if len(seers) <= bits)
+    kind = np.dtype(f"<u{width // 8}")
+    seen = voxels.seen.astype(kind) if cameras else np.zeros(voxels.semantics.shape, dtype=kind)
+    if not cameras:
+        for bit, agent in enumerate(seers):
+            seen |= voxels.seen_by(agent).astype(kind) << kind.type(bit)
+    present = set(np.flatnonzero(np.bincount(voxels.instance.ravel())).tolist())
+    about: JsonDict = {
+        "sample": labelled.sample.token,
+        "grid": voxels.grid.place,
+        "classes": list(NAMES),
+        "unknown": UNKNOWN,
+        "types": {"semantics": "|u1", "instance": "<u2", "seen": seen.dtype.str},
+        "seers": list(seers),
+        "eyes_m": [eye.tolist() for eye in _eyes(labelled, seers, voxels.channels if cameras else voxels.agents)],
+        "objects": [
+            {"instance": token, "category": name, **_motion(labelled, row)} if row + 1 in present else {}
+            for row, (token, name) in enumerate(zip(boxes.instance_tokens, boxes.categories, strict=True))
+        ],
+    }
+    arrays: dict[str, AnyArray] = {"semantics": voxels.semantics, "instance": voxels.instance, "seen": seen}
+    columns = {name: pa.array([layer.tobytes() for layer in values]) for name, values in arrays.items()}
+    table = pa.table(columns).replace_schema_metadata({"uavsim": json.dumps(about, sort_keys=True)})
+    data = io.BytesIO()
+    pq.write_table(
+        table, data, compression="zstd", compression_level=_LEVEL, use_dictionary=False, write_statistics=False
+    )
+    return {f"{_folder(labelled)}/{labelled.token}.parquet": data.getvalue()}
+
+
+def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
+    """Read a Parquet file of voxels: (X, Y, Z) arrays by name, and what it says about them.
+
+    Raises:
+        DatasetError: it is missing or damaged.
+    """
+    try:
+        data = path.read_bytes()
+        file = pq.ParquetFile(io.BytesIO(data))
+        about = json.loads(file.schema_arrow.metadata[b"uavsim"])
+        size, types = about["grid"]["size"], {n: np.dtype(kind) for n, kind in about["types"].items()}
+        if not 0 <= np.prod(size, dtype=float) <= MOST_VOXELS or file.metadata.num_rows != size[0]:
+            raise ValueError(
+                f"{file.metadata.num_rows} layers of {size}; a grid has no more than {MOST_VOXELS:,} voxels"
+            )
+        wanted = {name: math.prod(size) * kind.itemsize for name, kind in types.items()}
+        _check_bytes(file.metadata, unpacked_bytes(data), sum(wanted.values()))
+        layers = {name: _layers(file, name, wanted[name]) for name in types}
+        return {name: np.frombuffer(layers[name], types[name]).reshape(size) for name in types}, about
+    except _DAMAGED as error:
+        raise DatasetError(f"{path}: no file of voxels: {' '.join(str(error).split())[:200]}") from error
+
+
+def _check_bytes(about: pq.FileMetaData, held: int, wanted: int) -> None:
+    """Refuse a file that would be larger than its grids, before any is read.
+
+    Asks nothing of a row group's columns: pyarrow 26 ends the process where these are damaged.
+
+    Raises:
+        ValueError: it is.
+    """
+    if held > wanted + (8 * about.num_rows + _SPARE_BYTES) * about.num_columns:
+        raise ValueError(f"it holds {held:,} bytes where its grids have {wanted:,}")
+
+
+def _layers(file: pq.ParquetFile, name: str, wanted: int) -> bytes:
+    """Return the layers of one grid, read a few at a time: a dictionary can repeat one without end.
+
+    Raises:
+        ValueError: they are no bytes, or another number of them than the grid has.
+    """
+    parts, held = list[bytes](), 0
+    for batch in file.iter_batches(_LAYERS_AT_ONCE, columns=[name]):
+        parts += batch.column(0).to_pylist()
+        held += sum(map(len, parts[-len(batch) :]))
+        if held > wanted:
+            break
+    if held != wanted:
+        raise ValueError(f"{name} holds {held:,} bytes or more where its grid has {wanted:,}")
+    return b"".join(parts)
+
+
+def voxels_of(folder: Path, sample: Sample) -> list[Voxels]:
+    """Return what the Parquet files of a folder hold of a sample, a grid each.
+
+    Raises:
+        DatasetError: one is damaged.
+    """
+    found = []
+    token = check_part(sample.token, what="sample token")
+    for path in sorted(folder.glob(f"*/*/{glob.escape(token)}.parquet")):
+        arrays, about = read_voxels(path)
+        place, semantics = about["grid"], arrays["semantics"]
+        pose = SE3(np.array(place["map_quat_wxyz_grid"]), np.array(place["map_from_grid_m"]))
+        centres_m: FloatArray = np.asarray((np.argwhere(semantics < FREE) + 0.5) * place["voxel_m"])
+        found.append(
+            Voxels(
+                grid=path.parent.name,
+                centres_map_m=pose.apply(centres_m),
+                quat_wxyz=pose.quat_wxyz,
+                voxel_m=place["voxel_m"],
+                classes=semantics[semantics < FREE],
+                names=NAMES,
+            )
+        )
+    return found
+
+
+def occ3d_files(labelled: Labelled) -> Files:
+    """Return Occ3D's file of a sample; what is unknown is free there, and in no mask."""
+    voxels = labelled.voxels
+    own = voxels.seen_by(labelled.owner)
+    known = voxels.semantics != UNKNOWN
+    arrays = {
+        "semantics": _or_free(voxels.semantics),
+        "mask_lidar": (voxels.lidar & known).astype(np.uint8),
+        "mask_camera": (own & known).astype(np.uint8),
+    }
+    scene = check_part(labelled.scene.name, what="scene")
+    root = check_part(labelled.agent, what="agent")
+    return {f"{root}/gts/{scene}/{labelled.token}/labels.npz": npz_bytes(arrays)}
+
+
+def surroundocc_files(labelled: Labelled) -> Files:
+    """Return SurroundOcc's file of a sample: (n, 4) x, y, z, class; ``others`` is ignored there, as 0 is empty."""
+    semantics = labelled.voxels.semantics
+    places = np.argwhere(semantics < FREE)
+    classes = semantics[semantics < FREE].astype(np.int64)
+    data = np.column_stack([places, np.where(classes == 0, 255, classes)]).astype(np.int64)
+    return {f"samples/{labelled.token}.npy": _npy(data)}
+
+
+def uniocc_files(labelled: Labelled) -> Files:
+    """Return UniOcc's file of a sample: labels, masks, flows in voxels, poses, cameras, objects."""
+    voxels, sample = labelled.voxels, labelled.sample
+    frame = voxels.grid.map_SE3_frame
+    boxes = sample.boxes
+    kinds = uniocc_classes(classes_of_categories(boxes.categories))
+    inside = voxels.grid.holds(voxels.grid.voxels_of(boxes.map_SE3_box.translation_m))
+    objects = [
+        {
+            "token": boxes.instance_tokens[row],
+            "agent_to_ego": (frame.inverse() @ boxes.map_SE3_box[row]).matrix,
+            "agent_to_world": boxes.map_SE3_box[row].matrix,
+            "size": boxes.size_lwh_m[row].tolist(),
+            "category_id": int(kinds[row]),
+        }
+        for row in np.flatnonzero(inside).tolist()
+    ]
+    own = [i for i in sample.images if labelled.owner in {None, agent_id(i.channel)}]
+    cameras = [
+        {
+            "name": image.channel,
+            "filename": image.filename,
+            "intrinsics": image.intrinsic,
+            "extrinsics": (frame.inverse() @ image.map_SE3_optical).matrix,
+        }
+        for image in own
+    ]
+    arrays: dict[str, Any] = {
+        "occ_label": uniocc_classes(voxels.semantics),
+        "occ_mask_camera": voxels.seen_by(labelled.owner).astype(np.uint8),
+        "occ_flow_forward": _flow_voxels(labelled, +1),
+        "occ_flow_backward": _flow_voxels(labelled, -1),
+        "ego_to_world_transformation": frame.matrix,
+        "cameras": _objects(cameras),
+        "annotations": _objects(objects),
+    }
+    return {f"{_folder(labelled)}/{sample.number}.npz": npz_bytes(arrays)}
+
+
+def uniocc_about(scenes: list[tuple[str, str, list[str]]]) -> Files:
+    """Return UniOcc's list of scenes: each agent's samples of a scene are one."""
+    infos = [{"scene_name": f"{scene}_{agent}", "occ_in_scene_paths": paths} for scene, agent, paths in scenes]
+    return {"scene_infos.pkl": pickle.dumps(infos, protocol=4)}
+
+
+def occufly_files(labelled: Labelled) -> Files:
+    """Return OccuFly's files of a camera's frustum in a sample: classes, and three masks, a bit each, first voxel first.
+
+    ``invalid`` is outside of the image or unknown, ``occluded`` what the camera itself does not see of the rest, ``surface``
+    what is occupied and beside a voxel that is not. Channels are its scenes, heights above the ground in metres its altitudes.
+    """
+    voxels, sample, grid = labelled.voxels, labelled.sample, labelled.voxels.grid
+    image = next(image for image in sample.images if image.channel == labelled.agent)
+    within = np.zeros(grid.size, dtype=np.bool_)
+    for x, layer in enumerate(within):
+        voxels_of_layer = np.insert(np.argwhere(~layer), 0, x, axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            pixels = image.project(grid.centres_map_m(voxels_of_layer))
+            layer[:] = ((pixels >= 0) & (pixels < image.size_px)).all(axis=1).reshape(layer.shape)
+    invalid = ~within | (voxels.semantics == UNKNOWN)
+    masks = {
+        "invalid": invalid,
+        "occluded": ~invalid & ~voxels.seen_by(channel=labelled.agent),
+        "surface": voxels.occupied & ~_inner(voxels.occupied),
+    }
+    frame, scene = f"{sample.number:06d}", check_part(f"{labelled.scene.name}_{labelled.agent}", what="scene")
+    root = f"OccuFly_Dataset/{scene}/{round(labelled.height_m())}"
+    files = {f"{root}/ground_truth/{frame}/{frame}.{name}": np.packbits(mask).tobytes() for name, mask in masks.items()}
+    files[f"{root}/ground_truth/{frame}/{frame}.label"] = occufly_classes(voxels.semantics).tobytes()
+    files[f"{root}/depth_maps/{frame}.npy"] = _npy(np.nan_to_num(image.depth_m(), posinf=0.0).astype(np.float32))
+    return {**files, f"{root}/images/visual/{frame}.png": image.bytes()}
+
+
+def _inner(mask: AnyArray) -> AnyArray:
+    """Return (X, Y, Z) whether a voxel and its six neighbours are marked; those beyond the grid are not."""
+    padded = np.pad(mask, 1)
+    sides = [np.roll(padded, step, axis)[1:-1, 1:-1, 1:-1] for axis in range(3) for step in (-1, 1)]
+    return np.asarray(np.logical_and.reduce([mask, *sides]))
+
+
+FORMATS: Final[Mapping[str, VoxelFormat]] = MappingProxyType(
+    {
+        "parquet": VoxelFormat("swarm", parquet_files),
+        "occ3d": VoxelFormat("occ3d", occ3d_files),
+        "uniocc": VoxelFormat("occ3d", uniocc_files, uniocc_about),
+        "occufly": VoxelFormat("occufly", occufly_files),
+        "surroundocc": VoxelFormat("surroundocc", surroundocc_files),
+    }
+)
+
+
+def _folder(labelled: Labelled) -> str:
+    return f"{check_part(labelled.scene.name, what='scene')}/{check_part(labelled.agent, what='agent')}"
+
+
+def _motion(labelled: Labelled, row: int) -> JsonDict:
+    """Return how an object moves: to the samples before and after, 4 x 4 in the map; nothing where it is not there then."""
+    boxes, found = labelled.sample.boxes, {}
+    for name, step in (("backward", -1), ("forward", +1)):
+        then = labelled.boxes_at(step)
+        if then is not None and boxes.instance_tokens[row] in then.instance_tokens:
+            later = then.map_SE3_box[then.instance_tokens.index(boxes.instance_tokens[row])]
+            found[name] = (later @ boxes.map_SE3_box[row].inverse()).matrix.tolist()
+    return found
+
+
+def _eyes(labelled: Labelled, seers: Sequence[str], names: Sequence[str]) -> Iterator[AnyArray]:
+    """Yield (3,) where each seer's first camera is, in the grid's frame."""
+    frame = labelled.voxels.grid.map_SE3_frame
+    for seer in seers:
+        yield frame.apply_inverse(labelled.sample.images[names.index(seer)].map_SE3_optical.translation_m)
+
+
+def _flow_voxels(labelled: Labelled, step: int) -> AnyArray:
+    """Return (X, Y, Z, 3) float32 motion in voxels to where matter is in the grid of the sample before or after."""
+    voxels = labelled.voxels
+    flow = np.zeros((*voxels.semantics.shape, 3), dtype=np.float32)
+    then, grid = labelled.boxes_at(step), labelled.near(step)
+    if then is not None and grid is not None:
+        flow[voxels.occupied] = voxels.flow_m(labelled.sample.boxes, then, grid) / voxels.grid.voxel_m
+    return flow
+
+
+def _or_free(semantics: UInt8Array) -> UInt8Array:
+    return np.where(semantics == UNKNOWN, FREE, semantics).astype(np.uint8)
+
+
+def _objects(rows: list[JsonDict]) -> AnyArray:
+    """Return (N,) rows as an array of Python's objects, as numpy makes of a list of dictionaries."""
+    found = np.empty(len(rows), dtype=object)
+    found[:] = rows
+    return found
+
+
+def _npy(values: AnyArray) -> bytes:
+    data = io.BytesIO()
+    np.save(data, values, allow_pickle=False)
+    return data.getvalue()

@@ -1,0 +1,87 @@
+"""Shapes of movers: a box of which is carved away what any image sees through; equal boxes of a class share their shape.
+
+Nothing here knows a mesh: the shape is what the dataset's depth images prove. What no image looks into stays solid, so that
+a shape seen from a few sides only is too large, never hollow.
+"""
+
+from collections.abc import Iterable
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from uavsim.access import Boxes, Image, Sample
+from uavsim.occupancy import kernels
+from uavsim.typing import AnyArray, BoolArray, FloatArray
+
+__all__ = ["ShapeKey", "Shapes", "fit_shapes", "keys_of"]
+
+ShapeKey: TypeAlias = tuple[str, int, int, int]
+"""Category, and length, width, height in centimetres."""
+_FINEST_M: Final = 0.1
+_MOST_CELLS: Final = 64  # along an axis
+_REACH_M: Final = 120.0
+
+
+def keys_of(boxes: Boxes) -> list[ShapeKey]:
+    """Return the shapes that boxes have."""
+    sizes = np.round(boxes.size_lwh_m * 100).astype(np.int64).tolist()
+    return [(name, *size) for name, size in zip(boxes.categories, sizes, strict=True)]
+
+
+class Shapes:
+    """The cells of each shape's box: images that see through them."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._through: dict[ShapeKey, AnyArray] = {}
+        self._shown: dict[ShapeKey, AnyArray] = {}
+
+    def __len__(self) -> int:
+        return len(self._through)
+
+    def add(self, key: ShapeKey, size_lwh_m: FloatArray) -> tuple[AnyArray, AnyArray]:
+        """Return the counts of a shape, (A, B, C) images that see through cells, and that show a surface in them."""
+        if key not in self._through:
+            edge_m = max(_FINEST_M, float(size_lwh_m.max()) / _MOST_CELLS)
+            cells = np.maximum(np.ceil(size_lwh_m / edge_m), 1).astype(np.int64)
+            self._through[key], self._shown[key] = np.zeros(cells, np.uint32), np.zeros(cells, np.uint32)
+        return self._through[key], self._shown[key]
+
+    def solid(self, key: ShapeKey, size_lwh_m: FloatArray) -> BoolArray:
+        """Return (A, B, C) cells of a shape that are not air; all where that would leave nothing."""
+        through, shown = self.add(key, size_lwh_m)
+        solid = (through == 0) | (shown > through)
+        return np.asarray(solid) if solid.any() else np.ones(through.shape, dtype=np.bool_)
+
+
+def fit_shapes(samples: Iterable[Sample]) -> Shapes:
+    """Return the shapes of all boxes of some samples, by every image of them that has depth, a mask and no lens."""
+    shapes = Shapes()
+    for sample in samples:
+        boxes = sample.boxes
+        keys = keys_of(boxes)
+        for image in sample.images:
+            if len(boxes) and image.lens is None:
+                _look(shapes, image, boxes, keys)
+    return shapes
+
+
+def _look(shapes: Shapes, image: Image, boxes: Boxes, keys: list[ShapeKey]) -> None:
+    optical_SE3_box = image.map_SE3_optical.inverse() @ boxes.map_SE3_box
+    centres, reach = optical_SE3_box.translation_m, np.linalg.norm(boxes.size_lwh_m, axis=1) / 2
+    pixels = image.project(boxes.map_SE3_box.translation_m)
+    focal_px = image.intrinsic[0, 0]
+    spare_px = focal_px * reach / np.maximum(centres[:, 2], 0.1)
+    near = (centres[:, 2] > reach) & (centres[:, 2] < _REACH_M)
+    with np.errstate(invalid="ignore"):
+        near &= ((pixels > -spare_px[:, None]) & (pixels < image.size_px + spare_px[:, None])).all(axis=1)
+    if not near.any():
+        return
+    depth_m, (ids, _) = image.depth_m(), image.mask()
+    pinhole = np.array([image.intrinsic[0, 0], image.intrinsic[1, 1], image.intrinsic[0, 2], image.intrinsic[1, 2]])
+    turns = optical_SE3_box.rotation
+    for n in np.flatnonzero(near).tolist():
+        size = boxes.size_lwh_m[n]
+        through, shown = shapes.add(keys[n], size)
+        own = int(boxes.instance_id[n])
+        kernels.carve(depth_m, ids, own, turns[n], centres[n], pinhole, size / 2, through, shown)

@@ -1,0 +1,267 @@
+"""Scans of towns: surfaces by (hit, class) and air by rays that passed, scene by scene, added up over one or more datasets.
+
+Surfaces are kept in voxels of 0.2 m of the map, none of them is ever removed by a ray: a pole that one image in ten shows
+stays. Movers leave no surface, as their pixels have ids; their rays still prove that the air before them is free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from uavsim.access import Dataset, Image, Sample
+from uavsim.errors import DatasetError
+from uavsim.files.names import check_part
+from uavsim.files.whole import write_whole
+from uavsim.occupancy import kernels, tables
+from uavsim.occupancy.classes import MOVER_TAGS, class_of_tags
+from uavsim.occupancy.npz import npz_bytes, read_npz
+from uavsim.typing import AnyArray, FloatArray, IntArray, UInt8Array
+
+__all__ = ["PASSED_M", "SURFACE_M", "Town", "images_with_rays", "scan_name", "scan_town"]
+
+SURFACE_M: Final = 0.2
+PASSED_M: Final = 0.8
+_REACH_M: Final = 200.0
+_INWARD_M: Final = 0.01
+_SPARE_M: Final = 0.25  # by which boxes are larger, sideways and above, where the residue of movers is looked for
+_CODE: Final = 2  # of this file's format and rules: part of the name
+_PART: Final = 1 << 20  # keys that are looked at together
+_GROUND: Final = (11, 12, 13, 14)
+_NAMES: Final = ("keys", "hits", "passed", "first")
+
+
+@dataclass(frozen=True, eq=False)
+class Town:
+    """Surfaces and air of a town; frame ``map``.
+
+    Attributes:
+        voxels: (N, 3) int32, those of ``SURFACE_M`` that hold a surface.
+        hits: (N,) pixels that showed it.
+        classes: (N,) the class of most of them.
+        passed: (A, B, C) uint8, rays that passed voxels of ``PASSED_M``; 255 and more are one number.
+        first: (3,) the first of these voxels.
+    """
+
+    voxels: AnyArray
+    hits: AnyArray
+    classes: UInt8Array
+    passed: AnyArray
+    first: IntArray
+
+    @cached_property
+    def ground_map_m(self) -> FloatArray:
+        """(N, 3) points of the ground: the tops of voxels whose class is flat."""
+        flat = np.isin(self.classes, _GROUND)
+        return np.asarray((self.voxels[flat] + np.array([0.5, 0.5, 1.0])) * SURFACE_M)
+
+
+@dataclass(frozen=True, eq=False)
+class _Scan:
+    """One scene's share of a town, as it is kept; shares add up to the same numbers in any order.
+
+    Attributes:
+        keys: (N,) int64, ascending: a voxel and a class.
+        hits: (N,) uint32, pixels that showed it.
+        passed: (A, B, C) uint8, rays that passed voxels of ``PASSED_M``; 255 and more are one number.
+        first: (3,) the first of these voxels.
+    """
+
+    keys: AnyArray
+    hits: AnyArray
+    passed: AnyArray
+    first: IntArray
+
+    @classmethod
+    def load(cls, path: Path) -> _Scan:
+        try:
+            return cls(**read_npz(path, _NAMES))
+        except DatasetError as error:
+            raise DatasetError(f"no scan of a scene: {error}; remove it, and it is made again") from error
+
+    def save(self, path: Path) -> None:
+        write_whole(path, npz_bytes({name: getattr(self, name) for name in _NAMES}))
+
+
+def _rays_of(image: Image) -> AnyArray:
+    """Return (H, W, 3) float32 rays of an image's pixels, in the camera's frame, one metre deep."""
+    width, height = image.size_px
+    v, u = np.indices((height, width)) + 0.5
+    return np.ascontiguousarray(image.rays(np.stack([u, v], axis=-1)), dtype=np.float32)
+
+
+def scan_name(samples: Iterable[Sample]) -> str:
+    """Return the digest of what a scan is made of: images, where they were taken, rules."""
+    content = blake2b(f"{_CODE} {SURFACE_M} {PASSED_M}".encode(), digest_size=8)
+    for sample in samples:
+        for image in sample.images:
+            pose = image.map_SE3_optical
+            content.update(f"{image.token} {image.size_px}".encode())
+            content.update(pose.quat_wxyz.tobytes() + pose.translation_m.tobytes() + image.intrinsic.tobytes())
+    return content.hexdigest()
+
+
+def scan_town(datasets: Iterable[Dataset], town: str, kept: Path) -> Town:
+    """Return what stands in a town, by all images of it; a scene whose scan is in the folder ``kept`` is not scanned again.
+
+    Raises:
+        DatasetError: no images of the town, or no depth or mask of one.
+    """
+    scans = []
+    for scene in (scene for data in datasets for scene in data if scene.town == town):
+        if not any(sample.images for sample in scene):
+            continue
+        path = kept / f"{check_part(town, what='town')}-{scan_name(scene)}.npz"
+        if not path.exists():
+            _scanned(scene).save(path)
+        scans.append(path)
+    if not scans:
+        raise DatasetError(f"no images of {town}")
+    return _joined(scans)
+
+
+def _scanned(samples: Iterable[Sample]) -> _Scan:
+    samples = list(samples)
+    surfaces, air = _Surfaces(), _Air(samples)
+    for sample in samples:
+        boxes = _box_rows(sample)
+        for image, rays in images_with_rays(sample):
+            depth_m = image.depth_m()
+            surfaces.add(image, depth_m, rays, boxes)
+            air.add(image, depth_m, rays)
+    return _Scan(*surfaces.rows(), *air.cropped())
+
+
+def _joined(paths: Sequence[Path]) -> Town:
+    """Add scans up: one more in memory at a time."""
+    low: AnyArray = np.full(3, 2**31)
+    high: AnyArray = -low
+    keys: AnyArray = np.zeros(0, dtype=np.int64)
+    hits: AnyArray = np.zeros(0, dtype=np.uint32)
+    for path in paths:
+        scan = _Scan.load(path)
+        low, high = np.minimum(low, scan.first), np.maximum(high, scan.first + scan.passed.shape)
+        at = np.searchsorted(keys, scan.keys)
+        known = np.append(keys, -1)[at] == scan.keys
+        hits[at[known]] += scan.hits[known]
+        keys, hits = np.insert(keys, at[~known], scan.keys[~known]), np.insert(hits, at[~known], scan.hits[~known])
+    passed: AnyArray = np.zeros(high - low, dtype=np.uint8)
+    for path in paths:
+        scan = _Scan.load(path)
+        part = passed[tuple(slice(n, n + size) for n, size in zip(scan.first - low, scan.passed.shape, strict=True))]
+        part += np.minimum(scan.passed, 255 - part)
+    return Town(*_of_most(keys, hits), passed, low.astype(np.int64))
+
+
+def images_with_rays(sample: Sample) -> Iterator[tuple[Image, AnyArray]]:
+    """Yield a sample's images with the (H, W, 3) rays of their pixels, which cameras of one lens and size share."""
+    kept: dict[tuple[object, ...], AnyArray] = {}
+    for image in sample.images:
+        kind = (image.size_px, image.intrinsic.tobytes(), image.lens)
+        if kind not in kept:
+            kept[kind] = _rays_of(image)
+        yield image, kept[kind]
+
+
+class _Surfaces:
+    """The table of (voxel, class) -> pixels."""
+
+    def __init__(self) -> None:
+        self._keys: AnyArray = np.full(1 << 20, -1, dtype=np.int64)
+        self._counts: AnyArray = np.zeros(1 << 20, dtype=np.uint32)
+        self._used = 0
+        self._class_of_tag = class_of_tags()
+        self._mover_tag = np.isin(np.arange(256), MOVER_TAGS)
+
+    def add(self, image: Image, depth_m: AnyArray, rays: AnyArray, boxes: FloatArray) -> None:
+        ids, tags = image.mask()
+        pose, pixel = image.map_SE3_optical, 0
+        while pixel < ids.size:
+            if 2 * self._used >= len(self._keys):
+                self._grow()
+            pixel, self._used = tables.add_surfaces(
+                depth_m, ids, self._class_of_tag[tags], self._mover_tag[tags], rays, pose.rotation, pose.translation_m,
+                boxes, SURFACE_M, _INWARD_M, _REACH_M, self._keys, self._counts, pixel, self._used,
+            )  # fmt: skip
+
+    def _grow(self) -> None:
+        keys, counts = self._keys, self._counts
+        self._keys = np.full(2 * len(keys), -1, dtype=np.int64)
+        self._counts = np.zeros(2 * len(keys), dtype=np.uint32)
+        tables.copy_table(keys, counts, self._keys, self._counts)
+
+    def rows(self) -> tuple[AnyArray, AnyArray]:
+        """Return (N,) keys of (voxel, class), ascending, and (N,) the pixels of each."""
+        full = self._keys != -1
+        order = np.argsort(self._keys[full], kind="stable")
+        return self._keys[full][order], self._counts[full][order]
+
+
+def _of_most(keys: AnyArray, counts: AnyArray) -> tuple[AnyArray, AnyArray, UInt8Array]:
+    """Return (N, 3) voxels, (N,) pixels that hit them, (N,) the class of most, of ascending keys; in the voxels' order."""
+    edges = [0]
+    while edges[-1] < len(keys):  # a part at a time: all would take ten times the keys' memory
+        last = keys[min(edges[-1] + _PART, len(keys)) - 1]
+        edges.append(int(np.searchsorted(keys, last | 31, side="right")))
+    count = sum(len(np.unique(keys[low:high] >> 5)) for low, high in pairwise(edges))
+    voxels: AnyArray = np.zeros((count, 3), dtype=np.int32)
+    hits: AnyArray = np.zeros(count, dtype=np.int32)
+    kinds: UInt8Array = np.zeros(count, dtype=np.uint8)
+    at = 0
+    for low, high in pairwise(edges):
+        part = _most_of_part(keys[low:high], counts[low:high].astype(np.int64))
+        own = slice(at, at := at + len(part[1]))
+        voxels[own], hits[own], kinds[own] = part
+    return voxels, hits, kinds
+
+
+def _most_of_part(keys: AnyArray, counts: AnyArray) -> tuple[AnyArray, AnyArray, UInt8Array]:
+    voxel = keys >> 5
+    begins = np.flatnonzero(np.diff(voxel, prepend=-1))
+    voxel = voxel[begins]
+    best = np.maximum.reduceat((counts << 5) + 31 - (keys & 31), begins)  # of equal ones the lower class
+    hits = np.minimum(np.add.reduceat(counts, begins), 2**31 - 1).astype(np.int32)
+    places = [(voxel >> 32) - 524288, ((voxel >> 12) & 0xFFFFF) - 524288, (voxel & 0xFFF) - 2048]
+    return np.stack(places, axis=1).astype(np.int32), hits, (31 - (best & 31)).astype(np.uint8)
+
+
+class _Air:
+    """The voxels of the map around the cameras, and rays that passed them."""
+
+    def __init__(self, samples: Iterable[Sample]) -> None:
+        eyes = np.array([image.map_SE3_optical.translation_m for sample in samples for image in sample.images])
+        low, high = eyes.min(axis=0) - 150.0, eyes.max(axis=0) + 150.0
+        high[2] = eyes[:, 2].max() + 20.0
+        self.first = np.floor(low / PASSED_M).astype(np.int64)
+        self.passed: AnyArray = np.zeros(np.ceil(high / PASSED_M).astype(np.int64) - self.first, dtype=np.uint8)
+
+    def add(self, image: Image, depth_m: AnyArray, rays: AnyArray) -> None:
+        pose = image.map_SE3_optical
+        eye = pose.translation_m / PASSED_M - self.first
+        focal_px = float(image.intrinsic[0, 0])
+        kernels.trace(depth_m, rays, pose.rotation, eye, PASSED_M, focal_px, self.passed, np.uint8(0), True)
+
+    def cropped(self) -> tuple[AnyArray, IntArray]:
+        """Return what was passed, (A, B, C), without its empty sides, and (3,) the first voxel of that."""
+        spans = [np.flatnonzero(self.passed.any(axis=tuple({0, 1, 2} - {axis}))) for axis in range(3)]
+        lows = [int(span[0]) if len(span) else 0 for span in spans]
+        ends = [int(span[-1]) + 1 if len(span) else 0 for span in spans]
+        box = tuple(slice(low, end) for low, end in zip(lows, ends, strict=True))
+        return np.ascontiguousarray(self.passed[box]), self.first + np.array(lows)
+
+
+def _box_rows(sample: Sample) -> FloatArray:
+    """Return (N, 15) rows of the boxes for ``tables.add_surfaces``, a little larger than they are, but not below."""
+    boxes = sample.boxes
+    if not len(boxes):
+        return np.zeros((0, 15))
+    half = boxes.size_lwh_m / 2 + _SPARE_M
+    turns = boxes.map_SE3_box.rotation
+    return np.concatenate([boxes.map_SE3_box.translation_m, turns.reshape(-1, 9), half], axis=1)

@@ -1,0 +1,118 @@
+"""Measure where AirSim's origin lies in CARLA's frame: the one number per town that a merged build does not say.
+
+CARLA things are put at known places, one at a time; the object that appears in AirSim's list is that thing; its pose is
+read. Both frames have parallel axes (NED is CARLA's frame with z flipped), so the origin is the mean of the differences, and
+what remains is the residual. A turn between the frames would show in it, and is reported.
+"""
+
+import argparse
+from dataclasses import asdict, dataclass
+from typing import Final
+
+import numpy as np
+
+from uavsim.errors import SimulatorError
+from uavsim.geometry import unreal
+from uavsim.simulate.airsim.link import AirSimLink
+from uavsim.simulate.carla.world import CarlaWorld
+from uavsim.simulate.one_line import answer_in_one_line
+from uavsim.simulate.ports import Endpoint
+from uavsim.typing import FloatArray
+
+__all__ = ["OriginMeasurement", "measure_origin", "solve_origin"]
+
+_PLACES_UE_M: Final = np.array([[0.0, 0, 90], [60, 10, 95], [-40, 50, 110], [25, -60, 100], [-70, -35, 120]])
+_PROP: Final = "static.prop.streetbarrier"
+
+
+@dataclass(frozen=True, slots=True)
+class OriginMeasurement:
+    """AirSim's PlayerStart in CARLA's frame.
+
+    Attributes:
+        origin_ue_m: what belongs into the town's YAML as ``airsim_origin_ue_m``.
+        residual_m: root mean square of what the origin does not explain.
+        worst_m: the largest of it.
+        turn_deg: turn about z that would explain the points best; 0 when the axes are parallel.
+        points: places measured.
+    """
+
+    origin_ue_m: tuple[float, float, float]
+    residual_m: float
+    worst_m: float
+    turn_deg: float
+    points: int
+
+
+def solve_origin(places_ue_m: FloatArray, places_ned_m: FloatArray) -> OriginMeasurement:
+    """Solve ``ue = origin + diag(1, 1, -1) ned`` by least squares.
+
+    Args:
+        places_ue_m: (N, 3) in CARLA's frame, N >= 3, not on one line.
+        places_ned_m: (N, 3) the same in AirSim's world.
+
+    Raises:
+        SimulatorError: fewer than three points.
+    """
+    if len(places_ue_m) < 3:
+        raise SimulatorError(f"an origin needs three measured places, there are {len(places_ue_m)}")
+    mirrored = places_ned_m * (1.0, 1.0, -1.0)
+    origin = (places_ue_m - mirrored).mean(axis=0)
+    left_m = np.linalg.norm(places_ue_m - mirrored - origin, axis=1)
+    a, b = (p[:, :2] - p[:, :2].mean(axis=0) for p in (mirrored, places_ue_m))
+    turn = np.degrees(np.arctan2((a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]).sum(), (a * b).sum()))
+    return OriginMeasurement(
+        origin_ue_m=(float(origin[0]), float(origin[1]), float(origin[2])),
+        residual_m=float(np.sqrt((left_m**2).mean())),
+        worst_m=float(left_m.max()),
+        turn_deg=float(turn),
+        points=len(places_ue_m),
+    )
+
+
+def measure_origin(carla: Endpoint, airsim: Endpoint) -> OriginMeasurement:
+    """Put props into a running merged simulator and see where AirSim finds them.
+
+    Raises:
+        SimulatorError: no new object appears in AirSim: the two are not one world.
+    """
+    world, link = CarlaWorld(carla.host, carla.port), AirSimLink(airsim.host, airsim.port)
+    found = [_find(world, link, place) for place in _PLACES_UE_M]
+    world.close()
+    return solve_origin(_PLACES_UE_M, np.stack(found))
+
+
+def _find(world: CarlaWorld, link: AirSimLink, place_ue_m: FloatArray) -> FloatArray:
+    """Return a prop's place in AirSim's world, (3,) NED metres."""
+    before = set(link.object_names())
+    prop = world.spawn_prop(_PROP, place_ue_m)
+    try:
+        new = sorted(set(link.object_names()) - before)
+        if not new:
+            raise SimulatorError(
+                "a CARLA prop does not appear in AirSim's objects: the two simulators are not one world"
+            )
+        return unreal.ue_vector_from_map(link.object_map_m(new[0])) * (1.0, 1.0, -1.0)
+    finally:
+        world.remove_prop(prop)
+
+
+def main() -> None:
+    """``python -m uavsim.probing.calibrate --carla HOST:PORT --airsim HOST:PORT`` prints the measurement as JSON."""
+    parser = argparse.ArgumentParser(prog="uavsim-calibrate")
+    parser.add_argument("--carla", required=True)
+    parser.add_argument("--airsim", required=True)
+    options = parser.parse_args()
+    answer_in_one_line(
+        lambda: {
+            "measurement": asdict(
+                measure_origin(
+                    Endpoint.parse(options.carla, what="--carla"), Endpoint.parse(options.airsim, what="--airsim")
+                )
+            )
+        }
+    )
+
+
+if __name__ == "__main__":
+    main()

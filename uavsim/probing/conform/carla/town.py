@@ -1,0 +1,115 @@
+"""The server, its town, its lights and signs, the weather, and what a ray hits."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final
+
+import carla
+import numpy as np
+
+from uavsim.probing.conform.answers import Answer
+from uavsim.probing.conform.ask import Ask
+from uavsim.probing.conform.carla.site import Site, absent_on_error, shifted
+
+_WEATHER: Final = (  # in the order of the constructor
+    "cloudiness", "precipitation", "precipitation_deposits", "wind_intensity", "sun_azimuth_angle", "sun_altitude_angle",
+    "fog_density", "fog_distance", "fog_falloff", "wetness", "scattering_intensity", "mie_scattering_scale",
+    "rayleigh_scattering_scale", "dust_storm",
+)  # fmt: skip
+_LABELS: Final = (
+    "Buildings",
+    "TrafficLight",
+    "TrafficSigns",
+    "Vegetation",
+    "Poles",
+    "Fences",
+    "Walls",
+    "Roads",
+    "Sidewalks",
+    "Car",
+)
+
+
+def server(site: Site) -> Iterator[Answer]:
+    """Ask who is there."""
+    ask = Ask("server")
+    client, other = site.client.get_client_version(), site.client.get_server_version()
+    yield ask.equal("the client's version", client)
+    yield ask.equal("the server's version begins as the client's", other.startswith(client))
+    towns = {name.rpartition("/")[2].removesuffix("_Opt") for name in site.client.get_available_maps()}
+    yield ask.holds_all("towns", sorted(towns))
+    yield ask.equal("its town is one of them", site.town.name.rpartition("/")[2].removesuffix("_Opt") in towns)
+    yield ask.shown("town", site.town.name)
+
+
+def town(site: Site) -> Iterator[Answer]:
+    """Ask for the roads, and for the ground below."""
+    ask = Ask("town")
+    text = site.town.to_opendrive()
+    yield ask.equal(
+        "OpenDRIVE that parses", absent_on_error(lambda: bool(carla.Map("town", text).generate_waypoints(20.0)))[0]
+    )
+    yield ask.equal("spawn points", len(site.spawn_points), town_only=True)
+    yield ask.near("roads, in pieces of 2 m", len(site.town.generate_waypoints(2.0)), 50, town_only=True)
+    off_m, off_lane_m = [], []
+    for point in site.spawn_points[:50]:
+        below: Any = site.world.ground_projection(shifted(point.location, z_m=5.0), 100.0)
+        lane = site.town.get_waypoint(point.location)
+        off_m.append(abs(below.location.z - point.location.z) if below is not None else 99.0)
+        off_lane_m.append(
+            np.hypot(lane.transform.location.x - point.location.x, lane.transform.location.y - point.location.y)
+        )
+    yield ask.at_most("ground below spawn points, 90th percentile", float(np.percentile(off_m, 90)), 1.0, unit="m")
+    yield ask.at_most("spawn points to the lane's middle, worst", float(max(off_lane_m)), 0.5, unit="m")
+    hits = site.world.cast_ray(site.above, shifted(site.spawn_points[0].location, z_m=-5.0))
+    yield ask.at_least("things that a ray from above hits", len(hits), 1)
+    walks = [site.world.get_random_location_from_navigation() for _ in range(10)]
+    yield ask.equal("places for walkers of 10", sum(w is not None for w in walks))
+
+
+def signs(site: Site) -> Iterator[Answer]:
+    """Count lights, their boxes, signs, and what the level is made of."""
+    ask = Ask("lights and signs")
+    site.tick()
+    lights: list[Any] = list(site.world.get_actors().filter("traffic.traffic_light*"))
+    yield ask.equal("traffic lights", len(lights), town_only=True)
+    kinds = Counter(mark.type for mark in site.town.get_all_landmarks())
+    yield ask.equal("landmarks by type", [f"{kind}: {n}" for kind, n in sorted(kinds.items())], town_only=True)
+    signs_there = sorted({a.type_id for a in site.world.get_actors().filter("traffic.*")})
+    yield ask.holds_all("kinds of traffic actors", signs_there, town_only=True)
+    if lights:
+        light = lights[0]
+        yield ask.equal("light boxes of a light", len(light.get_light_boxes()))
+        yield ask.equal("a light's poles in its group", len(light.get_group_traffic_lights()) > 0)
+        light.set_state(carla.TrafficLightState.Green)
+        light.freeze(True)
+        site.tick()
+        yield ask.equal(
+            "a light that is set green and frozen is green", light.get_state() == carla.TrafficLightState.Green
+        )
+        light.freeze(False)
+    else:
+        yield ask.absent("light boxes of a light", "the town has no light")
+    there = [name for name in _LABELS if site.world.get_level_bbs(getattr(carla.CityObjectLabel, name))]
+    yield ask.holds_all("labels with boxes in the level", there, town_only=True)
+    yield ask.at_least("environment objects", len(site.world.get_environment_objects(carla.CityObjectLabel.Any)), 10)
+
+
+def weather(site: Site) -> Iterator[Answer]:
+    """Set every parameter, read them back; list the presets."""
+    ask = Ask("weather")
+    presets = [
+        name
+        for name in dir(carla.WeatherParameters)
+        if isinstance(getattr(carla.WeatherParameters, name), carla.WeatherParameters)
+    ]
+    yield ask.holds_all("presets of the client", presets)
+    was = site.world.get_weather()
+    wanted = [40.0, 30.0, 20.0, 10.0, 123.0, 35.0, 12.0, 50.0, 0.5, 60.0, 0.9, 0.02, 0.03, 5.0]
+    site.world.set_weather(carla.WeatherParameters(*wanted))
+    site.tick()
+    got = site.world.get_weather()
+    off = {name: abs(getattr(got, name) - value) for name, value in zip(_WEATHER, wanted, strict=True)}
+    yield ask.equal("parameters that come back as set", sorted(name for name, far in off.items() if far < 1e-3))
+    site.world.set_weather(was)
+    site.tick()

@@ -1,0 +1,97 @@
+"""Ask a simulator everything, one probe a process, and gather the answers."""
+
+import json
+import os
+import select
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Final
+
+from uavsim.environment import python_command
+from uavsim.errors import SimulatorError
+from uavsim.probing.conform.answers import Answer, AnswerFile
+from uavsim.probing.conform.worker import AIRSIM, CARLA
+from uavsim.simulate.ports import Endpoint
+from uavsim.simulate.recognise import require
+from uavsim.typing import JsonDict
+
+_LIMIT_S: Final = 150.0  # of silence: a machine that is busy takes longer for a probe, and is no server that hangs
+_WHO_S: Final = 60.0
+
+
+def ask_everything(
+    carla: str, airsim: str, *, heard: Callable[[str, int, float], None], python: str = ""
+) -> AnswerFile:
+    """Ask; the server's settings are given back after each probe.
+
+    Args:
+        carla: ``HOST:PORT``.
+        airsim: ``HOST:PORT``; empty: no AirSim is asked.
+        heard: called after each probe with its name, the number of its answers and its seconds.
+        python: the interpreter of the clients; empty: this one.
+
+    Raises:
+        InputError: an address is none.
+        SimulatorError: nobody answers, or another program does.
+    """
+    require("carla", Endpoint.parse(carla, what="--simulator"))  # the vendors' clients wait a minute for nobody
+    if airsim:
+        require("airsim", Endpoint.parse(airsim, what="--airsim"))
+    started, start = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()), time.monotonic()
+    who = _ask("who", carla, airsim, limit_s=_WHO_S, python=python)
+    if "error" in who:
+        raise SimulatorError(f"{who['error']} (asked at {carla})")
+    answers: list[Answer] = []
+    for name in [*CARLA, *(f"airsim-{name}" for name in AIRSIM if airsim)]:
+        began = time.monotonic()
+        answers += answers_of(name, carla, airsim, python=python)
+        heard(name, len(answers), time.monotonic() - began)
+    known = {(a.capability, a.question): a for a in answers}  # the last one, should two probes ask the same
+    seconds = round(time.monotonic() - start, 1)
+    del who["answers"]
+    return AnswerFile(**who, started=started, seconds=seconds, answers=tuple(known.values()))
+
+
+def answers_of(name: str, carla: str, airsim: str, *, python: str = "") -> list[Answer]:
+    """Return the answers of one probe; a client that died, or a server that hangs, is one of them."""
+    given = _ask(name, carla, airsim, limit_s=_LIMIT_S, python=python)
+    answers = [Answer.model_validate(a) for a in given.get("answers", [])]
+    if "error" in given:
+        answers.append(Answer(capability=name, question="asked to the end", value=None, note=str(given["error"])[:400]))
+    return answers
+
+
+def _ask(name: str, carla: str, airsim: str, *, limit_s: float, python: str) -> JsonDict:
+    own = python_command("uavsim.probing.conform.worker", name, "--carla", carla, "--airsim", airsim)
+    command = [python or own[0], *own[1:]]
+    with tempfile.TemporaryFile() as stderr, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr) as worker:
+        lines, in_time = _heard(worker, limit_s)
+        worker.kill()  # it has ended, or never will
+        code = worker.wait()
+        stderr.seek(0)
+        last = (stderr.read().decode(errors="replace").strip().splitlines() or ["without a word"])[-1]
+    answers: list[JsonDict] = []
+    for line in lines:
+        try:
+            said: JsonDict = json.loads(line)
+        except ValueError:
+            break
+        if "answer" not in said:
+            return {**said, "answers": answers}
+        answers.append(said["answer"])
+    why = f"the client ended with code {code}: {last}" if in_time else f"no answer within {limit_s:g} s"
+    return {"error": why, "answers": answers}
+
+
+def _heard(worker: subprocess.Popen[bytes], limit_s: float) -> tuple[list[bytes], bool]:
+    """Return what a worker writes until it ends, and True; or until it was silent for too long, and False."""
+    assert worker.stdout is not None
+    said = b""
+    while select.select([worker.stdout], [], [], limit_s)[0]:
+        more = os.read(worker.stdout.fileno(), 1 << 16)
+        if not more:
+            return said.splitlines(), True
+        said += more
+    return said.splitlines(), False

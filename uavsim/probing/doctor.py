@@ -1,0 +1,275 @@
+"""Look before a long run: one short flight a town, measured, and what usually goes wrong, each with its remedy."""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from uavsim.capture.client_events import ClientEvent, SampleTaken, SceneFlown
+from uavsim.capture.recording_reader import read_recording
+from uavsim.environment import python_command
+from uavsim.errors import SceneVoid, UavsimError
+from uavsim.files.scratch import scratch_folder
+from uavsim.probing.engine_facts import EngineFacts
+from uavsim.probing.forecast import forecast_of
+from uavsim.probing.listening import open_to_others
+from uavsim.records.codec import pack_plan
+from uavsim.records.plan import ScenePlan
+from uavsim.run.blank_images import refuse_blank_images
+from uavsim.run.context import with_swarm
+from uavsim.run.job import Job
+from uavsim.run.request import Request
+from uavsim.run.resolve import all_scenes, installed_version, resolve
+from uavsim.supervise.simulator_slot import SimulatorSlot
+from uavsim.terminal import Screen, size
+
+__all__ = ["Finding", "Level", "examine"]
+
+Level = Literal["good", "warning", "bad"]
+_PROBE_SAMPLES = 3
+_SLOW_IMAGES_PER_S = 5.0
+_SOFTWARE_RENDERERS = ("llvmpipe", "lavapipe", "swiftshader")
+_ROOM = 1.2  # times what is forecast
+_MIN_GPU_FREE_MB = 1500
+_MEASURE_S = 240.0  # a map may have to be loaded
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: how it stands and, unless it is good, what to do."""
+
+    level: Level
+    what: str
+    found: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """One measured scene."""
+
+    images_per_s: float
+    ticks_per_s: float
+    vehicles: str
+
+
+def examine(request: Request) -> Iterator[Finding]:
+    """Look at everything; findings come as they are made.
+
+    Args:
+        request: the job that is to be run; only the first scene of each town is flown, into a temporary folder.
+
+    Raises:
+        InputError: the job itself is wrong.
+    """
+    job = resolve(request.model_copy(update={"samples": _PROBE_SAMPLES, "scenes": _first_scenes(request)}))
+    yield from _machine()
+    yield from _graphics()
+    run = request.run_config()
+    flights: list[Flight] = []
+    with scratch_folder("uavsim-doctor-") as temp:
+        for k, config in enumerate(run.simulators):
+            name = config.name or f"{config.kind}{k}"
+            slot = SimulatorSlot(
+                with_swarm(config, job, temp=temp),
+                run=run,
+                topology=job.topology,
+                name=name,
+                logs=temp,
+                home=temp / f"home{k}",
+            )
+            try:
+                yield from _simulator(slot, job, folder=temp / name, flights=flights)
+            finally:
+                slot.close()
+    if flights:
+        yield from _estimate(request)
+
+
+def _first_scenes(request: Request) -> str:
+    scenes = all_scenes(request.dataset)
+    towns = {town.casefold() for town in request.towns} or {scene.town.casefold() for scene in scenes}
+    firsts = {scene.town: scene.index for scene in reversed(scenes) if scene.town.casefold() in towns}
+    return ",".join(str(index) for index in sorted(firsts.values())) or "0"
+
+
+def _machine() -> Iterator[Finding]:
+    versions = (f"{name} {installed_version(name)}" for name in ("uavsim", "carla", "airsim", "numpy"))
+    yield Finding("good", "packages", " ".join(versions))
+    cores = len(os.sched_getaffinity(0))
+    yield Finding("good", "processor", f"{cores} cores, load {os.getloadavg()[0]:.1f}")
+    free_gb = _available_memory_gb()
+    few = free_gb < 4.0
+    remedy = "close other programs, or run fewer simulators" if few else ""
+    yield Finding("warning" if few else "good", "memory", f"{free_gb:.1f} GB available", remedy)
+    year = time.gmtime().tm_year
+    if year < 2024:
+        yield Finding(
+            "bad", "clock", f"the year is {year}", "set the clock: logs and Prefect need it (timedatectl set-ntp true)"
+        )
+    else:
+        yield Finding("good", "clock", time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()))
+
+
+def _available_memory_gb() -> float:
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) / 1e6
+    return 0.0
+
+
+def _graphics() -> Iterator[Finding]:
+    """Ask the driver; a real server without a card renders on the processor, silently and a hundred times slower."""
+    query = ["nvidia-smi", "--query-gpu=index,name,memory.free,driver_version", "--format=csv,noheader,nounits"]
+    try:
+        answer = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        yield Finding(
+            "warning",
+            "graphics card",
+            "no NVIDIA driver answers here",
+            "fine for the headless simulator; a real CARLA server on this machine would render on the processor",
+        )
+        return
+    for line in answer.strip().splitlines():
+        index, name, free_mb, driver = (part.strip() for part in line.split(","))
+        low = int(free_mb) < _MIN_GPU_FREE_MB
+        remedy = "end what uses the card: overfull memory spoils images without an error" if low else ""
+        found = f"{index}: {name}, {free_mb} MB free, driver {driver}"
+        yield Finding("warning" if low else "good", "graphics card", found, remedy)
+
+
+def _simulator(slot: SimulatorSlot, job: Job, *, folder: Path, flights: list[Flight]) -> Iterator[Finding]:
+    try:
+        facts = slot.ready()
+    except UavsimError as error:
+        yield Finding("bad", slot.name, str(error), "see the message; nothing else of this simulator was looked at")
+        return
+    servers = slot.simulator.ensure()
+    address = ", ".join(f"{name} at {where}" for name, where in servers.items())
+    yield Finding("good", slot.name, f"{address}: client {facts.client}, server {facts.server}, map {facts.map_name}")
+    for line in slot.simulator_log_tail().lower().splitlines():
+        if any(renderer in line for renderer in _SOFTWARE_RENDERERS):
+            yield Finding(
+                "bad", slot.name, f"renders on the processor: {line.strip()}", "install the card's Vulkan driver"
+            )
+            break
+    if job.topology == "merged":
+        engine = _engine(slot, job.plan_of(job.scenes[0].name), servers, folder=folder)
+        yield engine
+        if engine.level == "bad":
+            return
+    for town in job.towns:
+        yield from _town(slot, job.plan_of(job.scenes_of(town)[0].name), folder=folder / town, flights=flights)
+
+
+def _engine(slot: SimulatorSlot, plan: ScenePlan, servers: Mapping[str, str], *, folder: Path) -> Finding:
+    """Measure, in a process of its own, what a merged build does between ticks and under ``simPause``."""
+    what = f"{slot.name} engine"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "measure.msgpack"
+    path.write_bytes(pack_plan(plan))
+    where = ("--carla", servers["carla"], "--airsim", servers["airsim"], "--plan", str(path))
+    python = slot.simulator.config.client_python
+    command = python_command("uavsim.probing.engine", *where)
+    try:
+        done = subprocess.run(
+            [python or command[0], *command[1:]], capture_output=True, text=True, timeout=_MEASURE_S, check=False
+        )
+        answer = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        return Finding("bad", what, f"did not answer within {_MEASURE_S:g} s", "topology merged is refused here")
+    except ValueError:
+        last = (done.stderr.strip().splitlines() or ["said nothing"])[-1]
+        return Finding(
+            "bad", what, f"the measuring process ended with code {done.returncode}: {last}", "see the message"
+        )
+    if "error" in answer:
+        return Finding("bad", what, answer["error"], "topology merged is refused here; use topology bridge, or carla")
+    found, remedy = EngineFacts(**answer["facts"]).lines
+    return Finding("bad" if remedy else "good", what, found, remedy)
+
+
+def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[Flight]) -> Iterator[Finding]:
+    what = f"{slot.name} {plan.town.name}"
+    folder.mkdir(parents=True)
+    path = folder / "plan.msgpack"
+    path.write_bytes(pack_plan(plan))
+    images_at: list[tuple[int, float]] = []
+
+    def on_event(event: ClientEvent) -> None:
+        if isinstance(event, SampleTaken):
+            images_at.append((event.images, time.monotonic()))
+
+    began = time.monotonic()
+    try:
+        flown = slot.fly(path, out=folder / "recording", town=plan.town.name, on_event=on_event)
+        refuse_blank_images(read_recording(Path(flown.recording)))
+    except SceneVoid as error:
+        yield Finding("bad", what, str(error), "check the driver and the free graphics memory (nvidia-smi)")
+        return
+    except UavsimError as error:
+        yield Finding("bad", what, str(error), "see docs/operations.md; Town06 and Town07 need CARLA's AdditionalMaps")
+        return
+    yield _sockets(what)
+    flight = _measured(plan, flown, seconds=time.monotonic() - began, images_at=images_at)
+    flights.append(flight)
+    slow = flight.images_per_s < _SLOW_IMAGES_PER_S
+    remedy = (
+        "is the server rendering on the processor? docker needs --gpus all and the Vulkan driver files" if slow else ""
+    )
+    pace = f"{flight.images_per_s:.1f} images/s, {flight.ticks_per_s:.1f} ticks/s, {flight.vehicles} vehicles"
+    yield Finding("warning" if slow else "good", what, pace, remedy)
+
+
+def _sockets(what: str) -> Finding:
+    """Look at what listens while client and simulator are up."""
+    found = open_to_others(os.getpid())
+    if not found:
+        return Finding("good", f"{what} sockets", "all listen on this machine alone")
+    said = "open to other machines: " + ", ".join(found)
+    return Finding(
+        "warning",
+        f"{what} sockets",
+        said,
+        "the client's (libcarla's Traffic Manager) drops all packets; a simulator needs a network of its own: SECURITY.md",
+    )
+
+
+def _measured(plan: ScenePlan, flown: SceneFlown, *, seconds: float, images_at: list[tuple[int, float]]) -> Flight:
+    """Take the pace between the first and the last capture: map loading and warm-up are paid once."""
+    (first, began), (last, ended) = images_at[0], images_at[-1]
+    span_s = max(ended - began, 1e-6) if len(images_at) > 1 else seconds
+    captures = max((last - first) / len(plan.channels), 1)
+    return Flight(
+        images_per_s=captures * len(plan.channels) / span_s,
+        ticks_per_s=captures * plan.image_every_steps / span_s,
+        vehicles=f"{flown.vehicles} of {flown.vehicles_asked}",
+    )
+
+
+def _estimate(request: Request) -> Iterator[Finding]:
+    """Say what the run will take, by a short run of its kind with all simulators at work, and whether the disk holds it."""
+    try:
+        found = forecast_of(request, console=Screen(quiet=True))
+    except UavsimError as error:
+        yield Finding("warning", "forecast", str(error), "see the message; the run's time and size are not known")
+        return
+    yield Finding("good", "forecast", found.text)
+    if "://" in request.out:
+        return
+    folder = Path(request.out).absolute()
+    while not folder.exists():
+        folder = folder.parent
+    free, needed = shutil.disk_usage(folder).free, _ROOM * found.size_bytes
+    if not os.access(folder, os.W_OK):
+        yield Finding("bad", "disk", f"{folder} cannot be written", "choose another --out, or change its permissions")
+    elif free < needed:
+        yield Finding("bad", "disk", f"{size(free)} free in {folder}", f"free {size(needed - free)}, or use JPEG")
+    else:
+        yield Finding("good", "disk", f"{size(free)} free in {folder}")

@@ -1,0 +1,194 @@
+"""``uavsim replay``: the scenes of a dataset once more, with their recorded motion in place of traffic.
+
+A replay is a job as any other: it is planned, flown, labelled, committed and validated by the same stages. What differs is one
+ingredient of each plan.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from uavsim.capture.recording_reader import read_recording
+from uavsim.config.kept import KEPT
+from uavsim.config.library import Library
+from uavsim.config.run import RunConfig
+from uavsim.errors import DatasetError, InputError
+from uavsim.files.parse import parse_json, read_regular
+from uavsim.ingredients.replay.plan import replay_plan
+from uavsim.ingredients.replay.records import ReplayPlan
+from uavsim.ingredients.skins.plan import coloured, dressed, other_traffic
+from uavsim.ingredients.skins.records import SkinPlan
+from uavsim.plan.numbering import parse_numbers
+from uavsim.records.modalities import LIDAR, camera_sensors
+from uavsim.records.plan import ScenePlan
+from uavsim.records.recording import Recording
+from uavsim.registry import pick
+from uavsim.run.replays import Replays
+from uavsim.run.request import ReplayRequest, Request, SkinRequest
+from uavsim.store.commit import generation_of
+from uavsim.store.identity import IDENTITY, kept_dataset, read_identity
+from uavsim.store.ledger import LedgerEntry, read_ledger
+from uavsim.store.local import LocalOutput
+from uavsim.typing import JsonDict
+
+_CHOICES: Final = ("formation", "rig", "weather", "topology")
+
+
+def request_of_recordings(
+    folder: Path,
+    out: str,
+    *,
+    scenes: str | None = None,
+    sensors: str | None = None,
+    hide: tuple[str, ...] = (),
+    changes: dict[str, str | None],
+    skin: SkinRequest | None = None,
+    simulators: tuple[str, ...] = (),
+    run: RunConfig | None = None,
+) -> Request:
+    """Make the request that shows the scenes of ``folder`` again.
+
+    Args:
+        folder: a dataset of ours with its recordings.
+        out: where the replay goes.
+        scenes: numbers in the dataset; all that are committed by default.
+        sensors: ``+lidar,+depth``.
+        hide: actors or classes.
+        changes: formation, rig, weather and topology, where they are to be others.
+        skin: to be drawn for each scene.
+        simulators: as of ``uavsim generate``.
+        run: as of ``uavsim generate``.
+
+    Raises:
+        InputError: not a dataset of ours, a scene that it does not have, or nothing that can be shown again.
+    """
+    output, identity = _source(folder)
+    if "://" not in out and Path(out).expanduser().resolve() == folder.resolve():
+        raise InputError(f"--out {out}: is the dataset itself; name another folder")
+    dataset = kept_dataset(output)
+    if dataset is None:
+        raise InputError(f"{folder}: does not keep its configuration ({KEPT}); it was made by a version that kept none")
+    entries = _committed(output, folder)
+    numbers = sorted(entries)
+    if scenes is not None:
+        numbers = list(parse_numbers(scenes))
+        if missing := [number for number in numbers if number not in entries]:
+            raise InputError(f"--scenes: {folder} has no scene {missing[0]}; it has {min(entries)} to {max(entries)}")
+    asked = identity.get("request", {})
+    inner = asked.get("replay") or {}
+    chosen = {key: changes.get(key) or asked.get(key) for key in _CHOICES}
+    more = _sensors(sensors)
+    changed = bool(more or hide or skin or any(changes.get(key) for key in _CHOICES))
+    return Request(
+        dataset=dataset,
+        out=out,
+        towns=tuple(dict.fromkeys(entries[number].town for number in numbers)),
+        scenes=",".join(map(str, numbers)),
+        samples=asked.get("samples"),
+        seed=asked.get("seed"),
+        formation=chosen["formation"],
+        rig=chosen["rig"],
+        weather=chosen["weather"],
+        topology=chosen["topology"],
+        replay=ReplayRequest(
+            folder=str(folder.absolute()),
+            sensors=more,
+            hide=hide,
+            skin=skin,
+            is_changed=changed or bool(inner.get("is_changed")),
+        ),
+        simulators=simulators,
+        run=run,
+    )
+
+
+def source_fingerprint(replay: ReplayRequest) -> str:
+    """Name the dataset that is shown again."""
+    return str(_source(Path(replay.folder))[1]["fingerprint"])
+
+
+def kept_again(replay: ReplayRequest, more: JsonDict) -> JsonDict:
+    """Return the configuration that a replay keeps: that of the recorded dataset, and what was named beside it."""
+    kept: JsonDict = parse_json(read_regular(Path(replay.folder) / ".uavsim" / KEPT))
+    return kept | {"files": {**kept["files"], **more.get("files", {})}}
+
+
+def _source(folder: Path) -> tuple[LocalOutput, dict[str, Any]]:
+    output = LocalOutput(folder.absolute())
+    identity = read_identity(output)
+    if identity is None:
+        raise InputError(f"{folder}: no dataset of ours (no {IDENTITY})")
+    return output, identity
+
+
+def _committed(output: LocalOutput, folder: Path) -> dict[int, LedgerEntry]:
+    entries = {e.index: e for e in read_ledger(output).values() if e.state == "committed"}
+    if not entries:
+        raise InputError(f"{folder}: no scene is committed; there is nothing to show again")
+    return entries
+
+
+def _sensors(text: str | None) -> tuple[str, ...]:
+    """Read ``+lidar,+depth``.
+
+    Raises:
+        InputError: a word without its plus, or no sensor of that name.
+    """
+    words = [word.strip() for word in (text or "").split(",") if word.strip()]
+    known = [*camera_sensors(), LIDAR]
+    for word in words:
+        if not word.startswith("+"):
+            raise InputError(f"--sensors {word!r}: write a plus before each sensor to add, as +lidar,+depth")
+        pick(dict.fromkeys(known), word[1:], what="sensor")
+    return tuple(dict.fromkeys(word[1:] for word in words))
+
+
+def replayed(planned: ScenePlan, request: Request) -> ScenePlan:
+    """Return the plan that shows a recorded scene again.
+
+    Args:
+        planned: the scene with what was asked for; the recording takes the place of its traffic and drones.
+        request: with a ``replay``.
+
+    Raises:
+        InputError: the recording has no motion, or is of another plan; or nothing of it has a name to hide.
+    """
+    assert request.replay is not None
+    folder = Path(request.replay.folder)
+    recording, skin = _recording(folder, planned.scene_name), request.replay.skin
+    if skin is not None and skin.skin.traffic == "other":
+        return _in_skin(other_traffic(planned, name=skin.name, draw=skin.draw), skin, request.dataset)
+    asked = _source(folder)[1].get("request", {})
+    plan = replay_plan(
+        planned,
+        recording,
+        changed=tuple(key for key in _CHOICES if getattr(request, key) != asked.get(key)),
+        sensors=request.replay.sensors,
+        hide=request.replay.hide,
+        folder=folder,
+    )
+    return plan if skin is None else _in_skin(plan, skin, request.dataset)
+
+
+def _in_skin(plan: ScenePlan, request: SkinRequest, dataset: str) -> ScenePlan:
+    library, record = Library.of().with_dataset(dataset)[1], plan.of(ReplayPlan)
+    actors = record.actors if record is not None else ()
+    plan = dressed(plan, request.skin, name=request.name, draw=request.draw, actors=actors, library=library)
+    skin = plan.of(SkinPlan)
+    if record is None or skin is None:
+        return plan
+    shown_again = replace(record, actors=coloured(actors, skin))
+    return replace(plan, ingredients=plan.ingredients | {"replay": shown_again})
+
+
+def _recording(folder: Path, scene: str) -> Recording:
+    entry = next((e for e in read_ledger(LocalOutput(folder)).values() if e.scene == scene), None)
+    if entry is None or entry.state != "committed":
+        raise InputError(f"{folder}: scene {scene} is not committed; there is nothing to show again")
+    try:
+        return read_recording(folder / generation_of(entry).recording)
+    except DatasetError as error:
+        raise InputError(str(error)) from error
+
+
+RECORDED: Final = Replays(plan=replayed, kept=kept_again, source=source_fingerprint)

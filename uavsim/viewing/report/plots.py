@@ -1,0 +1,231 @@
+"""The plots of the report as SVG in the page's text colour, so that they are read by day and by night; by no library."""
+
+import base64
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+import numpy as np
+
+from uavsim.access import TownMap
+from uavsim.errors import DatasetError
+from uavsim.escape import html_text
+from uavsim.images import draw
+from uavsim.images.codec import encode_png
+from uavsim.records.road_map import BUILDINGS, POLYGON_LAYERS
+from uavsim.typing import FloatArray
+from uavsim.viewing.report.measure import Histogram, TownFigures
+
+_BAR: Final = "#3b82c4"
+_ROUTE: Final = "#e08a1e"
+_HEAT: Final = ("#7fb2e6", "#5f95cb", "#3f79b1", "#23609f", "#354f9c", "#473598", "#5b1a8b")  # few boxes to many
+_PAINT: Final = {
+    BUILDINGS: "#cdbba8",
+    "lane_divider": "#ffffff",
+    "road_divider": "#e6b422",
+    "ped_crossing": "#e6b422",
+    "stop_line": "#d9483b",
+}
+_WIDE: Final = 420.0  # of bars and histograms; the page scales them
+_MAP: Final = 600.0
+_WIDEST_PX: Final = 900
+_LETTER: Final = 8.0  # of 13 units high text, at most
+_LABELS: Final = 220.0
+_LONGEST_LABEL: Final = 64
+
+
+def bars(name: str, counts: Mapping[str, int]) -> str:
+    """Return horizontal bars, the first at the top, as SVG."""
+    labels = [_fitting(label, n) for n, label in enumerate(counts)]
+    left = min(max(map(len, labels)) * _LETTER, _LABELS) + 8
+    scale = (_WIDE - left - 80) / max(*counts.values(), 1)
+    parts = []
+    for n, (label, count) in enumerate(zip(labels, counts.values(), strict=True)):
+        y, width = 8 + 30 * n, count * scale
+        squeezed = f' textLength="{left - 8:g}" lengthAdjust="spacingAndGlyphs"' if len(label) * _LETTER > left else ""
+        parts += [
+            _text(left - 8, y + 16, label, anchor="end", more=squeezed),
+            f'<rect x="{left:g}" y="{y}" width="{width:.1f}" height="22" fill="{_BAR}"/>',
+            _text(left + width + 6, y + 16, f"{count:,}"),
+        ]
+    parts.append(_line(left, 2, left, 30 * len(labels) + 8))
+    return _svg(name, _WIDE, 30 * len(labels) + 12, parts)
+
+
+def _fitting(label: str, number: int) -> str:
+    """Return a label that leaves room for its bar, unlike all others."""
+    return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 5]}… {number}"
+
+
+def histogram(name: str, found: Histogram) -> str:
+    """Return one histogram as SVG."""
+    left, top, right, bottom = 70.0, 10.0, _WIDE - 30, 210.0
+    most = max(float(found.counts.max()), 1.0)
+    edges = np.log10(found.edges) if found.log else found.edges
+    low, high = float(edges[0]), float(edges[-1])
+
+    def x(value: float) -> float:
+        return left + (value - low) / (high - low) * (right - left)
+
+    def y(count: float) -> float:
+        return bottom - count / most * (bottom - top)
+
+    steps = " ".join(
+        f"V{y(count):.1f}H{x(end):.1f}" for count, end in zip(found.counts.tolist(), edges[1:].tolist(), strict=True)
+    )
+    parts = [f'<path d="M{left:g} {bottom:g}{steps}V{bottom:g}Z" fill="{_BAR}"/>']
+    if found.log:
+        marks = [(x(k), f"{10.0**k:,.6g}") for k in range(math.ceil(low), math.floor(high) + 1)]
+    else:
+        marks = [(x(value), f"{value:g}") for value in _ticks(low, high)]
+    parts += _axes((left, top, right, bottom), marks, [(y(count), f"{count:,.0f}") for count in _ticks(0.0, most)])
+    parts += [_text((left + right) / 2, bottom + 42, found.unit, anchor="middle"), _sideways(14, 110, "boxes")]
+    return _svg(name, _WIDE, bottom + 50, parts)
+
+
+def town_map(name: str, town: TownFigures, known: TownMap | None) -> str:
+    """Return a town from above as SVG: where vehicles drive, where boxes are, how the first drone of each scene flew."""
+    ground = _ground(known)
+    cells = np.array(list(town.boxes_per_cell), dtype=np.float64).reshape(-1, 2)
+    corners = [np.array(ground[1:]).reshape(2, 2)] if ground is not None else []
+    corners += [cells * town.cell_m, (cells + 1) * town.cell_m, *(way[:, :2] for way in town.routes)]
+    points = np.concatenate(corners)
+    if not len(points):
+        return ""
+    low, high = points.min(axis=0), points.max(axis=0)
+    left, top = 70.0, 8.0
+    scale = (_MAP - left - 14) / max(float((high - low).max()), 1.0)
+    right, bottom = left + scale * float(high[0] - low[0]), top + scale * float(high[1] - low[1])
+
+    def x(value: float) -> float:
+        return left + (value - float(low[0])) * scale
+
+    def y(value: float) -> float:
+        return bottom - (value - float(low[1])) * scale
+
+    parts = []
+    if ground is not None:
+        image, x0, y0, x1, y1 = ground
+        place = f'x="{x(x0):.1f}" y="{y(y1):.1f}" width="{(x1 - x0) * scale:.1f}" height="{(y1 - y0) * scale:.1f}"'
+        parts.append(
+            f'<mask id="{name}-ground"><image href="{image}" {place} preserveAspectRatio="none"/></mask>'
+            f'<rect {place} fill="currentColor" opacity=".3" mask="url(#{name}-ground)"/>'
+        )
+    frame = f'<rect x="{left:g}" y="{top:g}" width="{right - left:.1f}" height="{bottom - top:.1f}"/>'
+    parts += [f'<clipPath id="{name}-frame">{frame}</clipPath><g clip-path="url(#{name}-frame)">']
+    parts += [*_roads(known, x, y), "</g>", *_heat(town, x, y, scale)]
+    for way in town.routes:
+        line = "L".join(f"{x(px):.1f} {y(py):.1f}" for px, py in way[:, :2].tolist())
+        begin = f'<circle cx="{x(float(way[0, 0])):.1f}" cy="{y(float(way[0, 1])):.1f}" r="3.5" fill="{_ROUTE}"/>'
+        parts.append(f'<path d="M{line}" fill="none" stroke="{_ROUTE}" stroke-width="2"/>{begin}')
+    across = [(x(v), f"{v:g}") for v in _ticks(float(low[0]), float(high[0]))]
+    parts += _axes(
+        (left, top, right, bottom), across, [(y(v), f"{v:g}") for v in _ticks(float(low[1]), float(high[1]))]
+    )
+    parts += [_text((left + right) / 2, bottom + 40, "map x, m", anchor="middle")]
+    parts += [_sideways(14, (top + bottom) / 2, "map y, m"), *_legend(town, left, bottom + 62)]
+    return _svg(name, _MAP, bottom + 78, parts)
+
+
+def _roads(known: TownMap | None, x: Callable[[float], float], y: Callable[[float], float]) -> Iterable[str]:
+    """Yield the vector map, a path for each layer: buildings, crossings, stop lines and what is painted between lanes."""
+    try:
+        roads = known.roads() if known is not None else None
+    except DatasetError:
+        return
+    if roads is None:
+        return
+    for layer, colour in _PAINT.items():
+        closed = layer in POLYGON_LAYERS
+        lines = [part[:, :2].tolist() for parts in roads.shapes_map_m(layer).values() for part in parts]
+        shapes = ("L".join(f"{x(px):.1f} {y(py):.1f}" for px, py in line) for line in lines)
+        path = "".join(f"M{shape}{'Z' if closed else ''}" for shape in shapes)
+        paint = f'fill="{colour}"' if closed else f'fill="none" stroke="{colour}" stroke-width=".5"'
+        yield f'<path d="{path}" {paint}/>'
+
+
+def _heat(town: TownFigures, x: Callable[[float], float], y: Callable[[float], float], scale: float) -> Iterable[str]:
+    """Yield one path for each colour: the cells that have it."""
+    side = town.cell_m * scale
+    paths: dict[str, list[str]] = {}
+    for (column, row), count in town.boxes_per_cell.items():
+        corner = f"M{x(column * town.cell_m):.1f} {y((row + 1) * town.cell_m):.1f}"
+        paths.setdefault(_colour(count, town), []).append(f"{corner}h{side:.1f}v{side:.1f}h-{side:.1f}z")
+    yield from (f'<path d="{"".join(cells)}" fill="{colour}"/>' for colour, cells in sorted(paths.items()))
+
+
+def _colour(count: int, town: TownFigures) -> str:
+    most = max(town.boxes_per_cell.values())
+    return _HEAT[round(math.log(count) / math.log(most) * (len(_HEAT) - 1)) if most > 1 and count > 0 else 0]
+
+
+def _legend(town: TownFigures, left: float, y: float) -> Iterable[str]:
+    """Yield the colours of 1, 10, ... boxes in a cell."""
+    if not town.boxes_per_cell:
+        return
+    most = max(town.boxes_per_cell.values())
+    for n, count in enumerate(dict.fromkeys([*(10**k for k in range(int(math.log10(most)) + 1)), most])):
+        x = left + 75 * n
+        yield f'<rect x="{x:g}" y="{y - 11:g}" width="14" height="14" fill="{_colour(count, town)}"/>'
+        yield _text(x + 20, y, f"{count:,}")
+    yield _text(x + 75, y, f"boxes in {town.cell_m:g} m x {town.cell_m:g} m")
+
+
+def _ground(known: TownMap | None) -> tuple[str, float, float, float, float] | None:
+    """Return the drivable area as the address of a image, white on black, and its least and greatest x and y in metres."""
+    if known is None:
+        return None
+    try:
+        drivable = known.drivable()
+    except DatasetError:
+        return None
+    height, width = drivable.shape
+    scale = min(_WIDEST_PX / max(height, width), 1.0)
+    grey = draw.resized(
+        np.repeat(drivable[..., None], 3, axis=2).astype(np.uint8) * 255,
+        width_px=max(round(width * scale), 1),
+        height_px=max(round(height * scale), 1),
+    )[..., 0]
+    x, y = known.origin_map_m
+    packed = base64.b64encode(encode_png(grey, level=9)).decode()
+    size = known.metres_per_px
+    return f"data:image/png;base64,{packed}", x, y, x + width * size, y + height * size
+
+
+def _ticks(low: float, high: float) -> FloatArray:
+    """Return about five round numbers from low to high."""
+    rough = max(high - low, 1e-9) / 5
+    size = 10.0 ** math.floor(math.log10(rough))
+    step = next(size * k for k in (1, 2, 5, 10) if size * k >= rough * 0.999)
+    return np.round(np.arange(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1) * step, 9) + 0.0
+
+
+def _axes(
+    frame: tuple[float, float, float, float], across: list[tuple[float, str]], up: list[tuple[float, str]]
+) -> Iterable[str]:
+    """Yield the lines at the left and the bottom of a frame (left, top, right, bottom), with their marks."""
+    left, top, right, bottom = frame
+    yield _line(left, top, left, bottom) + _line(left, bottom, right, bottom)
+    for x, label in across:
+        yield _line(x, bottom, x, bottom + 5) + _text(x, bottom + 20, label, anchor="middle")
+    for y, label in up:
+        yield _line(left - 5, y, left, y) + _text(left - 9, y + 4, label, anchor="end")
+
+
+def _line(x0: float, y0: float, x1: float, y1: float) -> str:
+    return f'<path d="M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}" stroke="currentColor"/>'
+
+
+def _text(x: float, y: float, text: str, *, anchor: str = "start", more: str = "") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{html_text(text)}</text>'
+
+
+def _sideways(x: float, y: float, text: str) -> str:
+    return _text(x, y, text, anchor="middle", more=f' transform="rotate(-90 {x:g} {y:g})"')
+
+
+def _svg(name: str, width: float, height: float, parts: Iterable[str]) -> str:
+    """Return the parts as SVG for use inside a page, which reads the numbers from its table."""
+    place = f'xmlns="http://www.w3.org/2000/svg" id="{name}" viewBox="0 0 {width:g} {height:g}"'
+    looks = 'aria-hidden="true" focusable="false" font-size="13" fill="currentColor"'
+    return "".join([f"<svg {place} {looks}>", *parts, "</svg>"])
