@@ -49,11 +49,11 @@ def test_every_public_name_is_in_the_reference() -> None:
     names = set(shown())
     assert "uavsim" in names
     assert {f"uavsim_benchmarks.evaluate.{module}" for module in evaluate._NAMES} <= names
-    rooms = {path.stem for path in (ROOT / "packages/maps/src/uavsim.maps").glob("[a-z]*.py")} - NO_LIBRARY
+    rooms = {path.stem for path in (ROOT / "uavsim/maps").glob("[a-z]*.py")} - NO_LIBRARY
     assert {f"uavsim.maps.{room}" for room in rooms} <= names
-    voxels = {path.stem for path in (ROOT / "packages/occupancy/src/uavsim.occupancy").glob("[a-z]*.py")} - NO_LIBRARY
+    voxels = {path.stem for path in (ROOT / "uavsim/occupancy").glob("[a-z]*.py")} - NO_LIBRARY
     assert {f"uavsim.occupancy.{room}" for room in voxels} <= names
-    probing = {path.stem for path in (ROOT / "packages/probing/src/uavsim.probing").glob("[a-z]*.py")} - NO_LIBRARY
+    probing = {path.stem for path in (ROOT / "uavsim/probing").glob("[a-z]*.py")} - NO_LIBRARY
     assert {f"uavsim.probing.{room}" for room in probing} <= names
     assert {"uavsim.replays.requests", "uavsim.replays.twins"} <= names
     assert {"uavsim.viewing.report", "uavsim.viewing.view"} <= names

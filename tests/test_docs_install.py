@@ -19,9 +19,7 @@ from packaging.utils import canonicalize_name
 import uavsim
 from tests.wheel_index import index_of
 from uavsim import environment
-from uavsim.cli import COMMANDS, build_app
 from uavsim.config.backends import AIRSIM, CARLA, COSYS
-from uavsim.errors import InputError
 
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.timeout(1200)  # some twenty environments, each made by pip
@@ -36,7 +34,7 @@ SHELL = re.compile(r"^```(?:sh|bash|yaml)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`((?:uv )?pip install [^`]+)`")
 INSTALLS = re.compile(r"^(?:- )?(?:run: )?((?:uv )?pip (?:install|wheel) .*?)(?:\s+#.*)?$")
 MADE_UP = "papersim"  # the client of a backend that how-to-add-a-backend.md makes up
-EXTRAS = ("foxglove", "lanelet2", "plots", "publish", "ros", "s3", "video", "viewer")
+EXTRAS = ("lanelet2", "plots", "publish", "ros", "s3", "streams", "video", "viewer")
 
 
 def lines_of(text: str) -> set[str]:
@@ -98,8 +96,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # paths are in it: it comes back to its place
     (work / "bare").rename(work / "seed")
     run(
-        "pip wheel --no-deps -w dist . ./packages/headless_simulator ./packages/benchmarks ./packages/exports ./packages/maps"
-        " ./packages/occupancy ./packages/probing ./packages/replays ./packages/scenarios ./packages/viewing",
+        "pip wheel --no-deps -w dist . ./packages/headless_simulator ./packages/benchmarks",
         work / "clone",
     )
     return work / "clone"
@@ -167,22 +164,6 @@ def test_a_hint_names_what_an_extra_needs(extra: str, package: str, monkeypatch:
     monkeypatch.setattr(environment, "__file__", "/usr/lib/python3/site-packages/uavsim/environment.py")
     assert " install " in environment.install_line(extra)
     assert package in environment.install_line(extra)
-
-
-def test_a_hint_names_the_wheel_of_ours_that_is_lacking(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environment, "__file__", "/usr/lib/python3/site-packages/uavsim/environment.py")
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(COMMANDS, "names", lambda: ())
-    assert re.search(
-        r" uavsim.viewing-[\d.]+-py3-none-any\.whl 'rerun-sdk>=[\d.]+', with the wheel",
-        environment.install_line("viewer"),
-    )
-    with pytest.raises(InputError, match=r"^uavsim report is not installed: .* uavsim.viewing-[^ ]*, with the wheel"):
-        build_app("report")
-    with pytest.raises(
-        InputError, match=r"^uavsim export .* uavsim.exports-[^ ]* .*uavsim_scenarios-[^ ]*, with wheels"
-    ):
-        build_app("export")
 
 
 def test_a_hint_works_in_an_environment_without_pip(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:

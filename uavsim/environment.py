@@ -132,22 +132,13 @@ def own_command(name: str = "uavsim") -> str:
 
 
 def install_line(extra: str) -> str:
-    """Return the command that brings what an extra needs into this environment.
-
-    It names the packages themselves, so that it works for a wheel that came from no index, and of our own the wheels, where
-    they are not installed yet; a checkout has its own script.
-    """
+    """Return the command that installs the libraries of an extra into this environment; a checkout has its own script."""
     checkout = Path(__file__).parents[1]
     if (checkout / "scripts/setup").is_file():
         return f"{checkout / 'scripts/setup'} ours"
     marked = (line.partition(";") for line in importlib.metadata.requires(DISTRIBUTION) or [])
     needed = [name.strip() for name, _, marker in marked if marker.strip() == f"extra == '{extra}'"]
-    wheels = [name for name in needed if name.startswith("uavsim-")]
-    lacking = [name for name in wheels if importlib.util.find_spec(name.replace("-", "_")) is None]
-    version = importlib.metadata.version(DISTRIBUTION)
-    named = [f"{name.replace('-', '_')}-{version}-py3-none-any.whl" for name in lacking]
-    line = " ".join([_pip_install(), *named, *(f"'{name}'" for name in needed if name not in wheels)])
-    return f"{line}, with {'wheels' if len(named) > 1 else 'the wheel'} built beside uavsim's" if named else line
+    return " ".join([_pip_install(), *(f"'{name}'" for name in needed)])
 
 
 def _pip_install() -> str:

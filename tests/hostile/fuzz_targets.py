@@ -17,7 +17,7 @@ from tools.common.factories import make_recording
 
 __all__ = ["targets"]
 
-EVERY_ROAD = Path(__file__).parents[2] / "packages/maps/tests/town_maps/every_kind.xodr"
+EVERY_ROAD = Path(__file__).parents[2] / "tests/maps/every_kind.xodr"
 """Roads of every kind of geometry, with a junction, objects and signals."""
 
 

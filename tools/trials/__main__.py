@@ -21,8 +21,6 @@ FOLDERS: Final = {  # of trials -> where their imports begin
     "tests/hostile": ".",
     "packages/headless_simulator/conformance": "packages/headless_simulator",
     "packages/benchmarks/tests/trials": "packages/benchmarks/tests",
-    "packages/maps/tests/map_trials": "packages/maps/tests",
-    "packages/occupancy/tests/occupancy_trials": "packages/occupancy/tests",
     "packages/baselines/train_trials": "packages/baselines",
 }
 PYTHONS: Final = {"packages/baselines": ".venv-train/bin/python"}

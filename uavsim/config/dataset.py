@@ -161,7 +161,7 @@ class Labels(Model):
     """A parked vehicle that moves less than this in the scene is ``parked``."""
 
     occupancy: Annotated[VoxelLabels | None, Field(exclude_if=_is_none)] = None
-    """Needs depth images and the package ``uavsim-occupancy``."""
+    """Needs depth images."""
 
     @field_validator("columns")
     @classmethod

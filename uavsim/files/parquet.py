@@ -28,7 +28,7 @@ def to_parquet(rows: Records, about: JsonDict) -> bytes:
     Raises:
         InputError: pyarrow is not installed.
     """
-    pa, pq = _pyarrow()
+    pa, pq = import_pyarrow()
     columns = {}
     for name in rows.dtype.names or ():
         values = np.ascontiguousarray(rows[name])
@@ -46,7 +46,7 @@ def columns_to_parquet(columns: Mapping[str, Sequence[Any]], *, index: str | Non
     Raises:
         InputError: pyarrow is not installed.
     """
-    pa, pq = _pyarrow()
+    pa, pq = import_pyarrow()
     table, data = pa.table(dict(columns)), io.BytesIO()
     if index is not None:
         words = {"numpy_type": "object", "metadata": None}
@@ -67,7 +67,7 @@ def from_parquet(data: bytes, *, name: str) -> tuple[Records, JsonDict]:
         DatasetError: no such file; it is called ``name``.
         InputError: pyarrow is not installed.
     """
-    pa, pq = _pyarrow()
+    pa, pq = import_pyarrow()
     try:
         file = pq.ParquetFile(io.BytesIO(data))
         _check_size(pa, file, unpacked_bytes(data), most_bytes=_FREE_BYTES + _MOST_EACH * len(data))
@@ -114,7 +114,12 @@ def _plain(column: Any) -> npt.NDArray[Any]:
     return values if length is None else values.reshape(len(one), length)
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def import_pyarrow() -> tuple[Any, Any]:
+    """Return ``pyarrow`` and ``pyarrow.parquet``.
+
+    Raises:
+        InputError: they are not installed.
+    """
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq

@@ -18,13 +18,12 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from uavsim.access import Boxes, Sample, Scene
 from uavsim.access.voxels import Voxels
 from uavsim.errors import DatasetError
 from uavsim.files.names import check_part
+from uavsim.files.parquet import import_pyarrow
 from uavsim.files.parquet_pages import unpacked_bytes
 from uavsim.geometry.se3 import SE3
 from uavsim.occupancy.classes import FREE, NAMES, UNKNOWN, classes_of_categories, occufly_classes, uniocc_classes
@@ -38,7 +37,6 @@ __all__ = ["FORMATS", "Labelled", "VoxelFormat", "read_voxels", "voxels_of"]
 
 _SPARE_BYTES: Final = 1 << 16  # headers of a column's pages
 _DAMAGED: Final = (
-    pa.ArrowException,
     ArithmeticError,
     AttributeError,
     LookupError,
@@ -134,6 +132,7 @@ def parquet_files(labelled: Labelled, *, cameras: bool = False) -> Files:
         ],
     }
     arrays: dict[str, AnyArray] = {"semantics": voxels.semantics, "instance": voxels.instance, "seen": seen}
+    pa, pq = import_pyarrow()
     columns = {name: pa.array([layer.tobytes() for layer in values]) for name, values in arrays.items()}
     table = pa.table(columns).replace_schema_metadata({"uavsim": json.dumps(about, sort_keys=True)})
     data = io.BytesIO()
@@ -148,7 +147,9 @@ def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
 
     Raises:
         DatasetError: it is missing or damaged.
+        InputError: pyarrow is not installed.
     """
+    pa, pq = import_pyarrow()
     try:
         data = path.read_bytes()
         file = pq.ParquetFile(io.BytesIO(data))
@@ -162,11 +163,11 @@ def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
         _check_bytes(file.metadata, unpacked_bytes(data), sum(wanted.values()))
         layers = {name: _layers(file, name, wanted[name]) for name in types}
         return {name: np.frombuffer(layers[name], types[name]).reshape(size) for name in types}, about
-    except _DAMAGED as error:
+    except (pa.ArrowException, *_DAMAGED) as error:
         raise DatasetError(f"{path}: no file of voxels: {' '.join(str(error).split())[:200]}") from error
 
 
-def _check_bytes(about: pq.FileMetaData, held: int, wanted: int) -> None:
+def _check_bytes(about: Any, held: int, wanted: int) -> None:
     """Refuse a file that would be larger than its grids, before any is read.
 
     Asks nothing of a row group's columns: pyarrow 26 ends the process where these are damaged.
@@ -178,7 +179,7 @@ def _check_bytes(about: pq.FileMetaData, held: int, wanted: int) -> None:
         raise ValueError(f"it holds {held:,} bytes where its grids have {wanted:,}")
 
 
-def _layers(file: pq.ParquetFile, name: str, wanted: int) -> bytes:
+def _layers(file: Any, name: str, wanted: int) -> bytes:
     """Return the layers of one grid, read a few at a time: a dictionary can repeat one without end.
 
     Raises:

@@ -69,7 +69,7 @@ def _further_labels(request: Request, plans: Sequence[ScenePlan]) -> dict[str, J
     try:
         check = FURTHER_LABELS.pick("occupancy").check
     except InputError as error:
-        raise loaded.error(place, f"{error}: {install_line('occupancy')}") from error
+        raise loaded.error(place, f"{error}: {install_line('streams')}") from error
     blind = [
         spec.name for plan in plans for spec in plan.specs if spec.params.is_optical and "depth" not in spec.modalities
     ]

@@ -37,7 +37,7 @@ def export_mcap(request: ExportRequest) -> list[Path]:
     try:
         import foxglove
     except ImportError as error:
-        raise InputError(f"--format mcap needs Foxglove's library: {install_line('foxglove')}") from error
+        raise InputError(f"--format mcap needs Foxglove's library: {install_line('ros')}") from error
     written = []
     out = ResultPath.open(request.out)
     for scene in request.scenes():
