@@ -1,16 +1,6 @@
-"""Compare the areas of a town's lanes and crossings with two independent readings of its file.
+"""Compare the areas of a town's lanes with the exact integral over a lane of the file's own curvatures and widths."""
 
-``scripts/trial map-areas FILE.xodr [FILE.xodr ...] [--py123d PYTHON]`` prints a line a town, with the lanes that are off
-by more than half a percent. One reading is the exact integral over a lane of the file's own numbers, curvature and widths. The
-other is py123d's parser (0.7.0), run by a Python that has it.
-"""
-
-import argparse
-import json
-import subprocess
-import sys
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -18,7 +8,6 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import shapely
 
-from uavsim_maps.build import build
 from uavsim_maps.lanes import DRIVING, lane_pieces
 from uavsim_maps.opendrive.read import read_network
 from uavsim_maps.vector_map import polygons_of
@@ -101,31 +90,13 @@ def _cubic(element: Element) -> list[float]:
     return [_number(element, name) for name in "abcd"]
 
 
-def compare_areas(data: bytes, name: str, *, judge: dict[str, dict[str, float]] | None = None) -> dict[str, Any]:
+def compare_areas(data: bytes, name: str) -> dict[str, Any]:
     """Return by how much areas differ, in parts of one: of all lanes together, and the single lanes that are off."""
     network = read_network(data, name=name)
     pieces = [piece for piece in lane_pieces(network) if piece.lane.type in DRIVING]
     ours = shapely.area(polygons_of([piece.ring_m for piece in pieces]))
     exact = areas_by_integral(data)
-    found = {"lanes": len(pieces), "integral": _differences(pieces, ours, exact)}
-    if judge is not None:
-        theirs = {
-            (road, int(section), int(lane)): area
-            for k, area in judge["lanes"].items()
-            for road, section, lane in [k.split()]
-        }
-        found["py123d"] = _differences(pieces, ours, theirs)
-        found["py123d_beside_integral"] = _differences(
-            pieces, np.array([exact.get(p.key, np.nan) for p in pieces]), theirs
-        )
-        own = sorted(shapely.area(build(network, name).layer("ped_crossing").shapes))
-        other = sorted(judge["crossings"].values())
-        found["crossings"] = {
-            "ours": len(own),
-            "py123d": len(other),
-            "all": abs(sum(own) / sum(other) - 1) if other else 0.0,
-        }
-    return found
+    return {"lanes": len(pieces), "integral": _differences(pieces, ours, exact)}
 
 
 def _differences(pieces: Any, ours: Any, theirs: dict[tuple[str, int, int], float]) -> dict[str, Any]:
@@ -139,23 +110,3 @@ def _differences(pieces: Any, ours: Any, theirs: dict[tuple[str, int, int], floa
         "worst": float(off.max()),
         "off": [(*pieces[row].key, round(float(ours[row]), 2), round(float(judged[row]), 2)) for row in worst],
     }
-
-
-def main() -> None:
-    """Compare the named files."""
-    parser = argparse.ArgumentParser(prog="scripts/trial map-areas")
-    parser.add_argument("files", type=Path, nargs="+")
-    parser.add_argument("--py123d", type=Path, help="a Python that has py123d")
-    options = parser.parse_args()
-    bad = 0
-    for path in options.files:
-        judge = None
-        if options.py123d is not None:
-            program = Path(__file__).with_name("py123d_judge.py")
-            command = [options.py123d, program, path, str(STEP_M)]
-            judge = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-        found = compare_areas(path.read_bytes(), path.stem, judge=judge)
-        bad += found["integral"]["all"] > WITHIN or found["integral"]["worst"] > WITHIN
-        bad += judge is not None and max(found["py123d"]["all"], found["crossings"]["all"]) > WITHIN
-        print(f"{path.stem}: {found}", flush=True)
-    sys.exit(1 if bad else 0)

@@ -1,12 +1,6 @@
-"""Compare with ``carla.Map``: places, heights and areas of lanes, their ways and lights, and crossings.
+"""Compare with ``carla.Map``: places, heights and areas of lanes, their ways and lights, and crossings."""
 
-``scripts/trial map-carla FILE.xodr [FILE.xodr ...]`` prints a line for each town.
-"""
-
-import argparse
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import carla
@@ -156,18 +150,3 @@ def _different_ways(network: Any, pieces: Any, judge: Any) -> list[Any]:
             )
             differ.append({"lane": piece.key, "ours": ours, "carla": theirs})
     return differ
-
-
-def main() -> None:
-    """Compare the named files."""
-    parser = argparse.ArgumentParser(prog="scripts/trial map-carla")
-    parser.add_argument("files", type=Path, nargs="+")
-    parser.add_argument("--places", type=int, default=10_000)
-    options = parser.parse_args()
-    bad = 0
-    for path in options.files:
-        found = compare(path.read_bytes(), path.stem, places=options.places, seed=1)
-        bad += bool(found["lights_differ"])
-        bad += found["worst_m"] > 0.05 or found["areas_off"] > 0.005 or found["crossings_off"] > 0.005
-        print(f"{path.stem}: {found}", flush=True)
-    sys.exit(1 if bad else 0)

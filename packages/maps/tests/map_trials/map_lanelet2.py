@@ -1,12 +1,9 @@
 """Read a town's Lanelet2 file with Lanelet2's own loader, rules and routing graph, and compare it with the map.
 
-``scripts/trial map-lanelet2 FILE.xodr [FILE.xodr ...]`` prints a line for each town: what the loader complains about, which
-lanes lead where in the routing graph and not in the map or the other way round, how far borders lie from the map's, how far
-latitudes and longitudes lie from the plane at the file's origin, by WGS 84's own formula, and what there is of rules.
+Compared are what the loader complains about, which lanes lead where in the routing graph and in the map, how far borders lie
+from the map's, and latitudes and longitudes with WGS 84's own formula.
 """
 
-import argparse
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -135,17 +132,3 @@ def _limit_off_kmh(town: VectorMap, roads: dict[int, Any], cars: Any) -> float:
         (abs(cars.speedLimit(roads[key]).speedLimit - limit) for key, limit in own.items() if limit is not None),
         default=0.0,
     )
-
-
-def main() -> None:
-    """Compare the named files."""
-    parser = argparse.ArgumentParser(prog="scripts/trial map-lanelet2")
-    parser.add_argument("files", type=Path, nargs="+")
-    options = parser.parse_args()
-    bad = 0
-    for path in options.files:
-        found = compare_lanelets(path.read_bytes(), path.stem)
-        bad += bool(found["complaints"] or found["graph_complaints"] or found["added"])
-        bad += len(found["missing"]) > found["unsaid"] or found["border_off_m"] > 0.5 or found["geo_off_m"] > 0.01
-        print(f"{path.stem}: {found}", flush=True)
-    sys.exit(1 if bad else 0)
