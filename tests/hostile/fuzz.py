@@ -1,7 +1,7 @@
 # ruff: noqa: T201 - printing is its job
 """Feed everything that reads with what nobody would write: any exception that is not ours is a finding.
 
-    scripts/trial fuzz [--minutes 10] [--only NAME,NAME] [--seed 0] [--keep FOLDER]
+    python -m tests.hostile.fuzz [--minutes 10] [--only NAME,NAME] [--seed 0] [--keep FOLDER]
 
 Each target takes a good input, changed at random: bits turned, pieces cut, doubled and exchanged, numbers and texts of its
 structure replaced by others that were a trouble before. A process of its own reads them, and is watched: its processor time
@@ -13,6 +13,7 @@ import multiprocessing
 import random
 import resource
 import struct
+import sys
 import tempfile
 import time
 import traceback
@@ -202,3 +203,7 @@ def main() -> int:
                 options.keep.mkdir(parents=True, exist_ok=True)
                 (options.keep / f"{name}-{number}").write_bytes(fed.inputs[kind])
     return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,7 +1,7 @@
 # ruff: noqa: T201 - printing is its job
 """Every environment and every damage against the commands: checked by exit code, one line, processes, foreign files.
 
-    scripts/trial hostile [--only WORDS]
+    python -m tests.hostile.matrix [--only WORDS]
 
 A row passes when the exit code is the one that the README lists for it, standard error holds at most one line that says
 ``error:`` and no traceback, nothing that a terminal would obey is printed, no process is left, no file of others is changed,
@@ -276,3 +276,7 @@ def main() -> int:
         f"{len(ran)} rows ({sum(row.new for row in ran)} of kinds not named before), {failed} failed, {minutes:.1f} min"
     )
     return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

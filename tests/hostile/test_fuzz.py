@@ -74,7 +74,7 @@ def test_what_an_input_needs_may_start_slowly(
     assert _watched(_begins_slowly, shared).findings == {}
 
 
-_EACH_S = 0.3  # minutes and more are ``scripts/trial fuzz``
+_EACH_S = 0.3  # minutes and more are ``python -m tests.hostile.fuzz``
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's, of numbers that are too large: said, not raised

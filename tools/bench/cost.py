@@ -93,8 +93,8 @@ def rows(scenes: int, samples: int) -> Iterator[Row]:
 
 def encoding_s(dataset: Path) -> float:
     """Return what encoding one sample takes OpenCV at PNG level 1: 25 images and 25 masks, the same machine's unit of cost."""
-    files = [min(camera.iterdir()) for kind in ("samples", "masks") for camera in sorted((dataset / kind).iterdir())]
-    images = [cv2.imread(str(file), cv2.IMREAD_UNCHANGED) for file in files]
+    cameras = [camera for kind in ("samples", "masks") for camera in sorted((dataset / kind).glob("CAMERA*"))]
+    images = [cv2.imread(str(min(camera.iterdir())), cv2.IMREAD_UNCHANGED) for camera in cameras]
     cv2.setNumThreads(1)
     seconds = []
     for _ in range(TURNS):

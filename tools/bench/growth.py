@@ -48,6 +48,7 @@ LATENCY_MS: Final = 40.0
 PACED_SCENES: Final = 12
 _ANGLES: Final = {"BOTTOM": (-90, 0), "FRONT": (-45, 0), "BACK": (-45, 180), "LEFT": (-45, -90), "RIGHT": (-45, 90)}
 _TOKEN: Final = re.compile(rb'"([0-9a-f]{32})"')
+_OF_KINDS: Final = re.compile(rb'"(?:category_token|attribute_tokens)": ?\[?"([0-9a-f]{32})"')
 _TIME: Final = re.compile(rb"(?<![\d.])1[67]\d{14}(?!\d)")  # no digits of a quaternion
 _HOUR_US: Final = 3_600_000_000
 
@@ -236,7 +237,8 @@ class Copies:
         packed = [msgpack.unpackb((self.notes / f"fragments/{name(n)}.msgpack").read_bytes()) for n in range(FLOWN)]
         self.texts = [{table: zlib.decompress(text) for table, text in one["tables"].items()} for one in packed]
         held = Counter(t for one in self.texts for t in set(_TOKEN.findall(b"".join(one.values()))))
-        self.shared = {token for token, count in held.items() if count > 1}  # of categories, sensors and the like
+        self.shared = {token for token, count in held.items() if count > 1}  # of sensors, visibilities and the like
+        self.shared |= {t for one in self.texts for t in _OF_KINDS.findall(b"".join(one.values()))}
         self.packed = packed
 
     def copy(self, number: int, *, digest: str) -> None:
