@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tools.trials.workflows import LEFT_OUT, USED, WHOLE_SUITES
 from uavsim.typing import JsonDict
 
 ROOT = Path(__file__).parents[1]
@@ -95,13 +94,3 @@ def test_the_action_starts_a_simulator_that_the_example_ticks(tmp_path: Path) ->
         }
     finally:
         os.kill(int(variables["HEADLESS_CARLA_PID"]), signal.SIGTERM)
-
-
-def test_a_trial_runs_every_command_or_says_why_not() -> None:
-    used = {
-        step["uses"].partition("@")[0] for path in [*WORKFLOWS, ACTION] for step in steps_of(path) if "uses" in step
-    }
-    assert {action for action in used if not action.startswith("./")} == set(USED)
-    commands = [step["run"] for path in [*WORKFLOWS, ACTION] for step in steps_of(path) if "run" in step]
-    for begin in LEFT_OUT | WHOLE_SUITES:
-        assert any(command.startswith(begin) for command in commands), begin

@@ -4,7 +4,7 @@ import pytest
 from headless_simulator.scene import TAG, StaticObject
 from headless_simulator.towns.load import NAMES, load_town
 
-from tools.trials.town_obstacles import FOLDER, SEED, obstacles_of, with_obstacles
+from tools.town_obstacles import FOLDER, SEED, obstacles_of, with_obstacles
 from uavsim.config.load import load
 from uavsim.config.town import TownConfig
 
@@ -50,4 +50,4 @@ def test_the_file_says_what_the_town_has(name: str) -> None:
     config = CONFIGS[name]
     assert config.carla_map in NAMES
     wanted = obstacles_of(load_town(config.carla_map, seed=SEED).objects, config)
-    assert list(config.obstacles) == wanted, f"run scripts/trial town-obstacles --write {config.name}"
+    assert list(config.obstacles) == wanted, f"run python -m tools.town_obstacles --write {config.name}"

@@ -1,7 +1,7 @@
 # ruff: noqa: T201 - printing is its job
 """Images of 32,000 x 32,000 pixels in small files, against every command that reads a dataset: the peak of its memory.
 
-    scripts/trial bombs [--only events,kitti] [--most-mib 512]
+    python -m tests.hostile.bombs [--only events,kitti] [--most-mib 512]
 
 Each bomb is a PNG of 3 MB that would take 3 GB: as an image or as a mask, and its row says so or not. No
 command may take more memory than is stated, or end in another way than with its own line and code.
@@ -120,3 +120,7 @@ def main() -> int:
             print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
     print(f"{failed} above {options.most_mib} MiB or with another end")
     return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

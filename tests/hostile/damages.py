@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["DAMAGES", "NEW"]
+__all__ = ["DAMAGES", "NOTES"]
 
 V = "v1.0-mini"
 
@@ -149,7 +149,6 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "2^70 pixels wide": _put("sample_data", width=2**70),
     "mask cut off": _cut_mask,
 }
-NEW = list(DAMAGES).index("4 billion pixels")  # from here on of kinds that no user had met before
 
 NOTES: dict[str, Callable[[Path], None]] = {
     "ledger garbage": _text(".uavsim/ledger/scene_00.json", b"\xff\xfe{"),

@@ -21,7 +21,6 @@ class Surrounding:
         wrap: words before the command.
         codes: exit codes by command, where it is not 0.
         only: the commands that are run in it.
-        new: of a kind that no user had met before.
     """
 
     name: str
@@ -32,7 +31,6 @@ class Surrounding:
     wrap: tuple[str, ...] = ()
     codes: Mapping[str, int] = field(default_factory=dict)
     only: tuple[str, ...] = ("status", "validate", "kitti")
-    new: bool = False
 
 
 def _limit(which: int, value: int) -> Callable[[Path], None]:
@@ -130,53 +128,46 @@ SURROUNDINGS = (
         prepare=_open_to_all,
         wrap=_NOBODY,
         only=("status", "kitti", "generate"),
-        new=True,
     ),
     Surrounding("no temporary folder", env={"TMPDIR": "/nonexistent"}, only=_WITH_RUN),
     Surrounding("temporary folder full", wrap=_FULL, only=_WITH_RUN),
-    Surrounding("home is a file", env={"HOME": "home"}, prepare=_file_home, new=True),
-    Surrounding("ascii only", env={"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}, new=True),
-    Surrounding("one column", env={"COLUMNS": "1", "LINES": "1", "TERM": "dumb"}, new=True),
-    Surrounding("colours forced", env={"FORCE_COLOR": "1", "TERM": "xterm-256color"}, new=True),
-    Surrounding("umask 0777", before=_no_rights, codes={} if os.geteuid() == 0 else {"kitti": 3}, new=True),
+    Surrounding("home is a file", env={"HOME": "home"}, prepare=_file_home),
+    Surrounding("ascii only", env={"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}),
+    Surrounding("one column", env={"COLUMNS": "1", "LINES": "1", "TERM": "dumb"}),
+    Surrounding("colours forced", env={"FORCE_COLOR": "1", "TERM": "xterm-256color"}),
+    Surrounding("umask 0777", before=_no_rights, codes={} if os.geteuid() == 0 else {"kitti": 3}),
     Surrounding(
         "no file may grow",
         before=_limit(resource.RLIMIT_FSIZE, 0),
         codes={"kitti": 3, "generate": 3, "publish": 3, "events": 3, "video": 3},
         only=("status", "validate", "kitti", "generate", "publish", "events", "video"),
-        new=True,
     ),
-    Surrounding("no core, small stack", before=_limit(resource.RLIMIT_STACK, 1 << 20), new=True),
-    Surrounding("python optimised", env={"PYTHONOPTIMIZE": "2", "PYTHONDONTWRITEBYTECODE": "1"}, new=True),
-    Surrounding("endless input", shell="< /dev/zero", new=True),
-    Surrounding("cache is a file", env={"XDG_CACHE_HOME": "/dev/null"}, new=True),
-    Surrounding("huge environment", env={f"FILLER_{k}": "x" * 100_000 for k in range(10)}, new=True),
-    Surrounding("warnings are errors", env={"PYTHONWARNINGS": "error"}, only=_TWO, new=True),
-    Surrounding("60 processes", before=_few_processes, prepare=_open_to_all, wrap=_NOBODY, new=True),
+    Surrounding("no core, small stack", before=_limit(resource.RLIMIT_STACK, 1 << 20)),
+    Surrounding("python optimised", env={"PYTHONOPTIMIZE": "2", "PYTHONDONTWRITEBYTECODE": "1"}),
+    Surrounding("endless input", shell="< /dev/zero"),
+    Surrounding("cache is a file", env={"XDG_CACHE_HOME": "/dev/null"}),
+    Surrounding("huge environment", env={f"FILLER_{k}": "x" * 100_000 for k in range(10)}),
+    Surrounding("warnings are errors", env={"PYTHONWARNINGS": "error"}, only=_TWO),
+    Surrounding("60 processes", before=_few_processes, prepare=_open_to_all, wrap=_NOBODY),
     Surrounding(
         "python optimised, warnings are errors",  # machine code of such an interpreter is another one: compiled once
         env={"PYTHONOPTIMIZE": "2", "PYTHONWARNINGS": "error"},
         only=_WITH_RUN,
-        new=True,
     ),
-    Surrounding("development mode", env={"PYTHONDEVMODE": "1", "PYTHONHASHSEED": "1"}, only=_TWO, new=True),
-    Surrounding("no path", env={"PATH": ""}, only=_TWO, new=True),
-    Surrounding("working folder removed", before=_no_folder, only=_TWO, new=True),
-    Surrounding("signals ignored", before=_deaf, only=_TWO, new=True),
-    Surrounding("signals blocked", before=_blocked, only=_TWO, new=True),
-    Surrounding(
-        "settings in the current folder", prepare=_startup, env={"PYTHONSTARTUP": "startup.py"}, only=_TWO, new=True
-    ),
-    Surrounding("home links to itself", env={"HOME": "home"}, prepare=_loop_home, only=_TWO, new=True),
-    Surrounding("relative cache", env={"XDG_CACHE_HOME": "cache", "XDG_CONFIG_HOME": "."}, only=_TWO, new=True),
-    Surrounding("temporary folder read-only", env={"TMPDIR": "/proc", "TEMP": "/proc"}, only=_TWO, new=True),
-    Surrounding("odd columns", env={"COLUMNS": "many", "LINES": "-1", "NO_COLOR": ""}, only=_TWO, new=True),
-    Surrounding("odd time zone", env={"TZ": ":/etc/passwd"}, only=_TWO, new=True),
-    Surrounding("unknown language", env={"LC_ALL": "xx_YY.nothing", "LANGUAGE": "\udcff"}, only=_TWO, new=True),
-    Surrounding("4 GB of memory", before=_limit(resource.RLIMIT_AS, 4 << 30), only=_TWO, new=True),
-    Surrounding(
-        "credentials in the proxy", env={"https_proxy": "http://KEY:SEC/RET@10.255.255.1:9"}, only=_TWO, new=True
-    ),
-    Surrounding("nearly nothing set", env=dict.fromkeys(os.environ, None), only=_TWO, new=True),
-    Surrounding("twice at once", shell="TWICE", only=_TWO, new=True),
+    Surrounding("development mode", env={"PYTHONDEVMODE": "1", "PYTHONHASHSEED": "1"}, only=_TWO),
+    Surrounding("no path", env={"PATH": ""}, only=_TWO),
+    Surrounding("working folder removed", before=_no_folder, only=_TWO),
+    Surrounding("signals ignored", before=_deaf, only=_TWO),
+    Surrounding("signals blocked", before=_blocked, only=_TWO),
+    Surrounding("settings in the current folder", prepare=_startup, env={"PYTHONSTARTUP": "startup.py"}, only=_TWO),
+    Surrounding("home links to itself", env={"HOME": "home"}, prepare=_loop_home, only=_TWO),
+    Surrounding("relative cache", env={"XDG_CACHE_HOME": "cache", "XDG_CONFIG_HOME": "."}, only=_TWO),
+    Surrounding("temporary folder read-only", env={"TMPDIR": "/proc", "TEMP": "/proc"}, only=_TWO),
+    Surrounding("odd columns", env={"COLUMNS": "many", "LINES": "-1", "NO_COLOR": ""}, only=_TWO),
+    Surrounding("odd time zone", env={"TZ": ":/etc/passwd"}, only=_TWO),
+    Surrounding("unknown language", env={"LC_ALL": "xx_YY.nothing", "LANGUAGE": "\udcff"}, only=_TWO),
+    Surrounding("4 GB of memory", before=_limit(resource.RLIMIT_AS, 4 << 30), only=_TWO),
+    Surrounding("credentials in the proxy", env={"https_proxy": "http://KEY:SEC/RET@10.255.255.1:9"}, only=_TWO),
+    Surrounding("nearly nothing set", env=dict.fromkeys(os.environ, None), only=_TWO),
+    Surrounding("twice at once", shell="TWICE", only=_TWO),
 )

@@ -4,9 +4,8 @@ import multiprocessing
 import os
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from multiprocessing.connection import Connection
-from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 
 import pytest
@@ -15,66 +14,38 @@ from tests.hostile import fuzz
 from tests.hostile.fuzz_targets import targets
 
 
-@pytest.fixture
-def shared() -> Iterator[SharedMemory]:
-    made = SharedMemory(create=True, size=100)
-    assert made.buf is not None
-    fuzz._HEAD.pack_into(made.buf, 0, 7, 3)
-    made.buf[fuzz._HEAD.size : fuzz._HEAD.size + 3] = b"bad"
-    yield made
-    made.close()
-    made.unlink()
-
-
 def _waits(said: Connection) -> None:
+    said.send(None)
     time.sleep(600)
 
 
 def _dies(said: Connection) -> None:
+    said.send(None)
     os._exit(1)
 
 
 @pytest.mark.parametrize(("reader", "kind"), [(_waits, "waits"), (_dies, "died")])
 def test_what_hangs_or_dies_is_a_finding_with_its_input(
-    shared: SharedMemory, monkeypatch: pytest.MonkeyPatch, reader: Callable[[Connection], None], kind: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: Callable[[Connection], None], kind: str
 ) -> None:
-    monkeypatch.setattr(fuzz, "WAITS_S", 0.5 if kind == "waits" else 60.0)
-    fed = _watched(reader, shared)
-    assert list(fed.inputs.items()) == [(kind, b"bad")]
-    assert fed.tried == 7
-
-
-def _watched(reader: Callable[[Connection], None], shared: SharedMemory) -> fuzz.Fed:
-    """Watch a process that reads, or does something else."""
     context, fed = multiprocessing.get_context("spawn"), fuzz.Fed()
+    (tmp_path / "input").write_bytes(b"bad")
     said, saying = context.Pipe(duplex=False)
     process = context.Process(target=reader, args=(saying,))
     process.start()
     saying.close()
+    said.poll(60)  # it has begun
+    monkeypatch.setattr(fuzz, "WAITS_S", 0.5 if kind == "waits" else 60.0)
     try:
-        fuzz._watch(process.sentinel, said, shared, fed)
+        fuzz._watch(said, tmp_path / "input", fed)
     finally:
         process.kill()
         process.join()
-    return fed
+    assert {name: data for name, (_, data) in fed.findings.items()} == {kind: b"bad"}
+    assert fed.tried == 1
 
 
-def _begins_slowly(said: Connection) -> None:
-    time.sleep(1.5)
-    said.send((7, 1 << 20, 0.5))
-
-
-@pytest.mark.parametrize("head", [(0, 0), (7, fuzz._BEGINS)])
-def test_what_an_input_needs_may_start_slowly(
-    shared: SharedMemory, monkeypatch: pytest.MonkeyPatch, head: tuple[int, int]
-) -> None:
-    monkeypatch.setattr(fuzz, "WAITS_S", 0.5)
-    assert shared.buf is not None
-    fuzz._HEAD.pack_into(shared.buf, 0, *head)
-    assert _watched(_begins_slowly, shared).findings == {}
-
-
-_EACH_S = 0.3  # minutes and more are ``scripts/trial fuzz``
+_EACH_S = 0.3  # minutes and more are ``python -m tests.hostile.fuzz``
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's, of numbers that are too large: said, not raised

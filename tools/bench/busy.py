@@ -1,23 +1,29 @@
-"""Share of a flight in which the simulator's graphics card is at work: ``--render-latency`` stands for a card.
+"""Share of a flight in which the simulator's graphics card is at work; ``--render-latency`` stands for a card.
 
-It takes 10, 20 or 40 ms an image. The mini split is flown as it is: 50 images a capture, 40 ticks between two, 191 cars; as
-video of 16 frames a second, a capture at each tick; and airground-mini: 42 images of drones, cars and poles, and four lidars,
-which no card draws.
+The mini split is flown as it is: 50 images a capture, 40 ticks between two, 191 cars; as JPEG; as video of 16 frames a second,
+a capture at each tick; and airground-mini: 42 images of drones, cars and poles, and four lidars, which no card draws.
+``python -m tools.bench.busy FILE MS ...`` is a headless simulator that writes begin and end of its card's work on each image
+(``time.monotonic``) as a line of FILE.
 """
 
+import os
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from headless_simulator.cli import main
+from headless_simulator.rendering import GraphicsCard
+
+from tools.bench import Row, simulator
 from tools.bench.cost import watched
-from tools.bench.rows import Row, simulator
 from tools.common import ROOT
 
-__all__ = ["Busy", "busy", "rows", "write_clip", "write_mini"]
+__all__ = ["Busy", "busy", "noting", "rows", "write_clip", "write_mini"]
 
-LATENCIES_MS: Final = (10, 20, 40)
+LATENCY_MS: Final = 20
 FORMATS: Final = ("png", "jpeg")
 CLIP: Final = "clip"
 MIXED: Final = "airground-mini"
@@ -90,39 +96,50 @@ def _write(work: Path, name: str, text: str) -> str:
 
 
 def rows() -> Iterator[Row]:
-    """Fly one scene for each format of the mini split, one of mixed rigs, at each latency."""
+    """Fly one scene of each kind."""
     for kind in (*FORMATS, CLIP, MIXED):
-        for latency_ms in LATENCIES_MS:
-            with tempfile.TemporaryDirectory() as folder:
-                reported = _flown(Path(folder), kind, latency_ms)
-            how = (
-                f"uavsim generate, 1 scene of {kind if kind == MIXED else f'the mini split, {kind}'}, "
-                f"{CAPTURES} captures of {IMAGES[kind]} images, --render flat, "
-                f"--render-latency {latency_ms}: images x latency"
-            )
-            name = f"busy_{kind}_{latency_ms}ms"
-            yield Row(
-                name, reported.whole, "share", f"{how} / first image's begin to last image's end; warm-up left out"
-            )
-            yield Row(
-                f"{name}_steady", reported.steady, "share", f"{how} / first to last capture's begin, last one left out"
-            )
-            yield Row(
-                f"{name}_gap_ms", 1e3 * reported.gap_s, "ms", f"{how}; the card idle between two captures, median"
-            )
+        with tempfile.TemporaryDirectory() as folder:
+            reported = _flown(Path(folder), kind)
+        what = kind if kind == MIXED else f"the mini split, {kind}"
+        how = (
+            f"uavsim generate, 1 scene of {what}, {CAPTURES} captures of {IMAGES[kind]} images, --render flat, "
+            f"--render-latency {LATENCY_MS}, warm-up left out: images x latency"
+        )
+        yield Row(f"busy_{kind}", reported.whole, "share", f"{how} / first image's begin to last image's end")
+        yield Row(f"busy_{kind}_steady", reported.steady, "share", f"{how} / first to last capture's begin")
+        yield Row(f"busy_{kind}_gap_ms", 1e3 * reported.gap_s, "ms", f"{how}; the card idle between captures, median")
 
 
-def _flown(work: Path, kind: str, latency_ms: float) -> Busy:
+def _flown(work: Path, kind: str) -> Busy:
     notes, samples = work / "pauses", CAPTURES
     if kind == CLIP:  # every third frame is a keyframe
         dataset, samples = write_clip(work, frames=CAPTURES, keyframe_s=0.1875), (CAPTURES - 1) // 3 + 1
     else:
         dataset = kind if kind == MIXED else write_mini(work, kind)
-    program = ("tools.bench.paused_simulator", str(notes), str(latency_ms))
+    program = ("tools.bench.busy", str(notes), str(LATENCY_MS))
     with simulator("--town", "Town10HD", "--render", "flat", "--no-airsim", program=program) as running:
         words = ("generate", "--dataset", dataset, "--scenes", "0", "--samples", str(samples), "--no-check")
         address = f"127.0.0.1:{running.port}"
         watched((*words, "--simulator", address, "--out", f"{work}/out"), work / "log", cwd=work)
     lines = [line.split() for line in notes.read_text().splitlines()]
     pauses = [(float(begin), float(end)) for begin, end in lines]
-    return busy(pauses, captures=CAPTURES, images=IMAGES[kind], latency_s=latency_ms / 1000)
+    return busy(pauses, captures=CAPTURES, images=IMAGES[kind], latency_s=LATENCY_MS / 1000)
+
+
+def noting(file: str) -> None:
+    """Let the work of every card of the headless simulator be noted in a file."""
+    notes = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    make = GraphicsCard.make
+
+    def noted(self: GraphicsCard) -> tuple[float, float]:
+        began_s, ended_s = make(self)
+        os.write(notes, f"{began_s:.6f} {ended_s:.6f}\n".encode())
+        return began_s, ended_s
+
+    setattr(GraphicsCard, "make", noted)  # noqa: B010 (mypy knows that it is a method)
+
+
+if __name__ == "__main__":
+    noting(sys.argv[1])
+    sys.argv[1:3] = ["--render-latency", sys.argv[2]]
+    main()

@@ -1,79 +1,78 @@
-"""Growth of an image's cost with drones, cameras and cars, of a scene's with scenes, and of memory with all of them.
-
-Of each swarm the same flight is flown twice, with few captures and with many: ticks, start-up and traffic are in both, and
-what is between them is what images cost, in processor seconds. Images are flat and small, except for their number: what a
-capture costs whatever its images are, weighs as much as it can. Drones are also counted with images as UAV3D has them.
-"""
+"""Growth of costs: of an image's with drones, of a scene's and of tables with scenes, of the pace with simulators."""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import itertools
+import json
+import math
 import os
+import re
 import resource
+import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import time
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
-from unittest.mock import patch
 
+import msgpack
 import psutil
 import yaml
 
+from tools.bench import Row
 from tools.bench.cost import watched
-from tools.bench.frames import SIZE_PX
-from tools.bench.rows import Row
-from tools.common.small_dataset import write_plans
-from uavsim.flows.server import OwnServer
+from tools.common.leftovers import contents, differing, events
+from tools.common.small_dataset import DATASET, RIG, write_plans
+from uavsim.run.request import Request
+from uavsim.run.resolve import resolve
+from uavsim.store.identity import keep_asked
+from uavsim.store.places import open_output
 
-__all__ = ["Cost", "Swarm", "per_scene", "rows", "spread", "write_swarm"]
+__all__ = ["drones", "exponent", "intervals_of", "per_scene", "scenes", "simulators", "size", "write_swarm"]
 
-DRONES, CAMERAS, VEHICLES = (1, 5, 10, 20), (1, 3, 5), (50, 200, 400)
-SCENES: Final = (1, 10, 100)
-SAMPLES: Final = 8  # of each of these scenes
+DRONES: Final = (1, 5, 20)
 TICKS: Final = 480  # of every flight, divided evenly by all numbers of captures
-PAIRS: Final = 2400  # of image and mask that the many captures bring, about
-DRAWN_PAIRS: Final = 600
+PAIRS: Final = 600  # of image and mask that the many captures bring, about
 STEP_S: Final = 0.05
 TURNS: Final = 3
+SCENES: Final = (1, 10, 100)
+SAMPLES: Final = 8  # of each of these scenes
+SIZES: Final = (100, 1000, 10_000)  # scenes of a dataset, of which FLOWN are flown and the others are copies
+FLOWN: Final = 6
+SIMULATORS: Final = (1, 2, 4)
+LATENCY_MS: Final = 40.0
+PACED_SCENES: Final = 12
 _ANGLES: Final = {"BOTTOM": (-90, 0), "FRONT": (-45, 0), "BACK": (-45, 180), "LEFT": (-45, -90), "RIGHT": (-45, 90)}
+_TOKEN: Final = re.compile(rb'"([0-9a-f]{32})"')
+_OF_KINDS: Final = re.compile(rb'"(?:category_token|attribute_tokens)": ?\[?"([0-9a-f]{32})"')
+_TIME: Final = re.compile(rb"(?<![\d.])1[67]\d{14}(?!\d)")  # no digits of a quaternion
+_HOUR_US: Final = 3_600_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Swarm:
-    """The swarm to fly."""
-
-    drones: int = 5
-    cameras: int = 5
-    vehicles: int = 15
-    is_drawn: bool = False
-
-    @property
-    def size_px(self) -> tuple[int, int]:
-        """Of the images."""
-        return SIZE_PX if self.is_drawn else (320, 180)
-
-    @property
-    def intervals(self) -> int:
-        """Between the many captures: a divisor of the ticks that brings about the wanted images."""
-        wanted = (DRAWN_PAIRS if self.is_drawn else PAIRS) / (self.drones * self.cameras)
-        return min((n for n in range(1, TICKS + 1) if TICKS % n == 0), key=lambda n: abs(n - wanted))
+def exponent(before: float, after: float, *, times: float) -> float:
+    """Return the power with which a cost grows: 1 is linear."""
+    return math.log(after / before) / math.log(times)
 
 
-def write_swarm(work: Path, swarm: Swarm, *, intervals: int) -> str:
+def intervals_of(drones: int) -> int:
+    """Return how many intervals lie between captures: a divisor of the ticks that brings about the wanted images."""
+    wanted = PAIRS / (drones * len(_ANGLES))
+    return min((n for n in range(1, TICKS + 1) if TICKS % n == 0), key=lambda n: abs(n - wanted))
+
+
+def write_swarm(work: Path, drones: int, *, intervals: int) -> str:
     """Write rig, formation and dataset where a run with this working folder finds them; returns the dataset's name."""
     name = f"bench-{intervals}"
-    names = list(_ANGLES)[: swarm.cameras]
-    cameras = {name: {"pitch_deg": _ANGLES[name][0], "yaw_deg": _ANGLES[name][1]} for name in names}
+    cameras = {name: {"pitch_deg": pitch, "yaw_deg": yaw} for name, (pitch, yaw) in _ANGLES.items()}
     texts = {
         "rigs/bench": {
-            "width_px": swarm.size_px[0],
-            "height_px": swarm.size_px[1],
-            "fov_deg": 90,
-            "sensors": ["rgb", "instance"],
-            "cameras": cameras,
+            "width_px": 800, "height_px": 450, "fov_deg": 90, "sensors": ["rgb", "instance"], "cameras": cameras,
         },
-        "formations/bench": {"drones": swarm.drones, "shape": "grid", "spacing_m": 6, "altitude_m": 60},
+        "formations/bench": {"drones": drones, "shape": "grid", "spacing_m": 6, "altitude_m": 60},
         f"datasets/{name}": {
             "version": "v1.0-mini",
             "towns": {"Town10HD": {"scenes": 1, "routes": ["town10_row3_col3"]}},
@@ -83,10 +82,10 @@ def write_swarm(work: Path, swarm: Swarm, *, intervals: int) -> str:
             "formation": "bench",
             "rig": "bench",
             "weather": "clear_noon",
-            "traffic": {"vehicles": swarm.vehicles},
+            "traffic": {"vehicles": 15},
             "splits": {"rule": "uav3d"},
         },
-    }
+    }  # fmt: skip
     for file, value in texts.items():
         path = work / "flight_plans" / f"{file}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,9 +93,25 @@ def write_swarm(work: Path, swarm: Swarm, *, intervals: int) -> str:
     return name
 
 
-def spread(values: Sequence[float]) -> float:
-    """Return by how much the largest is above the smallest, as a share."""
-    return max(values) / min(values) - 1.0
+def drones() -> Iterator[Row]:
+    """Fly each swarm with two captures and with many: what lies between is what images cost. The least of some turns."""
+    costs, cpu_s, peak_mb = [], dict[tuple[int, int], float](), dict[int, float]()
+    for _, count in itertools.product(range(TURNS), DRONES):
+        for intervals in (1, intervals_of(count)):
+            with tempfile.TemporaryDirectory() as folder:
+                dataset = write_swarm(Path(folder), count, intervals=intervals)
+                seconds, peak = _generated(Path(folder), ("--dataset", dataset))
+            cpu_s[count, intervals] = min(seconds, cpu_s.get((count, intervals), seconds))
+            peak_mb[count] = peak
+    for count in DRONES:
+        pairs = (intervals_of(count) - 1) * count * len(_ANGLES)
+        how = f"{count} drones, {pairs} pairs of 800x450 more on one flight of {TICKS} ticks, least of {TURNS} turns"
+        costs.append(1e3 * (cpu_s[count, intervals_of(count)] - cpu_s[count, 1]) / pairs)
+        yield Row(f"growth_cpu_ms_per_pair_{count}_drones", costs[-1], "ms", f"processor time of all processes: {how}")
+        yield Row(f"growth_peak_mb_{count}_drones", peak_mb[count], "MB", f"most memory of all processes (PSS): {how}")
+    yield Row(
+        "growth_spread_drones", max(costs) / min(costs) - 1, "share", f"largest above smallest cost, {DRONES} drones"
+    )
 
 
 def per_scene(seconds: Mapping[int, float]) -> dict[int, float]:
@@ -105,120 +120,164 @@ def per_scene(seconds: Mapping[int, float]) -> dict[int, float]:
     return {many: (seconds[many] - seconds[few]) / (many - few) for few, many in itertools.pairwise(counts)}
 
 
-def rows() -> Iterator[Row]:
-    """Fly all of them."""
-    swarms = {
-        "drones": [Swarm(drones=n) for n in DRONES],
-        "cameras": [Swarm(cameras=n) for n in CAMERAS],
-        "vehicles": [Swarm(vehicles=n) for n in VEHICLES],
-        "drones_drawn": [Swarm(drones=n, is_drawn=True) for n in DRONES],
-    }
-    reported = _measured(dict.fromkeys(swarm for group in swarms.values() for swarm in group))
-    for what, group in swarms.items():
-        yield from _images(what, {swarm: reported[swarm] for swarm in group})
-    yield from _scenes()
+def scenes() -> Iterator[Row]:
+    """Fly one, ten and a hundred short scenes."""
+    cpu_s = {}
+    how = f"scenes of {SAMPLES} samples, 10 flat pairs of 160x90 each, one simulator"
+    for count in SCENES:
+        with tempfile.TemporaryDirectory() as folder:
+            write_plans(Path(folder))
+            words = ("--dataset", "kill", "--samples", str(SAMPLES), "--scenes", f"0-{count - 1}")
+            cpu_s[count], peak_mb = _generated(Path(folder), words, render="flat")
+        yield Row(f"growth_peak_mb_{count}_scenes", peak_mb, "MB", f"most memory of all processes (PSS): {how}")
+    for count, seconds in per_scene(cpu_s).items():
+        yield Row(f"growth_cpu_s_per_scene_to_{count}", seconds, "s", f"all processes, a scene more: {how}")
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """The cost of a run."""
-
-    cpu_s: float
-    peak_mb: float
-
-    def least(self, other: Cost) -> Cost:
-        """Return the less of each: other work on the machine makes processor seconds longer, never shorter."""
-        return Cost(min(self.cpu_s, other.cpu_s), min(self.peak_mb, other.peak_mb))
-
-
-def _measured(swarms: Iterable[Swarm]) -> dict[Swarm, tuple[Cost, Cost]]:
-    """Fly each swarm with few captures and with many, all of them in turn; the least of the turns."""
-    reported: dict[Swarm, tuple[Cost, Cost]] = {}
-    every = list(swarms)
-    for _ in range(TURNS):
-        for swarm in every:
-            few, many = _flown(swarm, 1), _flown(swarm, swarm.intervals)
-            before = reported.get(swarm, (few, many))
-            reported[swarm] = (few.least(before[0]), many.least(before[1]))
-    return reported
-
-
-def _images(what: str, reported: Mapping[Swarm, tuple[Cost, Cost]]) -> Iterator[Row]:
-    costs = []
-    for swarm, (few, many) in reported.items():
-        count = getattr(swarm, what.removesuffix("_drawn"))
-        width, height = swarm.size_px
-        pairs = (swarm.intervals - 1) * swarm.drones * swarm.cameras
-        how = (
-            f"processor time of all processes, {swarm.intervals + 1} captures less 2 on one flight of {TICKS} ticks, {pairs} "
-            f"pairs of {width}x{height}, {'drawn' if swarm.is_drawn else 'flat'}: {swarm.drones} drones, "
-            f"{swarm.cameras} cameras, {swarm.vehicles} cars asked for; "
-            f"least of {TURNS} turns"
-        )
-        costs.append(1e3 * (many.cpu_s - few.cpu_s) / pairs)
-        yield Row(f"growth_cpu_ms_per_pair_{count}_{what}", costs[-1], "ms", how)
-        rest = f"the flight with 2 captures whole: start-up and {TICKS} ticks; {swarm.drones} drones, {swarm.vehicles} cars"
-        yield Row(f"growth_cpu_s_of_flight_{count}_{what}", few.cpu_s, "s", rest)
-        yield Row(
-            f"growth_peak_mb_{count}_{what}", many.peak_mb, "MB", f"most memory of all processes together (PSS): {how}"
-        )
-    numbers = ", ".join(str(getattr(swarm, what.removesuffix("_drawn"))) for swarm in reported)
-    yield Row(
-        f"growth_spread_{what}", spread(costs), "share", f"largest above smallest cost of a pair, {numbers} {what}"
-    )
-
-
-def _flown(swarm: Swarm, intervals: int) -> Cost:
-    with tempfile.TemporaryDirectory() as folder:
-        work = Path(folder)
-        dataset = write_swarm(work, swarm, intervals=intervals)
-        return _generated(work, ("--dataset", dataset), render="full" if swarm.is_drawn else "flat")
-
-
-def _generated(work: Path, words: Sequence[str], *, render: str = "flat") -> Cost:
-    """Generate with one simulator that draws so, and is not restarted."""
+def _generated(work: Path, words: Sequence[str], *, render: str = "full") -> tuple[float, float]:
+    """Return processor seconds and peak memory of a run with one simulator that draws so, and is not restarted."""
     simulator = {"kind": "mock", "arguments": ["--render", render], "recycle_scenes": 1000}
     (work / "run.yaml").write_text(yaml.safe_dump({"simulators": [simulator]}))
-    before = _used_s()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = ("generate", *words, "--no-check", "--run", str(work / "run.yaml"), "--out", str(work / "out"))
-    _, family = watched(command, work / "log", cwd=work)
-    return Cost(_used_s() - before, family.peak_mb)
+    _, family = watched(command, work / "log", cwd=work, memory_too=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, family.peak_mb
 
 
-def _used_s() -> float:
-    """Return the processor seconds of all that was begun here: what has ended, and what runs on, as Prefect's server."""
-    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    running = [child.cpu_times() for child in psutil.Process().children(recursive=True)]
-    return ended.ru_utime + ended.ru_stime + sum(times.user + times.system for times in running)
-
-
-def _scenes() -> Iterator[Row]:
-    reported: dict[int, Cost] = {}
-    with OwnServer() as server:
-        url = {"PREFECT_API_URL": server.wait().api, "PREFECT_API_AUTH_STRING": server.address.key}
-        with patch.dict(os.environ, url):
-            for count in (*SCENES[:-1] * (TURNS - 1), *SCENES):  # short runs, in which start-up weighs, several times
-                with tempfile.TemporaryDirectory() as folder:
-                    write_plans(Path(folder))
-                    words = ("--dataset", "kill", "--samples", str(SAMPLES), "--scenes", f"0-{count - 1}")
-                    cost = _generated(Path(folder), words)
-                reported[count] = cost.least(reported.get(count, cost))
-    how = (
-        f"scenes of {SAMPLES} samples, 10 flat pairs of 160x90 each, one simulator, under one Prefect server that is there "
-        f"before; least of {TURNS} turns, the longest flown once"
-    )
-    costs = per_scene({count: cost.cpu_s for count, cost in reported.items()})
-    for count, seconds in costs.items():
+def simulators() -> Iterator[Row]:
+    """Fly the same scenes with one, two and four simulators whose cards work elsewhere; the datasets must be equal."""
+    paces: dict[int, float] = {}
+    files: dict[int, dict[str, str]] = {}
+    for count in SIMULATORS:
+        with tempfile.TemporaryDirectory() as folder:
+            work = Path(folder)
+            write_plans(work, scenes=PACED_SCENES)
+            simulator = {"kind": "mock", "arguments": ["--render", "flat", "--render-latency", str(LATENCY_MS)]}
+            (work / "run.yaml").write_text(yaml.safe_dump({"simulators": [simulator] * count, "label_threads": 2}))
+            words = ("generate", "--dataset", "kill", "--samples", "6", "--no-check", "--run", f"{work}/run.yaml")
+            watched((*words, "--out", f"{work}/out"), work / "log", cwd=work)
+            paces[count] = pace(work / "out")
+            found = contents(work / "out")  # flat images carry the server's frame numbers
+            files[count] = {name: mark for name, mark in found.items() if not name.startswith("samples/CAMERA")}
+    how = f"{PACED_SCENES} scenes of 6 samples, 20 flat images a capture, {LATENCY_MS:g} ms an image, take-off to last commit"
+    yield Row("simulators_1_images_per_s", paces[1], "images/s", how)
+    for count in SIMULATORS[1:]:
+        yield Row(f"simulators_{count}_times_one", paces[count] / paces[1], "x", how)
         yield Row(
-            f"growth_cpu_s_per_scene_to_{count}", seconds, "s", f"processor time of all processes a scene more: {how}"
+            f"simulators_{count}_files_differ", len(differing(files[1], files[count])), "files", "tables and masks"
         )
-    for count, cost in reported.items():
-        yield Row(
-            f"growth_peak_mb_{count}_scenes",
-            cost.peak_mb,
-            "MB",
-            f"most memory of all processes but the server (PSS): {how}",
-        )
-    yield Row(
-        "growth_spread_scenes", spread(list(costs.values())), "share", f"of the cost of a scene more, {SCENES}: {how}"
-    )
+
+
+def pace(out: Path) -> float:
+    """Return images per second from the first take-off to the last commit."""
+    reported = [event for scene in events(out).values() for event in scene]
+    began = min(float(str(e["time"])) for e in reported if e["event"] == "flying")
+    committed = [e for e in reported if e["event"] == "committed"]
+    ended = max(float(str(e["time"])) for e in committed)
+    return sum(int(str(e["images"])) for e in committed) / (ended - began)
+
+
+def size() -> Iterator[Row]:
+    """Read and write datasets of very many scenes; exponents are of processor seconds."""
+    before: dict[str, float] = {}
+    for last, count in itertools.pairwise((0, *SIZES)):
+        with tempfile.TemporaryDirectory(dir=os.environ.get("UAVSIM_BENCH_FOLDER")) as folder:
+            root = many_scenes(Path(folder), count)
+            out = ("--dataset", "kill", "--out", str(root))
+            for what, words in {
+                "tables": ("generate", *out, "--no-check", "--quiet"),
+                "resume": ("generate", *out, "--dry-run"),
+                "status": ("status", str(root)),
+                "validate": ("validate", str(root), "--no-pixels"),
+                "publish": ("publish", str(root), "--out", f"{folder}/pack"),
+            }.items():
+                wall_s, cpu_s, peak_mb = _measured(Path(folder), words)
+                how = f"uavsim {words[0]}, {count} scenes of 3 samples, {FLOWN} flown and the others copies"
+                yield Row(f"size_{what}_s_{count}", wall_s, "s", how)
+                yield Row(f"size_{what}_mb_{count}", peak_mb, "MB", f"largest process: {how}")
+                if last:
+                    power = exponent(before[what], cpu_s, times=count / last)
+                    yield Row(f"size_{what}_exponent_{count}", power, "power", f"from {last} scenes: {how}")
+                before[what] = cpu_s
+
+
+def _measured(work: Path, words: Sequence[str]) -> tuple[float, float, float]:
+    """Return wall seconds, processor seconds and peak MB of the largest process of a command."""
+    began = time.perf_counter()
+    with (work / "log").open("wb") as log:
+        process = psutil.Popen([sys.executable, "-m", "uavsim", *words], cwd=work, stdout=log, stderr=log)
+        _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise RuntimeError(f"uavsim {words[0]} failed: {(work / 'log').read_text()[-300:]}")
+    return time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def many_scenes(work: Path, count: int) -> Path:
+    """Fly a few scenes of a dataset of so many and copy the rest under their own names, numbers, tokens and times."""
+    write_plans(work, dataset=DATASET.replace("most_scenes: 100", f"most_scenes: {count}"), scenes=count)
+    (work / "flight_plans/rigs/tiny.yaml").write_text(RIG.replace("160", "32").replace("90\n", "18\n", 1))
+    root = work / "out"
+    words = ("--dataset", "kill", "--out", str(root), "--scenes", f"0-{FLOWN - 1}", "--no-check", "--quiet")
+    watched(("generate", *words), work / "log", cwd=work)
+    with contextlib.chdir(work):  # where its YAML is looked for
+        job = resolve(Request(dataset="kill", out=str(root)))
+    copies = Copies(root)
+    for scene in job.scenes[FLOWN:]:
+        copies.copy(scene.index, digest=job.digests[scene.name])
+    keep_asked(open_output(str(root)), [scene.name for scene in job.scenes])
+    return root
+
+
+class Copies:
+    """Copies of a dataset's flown scenes."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.notes = root, root / ".uavsim"
+        packed = [msgpack.unpackb((self.notes / f"fragments/{name(n)}.msgpack").read_bytes()) for n in range(FLOWN)]
+        self.texts = [{table: zlib.decompress(text) for table, text in one["tables"].items()} for one in packed]
+        held = Counter(t for one in self.texts for t in set(_TOKEN.findall(b"".join(one.values()))))
+        self.shared = {token for token, count in held.items() if count > 1}  # of sensors, visibilities and the like
+        self.shared |= {t for one in self.texts for t in _OF_KINDS.findall(b"".join(one.values()))}
+        self.packed = packed
+
+    def copy(self, number: int, *, digest: str) -> None:
+        """Add one scene, as its commit would leave it."""
+        source = number % FLOWN
+        old, new = name(source), name(number)
+
+        def of(text: bytes) -> bytes:
+            renamed = text.replace(old.encode(), new.encode())
+            later = _TIME.sub(lambda m: b"%d" % (int(m[0]) + (number - source) * _HOUR_US), renamed)
+            return _TOKEN.sub(lambda m: m[0] if m[1] in self.shared else b'"%s"' % self._token(m[1], new), later)
+
+        packed = dict(self.packed[source])
+        log_token = self._token(packed["head"]["log_token"].encode(), new).decode()
+        packed["head"] = packed["head"] | {"scene": new, "scene_index": number}
+        packed["head"]["log_token"] = log_token
+        packed["tables"] = {table: zlib.compress(of(text), 1) for table, text in self.texts[source].items()}
+        (self.notes / f"fragments/{new}.msgpack").write_bytes(msgpack.packb(packed))
+        manifest = json.loads((self.notes / f"manifests/{old}~0.json").read_bytes())
+        files = {of(key.encode()).decode(): (key, mark) for key, mark in manifest["files"].items()}
+        for key, (before, mark) in files.items():
+            if "/fragments/" in key:
+                stat = (self.root / key).stat()
+                files[key] = (before, [stat.st_size, stat.st_mtime_ns])
+                continue
+            (self.root / key).parent.mkdir(parents=True, exist_ok=True)
+            os.link(self.root / before, self.root / key)
+            files[key] = (before, mark)
+        marks = {"files": {key: mark for key, (_, mark) in sorted(files.items())}}
+        (self.notes / f"manifests/{new}~0.json").write_text(json.dumps(marks))
+        entry = json.loads((self.notes / f"ledger/{old}.json").read_bytes())
+        entry |= {"scene": new, "index": number, "plan_sha256": digest}
+        (self.notes / f"ledger/{new}.json").write_text(json.dumps(entry, indent=1))
+
+    @staticmethod
+    def _token(token: bytes, scene: str) -> bytes:
+        return hashlib.md5(token + scene.encode(), usedforsecurity=False).hexdigest().encode()
+
+
+def name(number: int) -> str:
+    """Return a scene's name."""
+    return f"scene_{number:04d}"

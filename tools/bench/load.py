@@ -8,22 +8,95 @@ import functools
 import json
 import os
 import queue
-import signal
+import random
+import socket
 import sys
 import time
-from pathlib import Path
+from collections.abc import Iterator
 from typing import cast
 
 import carla
+import numpy as np
 import psutil
 
-from tools.bench.rows import cpu_s
-from tools.bench.traffic import Traffic
+from tools.bench import Row, cpu_s, in_own_process, simulator
 
 DRONES = ((0, 0), (20, 0), (-20, 0), (0, -20), (0, 20))
 MOUNTS = ((-45, 0), (-45, 180), (-45, -90), (-45, 90), (-90, 0))  # pitch, yaw
 SENSORS = ("sensor.camera.rgb", "sensor.camera.instance_segmentation")
 HEIGHT_M = 60.0
+STEP_S = 0.05
+
+
+class Traffic:
+    """Vehicles under the Traffic Manager in the server's current world, stepped by ``tick``."""
+
+    def __init__(self, port: int, *, vehicles: int, seed: int = 7, lane_changes: bool = True) -> None:
+        self.client = carla.Client("127.0.0.1", port)
+        self.client.set_timeout(120.0)
+        self.world = self.client.get_world()
+        settings = self.world.get_settings()
+        settings.synchronous_mode = True
+        settings.fixed_delta_seconds = STEP_S
+        self.world.apply_settings(settings)
+        self.manager = self.client.get_trafficmanager(_free_port())
+        self.manager.set_synchronous_mode(True)
+        self.manager.set_random_device_seed(seed)
+        self.map = self.world.get_map()
+        self.ids = self._spawn(vehicles, random.Random(seed))
+        self.world.tick()
+        self.vehicles = cast("list[carla.Vehicle]", list(self.world.get_actors(self.ids)))
+        for vehicle in self.vehicles:
+            self.manager.auto_lane_change(vehicle, lane_changes)
+
+    def _spawn(self, wanted: int, rng: random.Random) -> list[int]:
+        """Spawn cars on the map's spawn points, then on lane centres between them."""
+        kinds = [b for b in self.world.get_blueprint_library().filter("vehicle.*") if _is_car(b)]
+        kinds.sort(key=lambda blueprint: blueprint.id)
+        places = self.map.get_spawn_points()
+        rng.shuffle(places)
+        between = [w.transform for w in self.map.generate_waypoints(14.0) if not w.is_junction]
+        rng.shuffle(between)
+        for transform in between:
+            transform.location.z += 0.5
+        ids: list[int] = []
+        autopilot, port = carla.command.SetAutopilot, self.manager.get_port()
+        for place in [*places, *between]:
+            if len(ids) == wanted:
+                break
+            spawn = carla.command.SpawnActor(rng.choice(kinds), place)
+            (answer,) = self.client.apply_batch_sync(
+                [spawn.then(autopilot(carla.command.FutureActor, True, port))], False
+            )
+            if not answer.error:
+                ids.append(answer.actor_id)
+        return ids
+
+    def half_extents(self) -> np.ndarray:
+        """(N, 3) half sizes, in the order of ``ids``."""
+        boxes = [vehicle.bounding_box.extent for vehicle in self.vehicles]
+        return np.array([[box.x, box.y, box.z] for box in boxes])
+
+    def poses(self) -> np.ndarray:
+        """(N, 4) x, y, z and yaw in radians in the last snapshot; nan for a vehicle that is gone."""
+        snapshot = self.world.get_snapshot()
+        rows = np.full((len(self.ids), 4), np.nan)
+        for row, actor_id in enumerate(self.ids):
+            state = snapshot.find(actor_id)
+            if state is not None:
+                transform = state.get_transform()
+                place = transform.location
+                rows[row] = (place.x, place.y, place.z, np.radians(transform.rotation.yaw))
+        return rows
+
+    def close(self) -> None:
+        """Let the simulator run by itself again."""
+        self.manager.set_synchronous_mode(False)
+        settings = self.world.get_settings()
+        settings.synchronous_mode = False
+        settings.fixed_delta_seconds = None
+        self.world.apply_settings(settings)
+        self.client.apply_batch_sync([carla.command.DestroyActor(i) for i in self.ids], False)
 
 
 class Swarm:
@@ -88,15 +161,17 @@ class Swarm:
         return came
 
 
-def _note_stages(server: psutil.Process, file: Path) -> None:
-    """Let the server add a line of its stages' times, and wait until it stands there."""
-    size = file.stat().st_size if file.exists() else 0
-    server.send_signal(signal.SIGUSR1)
-    end = time.monotonic() + 30
-    while not file.exists() or file.stat().st_size == size:
-        if time.monotonic() > end:
-            raise RuntimeError("the simulator wrote no stages")
-        time.sleep(0.01)
+def rows() -> Iterator[Row]:
+    """Ticks without cameras, and with 25 RGB and 25 masks, each with 200 vehicles in a simulator of its own."""
+    for what, count, render in (("ticks", 400, "flat"), ("images", 12, "full")):
+        with simulator("--town", "Town10HD", "--render", render) as running:
+            pid = str(running.process.pid)
+            found = in_own_process("load", str(running.port), what, "--ticks", str(count), "--server-pid", pid)
+        per, times = ("tick", count) if what == "ticks" else ("pair", found["images"] / 2)
+        how = f"{count} ticks, {found['vehicles']} Traffic Manager vehicles, {what}, official client"
+        yield Row(f"load_{per}s_per_s", times / found["wall_s"], f"{per}s/s", how)
+        for side in ("client", "server"):
+            yield Row(f"load_{side}_cpu_ms_per_{per}", 1e3 * found[f"{side}_cpu_s"] / times, "ms", how)
 
 
 def main() -> None:
@@ -108,15 +183,12 @@ def main() -> None:
     parser.add_argument("--warmup", type=int, default=40)
     parser.add_argument("--ticks", type=int, default=200)
     parser.add_argument("--server-pid", type=int, required=True)
-    parser.add_argument("--stages", type=Path, metavar="FILE", help="where the server writes its stages' times")
     options = parser.parse_args()
     traffic = Traffic(options.port, vehicles=options.vehicles)
     for _ in range(options.warmup):
         traffic.world.tick(60.0)
     swarm = Swarm(traffic) if options.what == "images" else None
     server = psutil.Process(options.server_pid)
-    if options.stages:
-        _note_stages(server, options.stages)
     images, wall, cpu, server_cpu = 0, time.perf_counter(), time.process_time(), cpu_s(server)
     for step in range(options.ticks):
         if swarm:
@@ -130,11 +202,19 @@ def main() -> None:
         "images": images,
         "vehicles": len(traffic.ids),
     }
-    if options.stages:
-        _note_stages(server, options.stages)
     sys.stdout.write(json.dumps(figures) + "\n")
     sys.stdout.flush()
     os._exit(0)  # libcarla's threads may hang in destructors; the simulator is ended by whoever started it
+
+
+def _is_car(blueprint: carla.ActorBlueprint) -> bool:
+    return bool(blueprint.has_attribute("base_type") and blueprint.get_attribute("base_type").as_str() == "car")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 if __name__ == "__main__":

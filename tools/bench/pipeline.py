@@ -1,76 +1,67 @@
 """Cost of an image's way through the client beside its encoding, with no simulator: captures are kept in memory.
 
-``python -m tools.bench.pipeline PORT [--captures N]`` takes captures from a simulator and prints seconds of both ways.
+``python -m tools.bench.pipeline PORT`` takes captures from a simulator and prints seconds of both ways.
 
 *Pipeline* is ``record_scene`` as a run calls it: masks are taken apart and bound to actors, boxes are measured in them, images
 are encoded and written, the log at the end. *Encoder* is ``Modality.encode`` of the same arrays, masks taken apart and bound
-before the clock starts, in as many threads of the same priority, and nothing else.
+before the clock starts, in as many threads of the same priority, their files written.
 """
 
-import argparse
 import json
 import os
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
-from unittest.mock import patch
 
-from tools.bench.frames import Kept, keep, plan_of, quiet
-from tools.bench.rows import AS_CLIENT, Row, in_own_process, simulator
+import numpy as np
+
+from tools.bench import Row, in_own_process, simulator
+from tools.common.plans import rig, scene_plan
 from uavsim.annotate.measure import SceneMeasurement
-from uavsim.capture import recording_writer
-from uavsim.capture.assemble import Capture
+from uavsim.capture.assemble import Assembler, Capture
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_writer import yield_to_client
-from uavsim.memory import collect_seldom
+from uavsim.capture.rig import sensor_poses
 from uavsim.records.modalities import modality
-from uavsim.records.plan import ImageFormat
+from uavsim.records.plan import ImageFormat, ScenePlan
+from uavsim.records.recording import DroneState
+from uavsim.records.road_map import Building
+from uavsim.records.sensors import Sensor
+from uavsim.simulate.carla import readers
+from uavsim.simulate.ports import Endpoint, Heartbeat, Reading, SceneTraffic, SensorPose, TakenReadings, TickState
+from uavsim.simulate.session import Session, open_session
 
-__all__ = ["rows", "shares"]
+__all__ = ["Frame", "Kept", "plan_of", "quiet", "rows", "shares"]
 
+SIZE_PX: Final = (800, 450)
+VEHICLES: Final = 200
 KEPT: Final = 4
 CAPTURES: Final = 16  # a run: the kept ones again and again
 TURNS: Final = 5
 THREADS: Final = 2  # of the recording's writer
-FORMATS: Final = ("png", "jpeg")
-_FOLDER: Final = os.environ.get("UAVSIM_BENCH_FOLDER")
 Seconds = dict[str, dict[str, list[float]]]
 """Wall and processor seconds of each turn, by way."""
 
 
 def rows() -> Iterator[Row]:
-    """Compare the two, with and without writing."""
-    for kind in FORMATS:
-        with simulator("--town", "Town10HD", "--no-airsim") as running:
-            reported = in_own_process("pipeline", str(running.port), "--images", kind, variables=AS_CLIENT)
-        yield from _rows(reported, kind, "" if kind == "png" else f"_{kind}")
-
-
-def _rows(reported: Seconds, kind: str, suffix: str) -> Iterator[Row]:
+    """Compare the two by turns, in one process."""
+    with simulator("--town", "Town10HD", "--no-airsim") as running:
+        reported: Seconds = in_own_process("pipeline", str(running.port))
     how = (
-        f"{CAPTURES} captures of 25 rendered RGB and 25 masks of 800x450 from memory, {kind}, {THREADS} threads, "
-        f"{TURNS} turns of each way in one process, median of the turns' ratios"
+        f"{CAPTURES} captures of 25 RGB and 25 masks of {SIZE_PX[0]}x{SIZE_PX[1]} from memory, PNG, {THREADS} threads; "
+        f"pipeline assembles, measures, encodes and writes, encoder encodes and writes; {TURNS} turns, median"
     )
-    ways = {
-        "": ("encoder", "pipeline", "pipeline assembles, measures, encodes and writes; encoder encodes alone"),
-        "_both_write": ("encoder+write", "pipeline", "both write their files"),
-        "_none_writes": ("encoder", "pipeline-write", "neither writes"),
-    }
-    for name, (encoder, pipeline, what) in ways.items():
-        for clock in ("wall", "cpu"):
-            end = "" if clock == "wall" else "_cpu"
-            share = shares(reported[encoder][clock], reported[pipeline][clock])
-            seconds = "seconds" if clock == "wall" else "processor seconds"
-            yield Row(f"pipeline_share_of_encoder{name}{end}{suffix}", share, "share", f"{seconds}; {what}; {how}")
+    for clock in ("wall", "cpu"):
+        share = shares(reported["encoder"][clock], reported["pipeline"][clock])
+        yield Row(f"pipeline_share_of_encoder_{clock}", share, "share", how)
     for way in ("encoder", "pipeline"):
-        pairs_per_s = 25 * CAPTURES / statistics.median(reported[way]["wall"])
-        yield Row(f"{way}_pairs_per_s{suffix}", pairs_per_s, "pairs/s", how)
+        yield Row(f"{way}_pairs_per_s", 25 * CAPTURES / statistics.median(reported[way]["wall"]), "pairs/s", how)
 
 
 def shares(encoder_s: list[float], pipeline_s: list[float]) -> float:
@@ -80,35 +71,27 @@ def shares(encoder_s: list[float], pipeline_s: list[float]) -> float:
 
 def main() -> None:
     """Take the captures, then measure in turns."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("port", type=int)
-    parser.add_argument("--images", default="png", choices=FORMATS)
-    options = parser.parse_args()
-    collect_seldom()  # as the client worker does
-    kept = keep(options.port, KEPT)
-    reported = measured(kept, options.images)
+    reported = measured(keep(int(sys.argv[1]), KEPT))
     sys.stdout.write(json.dumps(reported) + "\n")
     sys.stdout.flush()
     os._exit(0)  # libcarla's threads may hang in destructors
 
 
-def measured(kept: Kept, kind: str) -> Seconds:
+def measured(kept: "Kept") -> Seconds:
     """Run each way in turn; the first turn warms up and is left out."""
-    plan = plan_of(len(kept.frames), images=kind)
+    plan = plan_of(len(kept.frames))
     captures = [capture for joined in kept.captures(plan) for capture in joined]
     captures = [captures[k % len(captures)] for k in range(25 * CAPTURES)]
     ways: dict[str, Callable[[Path], None]] = {
-        "encoder": lambda _: encode(captures, plan.images, None),
-        "pipeline": lambda folder: record(kept, folder, kind),
-        "encoder+write": lambda folder: encode(captures, plan.images, folder),
-        "pipeline-write": lambda folder: record(kept, folder, kind, writing=False),
+        "encoder": lambda folder: encode(captures, plan.images, folder),
+        "pipeline": lambda folder: record(kept, folder),
     }
     reported: Seconds = {name: {"wall": [], "cpu": []} for name in ways}
     # Nothing is deleted between the turns: ext4 makes files slowly for minutes after others were.
-    with tempfile.TemporaryDirectory(dir=_FOLDER) as work:
+    with tempfile.TemporaryDirectory(dir=os.environ.get("UAVSIM_BENCH_FOLDER")) as work:
         for turn in range(TURNS + 1):
-            for number, (name, way) in enumerate(ways.items()):
-                folder = Path(work, f"{turn}_{number}")
+            for name, way in ways.items():
+                folder = Path(work, f"{turn}_{name}")
                 folder.mkdir()
                 wall, cpu = time.perf_counter(), time.process_time()
                 way(folder)
@@ -119,37 +102,159 @@ def measured(kept: Kept, kind: str) -> Seconds:
     return reported
 
 
-def record(kept: Kept, folder: Path, kind: str, *, writing: bool = True) -> None:
+def record(kept: "Kept", folder: Path) -> None:
     """Record a scene of the kept captures as the client worker does."""
-    plan = plan_of(CAPTURES, images=kind)
-    nowhere: AbstractContextManager[Any] = patch.object(recording_writer, "_write_file", lambda _path, _data: None)
-    with nullcontext() if writing else nowhere:
-        record_scene(
-            kept.session(plan),
-            plan,
-            folder / "recording",
-            heartbeat=quiet,
-            sample_taken=quiet_samples,
-            measure=SceneMeasurement,
-        )
+    plan = plan_of(CAPTURES)
+    record_scene(
+        kept.session(plan),
+        plan,
+        folder / "recording",
+        heartbeat=quiet,
+        sample_taken=lambda _samples, _images: None,
+        measure=SceneMeasurement,
+    )
 
 
-def quiet_samples(_samples: int, _images: int) -> None:
-    """Hear of a capture, and do nothing."""
-
-
-def encode(captures: list[Capture], images: ImageFormat, folder: Path | None) -> None:
-    """Encode every array, a camera's at a time, and write it where there is a folder."""
+def encode(captures: list[Capture], images: ImageFormat, folder: Path) -> None:
+    """Encode every array, a camera's at a time, and write it."""
 
     def camera(number: int, capture: Capture) -> None:
         for name, value in capture.data.items():
-            data = modality(name).encode(value, images)
-            if folder is not None:
-                (folder / f"{number}_{name}").write_bytes(data)
+            (folder / f"{number}_{name}").write_bytes(modality(name).encode(value, images))
 
     with ThreadPoolExecutor(THREADS, initializer=yield_to_client) as threads:
         for done in [threads.submit(camera, number, capture) for number, capture in enumerate(captures)]:
             done.result()
+
+
+def quiet(_phase: str, _tick: int) -> None:
+    """Hear a heartbeat, and do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One capture's data."""
+
+    drones: tuple[DroneState, ...]
+    state: TickState
+    readings: list[Reading]
+
+
+def plan_of(captures: int) -> ScenePlan:
+    """Plan a capture at every tick, all of them keyframes: five drones with five cameras of 800x450."""
+    plan = scene_plan(samples=captures, vehicles=VEHICLES, cameras=rig(width=SIZE_PX[0], height=SIZE_PX[1]))
+    swarm = replace(plan.swarm, map_SE3_flu=plan.swarm.map_SE3_flu[:captures])
+    return replace(plan, keyframe_every_steps=1, swarm=swarm)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The captures of one flight."""
+
+    frames: tuple[Frame, ...]
+    traffic: SceneTraffic
+    drivable: Any
+
+    def session(self, plan: ScenePlan) -> Session:
+        """Return a session that flies ``plan`` and gets these captures, one after the other and again from the first."""
+        again = _Again(self, plan)
+        return Session("carla", again, again, again)
+
+    def captures(self, plan: ScenePlan) -> list[list[Capture]]:
+        """Return them as they are encoded: masks are taken apart and carry our own ids."""
+        assembler = Assembler(plan, self.traffic.actors)
+        return [
+            assembler.assemble(sensor_poses(plan, frame.drones), frame.readings, frame.state.actors, first=number == 0)
+            for number, frame in enumerate(self.frames)
+        ]
+
+
+def keep(port: int, count: int) -> Kept:
+    """Fly in the simulator at a port, and keep what ``count`` captures bring, masks as they came; their truth is read once."""
+    readers.INSTANCE = replace(readers.INSTANCE, read=readers.bgra, copy=lambda image, _: image)  # type: ignore[misc]
+    plan = plan_of(count)
+    session = open_session("carla", {"carla": Endpoint("127.0.0.1", port)})
+    lockstep, traffic = session.begin_scene(plan, heartbeat=quiet)
+    frames = []
+    for step in plan.capture_steps:
+        agents, _, state, pending = lockstep.capture(step, poses_of=lambda places: sensor_poses(plan, places))
+        drones = tuple(agent for agent in agents if isinstance(agent, DroneState))
+        frames.append(Frame(drones, _reported(state), pending.wait()))
+    return Kept(tuple(frames), traffic, session.world.drivable())
+
+
+def _reported(state: TickState) -> TickState:
+    actors = state.actors
+    return replace(state, seen=lambda: actors, motion=None)
+
+
+class _Again:
+    """World, swarm and cameras that give kept captures again."""
+
+    kind = "mock"
+    client_version = server_version = "0.9.16"
+    map_name = "Town10HD"
+
+    def __init__(self, kept: Kept, plan: ScenePlan) -> None:
+        self._kept, self._plan, self._step = kept, plan, -1
+
+    def _frame(self) -> Frame:
+        return self._kept.frames[self._step % len(self._kept.frames)]
+
+    def prepare(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
+        """Have nothing to load."""
+
+    def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
+        """Return the traffic of the flight."""
+        del plan, heartbeat
+        return self._kept.traffic
+
+    def begin(
+        self, plan: ScenePlan, *, heartbeat: Heartbeat | None = None, traffic: SceneTraffic | None = None
+    ) -> None:
+        """Have nothing to spawn."""
+
+    def show(self, step: int, drones: Sequence[DroneState] = ()) -> None:
+        """Have no actors to place."""
+
+    def set_weather(self, values: Sequence[float]) -> None:
+        """Have no weather."""
+
+    def tick(self, *, render: bool) -> TickState:
+        """Go to the next capture; what warms up is over when the swarm flies."""
+        del render
+        return replace(self._frame().state, elapsed_s=self._step * self._plan.step_us / 1e6)
+
+    def drivable(self) -> Any:
+        """Return the lanes of the flight's town."""
+        return np.asarray(self._kept.drivable)
+
+    def opendrive(self) -> str:
+        """Return nothing: no map is made here."""
+        return ""
+
+    def buildings(self) -> list[Building]:
+        """Return none, for the same reason."""
+        return []
+
+    def advance(self, step: int) -> tuple[DroneState, ...]:
+        """Return where the drones were."""
+        self._step = step
+        return self._frame().drones
+
+    def expect(self, sensors: Collection[Sensor], *, ticks: int) -> None:
+        """Have no cameras to wake."""
+
+    def place(self, poses: Sequence[SensorPose]) -> None:
+        """Have no cameras to move."""
+
+    def collect(self, state: TickState) -> TakenReadings:
+        """Return the capture's images."""
+        del state
+        return TakenReadings(self._frame().readings)
+
+    def close(self) -> None:
+        """Hold nothing."""
 
 
 if __name__ == "__main__":

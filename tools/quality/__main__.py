@@ -1,13 +1,18 @@
-"""Name modules over 400 lines and functions over 80, but kernels that numba compiles; ends with 1 if there are any."""
+"""Name modules over 400 lines, functions over 80 but kernels that numba compiles, and changes of other people's libraries.
+
+Ends with 1 if there are any. Libraries' modules and classes are looked for in what is shipped, in tools and in conftests.
+"""
 
 import ast
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from tools.common import ROOT
+from tools.quality.foreign import ALLOWED, foreign_changes
 
 MOST_MODULE_LINES: Final = 400
 MOST_FUNCTION_LINES: Final = 80
@@ -34,9 +39,27 @@ def exceeded_limits(name: str, text: str) -> Iterator[str]:
             yield f"{name}:{node.lineno}: {node.name}: {length} lines, at most {MOST_FUNCTION_LINES}"
 
 
+def own_names(names: Iterable[str]) -> set[str]:
+    """Return the top-level names of this repository: beside its root, in each ``src``, and in two folders of packages."""
+    base = re.compile(r"(?:packages/(?:\w+/src|headless_simulator|baselines)/)?([^/]+?)(?:/.*|\.py)$")
+    return {match[1] for name in names if (match := base.match(name))}
+
+
+def foreign_findings(name: str, text: str, *, ours: set[str]) -> Iterator[str]:
+    """Yield a line for each change or private name of a library; programs for other environments are not looked at."""
+    ours_all = name.startswith(("uavsim/", "tools/")) and not name.startswith("tools/environments/")
+    if ours_all or "/src/" in name or name.endswith("conftest.py"):
+        for line, what, wrong in foreign_changes(text, ours=ours):
+            if (name, what) not in ALLOWED:
+                yield f"{name}:{line}: {what} {wrong}: it belongs to another distribution"
+
+
 def main() -> int:
     """Print them."""
-    found = [line for name in python_files(ROOT) for line in exceeded_limits(name, (ROOT / name).read_text("utf-8"))]
+    texts = {name: (ROOT / name).read_text("utf-8") for name in python_files(ROOT)}
+    ours = own_names(texts)
+    found = [line for name, text in texts.items() for line in exceeded_limits(name, text)]
+    found += [line for name, text in texts.items() for line in foreign_findings(name, text, ours=ours)]
     sys.stderr.write("".join(f"{line}\n" for line in found))
     return 1 if found else 0
 

@@ -272,8 +272,8 @@ def trial(work: Path, base: Path | None) -> int:
         again = [
             sys.executable,
             "-m",
-            "tools.trials.program",
-            "tools.trials.containers",
+            "tools.trials",
+            "containers",
             "--work",
             str(work),
             "--built",

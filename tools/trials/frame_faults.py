@@ -187,8 +187,8 @@ def main() -> int:
             command = [
                 sys.executable,
                 "-m",
-                "tools.trials.program",
-                "tools.trials.frame_faults",
+                "tools.trials",
+                "frame-faults",
                 "--topology",
                 options.topology,
                 "--seed",

@@ -27,8 +27,7 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -57,8 +56,8 @@ EARLY: Final = {  # what is struck while a run starts -> a word of the process t
 }
 
 
-def main(world: Callable[[Path], AbstractContextManager[str]] | None = None) -> int:
-    """Run the trial; ``world`` gives the address of what stands in for simulators."""
+def main() -> int:
+    """Run the trial."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--kills", type=int, default=100, help="of each command")
     parser.add_argument("--only", default="generate", help=f"of {', '.join(COMMANDS)}")
@@ -79,8 +78,6 @@ def main(world: Callable[[Path], AbstractContextManager[str]] | None = None) -> 
         if not options.own_server:
             server = stack.enter_context(OwnServer())
             env |= {"PREFECT_API_URL": server.wait().api, "PREFECT_API_AUTH_STRING": server.address.key}
-        if world is not None:
-            simulator = stack.enter_context(world(work))
         if options.attach:
             if options.own_server:
                 parser.error("--attach goes with the shared server: its slots must be given back")

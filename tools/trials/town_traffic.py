@@ -4,9 +4,7 @@
 where a town breaks the law: every car moves, no two boxes overlap for over a second, and the 99th percentile of the
 distance to the lane's middle, outside junctions and lane changes, is under 0.6 m. The table also gives the lateral
 acceleration in m/s2, outside and inside junctions, as 99th percentile and maximum; where it is over 8, the town's line
-names the worst places. "a perfect car's p99" is what a car without tyres keeps that obeys the Traffic Manager's rules
-(``perfect_car``), beside it that of the cars at the same looks, and by how much the rules missed the steering that it sent.
-Growth is of resident memory, last quarter to second:
+names the worst places. Growth is of resident memory, last quarter to second:
 ``--towns Town10HD --cars 200 --ticks 20000`` is a soak. The last columns are seconds until the simulator listened and its
 resident memory then. Each town has a simulator and a client of its own.
 ``PORT --cars N --ticks N`` are the arguments of the process that is a town's client.
@@ -18,16 +16,17 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import psutil
+from scipy.spatial import cKDTree
 
-from tools.bench.rows import simulator
+from tools.bench import simulator
 from tools.common import ROOT
-from tools.trials.perfect_car import compare
-from tools.trials.traffic_law import LANE_EVERY, Lanes, Overlaps, lateral_mps2
 
 TOWNS = ("Town01", "Town02", "Town03", "Town04", "Town05", "Town06", "Town07", "Town10HD")
 MOVING_MPS = 0.5
@@ -35,14 +34,16 @@ MOVED_M = 2.0  # a car that came this far moved
 LANE_P99_M = 0.6
 LATERAL_MPS2 = 8.0  # beyond what tyres hold: a car that pulls more does not drive as one
 CLIENT_TIMEOUT_S = 6 * 3600
+LASTING_S: Final = 1.0
+LANE_EVERY: Final = 20  # ticks between two looks at the lanes
+CHANGING_S: Final = 3.0  # a look counts as a lane change when the lane was another within this time before or after
+SHRINK_M: Final = 0.05  # bumpers that touch are no overlap
+REACH_TICKS: Final = 2  # to either side: a single tick's wobble of 1 mm is 0.4 m/s2 at 0.05 s
 COLUMNS = {
     "cars": "cars",
     "moved": "moved",
     "lasting": "lasting overlaps",
     "p99": "lane p99 m",
-    "kept": "no lane change p99",
-    "perfect": "a perfect car's p99",
-    "replica": "its steering's error",
     "moving": "moving share",
     "late": "late",
     "road_p99": "lateral p99",
@@ -100,7 +101,7 @@ def _town(town: str, options: argparse.Namespace) -> dict[str, Any]:
             "--ticks",
             str(options.ticks),
         )
-        command = [sys.executable, "-m", "tools.trials.program", "tools.trials.town_traffic", *figures]
+        command = [sys.executable, "-m", "tools.trials", "town-traffic", *figures]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=CLIENT_TIMEOUT_S, check=False)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
@@ -111,7 +112,7 @@ def _town(town: str, options: argparse.Namespace) -> dict[str, Any]:
 
 def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
     """Drive, look, print one line of JSON, and end."""
-    from tools.bench.traffic import STEP_S, Traffic
+    from tools.bench.load import STEP_S, Traffic
 
     traffic = Traffic(port, vehicles=cars)
     overlaps = Overlaps(traffic.half_extents(), STEP_S)
@@ -121,7 +122,6 @@ def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
     server, own = psutil.Process(server_pid), psutil.Process()
     stands_since, stood_ticks = np.zeros(len(first), np.int64), 0
     track, crossing = np.full((ticks, len(first), 4), np.nan), np.zeros((ticks, len(first)), bool)
-    steer = np.full((ticks, len(first)), np.nan)
     started = time.perf_counter()
     for tick in range(ticks):
         traffic.world.tick(120.0)
@@ -136,13 +136,9 @@ def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
             lanes.look(tick, poses)
             memory.append((server.memory_info().rss, own.memory_info().rss))
         track[tick], crossing[tick] = poses, _in_junctions(traffic.map, poses)
-        steer[tick, there] = [
-            vehicle.get_control().steer for vehicle, alive in zip(traffic.vehicles, there, strict=True) if alive
-        ]
         before = poses
     rate = ticks / (time.perf_counter() - started)
     _, keeping = lanes.offsets(STEP_S)
-    compared = compare(traffic.map, track, steer, 2 * traffic.half_extents()[:, 0], STEP_S)
     quarter, used = len(memory) // 4, np.array(memory, float)
     growth = used[-quarter:].mean(axis=0) / used[quarter : 2 * quarter].mean(axis=0)
     kinds = [vehicle.type_id for vehicle in traffic.vehicles]
@@ -154,9 +150,6 @@ def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
         "moved": int((farthest >= MOVED_M).sum()),
         "lasting": len(overlaps.lasting),
         "p99": float(np.percentile(keeping, 99)),
-        "kept": float(np.percentile(compared.cars_m, 99)),
-        "perfect": float(np.percentile(compared.perfect_m, 99)),
-        "replica": float(np.median(compared.steering)),
         "moving": float(np.mean(moving)),
         "late": float(np.mean(moving[-len(moving) // 4 :])),
         **_lateral(traffic.map, track[..., :3], crossing, STEP_S),
@@ -205,3 +198,130 @@ def _lateral(world_map: Any, places_m: np.ndarray, crossing: np.ndarray, step_s:
         **reported,
         "pulls": "; ".join(pulls),
     }
+
+
+class Overlaps:
+    """Counts pairs of boxes that overlap without a pause for over a second."""
+
+    def __init__(self, half: np.ndarray, step_s: float) -> None:
+        self._half = half - np.array([SHRINK_M, SHRINK_M, 0.0])
+        self._lasting_ticks = round(LASTING_S / step_s)
+        self._since: dict[tuple[int, int], int] = {}
+        self.lasting: dict[tuple[int, int, int], int] = {}  # (one, other, first tick) -> ticks
+
+    def look(self, tick: int, poses: np.ndarray) -> None:
+        """Take (N, 4) poses of one tick into account."""
+        pairs = {(int(a), int(b)) for a, b in overlapping(poses[:, :3], poses[:, 3], self._half)}
+        self._since = {pair: self._since.get(pair, tick) for pair in pairs}
+        for (one, other), first in self._since.items():
+            if tick - first >= self._lasting_ticks:
+                self.lasting[one, other, first] = tick - first
+
+
+class Lanes:
+    """Distances from lane centres, with the lane that each vehicle was in."""
+
+    def __init__(self, world_map: object, *, looks: int, vehicles: int) -> None:
+        self._map = world_map
+        self._ticks = np.zeros(looks, np.int64)
+        self._offset_m = np.full((looks, vehicles), np.nan)  # all there from the start: memory is measured too
+        self._road = np.zeros((looks, vehicles), np.int64)
+        self._lane = np.zeros((looks, vehicles), np.int64)
+        self._looks = 0
+
+    def look(self, tick: int, poses: np.ndarray) -> None:
+        """Measure (N, 4) poses of one tick against the map's lanes."""
+        import carla
+
+        at = self._looks
+        self._ticks[at], self._looks = tick, at + 1
+        for row, (x, y, z, _) in enumerate(poses.tolist()):
+            waypoint = self._map.get_waypoint(carla.Location(x, y, z)) if x == x else None  # type: ignore[attr-defined]
+            if waypoint is None or waypoint.is_junction:
+                continue
+            place = waypoint.transform
+            yaw = np.radians(place.rotation.yaw)
+            self._offset_m[at, row] = abs(-(x - place.location.x) * np.sin(yaw) + (y - place.location.y) * np.cos(yaw))
+            self._road[at, row], self._lane[at, row] = waypoint.road_id, waypoint.lane_id
+
+    def offsets(self, step_s: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return all offsets, and those not within ``CHANGING_S`` of a lane change on the same road."""
+        offset = self._offset_m[: self._looks]
+        return offset[np.isfinite(offset)], offset[self._keeping(step_s)]
+
+    def farthest(self, step_s: float, beyond_m: float) -> list[tuple[str, int]]:
+        """Return the lanes ("road 3 lane -1") on which vehicles were farther off without a lane change, and how often."""
+        far = self._keeping(step_s) & (self._offset_m[: self._looks] > beyond_m)
+        lanes = zip(self._road[: self._looks][far].tolist(), self._lane[: self._looks][far].tolist(), strict=True)
+        return Counter(f"road {road} lane {lane}" for road, lane in lanes).most_common(6)
+
+    def _keeping(self, step_s: float) -> np.ndarray:
+        """(looks, vehicles) bool: a known offset, not within ``CHANGING_S`` of a lane change."""
+        road, lane = self._road[: self._looks], self._lane[: self._looks]
+        known = np.isfinite(self._offset_m[: self._looks])
+        changed = np.zeros_like(known)
+        changed[1:] = known[1:] & known[:-1] & (road[1:] == road[:-1]) & (lane[1:] != lane[:-1])
+        reach = int(np.ceil(CHANGING_S / step_s / LANE_EVERY))
+        near = np.zeros_like(known)
+        for shift in range(-reach, reach + 1):
+            lo, hi = max(0, shift), min(len(known), len(known) + shift)
+            near[lo:hi] |= changed[lo - shift : hi - shift]
+        kept: np.ndarray = known & ~near
+        return kept
+
+
+def overlapping(places: np.ndarray, yaws: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """Return (P, 2) pairs of rows whose upright boxes overlap.
+
+    Args:
+        places: (N, 3) centres; rows with nan never overlap.
+        yaws: (N,) radians.
+        half: (N, 3) half length, width, height.
+    """
+    alive = np.flatnonzero(np.isfinite(places).all(axis=1))
+    if len(alive) < 2:
+        return np.zeros((0, 2), np.int64)
+    reach = 2 * np.linalg.norm(half[alive, :2], axis=1).max()
+    near = alive[cKDTree(places[alive, :2]).query_pairs(reach, output_type="ndarray")]
+    near = near[np.abs(places[near[:, 0], 2] - places[near[:, 1], 2]) < half[near].sum(axis=1)[:, 2]]
+    axes = np.stack([np.cos(yaws), np.sin(yaws), -np.sin(yaws), np.cos(yaws)], axis=1).reshape(-1, 2, 2)
+    apart = places[near[:, 1], :2] - places[near[:, 0], :2]
+    touching = np.ones(len(near), bool)
+    for side in (0, 1):
+        for axis in (0, 1):
+            way = axes[near[:, side], axis]
+            gap = np.abs((apart * way).sum(axis=1))
+            reached = sum(
+                half[near[:, box], k] * np.abs((axes[near[:, box], k] * way).sum(axis=1))
+                for box in (0, 1)
+                for k in (0, 1)
+            )
+            touching &= gap < reached
+    return np.sort(near[touching], axis=1)
+
+
+def lateral_mps2(
+    places_m: npt.NDArray[np.floating], *, step_s: float, least_mps: float = 1.0
+) -> npt.NDArray[np.float64]:
+    """Return how strongly each car is pulled to its side: speed times the rate at which its course turns.
+
+    Args:
+        places_m: (ticks, cars, 2) positions in the plane; nan for a car that is gone.
+        step_s: from one tick to the next.
+        least_mps: slower cars have no course to speak of.
+
+    Returns:
+        (ticks, cars) magnitudes; nan at both ends of the drive, where a car is gone, and where it is slower.
+    """
+    lateral = np.full(places_m.shape[:2], np.nan)
+    if len(places_m) <= 2 * REACH_TICKS:
+        return lateral
+    reach_s = REACH_TICKS * step_s
+    before = (places_m[REACH_TICKS:-REACH_TICKS] - places_m[: -2 * REACH_TICKS]) / reach_s
+    after = (places_m[2 * REACH_TICKS :] - places_m[REACH_TICKS:-REACH_TICKS]) / reach_s
+    course = (before + after) / 2
+    speed_mps = np.linalg.norm(course, axis=-1)
+    across = np.abs(course[..., 0] * (after - before)[..., 1] - course[..., 1] * (after - before)[..., 0])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        lateral[REACH_TICKS:-REACH_TICKS] = np.where(speed_mps >= least_mps, across / reach_s / speed_mps, np.nan)
+    return lateral

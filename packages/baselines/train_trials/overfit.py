@@ -1,6 +1,6 @@
 """Overfit four samples, and train a control: what a detector that works can do, and what none may.
 
-    scripts/trial overfit [FOLDER] [--sharing none early ...] [--steps 200]
+    PYTHONPATH=packages/baselines .venv-train/bin/python -m train_trials.overfit [FOLDER] [--sharing early ...] [--steps 200]
 
 Makes datasets of cuboids on a plane. Each way to share is trained on four samples, predicts them, and is scored with
 ``uavsim evaluate``'s functions: AP at 2 m must be above 0.9. Then a model learns 24 other samples, and the control learns the
@@ -9,6 +9,7 @@ Ends with 0 only if all of it holds.
 """
 
 import argparse
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -93,3 +94,7 @@ def main() -> int:
         good &= control < MOST_CONTROL_AP
     print("good" if good else "not good")
     return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

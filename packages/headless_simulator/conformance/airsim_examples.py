@@ -1,6 +1,6 @@
 """Run AirSim's own Python examples, unchanged, against the headless simulator.
 
-    scripts/trial airsim-examples FOLDER [--python PYTHON] [--only NAME ...] [--clock-speed 10] [--limit 240]
+    python -m conformance.airsim_examples FOLDER [--python PYTHON] [--only NAME ...] [--clock-speed 10] [--limit 240]
 
 FOLDER is the PythonClient folder of a copy of AirSim's repository, which is not part of this one. Each example runs in its
 own process under a pseudo terminal where Enter is pressed twice a second; the simulator is started with settings that fit.

@@ -1,6 +1,6 @@
 """Run the official CARLA examples, unchanged, against the headless simulator and print what became of each.
 
-    scripts/trial carla-examples FOLDER [--python PATH] [--only NAME ...] [--seconds S]
+    python -m conformance.carla_examples FOLDER [--python PATH] [--only NAME ...] [--seconds S]
 
 FOLDER holds copies of CARLA's PythonAPI/examples. Half of them have port 2000 built in, so the simulator is started
 there. --python names an interpreter that has carla==0.9.16, pygame, numpy, matplotlib and pillow.

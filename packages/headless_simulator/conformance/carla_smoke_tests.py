@@ -1,6 +1,6 @@
 """Run CARLA's own smoke tests, unchanged, against the headless simulator and print what became of each.
 
-    scripts/trial carla-smoke-tests FOLDER [--python PATH] [--only PATTERN ...] [--limit 900] [--maps FOLDER]
+    python -m conformance.carla_smoke_tests FOLDER [--python PATH] [--only PATTERN ...] [--limit 900] [--maps FOLDER]
 
 FOLDER is PythonAPI/test of a copy of CARLA 0.9.16. Each test runs in a process of its own; a test that fails gets a new
 simulator after it. A test cannot apply where it needs what only Unreal has, what the 0.9.16 client does not have, or exact

@@ -1,6 +1,6 @@
 """Load worlds one after the other with the real CARLA client while other processes keep the machine busy.
 
-    scripts/trial load-world [--loads 500] [--busy 3] [--loads-per-process 25] [--without-silence] [--stops]
+    python -m conformance.load_world [--loads 500] [--busy 3] [--loads-per-process 25] [--without-silence] [--stops]
 
 Client processes load and reload worlds of one headless simulator: freely running, in lockstep, with a camera that listens,
 and with a Traffic Manager that drives. A client process that aborts, fails or hangs is counted with what ended it. With

@@ -1,6 +1,6 @@
 """Run the scenarios of CARLA's scenario_runner, unchanged, against the headless simulator and print how each ended.
 
-    scripts/trial scenario-runner FOLDER --agents FOLDER --python PATH [--only PATTERN ...] [--towns NAME ...]
+    python -m conformance.scenario_runner FOLDER --agents FOLDER --python PATH [--only PATTERN ...] [--towns NAME ...]
                                 [--move] [--limit 300] [--maps FOLDER] [--logs FOLDER] [--results FILE]
 
 FOLDER is a checkout of scenario_runner 0.9.16; --agents is PythonAPI/carla of a copy of CARLA 0.9.16, which it imports.
@@ -274,7 +274,9 @@ def print_ending(ending: Ending) -> None:
 
 def main() -> None:
     """Run them and print a table."""
-    parser = argparse.ArgumentParser(prog="scripts/trial scenario-runner", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m conformance.scenario_runner", description=(__doc__ or "").splitlines()[0]
+    )
     parser.add_argument("folder", type=Path, help="checkout of scenario_runner")
     parser.add_argument("--agents", type=Path, required=True, help="PythonAPI/carla of a copy of CARLA")
     parser.add_argument("--python", default=sys.executable, help="interpreter with scenario_runner's requirements")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.trials import encounter_requests
+from tools.common import encounters
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.intruders.paths import Impossible, OwnPath
@@ -133,24 +133,24 @@ def test_no_other_side_is_tried_where_it_begins_too_near() -> None:
 @given(seed=st.integers(0, 2**32))
 def test_a_request_is_flown_as_it_is_or_refused(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    own, camera = encounter_requests.own_flight(rng)
-    spec = encounter_requests.random_request(rng)
+    own, camera = encounters.own_flight(rng)
+    spec = encounters.random_request(rng)
     try:
-        made = solve(spec, own, camera, clearance=encounter_requests.above_ground)
+        made = solve(spec, own, camera, clearance=encounters.above_ground)
     except Impossible:
         return
-    wrong, _ = encounter_requests.compare(spec, encounter_requests.flown(made, own, camera))
+    wrong, _ = encounters.compare(spec, encounters.flown(made, own, camera))
     assert not wrong
-    assert made.map_SE3_flu.translation_m[:, 2].min() >= encounter_requests.LOWEST_M
+    assert made.map_SE3_flu.translation_m[:, 2].min() >= encounters.LOWEST_M
 
 
 @settings(max_examples=2, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_the_nearest_possible_request_is_possible(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    own, camera = encounter_requests.own_flight(rng)
-    spec = replace(encounter_requests.random_request(rng), elevation_deg=-30.0)
-    near = nearest_possible(spec, own, camera, clearance=encounter_requests.above_ground)
+    own, camera = encounters.own_flight(rng)
+    spec = replace(encounters.random_request(rng), elevation_deg=-30.0)
+    near = nearest_possible(spec, own, camera, clearance=encounters.above_ground)
     if near is not None:
-        made = solve(near, own, camera, clearance=encounter_requests.above_ground)
-        assert not encounter_requests.compare(near, encounter_requests.flown(made, own, camera))[0]
+        made = solve(near, own, camera, clearance=encounters.above_ground)
+        assert not encounters.compare(near, encounters.flown(made, own, camera))[0]

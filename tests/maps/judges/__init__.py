@@ -1,1 +1,1 @@
-"""Trials: the judges of maps; `scripts/trial` runs them."""
+"""Judges of maps: CARLA's own map, Lanelet2, nuScenes' devkit, exact integrals. Tests run them."""

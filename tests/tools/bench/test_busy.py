@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 from headless_simulator.rendering import GraphicsCard
 
-from tools.bench.busy import busy, write_clip, write_mini
-from tools.bench.paused_simulator import noting
+from tools.bench.busy import busy, noting, write_clip, write_mini
 from uavsim.config.library import Library
 
 

@@ -1,4 +1,4 @@
-from tools.bench.compare import compared
+from tools.bench.__main__ import compared
 from tools.bench.cost import role_of
 
 

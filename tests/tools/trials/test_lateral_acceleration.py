@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tools.trials.traffic_law import lateral_mps2
+from tools.trials.town_traffic import lateral_mps2
 
 
 def test_a_circle_of_20_m_at_10_mps_pulls_with_5():

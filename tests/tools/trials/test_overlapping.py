@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tools.trials.traffic_law import overlapping
+from tools.trials.town_traffic import overlapping
 
 CAR = np.array([2.0, 1.0, 0.75])
 

@@ -1,7 +1,7 @@
 """Our scores beside what the benchmarks' own, unmodified programs answered for the same made-up inputs.
 
 The answers are stored (``references/*.json``): facts, with the repository and commit that gave them.
-``scripts/trial references`` asks a checkout again.
+``trials/references.py`` asks a checkout again.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Ask the benchmarks' own programs, in checkouts that are not ours to commit, and hold our scores against their answers.
 
-    scripts/trial references NAME CHECKOUT [--python PYTHON] [--write]
+    PYTHONPATH=.:packages/benchmarks/tests .venv/bin/python -m trials.references NAME CHECKOUT [--python PYTHON] [--write]
 
 NAME is one of airv2x, griffin, uav3d, where2comm, aot, openad and aircopbench. PYTHON is an interpreter with what the
 program needs, where the judges' environment lacks it. With --write the answers are stored for the tests. Prints how many
@@ -46,3 +46,7 @@ def main() -> int:
         (STORED / f"{options.name}.json").write_text(json.dumps(stored, separators=(",", ":")) + "\n")
     sys.stdout.write(f"{options.name}: {compared} compared, equal to 1e-9\n")
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

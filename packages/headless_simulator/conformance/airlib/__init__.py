@@ -1,1 +1,1 @@
-"""AirSim's own flight code flown beside the headless simulator's; run by ``scripts/trial airlib``."""
+"""AirSim's own flight code flown beside the headless simulator's; run by ``python -m conformance.airlib.compare``."""

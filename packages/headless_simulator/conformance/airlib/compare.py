@@ -1,6 +1,6 @@
 """Flies every mission with AirLib and with the headless simulator, and prints how far apart they are.
 
-    scripts/trial airlib AIRLIB [--eigen FOLDER] [--build FOLDER] [--only WORD ...] [--traces FILE]
+    python -m conformance.airlib.compare AIRLIB [--eigen FOLDER] [--build FOLDER] [--only WORD ...] [--traces FILE]
 
 AIRLIB is the folder AirLib of a copy of github.com/microsoft/AirSim, which you fetch; it is compiled, not changed. It
 needs g++ and Eigen. ``--traces`` writes AirLib's poses, which the tests hold the headless simulator against.
@@ -117,7 +117,7 @@ def table_row(mission: Mission, airlib: Sequence[Trace], ours: Sequence[Trace]) 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fly and print; 1 where a mission differs."""
     parser = argparse.ArgumentParser(
-        prog="scripts/trial airlib", description=__doc__.splitlines()[0] if __doc__ else None
+        prog="python -m conformance.airlib.compare", description=__doc__.splitlines()[0] if __doc__ else None
     )
     parser.add_argument("airlib", type=Path, help="AirSim's folder AirLib")
     parser.add_argument("--eigen", type=Path, default=Path("/usr/include/eigen3"))

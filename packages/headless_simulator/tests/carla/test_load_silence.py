@@ -1,4 +1,4 @@
-"""The silence around a load, without which the client crashes; ``scripts/trial load-world`` counts its crashes."""
+"""The silence around a load, without which the client crashes; ``python -m conformance.load_world`` counts its crashes."""
 
 import threading
 import time

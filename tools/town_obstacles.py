@@ -1,6 +1,6 @@
 """Compare the obstacles of ``town_configs/*.yaml`` with the headless towns' tall buildings, or write them anew.
 
-    scripts/trial town-obstacles [--write] [TOWN ...]
+    python -m tools.town_obstacles [--write] [TOWN ...]
 
 An obstacle is the upright box around a building whose roof is higher than 30 m and that reaches into what may be flown over,
 whole metres outwards. It stands in the map frame: y is minus the simulator's y. Ends with 4 if a
@@ -9,6 +9,7 @@ file does not say what the town has.
 
 import argparse
 import math
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -25,7 +26,7 @@ MARGIN_M: Final = 1.0
 SEED: Final = 0  # of the towns that ``headless-simulator`` serves by default
 HEAD: Final = (
     "# Buildings above 30 m in the headless look-alike; the real town's stand elsewhere: put those here before you fly low.\n"
-    "# Written by scripts/trial town-obstacles --write.\n"
+    "# Written by python -m tools.town_obstacles --write.\n"
 )
 
 
@@ -101,5 +102,9 @@ def main() -> int:
     options = parser.parse_args()
     lines = list(stale(options.towns, write=options.write))
     for line in lines:
-        print(line)
+        sys.stdout.write(f"{line}\n")
     return 0 if options.write or not lines else 4
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,26 +1,16 @@
-"""Ask the encounter solver for random requests and fly what it gives: each must be as asked, or refused with a reason.
+"""Random requests of encounters in the air, and what is flown measured anew from the poses alone.
 
-    scripts/trial encounter-requests [--requests 10000] [--seed 0] [--nearest 200]
-
-The own drone flies a curve. Requests are of every kind of intruder and path; one of the four magnitudes is left out by turns.
-What is flown is measured anew, from the poses alone: the closest approach and its time by brute force in steps of 2 ms,
-closing speed, range, azimuth and elevation where the encounter begins. Of the first ``--nearest`` refusals the nearest
-possible request is flown too. Prints one JSON line; ends with 4 where a figure is off by more than 1 %.
+The closest approach and its time come from brute force in steps of 2 ms; closing speed, range, azimuth and elevation are
+those where the encounter begins.
 """
-
-import argparse
-import json
-from collections import Counter
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.intruders.kinds import INTRUDERS
-from uavsim.ingredients.intruders.paths import Impossible, OwnPath
-from uavsim.ingredients.intruders.refusals import nearest_possible
-from uavsim.ingredients.intruders.solve import Encounter, EncounterSpec, solve
+from uavsim.ingredients.intruders.paths import OwnPath
+from uavsim.ingredients.intruders.solve import Encounter, EncounterSpec
 from uavsim.typing import FloatArray
 
 WITHIN = 0.01
@@ -35,18 +25,6 @@ LEAST = {
 """Off by no more is good, whatever the share: 1 % of a miss distance of 0 is 0."""
 PATHS = ("rectilinear", "turning", "climbing", "overtaking", "non_cooperative")
 LOWEST_M = 10.0
-
-
-@dataclass(slots=True)
-class Tally:
-    """Counts of the requests' outcomes."""
-
-    made: Counter[str] = field(default_factory=Counter)
-    refused: Counter[str] = field(default_factory=Counter)
-    wrong: list[str] = field(default_factory=list)
-    largest_share: float = 0.0
-    nearest_tried: int = 0
-    nearest_found: int = 0
 
 
 def own_flight(rng: np.random.Generator) -> tuple[OwnPath, SE3]:
@@ -133,54 +111,3 @@ def compare(spec: EncounterSpec, figures: dict[str, float]) -> tuple[list[str], 
             if off > WITHIN * abs(asked):
                 wrong.append(f"{name}: {asked:.6g} asked, {figures[name]:.6g} flown ({spec})")
     return wrong, largest
-
-
-def ask(count: int, *, seed: int, nearest: int) -> Tally:
-    """Ask for requests and fly them."""
-    tally = Tally()
-    rng = np.random.default_rng(seed)
-    for number in range(count):
-        if number % 50 == 0:
-            own, camera = own_flight(rng)
-        spec = random_request(rng)
-        try:
-            made = solve(spec, own, camera, clearance=above_ground)
-        except Impossible as impossible:
-            tally.refused[" ".join(word for word in impossible.reason.split() if word.isalpha())] += 1
-            if tally.nearest_tried >= nearest:
-                continue
-            tally.nearest_tried += 1
-            other = nearest_possible(spec, own, camera, clearance=above_ground)
-            if other is None:
-                continue
-            tally.nearest_found += 1
-            spec, made = other, solve(other, own, camera, clearance=above_ground)
-        else:
-            tally.made[f"{spec.kind} {spec.path}"] += 1
-        wrong, largest = compare(spec, flown(made, own, camera))
-        tally.wrong += wrong
-        tally.largest_share = max(tally.largest_share, largest)
-    return tally
-
-
-def main() -> int:
-    """Ask and say."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--requests", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--nearest", type=int, default=200)
-    options = parser.parse_args()
-    tally = ask(options.requests, seed=options.seed, nearest=options.nearest)
-    reported = {
-        "requests": options.requests,
-        "made": tally.made.total(),
-        "refused": tally.refused.total(),
-        "off_by_more_than_1_percent": len(tally.wrong),
-        "largest_share_off": round(tally.largest_share, 6),
-        "nearest_possible": f"{tally.nearest_found} of {tally.nearest_tried} refusals",
-        "made_of": dict(tally.made.most_common()),
-        "reasons": dict(tally.refused.most_common()),
-        "wrong": tally.wrong[:5],
-    }
-    print(json.dumps(reported))
-    return 4 if tally.wrong else 0

@@ -1,0 +1,84 @@
+"""Find code that changes a third-party distribution's modules or classes, or uses a private name of one.
+
+A foreign name is what an import of neither the standard library nor this repository binds, and what is read from it by
+attributes alone. Instances that a module makes are its own: ``figure = Figure(); figure.title = ...`` is no finding.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from typing import Final
+
+ALLOWED: Final[dict[tuple[str, str], str]] = {}
+"""(file, what the finding names) -> reason: three entries at most, all libcarla's Traffic Manager."""
+_CHANGES: Final = {"setattr", "delattr", "patch.object", "monkeypatch.setattr", "monkeypatch.delattr"}
+_OF_MODULES: Final = {"sys.modules.pop", "sys.modules.setdefault", "sys.modules.update", "sys.modules.clear"}
+
+
+def foreign_changes(text: str, *, ours: set[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield line, dotted name and what is wrong with it; ``ours`` are the top-level names of this repository."""
+    tree, own = ast.parse(text), ours | sys.stdlib_module_names
+    bound = {name: source for name, source, _ in _imports(tree, own=own)}
+    for node in ast.walk(tree):  # names for parts of foreign modules: base = numba.core.base
+        if isinstance(node, ast.Assign) and (source := _dotted(node.value, bound)):
+            bound |= {target.id: source for target in node.targets if isinstance(target, ast.Name)}
+    for node in ast.walk(tree):
+        line = getattr(node, "lineno", 0)
+        for target in _targets(node):
+            if isinstance(target, ast.Attribute) and (name := _dotted(target, bound)):
+                yield line, name, "is assigned or deleted"
+            if isinstance(target, ast.Subscript) and ast.unparse(target.value) == "sys.modules":
+                yield line, "sys.modules", "is changed"
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            if called in _OF_MODULES:
+                yield line, "sys.modules", "is changed"
+            if called.removeprefix("mock.") in _CHANGES and node.args and (name := _dotted(node.args[0], bound)):
+                yield line, name, f"is changed by {called}"
+        if isinstance(node, ast.Attribute) and _is_private(node.attr) and (name := _dotted(node, bound)):
+            yield line, name, "is private"
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for _, _, name in _imports(node, own=own):
+                if any(map(_is_private, name.split("."))):
+                    yield line, name, "is private"
+
+
+def _imports(tree: ast.AST, *, own: set[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the name that each foreign import binds, what it stands for, and what is imported."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if (top := alias.name.partition(".")[0]) not in own:
+                    yield alias.asname or top, alias.name if alias.asname else top, alias.name
+        elif isinstance(node, ast.ImportFrom) and not node.level and str(node.module).partition(".")[0] not in own:
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                yield alias.asname or alias.name, name, name
+
+
+def _dotted(node: ast.AST, bound: dict[str, str]) -> str:
+    """Return what a name, attributes of a name or ``getattr`` of one stand for; empty where that is nothing foreign."""
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "getattr" and len(node.args) > 1:
+        holder, attribute = _dotted(node.args[0], bound), node.args[1]
+        part = attribute.value if isinstance(attribute, ast.Constant) else "?"
+        return f"{holder}.{part!s}" if holder else ""
+    if isinstance(node, ast.Attribute):
+        holder = _dotted(node.value, bound)
+        return f"{holder}.{node.attr}" if holder else ""
+    return bound.get(node.id, "") if isinstance(node, ast.Name) else ""
+
+
+def _targets(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what a statement assigns or deletes."""
+    if isinstance(node, ast.Assign | ast.Delete):
+        waiting: list[ast.expr] = list(node.targets)
+    else:
+        waiting = [node.target] if isinstance(node, ast.AugAssign | ast.AnnAssign | ast.For) else []
+    while waiting:
+        target = waiting.pop()
+        waiting += target.elts if isinstance(target, ast.Tuple | ast.List) else ()
+        yield target
+
+
+def _is_private(part: str) -> bool:
+    return part.startswith("_") and not part.startswith("__")
