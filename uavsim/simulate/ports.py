@@ -182,7 +182,7 @@ class WorldPort(Protocol):
 
     @property
     def kind(self) -> str:
-        """``mock`` for the headless simulator, else ``unreal``."""
+        """The name under which the simulator is recorded as the dataset's origin; ``unreal`` where it gives none."""
 
     @property
     def map_name(self) -> str:
