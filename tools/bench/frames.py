@@ -17,7 +17,7 @@ from uavsim.records.recording import DroneState
 from uavsim.records.road_map import Building
 from uavsim.records.sensors import Sensor
 from uavsim.simulate.carla import readers
-from uavsim.simulate.ports import Endpoint, Heartbeat, Reading, SceneTraffic, SensorPose, TakenReadings, TickState
+from uavsim.simulate.ports import Endpoint, Heartbeat, Reading, ReadyReadings, SceneTraffic, SensorPose, TickState
 from uavsim.simulate.session import Session, open_session
 
 __all__ = ["SIZE_PX", "Frame", "Kept", "keep", "plan_of", "quiet"]
@@ -148,10 +148,10 @@ class _Again:
     def place(self, poses: Sequence[SensorPose]) -> None:
         """Have no cameras to move."""
 
-    def collect(self, state: TickState) -> TakenReadings:
+    def collect(self, state: TickState) -> ReadyReadings:
         """Return the capture's images."""
         del state
-        return TakenReadings(self._frame().readings)
+        return ReadyReadings(self._frame().readings)
 
     def close(self) -> None:
         """Hold nothing."""

@@ -233,7 +233,7 @@ class CarlaWorld:
         """See ``WorldPort``."""
         with translated("placing actors"):
             for spawned in self._spawned.values():
-                spawned.drones_are(drones)
+                spawned.on_drone_poses(drones)
                 self._parked = spawned.moved(self._parked)
                 spawned.before_tick(step)
 
@@ -277,7 +277,7 @@ class CarlaWorld:
                 info = finish.load()(plan.ingredients[name], actor, info)
             infos[actor.id] = info
         for spawned in self._spawned.values():
-            spawned.know(infos)
+            spawned.set_actor_infos(infos)
         return tuple(infos.values())
 
     def _clear(self) -> None:
