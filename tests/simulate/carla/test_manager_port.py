@@ -13,8 +13,7 @@ import pytest
 from headless_simulator.testing import RunningSimulator
 
 from uavsim.errors import SimulatorLost
-from uavsim.simulate.carla.manager_port import ManagerPort, connections_at
-from uavsim.simulate.local_port import free_port
+from uavsim.simulate.carla.manager_port import ManagerPort, connections_at, free_port
 from uavsim_probing.listening import open_to_others
 
 HOST = "127.0.0.1"

@@ -2,8 +2,7 @@
 
 import carla
 
-from uavsim.simulate.carla.manager_port import ManagerPort
-from uavsim.simulate.local_port import free_port
+from uavsim.simulate.carla.manager_port import ManagerPort, free_port
 
 
 class Manager:

@@ -7,9 +7,8 @@ from typing import Any, Final
 import carla
 import numpy as np
 
-from uavsim.simulate.carla.manager_port import ManagerPort
+from uavsim.simulate.carla.manager_port import ManagerPort, free_port
 from uavsim.simulate.hang_watch import HangWatch
-from uavsim.simulate.local_port import free_port
 from uavsim.typing import FloatArray
 from uavsim_probing.conform.answers import Answer
 from uavsim_probing.conform.ask import Ask
