@@ -82,7 +82,9 @@ def test_each_kind_of_agent_has_errors_of_its_own() -> None:
     own = DegradationPlan(seed=5, position_bias_m=(0.0, 2.0, 0.0), pixel_noise_sigma=4.0)
     plan = replace(
         scene_plan(),
-        degradations=DegradationPlan(seed=5, position_noise_m=0.5, vehicles=own, roadside=DegradationPlan(seed=5)),
+        degradations=DegradationPlan(
+            seed=5, position_noise_m=0.5, by_kind=(("vehicle", own), ("roadside", DegradationPlan(seed=5)))
+        ),
     )
     plan = unpack_plan(pack_plan(plan))
     shift_m = {

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from uavsim.capture.proofs import Taken
+from uavsim.capture.proofs import PosedReading
 from uavsim.capture.radar import OwnedDetections
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
@@ -28,7 +28,7 @@ def _prove(flu_m: list[list[float]], *, car_mps: list[float], radar_mps: list[fl
     pose = SensorPose(Sensor(Agent(0), NOSE), np.zeros(3), (0.0, 0.0, 0.0), SE3.identity(), np.array(radar_mps))
     returns = np.zeros(len(flu_m), points.RETURN)
     returns["flu_m"] = np.reshape(flu_m, (-1, 3))
-    taken = [Taken(pose, Reading("RADAR_NOSE_id_0", "radar", returns))]
+    taken = [PosedReading(pose, Reading("RADAR_NOSE_id_0", "radar", returns))]
     return OwnedDetections([CAR]).prove(taken, states)["RADAR_NOSE_id_0"]
 
 

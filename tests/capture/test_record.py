@@ -26,7 +26,7 @@ from uavsim.images import codec
 from uavsim.ingredients.town_maps.records import MapsPlan
 from uavsim.records.plan import ScenePlan
 from uavsim.records.road_map import Building
-from uavsim.simulate.ports import Reading, SceneTraffic, TakenReadings, TickState
+from uavsim.simulate.ports import Reading, ReadyReadings, SceneTraffic, TickState
 from uavsim.simulate.swarm import PlannedSwarm
 
 
@@ -53,7 +53,7 @@ class Simulator:
         if step in self.broken:
             readings[4] = Reading(readings[4].channel, "rgb", readings[0].data)
         self.taken.append(readings)
-        return drones, poses_of(drones), TickState(77 + step, step * 0.05, lambda: STATES), TakenReadings(readings)
+        return drones, poses_of(drones), TickState(77 + step, step * 0.05, lambda: STATES), ReadyReadings(readings)
 
     def motion(self) -> None:
         return None
@@ -144,7 +144,7 @@ class HungrySimulator(Simulator):
         self.alive.append(sum(image() is not None for image in self.images))
         readings = _images(seed=step + 1)
         self.images += [weakref.ref(reading.data) for reading in readings]
-        return drones, poses, TickState(77 + step, step * 0.05, lambda: STATES), TakenReadings(readings)
+        return drones, poses, TickState(77 + step, step * 0.05, lambda: STATES), ReadyReadings(readings)
 
 
 def test_no_more_than_two_captures_are_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,17 +10,17 @@ from uavsim.errors import DatasetError
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.records.codec import pack_value, unpack_value
-from uavsim.records.motion import Motion, MotionLog
+from uavsim.records.motion import MotionLog, SceneMotion
 
 
-def motion(ticks: int, actors: int, *, seed: int = 0, lights: int = 3, drones: int = 2) -> Motion:
+def motion(ticks: int, actors: int, *, seed: int = 0, lights: int = 3, drones: int = 2) -> SceneMotion:
     """Make a motion with nothing regular about it: an actor that vanishes, NaN, signed zeros."""
     rng = np.random.default_rng(seed)
     ue_pose = rng.normal(0, 100, (ticks, actors, 6)).astype(np.float32)
     if actors and ticks > 1:
         ue_pose[ticks // 2 :, -1] = np.nan
         ue_pose[0, 0, 2] = -0.0
-    return Motion(
+    return SceneMotion(
         step=np.arange(ticks, dtype=np.int64),
         instance_id=np.arange(1, actors + 1, dtype=np.int64),
         ue_pose=ue_pose,
@@ -47,7 +47,7 @@ def test_a_motion_comes_back_bit_by_bit(ticks: int, actors: int, lights: int, dr
     there = motion(ticks, actors, lights=lights, drones=drones)
     log: MotionLog = unpack_value(pack_value(there.packed()))
     back = log.open()
-    for field in dataclasses.fields(Motion):
+    for field in dataclasses.fields(SceneMotion):
         assert same_bits(getattr(there, field.name), getattr(back, field.name)), field.name
 
 

@@ -19,7 +19,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.corner_cases.records import role_of_part
 from uavsim.ingredients.intruders.records import IntrudersPlan, intruders_of
 from uavsim.records.actors import ActorInfo, ActorStates
-from uavsim.records.motion import Motion
+from uavsim.records.motion import SceneMotion
 from uavsim.records.recording import RecordedFrame, SessionFacts
 from uavsim.replays.requests import request_of_recordings
 from uavsim.run.request import Request
@@ -50,7 +50,7 @@ def recorded(tmp_path: Path) -> Path:
     return record(tmp_path / "source", moves=motion(11, 3, drones=5))
 
 
-def record(folder: Path, *, moves: Motion | None, actors: tuple[ActorInfo, ...] = ACTORS, **changed: Any) -> Path:
+def record(folder: Path, *, moves: SceneMotion | None, actors: tuple[ActorInfo, ...] = ACTORS, **changed: Any) -> Path:
     """Commit a scene of the smoke dataset, recording and all, without flying it."""
     job = resolve(ASKED)
     plan = replace(job.plan_of("scene_0000"), **changed)

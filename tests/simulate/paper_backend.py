@@ -15,9 +15,9 @@ from uavsim.simulate.ports import (
     Heartbeat,
     Ports,
     Reading,
+    ReadyReadings,
     SceneTraffic,
     SensorPose,
-    TakenReadings,
     TickState,
 )
 from uavsim.simulate.swarm import PlannedSwarm
@@ -84,7 +84,7 @@ class PaperSensors:
     def place(self, poses: Sequence[SensorPose]) -> None:
         self._poses = list(poses)
 
-    def collect(self, state: TickState) -> TakenReadings:
+    def collect(self, state: TickState) -> ReadyReadings:
         images = []
         for number, pose in enumerate(self._poses):
             camera = pose.sensor.spec.camera
@@ -92,7 +92,7 @@ class PaperSensors:
             pattern = np.random.default_rng((state.frame, number)).integers(0, 255, shape, dtype=np.uint8)
             images.append(Reading(pose.channel, "rgb", pattern))
             images.append(Reading(pose.channel, "instance", np.zeros(shape, dtype=np.uint8)))
-        return TakenReadings(images)
+        return ReadyReadings(images)
 
     def close(self) -> None:
         pass

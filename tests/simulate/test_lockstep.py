@@ -11,7 +11,7 @@ from uavsim.records.plan import WeatherTrack
 from uavsim.records.recording import ActorStates, DroneState
 from uavsim.records.sensors import Sensor
 from uavsim.simulate.lockstep import Lockstep, weather_at
-from uavsim.simulate.ports import SensorPose, TakenReadings, TickState
+from uavsim.simulate.ports import ReadyReadings, SensorPose, TickState
 from uavsim.simulate.swarm import PlannedSwarm, planned_velocity_mps
 
 
@@ -52,9 +52,9 @@ class Cameras:
     def place(self, poses: Sequence[SensorPose]) -> None:
         self.placed += 1
 
-    def collect(self, state: TickState) -> TakenReadings:
+    def collect(self, state: TickState) -> ReadyReadings:
         self.collected.append(state.frame)
-        return TakenReadings([])
+        return ReadyReadings([])
 
 
 def _fly(world: ScriptedWorld) -> Cameras:

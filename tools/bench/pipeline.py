@@ -34,7 +34,7 @@ from uavsim.records.recording import DroneState
 from uavsim.records.road_map import Building
 from uavsim.records.sensors import Sensor
 from uavsim.simulate.carla import readers
-from uavsim.simulate.ports import Endpoint, Heartbeat, Reading, SceneTraffic, SensorPose, TakenReadings, TickState
+from uavsim.simulate.ports import Endpoint, Heartbeat, Reading, SceneTraffic, SensorPose, ReadyReadings, TickState
 from uavsim.simulate.session import Session, open_session
 
 __all__ = ["Frame", "Kept", "plan_of", "quiet", "rows", "shares"]
@@ -248,10 +248,10 @@ class _Again:
     def place(self, poses: Sequence[SensorPose]) -> None:
         """Have no cameras to move."""
 
-    def collect(self, state: TickState) -> TakenReadings:
+    def collect(self, state: TickState) -> ReadyReadings:
         """Return the capture's images."""
         del state
-        return TakenReadings(self._frame().readings)
+        return ReadyReadings(self._frame().readings)
 
     def close(self) -> None:
         """Hold nothing."""

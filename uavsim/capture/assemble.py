@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from uavsim.capture.proofs import Proof, Taken, proof_of
+from uavsim.capture.proofs import PosedReading, Proof, proof_of
 from uavsim.errors import MissedTick
 from uavsim.geometry.lens import Lens
 from uavsim.images.light import dimmed
@@ -128,16 +128,16 @@ def _light_share(params: CameraParams) -> FloatArray:
     return params.light_share
 
 
-def _by_modality(poses: Sequence[SensorPose], readings: Sequence[Reading]) -> dict[str, list[Taken]]:
+def _by_modality(poses: Sequence[SensorPose], readings: Sequence[Reading]) -> dict[str, list[PosedReading]]:
     """Return what was taken, by modality, in the order of the poses."""
     by_key = {(reading.channel, reading.modality): reading for reading in readings}
-    taken: dict[str, list[Taken]] = {}
+    taken: dict[str, list[PosedReading]] = {}
     for pose in poses:
         for name in pose.sensor.spec.modalities:
             reading = by_key.get((pose.channel, name))
             if reading is None:
                 raise MissedTick(f"{pose.channel} has no {name} reading")
-            taken.setdefault(name, []).append(Taken(pose, reading))
+            taken.setdefault(name, []).append(PosedReading(pose, reading))
     return taken
 
 

@@ -5,19 +5,17 @@ hang on another's.
 """
 
 import zlib
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from uavsim.geometry import quaternion
 from uavsim.images.degrade import degrade_image
+from uavsim.records.agents import AGENT_KINDS
 from uavsim.records.channels import agent_of
 from uavsim.records.plan import DegradationPlan, ScenePlan
 from uavsim.records.recording import AgentState, DroneState
 from uavsim.typing import UInt8Array
-
-_FIRST: Final = {"drone": 0, "vehicle": 1000, "roadside": 2000}
-"""First number of each kind of agent in what seeds are made of."""
 
 
 def _generator(plan: ScenePlan, wanted: DegradationPlan, *what: int) -> np.random.Generator:
@@ -33,8 +31,9 @@ def agent_view(plan: ScenePlan, state: DroneState | AgentState, *, channel: str,
     """
     if plan.degradations is None:
         return {}
-    kind, number = state.agent.kind, state.agent.number + _FIRST[state.agent.kind]
-    wanted = plan.degradations.of(kind)
+    kind = AGENT_KINDS[state.agent.kind]
+    number = kind.seed_offset + state.agent.number
+    wanted = plan.degradations.of(kind.name)
     of_agent = _generator(plan, wanted, 1, number)
     offset_us = round(of_agent.uniform(-1.0, 1.0) * wanted.clock_offset_us)
     of_pose = _generator(plan, wanted, 2, number, step)
@@ -51,7 +50,7 @@ def agent_view(plan: ScenePlan, state: DroneState | AgentState, *, channel: str,
         "arrival_timestamp_us": now_us + wanted.latency_us,
         "dropped": bool(of_channel.random() < wanted.drop_probability),
     }
-    links = _links(plan, plan.degradations, "air" if kind == "drone" else "ground", channel=channel, step=step)
+    links = _links(plan, plan.degradations, "air" if kind.flies else "ground", channel=channel, step=step)
     return view | ({"links": links} if links else {})
 
 

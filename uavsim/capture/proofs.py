@@ -23,7 +23,7 @@ from uavsim.typing import UInt8Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Taken:
+class PosedReading:
     """One reading and the pose that was asked for."""
 
     pose: SensorPose
@@ -41,7 +41,7 @@ class Proof(Protocol):
     def mask_ids(self) -> str:
         """See above."""
 
-    def prove(self, taken: Sequence[Taken], states: ActorStates) -> Mapping[str, Mapping[str, Any]]:
+    def prove(self, taken: Sequence[PosedReading], states: ActorStates) -> Mapping[str, Mapping[str, Any]]:
         """Return channel -> modality -> what is stored.
 
         Args:
@@ -67,7 +67,7 @@ class DifferentImages:
     def __init__(self, _: Sequence[ActorInfo]) -> None:
         """Know nothing: each tick stands alone."""
 
-    def prove(self, taken: Sequence[Taken], _: ActorStates) -> dict[str, dict[str, Any]]:
+    def prove(self, taken: Sequence[PosedReading], _: ActorStates) -> dict[str, dict[str, Any]]:
         """See ``Proof``."""
         by_probe: dict[bytes, Reading] = {}
         for image in (each.reading for each in taken):
@@ -90,7 +90,7 @@ class BoundMasks:
         """See ``Proof``."""
         return self._binder.mode
 
-    def prove(self, taken: Sequence[Taken], states: ActorStates) -> dict[str, dict[str, Any]]:
+    def prove(self, taken: Sequence[PosedReading], states: ActorStates) -> dict[str, dict[str, Any]]:
         """See ``Proof``."""
         views = [
             MaskView(each.pose, each.pose.sensor.spec.camera.rendered.intrinsic, *self._parts(each)) for each in taken
@@ -98,7 +98,7 @@ class BoundMasks:
         self._binder.learn(views, states)
         return {view.pose.channel: {INSTANCE: self._binder.bound(view)} for view in views}
 
-    def _parts(self, each: Taken) -> tuple[Runs, UInt8Array]:
+    def _parts(self, each: PosedReading) -> tuple[Runs, UInt8Array]:
         data = each.reading.data
         return data if isinstance(data, tuple) else mask_pixels.split(data, self._labelled)
 
@@ -112,7 +112,7 @@ class OwnedPoints:
         """Note who is who."""
         self._owners = PointOwners(actors)
 
-    def prove(self, taken: Sequence[Taken], states: ActorStates) -> dict[str, dict[str, Any]]:
+    def prove(self, taken: Sequence[PosedReading], states: ActorStates) -> dict[str, dict[str, Any]]:
         """See ``Proof``."""
         proven = {}
         for each in taken:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from uavsim.capture.point_owners import PointOwners
-from uavsim.capture.proofs import Taken
+from uavsim.capture.proofs import PosedReading
 from uavsim.images.radar import APPROACHING, DETECTION, MOVING, STANDING
 from uavsim.records.classes import class_of
 from uavsim.records.modalities import RADAR, RADAR_INSTANCE
@@ -35,11 +35,11 @@ class OwnedDetections:
         self._owners = PointOwners(actors)
         self._info = {info.instance_id: info for info in actors}
 
-    def prove(self, taken: Sequence[Taken], states: ActorStates) -> dict[str, dict[str, Any]]:
+    def prove(self, taken: Sequence[PosedReading], states: ActorStates) -> dict[str, dict[str, Any]]:
         """See ``Proof``: the detections and, beside them, the (N, 2) ids and tags of what they are on."""
         return {each.pose.channel: self._detections(each, states) for each in taken}
 
-    def _detections(self, each: Taken, states: ActorStates) -> dict[str, Any]:
+    def _detections(self, each: PosedReading, states: ActorStates) -> dict[str, Any]:
         flu_m = each.reading.data["flu_m"].astype(np.float64)
         pose = each.pose.map_SE3_sensor
         ids = self._owners.by_box(pose.apply(flu_m), states)

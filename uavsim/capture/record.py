@@ -64,7 +64,9 @@ def record_scene(
             return sensor_poses(plan, places, step=step)
 
         for step in plan.rendered_steps:
-            taken = _Taken(step, *lockstep.capture(step, poses_of=partial(poses_of, step)), lockstep.weather_now())
+            taken = _CapturedTick(
+                step, *lockstep.capture(step, poses_of=partial(poses_of, step)), lockstep.weather_now()
+            )
             behind.put(taken)
             del taken  # or its images would stay until the next ones are there
             if behind.samples:
@@ -95,7 +97,7 @@ def _write_town(world: WorldPort, plan: ScenePlan, folder: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Taken:
+class _CapturedTick:
     """The data of one capture."""
 
     step: int
@@ -114,7 +116,7 @@ class _Taken:
 class _Open:
     """A capture whose shutters are still open."""
 
-    taken: _Taken
+    taken: _CapturedTick
     captures: Sequence[Capture]
     measure: FrameMeasure | None
     shutters: ThroughShutters
@@ -151,7 +153,7 @@ class _Behind:
             pending.give_up()  # nobody else ends the wait for images of a simulator that is gone
         self._thread.shutdown(wait=True, cancel_futures=True)
 
-    def put(self, taken: _Taken) -> None:
+    def put(self, taken: _CapturedTick) -> None:
         """Hand a capture on, when the one before is joined; raises what that one raised."""
         self.wait()
         self._pending = taken.pending
@@ -173,7 +175,7 @@ class _Behind:
         if self._last is not None and self._last.done():
             self._last.result()
 
-    def _join(self, taken: _Taken) -> None:
+    def _join(self, taken: _CapturedTick) -> None:
         try:
             measure = self._measurement(taken)  # before images are waited for: it needs none
             readings = taken.pending.wait()
@@ -203,7 +205,7 @@ class _Behind:
 
     def _record(
         self,
-        taken: _Taken,
+        taken: _CapturedTick,
         captures: Sequence[Capture],
         measure: FrameMeasure | None,
         *,
@@ -227,10 +229,10 @@ class _Behind:
         self.samples += self._is_keyframe(taken)
         self.images += sum(RGB in capture.data for capture in captures)
 
-    def _is_keyframe(self, taken: _Taken) -> bool:
+    def _is_keyframe(self, taken: _CapturedTick) -> bool:
         return taken.step % self._plan.keyframe_every_steps == 0
 
-    def _measurement(self, taken: _Taken) -> FrameMeasure | None:
+    def _measurement(self, taken: _CapturedTick) -> FrameMeasure | None:
         if self._measure is None or not self._is_keyframe(taken):
             return None
         return self._measure(

@@ -27,7 +27,7 @@ from uavsim.files.whole import storage_error
 from uavsim.records.codec import pack_plan, pack_value
 from uavsim.records.ingredients import ingredients_of
 from uavsim.records.modalities import DEPTH, INSTANCE, RGB, modality
-from uavsim.records.motion import Motion
+from uavsim.records.motion import SceneMotion
 from uavsim.records.plan import ImageFormat, ScenePlan
 from uavsim.records.recording import (
     ActorInfo,
@@ -148,7 +148,7 @@ class RecordingWriter:
         actors: Sequence[ActorInfo],
         *,
         drivable_map_m: FloatArray | None = None,
-        motion: Motion | None = None,
+        motion: SceneMotion | None = None,
     ) -> Path:
         """Wait for all images, write the log and return the recording's folder.
 

@@ -233,6 +233,12 @@ class Degradations(AgentErrors):
     links: Annotated[dict[LinkName, Link], Field(default_factory=dict, exclude_if=_is_empty)]
     """Latency and losses by who sends and who receives."""
 
+    @property
+    def by_kind(self) -> dict[str, AgentErrors]:
+        """The errors of agent kinds that have their own."""
+        own = {"vehicle": self.vehicles, "roadside": self.roadside}
+        return {kind: errors for kind, errors in own.items() if errors is not None}
+
 
 class Twins(Model):
     """The twins that ``uavsim twins`` makes of a dataset where its command says nothing."""

@@ -159,8 +159,7 @@ def degradation_plan(degradations: Degradations | None, *, seed: int) -> Degrada
         return None
     return replace(
         _errors(degradations, seed=seed),
-        vehicles=_errors(degradations.vehicles, seed=seed) if degradations.vehicles else None,
-        roadside=_errors(degradations.roadside, seed=seed) if degradations.roadside else None,
+        by_kind=tuple((kind, _errors(errors, seed=seed)) for kind, errors in degradations.by_kind.items()),
         links=tuple(
             (name, round(link.latency_s * 1e6), link.drop_probability)
             for name, link in sorted(degradations.links.items())

@@ -1,9 +1,11 @@
 """Names of channels: ``CAMERA_FRONT_id_3`` is camera FRONT of drone 3; ``ScenePlan`` makes these names."""
 
+from operator import itemgetter
 from typing import Final
 
-_FIRST_VEHICLE: Final = 1000
-_KINDS: Final = {"v": "vehicle", "r": "roadside"}
+from uavsim.records.agents import AGENT_KINDS
+
+_BY_LETTER: Final = {kind.letter: kind for kind in AGENT_KINDS.values()}
 
 
 def channel_without_kind(channel: str) -> str:
@@ -28,18 +30,18 @@ def split_channel(channel: str) -> tuple[str, int]:
     Numbers of agents on the ground are apart from all drones': vehicle ``v1`` is 1001, roadside unit ``r1`` is -2.
     """
     name, kind, number = _split(channel)
-    return name, _FIRST_VEHICLE + number if kind == "vehicle" else -1 - number if kind == "roadside" else number
+    return name, AGENT_KINDS[kind].first_id + AGENT_KINDS[kind].id_step * number
 
 
 def agent_name(number: int) -> str:
-    """Return who has a number of ``split_channel``: v1 has 1001, r1 has -2, drone 3 has 3."""
-    if number < 0:
-        return f"r{-1 - number}"
-    return f"v{number - _FIRST_VEHICLE}" if number >= _FIRST_VEHICLE else f"drone {number}"
+    """Return the agent with a number of ``split_channel``: v1 has 1001, r1 has -2, drone 3 has 3."""
+    counted = ((kind.id_step * (number - kind.first_id), kind) for kind in AGENT_KINDS.values())
+    nth, kind = min((each for each in counted if each[0] >= 0), key=itemgetter(0))
+    return f"{kind.letter or f'{kind.name} '}{nth}"
 
 
 def _split(channel: str) -> tuple[str, str, int]:
     name, _, agent = channel_without_kind(channel).rpartition("_id_")
-    kind = _KINDS.get(agent[:1], "drone")
-    number = agent if kind == "drone" else agent[1:]
-    return (name, kind, int(number)) if name and number.isdecimal() else (channel, "drone", 0)
+    kind = _BY_LETTER.get(agent[:1], _BY_LETTER[""])
+    number = agent.removeprefix(kind.letter)
+    return (name, kind.name, int(number)) if name and number.isdecimal() else (channel, _BY_LETTER[""].name, 0)

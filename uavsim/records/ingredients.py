@@ -100,7 +100,7 @@ class Ingredient:
         order: actors of smaller ones get smaller instance ids, and their tables stand first; equal ones go by name.
         stands_in: spawns in place of all others.
         finish: ``(record, actor, info) -> info``: the last touch of each of its actors, a replay's too.
-        flight: ``(record) -> Motion | None`` of drones that do not fly the plan.
+        flight: ``(record) -> SceneMotion | None`` of drones that do not fly the plan.
         labels: ``(Recording, record) -> object`` that lands in ``SceneLabels.ingredients``.
         files_made: ``(Recording, record) -> {path in the recording's folder: path in the dataset}``: writes files of its own.
         folders: of the dataset, in which these lie.

@@ -19,7 +19,7 @@ from uavsim.files.deflate import deflated
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["Motion", "MotionLog", "TickMotion"]
+__all__ = ["MotionLog", "SceneMotion", "TickMotion"]
 
 CONTROLS: Final = 5
 """Throttle, steer, brake, hand brake, gear (negative: backwards) of a vehicle; speed and four zeros of a walker."""
@@ -48,7 +48,7 @@ class TickMotion:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Motion:
+class SceneMotion:
     """T ticks of N actors, S traffic lights and D drones. Parked vehicles that are parts of the town do not move.
 
     Attributes:
@@ -101,7 +101,7 @@ class Motion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MotionLog:
-    """A ``Motion`` as it lies on the disk; ``columns`` holds one compressed array each."""
+    """A ``SceneMotion`` as it lies on the disk; ``columns`` holds one compressed array each."""
 
     step: IntArray
     instance_id: IntArray
@@ -127,7 +127,7 @@ class MotionLog:
             "drone_velocity": (ticks, drones, 3),
         }
 
-    def open(self) -> Motion:
+    def open(self) -> SceneMotion:
         """Unpack it.
 
         Raises:
@@ -140,7 +140,7 @@ class MotionLog:
             }
         except (zlib.error, ValueError, KeyError, TypeError) as error:
             raise DatasetError(f"the motion of a recording is damaged ({type(error).__name__}: {error})") from error
-        return Motion(
+        return SceneMotion(
             step=self.step,
             instance_id=self.instance_id,
             ue_pose=data["ue_pose"],

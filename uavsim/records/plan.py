@@ -111,14 +111,12 @@ class DegradationPlan:
     blur_sigma_px: float = 0.0
     exposure_stops: float = 0.0
     uneven: bool = False
-    vehicles: DegradationPlan | None = None  # instead of these
-    roadside: DegradationPlan | None = None
+    by_kind: tuple[tuple[str, DegradationPlan], ...] = ()  # of one kind of agents, instead of these
     links: tuple[tuple[str, int, float], ...] = ()  # air_to_ground, latency in us, losses
 
     def of(self, kind: str) -> DegradationPlan:
         """Return the errors of one kind of agents."""
-        own = {"vehicle": self.vehicles, "roadside": self.roadside}.get(kind)
-        return self if own is None else own
+        return dict(self.by_kind).get(kind, self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Final, Literal, Protocol
+from typing import ClassVar, Final, Protocol
 
 import numpy as np
 
@@ -18,11 +18,11 @@ from uavsim.geometry.frames import FLU_SE3_OPTICAL
 from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
 from uavsim.geometry.shutter import Shutter
+from uavsim.records.agents import AGENT_KINDS, AgentKindName
 from uavsim.typing import FloatArray
 
 __all__ = [
     "Agent",
-    "AgentKind",
     "AgentsPlan",
     "CameraParams",
     "LidarParams",
@@ -32,8 +32,6 @@ __all__ = [
     "shutter_of",
 ]
 
-AgentKind = Literal["drone", "vehicle", "roadside"]
-_LETTER: Final[dict[str, str]] = {"drone": "", "vehicle": "v", "roadside": "r"}
 _ON_THE_GROUND: Final = {"CAMERA": "CAM"}  # nuScenes' own word; drones have UAV3D's
 
 
@@ -48,13 +46,13 @@ class Agent:
     """
 
     number: int
-    kind: AgentKind = "drone"
+    kind: AgentKindName = "drone"
     body: str = ""
 
     @property
     def id(self) -> str:
         """Return the end of its channels' names: ``0`` of a drone, ``v1`` of a vehicle, ``r0`` of a roadside unit."""
-        return f"{_LETTER[self.kind]}{self.number}"
+        return f"{AGENT_KINDS[self.kind].letter}{self.number}"
 
 
 class SensorParams(Protocol):
@@ -207,7 +205,7 @@ class SensorSpec:
     def channel_of(self, agent: Agent) -> str:
         """Name the channel as UAV3D does: ``CAMERA_FRONT_id_0``, ``LIDAR_id_0``; on the ground ``CAM_FRONT_id_v0``."""
         prefix = self.params.prefix
-        prefix = prefix if agent.kind == "drone" else _ON_THE_GROUND.get(prefix, prefix)
+        prefix = prefix if AGENT_KINDS[agent.kind].flies else _ON_THE_GROUND.get(prefix, prefix)
         return "_".join(filter(None, (prefix, self.name, "id", agent.id)))
 
 

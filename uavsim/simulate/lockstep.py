@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from uavsim.errors import MissedTick
-from uavsim.records.motion import Motion
+from uavsim.records.motion import SceneMotion
 from uavsim.records.plan import ScenePlan, WeatherTrack
 from uavsim.records.recording import AgentState, DroneState
 from uavsim.records.sensors import Sensor
@@ -103,7 +103,7 @@ class Lockstep:
         """Return the 14 parameters that were set last."""
         return self._weather
 
-    def motion(self) -> Motion | None:
+    def motion(self) -> SceneMotion | None:
         """Return what the actors and the drones did so far; None where the world does not say."""
         return self._recorder.motion()
 

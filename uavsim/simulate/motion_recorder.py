@@ -1,4 +1,4 @@
-"""Gathers what the simulator says of its actors and drones at each tick of a scene into one ``Motion``."""
+"""Gathers what the simulator says of its actors and drones at each tick of a scene into one ``SceneMotion``."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from uavsim.errors import MissedTick
 from uavsim.geometry.se3 import SE3
-from uavsim.records.motion import CONTROLS, Motion, TickMotion
+from uavsim.records.motion import CONTROLS, SceneMotion, TickMotion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
 
@@ -24,7 +24,7 @@ class MotionRecorder:
         if motion is not None and (self._steps is None or step in self._steps):
             self._taken.append((step, motion, tuple(drones)))
 
-    def motion(self) -> Motion | None:
+    def motion(self) -> SceneMotion | None:
         """Return what was noted; None where there is nothing.
 
         Raises:
@@ -44,7 +44,7 @@ class MotionRecorder:
             place = np.searchsorted(ids, tick.instance_id)
             ue_pose[row, place], control[row, place], lights[row, place] = tick.ue_pose, tick.control, tick.lights
         drones = [states for _, _, states in self._taken]
-        return Motion(
+        return SceneMotion(
             step=np.array([step for step, _, _ in self._taken], dtype=np.int64),
             instance_id=ids,
             ue_pose=ue_pose,

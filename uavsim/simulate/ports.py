@@ -28,11 +28,11 @@ __all__ = [
     "PendingReadings",
     "Ports",
     "Reading",
+    "ReadyReadings",
     "SceneTraffic",
     "SensorPort",
     "SensorPose",
     "SwarmPort",
-    "TakenReadings",
     "TickState",
     "WorldPort",
 ]
@@ -122,7 +122,7 @@ class PendingReadings(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TakenReadings:
+class ReadyReadings:
     """Readings of a tick that are here already (``PendingReadings``)."""
 
     readings: list[Reading]
@@ -182,7 +182,7 @@ class WorldPort(Protocol):
 
     @property
     def kind(self) -> str:
-        """``mock`` for the headless simulator, else ``unreal``."""
+        """The name under which the simulator is recorded as the dataset's origin; ``unreal`` where it gives none."""
 
     @property
     def map_name(self) -> str:

@@ -5,7 +5,7 @@ import numpy as np
 from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.records.ingredients import ingredients_of
-from uavsim.records.motion import Motion
+from uavsim.records.motion import SceneMotion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
 from uavsim.simulate.ports import Heartbeat
@@ -56,7 +56,7 @@ class PlannedSwarm:
         """See ``SwarmPort``; nothing is held."""
 
 
-def recorded_flight(plan: ScenePlan) -> Motion | None:
+def recorded_flight(plan: ScenePlan) -> SceneMotion | None:
     """Return the flight that a replay shows again; None where the drones fly the plan."""
     flights = (
         used.ingredient.flight.load()(used.record)

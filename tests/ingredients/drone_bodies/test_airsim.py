@@ -22,7 +22,7 @@ def test_bodies_follow_the_drones_behind_everything_else_with_masks_of_their_own
     record = DroneBodiesPlan(AIRSIM_BODY, (0.6, 0.4, 0.2), 0.1)
     start = poses((0, 0, 50), (0, 9, 50))
     bodies = AirSimDroneBodies("drone", record=record, start=start)
-    bodies.know({70_000: car(1, 70_000), 0xFFFF: car(2, 0xFFFF)})
+    bodies.set_actor_infos({70_000: car(1, 70_000), 0xFFFF: car(2, 0xFFFF)})
     none = np.zeros((1, 3))
     parked = Parked((car(3, 0),), ActorStates(np.array([3]), poses((7, 7, 0)), none, none, none, none))
     scenery = joined(parked, bodies.scenery(4))
@@ -35,7 +35,7 @@ def test_bodies_follow_the_drones_behind_everything_else_with_masks_of_their_own
     assert bodies.moved(scenery) is scenery  # they do not fly yet
     turned = SE3(np.array([0.0, 0.0, 0.0, 1.0]), np.array([3.0, 2.0, 40.0]))
     level = poses((1, 9, 51))[0]
-    bodies.drones_are(
+    bodies.on_drone_poses(
         [DroneState(0, turned, np.array([1.0, 0, 0]), turned), DroneState(1, level, np.array([0, 2.0, 0]), level)]
     )
     states = bodies.moved(scenery).states

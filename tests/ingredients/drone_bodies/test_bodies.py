@@ -35,7 +35,7 @@ class Client:
 def bodies(client: Any, *, half_m: tuple[float, float, float] = (0.6, 0.6, 0.25)) -> CarlaDroneBodies:
     record = DroneBodiesPlan("static.prop.drone", (1.2, 1.2, 0.5), 0.3)
     made = CarlaDroneBodies("drone", [104, 105], client=client, record=record)
-    made.know({104: info(4, half_m), 105: info(5, half_m)})
+    made.set_actor_infos({104: info(4, half_m), 105: info(5, half_m)})
     return made
 
 
@@ -57,7 +57,7 @@ CAR, FIRST, SECOND = [0.0, 0.0, 0.0], [10.0, 20.0, 30.2], [-5.0, 0.0, 40.2]  # 0
 def test_a_box_is_above_its_drone_and_has_its_velocity() -> None:
     client = Client()
     flown = bodies(client)
-    flown.drones_are(drones())
+    flown.on_drone_poses(drones())
     found = np.array([[at.x, at.y, at.z] for at in client.placed])
     np.testing.assert_allclose(found, [[10, -20, 30.2], [-5, 0, 40.2]], atol=1e-5)  # the simulator's y is flipped
     seen = flown.proven(states([1, 4, 5], [CAR, FIRST, SECOND]), None)  # type: ignore[arg-type]
@@ -66,13 +66,13 @@ def test_a_box_is_above_its_drone_and_has_its_velocity() -> None:
 
 def test_a_body_elsewhere_or_gone_is_a_missed_tick() -> None:
     flown = bodies(Client())
-    flown.drones_are(drones())
+    flown.on_drone_poses(drones())
     with pytest.raises(MissedTick, match=r"the body of drone 1 is 0\.500 m from where it was put"):
         flown.proven(states([4, 5], [FIRST, [-5.0, 0.5, 40.2]]), None)  # type: ignore[arg-type]
     with pytest.raises(MissedTick, match="the body of a drone is gone"):
         flown.proven(states([1, 4], [CAR, FIRST]), None)  # type: ignore[arg-type]
     with pytest.raises(MissedTick, match="2 bodies of drones could not be placed: no such actor"):
-        bodies(Client(error="no such actor")).drones_are(drones())
+        bodies(Client(error="no such actor")).on_drone_poses(drones())
 
 
 def test_a_body_larger_than_the_dataset_says_is_refused() -> None:

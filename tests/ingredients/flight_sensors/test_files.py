@@ -14,7 +14,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.flight_sensors.files import write_streams
 from uavsim.ingredients.flight_sensors.records import FlightSensorsPlan
 from uavsim.ingredients.vehicles.records import VehiclesPlan
-from uavsim.records.motion import Motion
+from uavsim.records.motion import SceneMotion
 from uavsim.records.recording import AgentState, Recording
 from uavsim.records.sensors import Agent
 
@@ -31,7 +31,7 @@ def flown(tmp_path_factory: pytest.TempPathFactory) -> Recording:
     ue_pose = np.zeros((steps, 1, 6), np.float32)
     ue_pose[:, 0, 0], ue_pose[:, 0, 1] = 20 * np.cos(0.5 * t), -20 * np.sin(0.5 * t)  # to the left, 20 m, 10 m/s
     ue_pose[:, 0, 5] = -np.degrees(0.5 * t + np.pi / 2)
-    motion = Motion(
+    motion = SceneMotion(
         step=np.arange(steps),
         instance_id=np.array([7]),
         ue_pose=ue_pose,

@@ -68,7 +68,7 @@ def test_the_middle_of_its_box_is_put_where_the_plan_has_it() -> None:
 
     assert flown.actor_ids == [41]
     assert server.spawned[0].location.z > 400.0  # high above its path
-    flown.know({41: info(box_above_m=1.35)})
+    flown.set_actor_infos({41: info(box_above_m=1.35)})
     assert server.attributes == [("role_name", "intruder")]  # by which it is found when its client is gone
     flown.before_tick(10)
 
@@ -83,7 +83,7 @@ def test_the_middle_of_its_box_is_put_where_the_plan_has_it() -> None:
 def test_after_its_path_it_stays_at_the_end() -> None:
     server = PaperServer()
     flown = spawned(server)
-    flown.know({41: info(box_above_m=0.0)})
+    flown.set_actor_infos({41: info(box_above_m=0.0)})
     flown.before_tick(59)
     flown.before_tick(1000)
     assert server.batches[0][0].transform.location.x == server.batches[1][0].transform.location.x
@@ -103,12 +103,12 @@ def test_a_static_mesh_of_the_servers_content_is_shown_by_its_path() -> None:
 
     assert server.attributes == [("role_name", "intruder"), ("mesh_path", "/Game/Mine/cessna.cessna")]
     with pytest.raises(SimulatorError, match=r"no static mesh '/Game/Mine/cessna.cessna'; .* blueprints: \{aeroplane"):
-        flown.know({41: info(box_above_m=0.0, half_m=(0.0, 0.0, 0.0))})
+        flown.set_actor_infos({41: info(box_above_m=0.0, half_m=(0.0, 0.0, 0.0))})
 
 
 def test_a_refused_place_is_a_missed_tick() -> None:
     server = PaperServer(error="no such actor")
     flown = spawned(server)
-    flown.know({41: info(box_above_m=0.0)})
+    flown.set_actor_infos({41: info(box_above_m=0.0)})
     with pytest.raises(MissedTick, match="step 4: 1 intruders could not be placed: no such actor"):
         flown.before_tick(4)

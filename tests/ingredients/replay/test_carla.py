@@ -14,7 +14,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.replay.carla import RecordedTraffic, spawn
 from uavsim.ingredients.replay.records import ReplayPlan
 from uavsim.records.actors import ActorInfo, ActorStates
-from uavsim.records.motion import Motion, TickMotion
+from uavsim.records.motion import SceneMotion, TickMotion
 from uavsim.simulate.carla.spawning import SpawnContext
 
 CAR, WALKER = "vehicle.audi.tt", "walker.pedestrian.0001"
@@ -100,7 +100,7 @@ def plan(**changes: Any) -> ReplayPlan:
     ue_pose[:, 2, 1] = -20.0
     control = np.zeros((STEPS, 3, 5), np.float32)
     control[6:, 0] = (0.0, 0.25, 1.0, 1.0, -1.0)
-    motion = Motion(
+    motion = SceneMotion(
         step=np.arange(STEPS),
         instance_id=np.array([1, 2, 3]),
         ue_pose=ue_pose,

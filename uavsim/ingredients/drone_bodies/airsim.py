@@ -29,7 +29,7 @@ class AirSimDroneBodies(Spawned):
     _ids: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     _drones: Sequence[DroneState] = ()
 
-    def know(self, infos: Mapping[int, ActorInfo]) -> None:
+    def set_actor_infos(self, infos: Mapping[int, ActorInfo]) -> None:
         """Take the numbers that masks show of others."""
         self._used = {actor_id & _LAST_MASK_ID for actor_id in infos}
 
@@ -47,7 +47,7 @@ class AirSimDroneBodies(Spawned):
         none = np.zeros((count, 3))
         return Parked(infos, ActorStates(self._ids, self.start, none, none, none, none))
 
-    def drones_are(self, drones: Sequence[DroneState]) -> None:
+    def on_drone_poses(self, drones: Sequence[DroneState]) -> None:
         """Remember where the drones are."""
         self._drones = drones
 

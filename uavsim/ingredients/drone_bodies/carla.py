@@ -55,7 +55,7 @@ class CarlaDroneBodies(Spawned):
 
     proves: ClassVar[bool] = True
 
-    def know(self, infos: Mapping[int, ActorInfo]) -> None:
+    def set_actor_infos(self, infos: Mapping[int, ActorInfo]) -> None:
         """Take the boxes of the bodies.
 
         Raises:
@@ -70,7 +70,7 @@ class CarlaDroneBodies(Spawned):
                 "give drone_bodies: {size_m: ...}, or another blueprint"
             )
 
-    def drones_are(self, drones: Sequence[DroneState]) -> None:
+    def on_drone_poses(self, drones: Sequence[DroneState]) -> None:
         """Put every body at its drone, in the next tick.
 
         Raises:

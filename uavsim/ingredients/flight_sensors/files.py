@@ -18,7 +18,7 @@ from uavsim.ingredients.flight_sensors.motion import Track
 from uavsim.ingredients.flight_sensors.records import FlightSensorsPlan
 from uavsim.ingredients.flight_sensors.tables import STREAM, StreamRow
 from uavsim.records.labels import SceneLabels
-from uavsim.records.motion import Motion
+from uavsim.records.motion import SceneMotion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
 from uavsim.records.sensors import Agent
@@ -152,7 +152,7 @@ def _reported(recording: Recording, agent: Agent) -> Track:
     return Track(poses, step_us=plan.step_us, start_us=plan.start_timestamp_us, velocity_map_mps=velocity)
 
 
-def _vehicle_in(motion: Motion, recording: Recording, agent: Agent) -> SE3:
+def _vehicle_in(motion: SceneMotion, recording: Recording, agent: Agent) -> SE3:
     carrier = next(state.instance_id for state in recording.frames[0].others if state.agent == agent)
     ue_pose = motion.ue_pose[:, np.searchsorted(motion.instance_id, carrier)].astype(np.float64)
     return unreal.map_SE3_flu_from_ue(ue_pose[:, :3], ue_euler_deg=ue_pose[:, 3:])

@@ -56,7 +56,7 @@ class CarlaIntruders(Spawned):
     intruders: Sequence[IntruderPlan]
     _ue_pose: list[FloatArray] = field(default_factory=list)
 
-    def know(self, infos: Mapping[int, ActorInfo]) -> None:
+    def set_actor_infos(self, infos: Mapping[int, ActorInfo]) -> None:
         """Take the boxes of the spawned actors: an intruder's path is that of its box's middle.
 
         Raises:

@@ -12,7 +12,7 @@ from uavsim.plan.config_to_plan import block_sensor
 from uavsim.records.classes import LABELS, class_of
 from uavsim.records.ingredients import actor_kind, ingredients_of
 from uavsim.records.modalities import LIDAR, camera_sensors, modality, ordered
-from uavsim.records.motion import Motion
+from uavsim.records.motion import SceneMotion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, Recording
 from uavsim.registry import pick
@@ -38,7 +38,7 @@ _PARTS: Final = {
 """Fields of a plan that change with what may be asked for instead of what was recorded."""
 
 
-def flight(record: ReplayPlan) -> Motion | None:
+def flight(record: ReplayPlan) -> SceneMotion | None:
     """Return the flight that a replay shows again; None where the drones fly the plan."""
     return record.motion.open() if record.drones else None
 

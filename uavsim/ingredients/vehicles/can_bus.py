@@ -13,7 +13,7 @@ from uavsim.geometry import unreal
 from uavsim.ingredients.flight_sensors.tables import STREAM, StreamRow
 from uavsim.ingredients.vehicles.records import VehiclesPlan
 from uavsim.records.labels import SceneLabels
-from uavsim.records.motion import Motion
+from uavsim.records.motion import SceneMotion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
 from uavsim.records.sensors import Agent
@@ -66,7 +66,7 @@ def write_streams(recording: Recording, record: VehiclesPlan) -> dict[str, str]:
     return moves
 
 
-def _states(plan: ScenePlan, motion: Motion, instance_id: int) -> AnyArray:
+def _states(plan: ScenePlan, motion: SceneMotion, instance_id: int) -> AnyArray:
     row = int(np.searchsorted(motion.instance_id, instance_id))
     own = motion.step >= 0
     ue_pose = motion.ue_pose[own, row].astype(np.float64)

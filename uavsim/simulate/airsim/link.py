@@ -61,13 +61,12 @@ class AirSimLink:
         self.client: Any = self.vendor.MultirotorClient(ip=host, port=port, timeout_value=_TIMEOUT_S)
         self._map_SE3_ned = frames.map_SE3_ned(airsim_origin_ue_m=np.asarray(origin_ue_m, dtype=np.float64))
         self._ned_SE3_map = self._map_SE3_ned.inverse()
-        self._rpc = self.client.client  # msgpackrpc's session; it connects with the first call
-        loop: asyncio.AbstractEventLoop = self._rpc._loop._asyncio_loop
-        others = asyncio.all_tasks(loop)
+        self._loop = asyncio.get_event_loop()  # of the client, which has made one if this thread had none
+        others = asyncio.all_tasks(self._loop)  # the client connects with the first call
         with self.translated("connecting"):
             if not self.client.ping():
                 raise SimulatorError(f"AirSim at {self._where} does not answer a ping")
-        self._loop, self._readers = loop, asyncio.all_tasks(loop) - others
+        self._readers = asyncio.all_tasks(self._loop) - others
         self.vehicles: list[str] = []
         self._homes: dict[str, FloatArray] = {}
         if learn:
@@ -85,11 +84,10 @@ class AirSimLink:
 
     def close(self) -> None:
         """End the connection, in its own thread: a server keeps a thread for each, and takes so many only."""
-        self._rpc._loop.dettach_periodic_callback()  # else the loop holds the client for ever
         for reader in self._readers:
-            reader.cancel()  # one that sees its stream close connects anew
+            reader.cancel()  # a reader that sees its stream close connects again
         self._loop.run_until_complete(asyncio.gather(*self._readers, return_exceptions=True))
-        self._rpc.close()
+        self.client.client.close()
 
     @contextlib.contextmanager
     def translated(self, doing: str) -> Iterator[None]:

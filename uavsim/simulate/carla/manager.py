@@ -2,9 +2,7 @@
 
 import carla
 
-from uavsim.simulate.carla.manager_port import ManagerPort
-from uavsim.simulate.carla.manager_worker import threads, worker_among
-from uavsim.simulate.local_port import free_port
+from uavsim.simulate.carla.manager_port import ManagerPort, free_port
 
 
 class Manager:
@@ -15,28 +13,22 @@ class Manager:
 
     Attributes:
         vendors: libcarla's object.
-        port: closed to others.
-        worker: shows whether the manager waits for its next step; None where this system does not.
+        port: closed to other programs.
     """
 
     def __init__(self, client: carla.Client) -> None:
         """Start it.
 
         Raises:
-            SimulatorLost: it does not answer, or somebody else was faster at its port.
+            SimulatorLost: it does not answer, or another program connected to its port first.
             SystemFailure: this system cannot close its port.
         """
-        others = threads()
         self.vendors = client.get_trafficmanager(free_port())
-        came = threads() - others
         self.port = ManagerPort(int(self.vendors.get_port()))
         self.vendors.set_synchronous_mode(True)
-        self.worker = worker_among(came)
 
     def shut_down(self) -> None:
         """End it."""
         self.vendors.set_synchronous_mode(False)
         self.vendors.shut_down()
         self.port.close()
-        if self.worker is not None:
-            self.worker.close()

@@ -105,6 +105,13 @@ class ManagerPort:
         raise SystemFailure(f"the Traffic Manager's port {self._port} is open to other programs (SECURITY.md)")
 
 
+def free_port() -> int:
+    """Return a port of this machine that no process uses."""
+    with socket.socket() as probe:
+        probe.bind((_HOST, 0))
+        return int(probe.getsockname()[1])
+
+
 def connections_at(port: int) -> set[int]:
     """Return the remote ports of what is connected to a port of this machine, seen from the side that listens.
 

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Final
 
 import carla
 import numpy as np
@@ -17,8 +16,6 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.typing import FloatArray
 
-LAST_ID_IN_MASKS: Final = 0x7FFF
-"""Of the headless simulator's actors; larger numbers are the town's."""
 _LOCATION, _TURN = attrgetter("x", "y", "z"), attrgetter("roll", "pitch", "yaw")
 
 

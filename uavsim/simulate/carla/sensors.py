@@ -32,7 +32,7 @@ _PARKED_UE_M = (8000.0, 8000.0, 3000.0)  # farther from any town than a lidar re
 
 
 @dataclass(slots=True, eq=False)
-class _Spawned:
+class _ListeningSensor:
     """One actor in CARLA: one modality of one sensor."""
 
     sensor: Sensor
@@ -56,7 +56,7 @@ class CarlaSensors:
         self._world = world
         self._deadline_s = deadline_s
         self._built_for: tuple[int, tuple[Sensor, ...]] | None = None
-        self._spawned: list[_Spawned] = []
+        self._spawned: list[_ListeningSensor] = []
         self._silent: set[int] = set()  # sensors that send nothing for the next image
         self._inbox = Inbox()  # of the tick that is captured next, or was last
         self._inbox.close()  # lidars measure at every tick, also at those that nobody reads
@@ -82,7 +82,7 @@ class CarlaSensors:
                 reader = _reader_of(modality)
                 carried = sensor.agent in self._carriers
                 actor = self._spawn(len(self._spawned), sensor, modality, reader)
-                self._spawned.append(_Spawned(sensor, modality, reader, actor, carried))
+                self._spawned.append(_ListeningSensor(sensor, modality, reader, actor, carried))
         self._park()
         self._built_for = wanted
 
@@ -149,7 +149,7 @@ class CarlaSensors:
                 np.array([pose.ue_euler_deg for pose in placed]),
             )
 
-    def _moved(self) -> list[_Spawned]:
+    def _moved(self) -> list[_ListeningSensor]:
         """Return those that no actor carries."""
         return [spawned for spawned in self._spawned if not spawned.is_carried]
 
@@ -233,7 +233,7 @@ def _reader_of(modality: Modality) -> CarlaReader:
     return reader
 
 
-def _reading(spawned: _Spawned, measurement: carla.SensorData | None) -> Reading:
+def _reading(spawned: _ListeningSensor, measurement: carla.SensorData | None) -> Reading:
     modality = spawned.modality
     if measurement is None:
         assert modality.unknown is not None, "what sends nothing at first says what stands for it"

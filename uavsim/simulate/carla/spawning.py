@@ -79,7 +79,7 @@ class Spawned:
         del actor
         return self.kind
 
-    def know(self, infos: Mapping[int, ActorInfo]) -> None:
+    def set_actor_infos(self, infos: Mapping[int, ActorInfo]) -> None:
         """Take what the simulator says of all actors, by actor id."""
 
     def scenery(self, first_instance_id: int) -> Parked:
@@ -94,7 +94,7 @@ class Spawned:
     def before_tick(self, step: int) -> None:
         """Put things where they are at a step, in the next tick."""
 
-    def drones_are(self, drones: Sequence[DroneState]) -> None:
+    def on_drone_poses(self, drones: Sequence[DroneState]) -> None:
         """Know where the swarm's drones are in the next tick, () before they fly; called before ``before_tick``."""
 
     def proven(self, states: ActorStates, motion: TickMotion) -> ActorStates:

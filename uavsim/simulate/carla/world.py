@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import carla
 
-from uavsim.errors import MapMissing, MissedTick, SimulatorError, SimulatorLost
+from uavsim.errors import MapMissing, MissedTick, SimulatorError
 from uavsim.records.ingredients import INGREDIENTS, ingredients_of, is_of_role, owner_of_kind
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, DroneState
@@ -52,7 +52,7 @@ class CarlaWorld:
         versions.refuse_other_client(self.client_version, python=sys.executable)
         with translated("opening the world"):
             self._world = self._client.get_world()
-            # the headless simulator says who it is in its spectator's attributes; Unreal has no such attribute
+            # recorded as the dataset's origin; Unreal's spectator has no such attribute
             self.kind: str = str(self._world.get_spectator().attributes.get("simulator", "unreal"))
         self.generation = 0  # counts loaded worlds: cameras of an older one are gone
         self._step_s = self.paused_s = 0.0  # the second: CARLA's clock counts ticks of a paused game, too
@@ -137,16 +137,10 @@ class CarlaWorld:
         settings.fixed_delta_seconds = self._step_s
         settings.no_rendering_mode = not self._rendering
         settings.deterministic_ragdolls = True
-        self._let_manager_wait()
         self._world.apply_settings(settings)
 
     def _next_tick(self) -> int:
-        self._let_manager_wait()
         return int(self._world.tick(_CALL_TIMEOUT_S))
-
-    def _let_manager_wait(self) -> None:
-        if self._manager is not None and self._manager.worker is not None:
-            self._manager.worker.let_wait()
 
     def set_weather(self, values: Sequence[float]) -> None:
         """See ``WorldPort``."""
@@ -224,7 +218,6 @@ class CarlaWorld:
         heartbeat("spawn", 0)
         self._clear()
         self._spawn(plan, heartbeat=heartbeat)
-        self._refuse_ids_beyond_mask()
         with translated("reading the actors"):
             actors = self._describe(plan)
             self._reader = MotionReader(self._world, self._instance_of)
@@ -240,7 +233,7 @@ class CarlaWorld:
         """See ``WorldPort``."""
         with translated("placing actors"):
             for spawned in self._spawned.values():
-                spawned.drones_are(drones)
+                spawned.on_drone_poses(drones)
                 self._parked = spawned.moved(self._parked)
                 spawned.before_tick(step)
 
@@ -272,16 +265,6 @@ class CarlaWorld:
             self._manager = Manager(self._client)
         return self._manager.vendors
 
-    def _refuse_ids_beyond_mask(self) -> None:
-        """Load the map anew where ids have come so far that masks of the headless simulator take them for the town's."""
-        last = max(self._instance_of, default=0)
-        if self.kind == "headless" and last > carla_read.LAST_ID_IN_MASKS:
-            self._load(self.map_name)
-            reported = f"{self._where} has given ids up to {last}, its masks report {carla_read.LAST_ID_IN_MASKS}"
-            raise SimulatorLost(
-                f"the simulator at {reported}; its map was loaded anew, if that does not help restart it"
-            )
-
     def _describe(self, plan: ScenePlan) -> tuple[ActorInfo, ...]:
         """Read what does not change, and let ingredients give their actors, a replay's too, the last touch."""
         owner = {actor_id: spawned for spawned in self._spawned.values() for actor_id in spawned.actor_ids}
@@ -294,7 +277,7 @@ class CarlaWorld:
                 info = finish.load()(plan.ingredients[name], actor, info)
             infos[actor.id] = info
         for spawned in self._spawned.values():
-            spawned.know(infos)
+            spawned.set_actor_infos(infos)
         return tuple(infos.values())
 
     def _clear(self) -> None:

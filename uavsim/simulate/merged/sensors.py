@@ -23,7 +23,7 @@ from uavsim.simulate.airsim.swarm import MAIN, AirSimPoses
 from uavsim.simulate.merged.object_numbers import LAST_NUMBER, ObjectNumbers, colour_code
 from uavsim.simulate.merged.proof import LastImages, TimedReading, agreed, refuse_other_times
 from uavsim.simulate.names import sensor_name, vehicle_name
-from uavsim.simulate.ports import Reading, SceneTraffic, SensorPose, TakenReadings, TickState
+from uavsim.simulate.ports import Reading, ReadyReadings, SceneTraffic, SensorPose, TickState
 from uavsim.typing import AnyArray, UInt8Array, UInt16Array
 
 
@@ -55,9 +55,9 @@ class AirSimSensors:
         """See ``SensorPort``; the swarm has placed the vehicles, this is what their cameras must report."""
         self._poses = list(poses)
 
-    def collect(self, state: TickState) -> TakenReadings:
+    def collect(self, state: TickState) -> ReadyReadings:
         """See ``SensorPort``; the world stands still until all is here."""
-        return TakenReadings(self._taken(state))
+        return ReadyReadings(self._taken(state))
 
     def _taken(self, state: TickState) -> list[Reading]:
         with self._engine.proven():

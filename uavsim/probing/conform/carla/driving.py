@@ -10,9 +10,8 @@ import numpy as np
 from uavsim.probing.conform.answers import Answer
 from uavsim.probing.conform.ask import Ask
 from uavsim.probing.conform.carla.site import STEP_S, Site, shifted
-from uavsim.simulate.carla.manager_port import ManagerPort
+from uavsim.simulate.carla.manager_port import ManagerPort, free_port
 from uavsim.simulate.hang_watch import HangWatch
-from uavsim.simulate.local_port import free_port
 from uavsim.typing import FloatArray
 
 _CAR: Final = "vehicle.tesla.model3"

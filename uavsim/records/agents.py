@@ -1,0 +1,37 @@
+"""The table of agent kinds. A new kind is an entry here, and an ingredient that brings its agents."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+AgentKindName: TypeAlias = Literal["drone", "vehicle", "roadside"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentKind:
+    """Properties of an agent kind that the pipeline branches on.
+
+    Attributes:
+        letter: begins the agents' ids, ``v1``; drones have a number alone.
+        first_id: of the numbers that name agents of all kinds in one column.
+        id_step: between them, 1 or -1.
+        seed_offset: added to an agent's number in the seed of its degradations.
+        flies: is in the air for ``links``, and its cameras are called ``CAMERA`` as in UAV3D; else ``CAM`` as in nuScenes.
+    """
+
+    name: AgentKindName
+    letter: str
+    first_id: int
+    id_step: int
+    seed_offset: int
+    flies: bool = False
+
+
+AGENT_KINDS: Final[Mapping[str, AgentKind]] = {
+    kind.name: kind
+    for kind in (
+        AgentKind("drone", "", first_id=0, id_step=1, seed_offset=0, flies=True),
+        AgentKind("vehicle", "v", first_id=1000, id_step=1, seed_offset=1000),
+        AgentKind("roadside", "r", first_id=-1, id_step=-1, seed_offset=2000),
+    )
+}
