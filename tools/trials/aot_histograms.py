@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from uavsim.geometry.cuboid import corners
-from uavsim.plan import dataset_towns, plan_scenes
+from uavsim.plan import DatasetPlanner
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import FloatArray
 from uavsim_scenarios.intruders.coverage import sighting
@@ -63,7 +63,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dataset", default="aot-mini")
     dataset = parser.parse_args().dataset
-    plans = [plan for town in dataset_towns(dataset) for plan in plan_scenes(dataset, town=town)]
+    planner = DatasetPlanner.open(dataset)
+    plans = [plan for town in planner.dataset.model.towns for plan in planner.plans(town)]
     flown = [(plan, one) for plan in plans for one in intruders_of(plan)]
     rows = [rows_of(plan, one) for plan, one in flown]
     of_all = np.concatenate(rows)

@@ -157,7 +157,7 @@ def made(work: Path, scenes: int, *, samples: int) -> Path:
     job = resolve(Request(dataset=f"size{scenes}", out=str(root)))
     copies = Copies(root)
     for scene in job.scenes[FLOWN:]:
-        copies.copy(scene.index, digest=job.digests[scene.name])
+        copies.copy(scene.index, digest=job.plans[scene.name].digest)
     keep_asked(open_output(str(root)), [scene.name for scene in job.scenes])
     return root
 

@@ -95,11 +95,13 @@ class Library:
         roots: pairs of (flight_plans folder, town_configs folder) in search order.
         kept: the configuration that a dataset keeps; what it holds is not searched for.
         used: which files were loaded, by what they were asked for as.
+        loaded: what they hold; each is read once.
     """
 
     roots: tuple[tuple[Path, Path], ...]
     kept: Kept = field(default_factory=Kept, repr=False)
     used: dict[str, Path] = field(default_factory=dict, compare=False, repr=False)
+    loaded: dict[tuple[Path, type[Model]], Loaded[Any]] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, search_dirs: Iterable[Path] = ()) -> Library:
@@ -219,9 +221,10 @@ class Library:
         raise UnknownNameError(f"unknown {what} {name!r}")  # pick has raised
 
     def _load(self, kind: str, name: str, path: Path, model: type[M]) -> Loaded[M]:
-        loaded = load(path, model)
+        if (path, model) not in self.loaded:
+            self.loaded[path, model] = load(path, model)
         self.used[key_of(kind, name)] = path
-        return loaded
+        return self.loaded[path, model]
 
 
 def _town_names(files: dict[str, Path], kind: str) -> list[str]:

@@ -65,8 +65,10 @@ class SceneToFill:
         return numbering.scene_seed(self.dataset_seed, self.number, stream=stream)
 
 
-ScenePlanner: TypeAlias = Callable[[SceneToFill], object]
-"""Returns the record of the ingredient's plan, None where this scene has none of it."""
+ScenePlanner: TypeAlias = Callable[[SceneToFill], object] | object
+"""The record of the ingredient's plan where it is the same for each scene of a town, as that of agents (``AgentsPlan``) always
+is; else a function of the scene that returns it, or None where the scene has none.
+"""
 
 
 def planners(

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from uavsim.geometry.se3 import SE3
 from uavsim.records.clocks import ClocksPlan
-from uavsim.records.sensors import Agent, AgentsPlan, Sensor, SensorSpec, shutter_of
+from uavsim.records.sensors import Agent, AgentsPlan, Sensor, SensorSpec, shutter_steps
 from uavsim.typing import FloatArray
 
 __all__ = [
@@ -216,7 +216,7 @@ class ScenePlan:
     @property
     def shutter_steps(self) -> int:
         """Steps after each of those, of which images through shutters are made, too."""
-        return max((s.steps for spec in self.specs if (s := shutter_of(spec)) is not None), default=0)
+        return shutter_steps(self.specs)
 
     @property
     def rendered_steps(self) -> tuple[int, ...]:

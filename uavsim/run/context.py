@@ -82,7 +82,7 @@ def _committed_as_planned(request: Request, job: Job, output: Output) -> dict[st
         if (entry := ledger.get(scene.name)) is not None
         and entry.state == "committed"
         and entry.replacing is None
-        and entry.plan_sha256 == job.digests[scene.name]
+        and entry.plan_sha256 == job.plans[scene.name].digest
     }
 
 
