@@ -17,6 +17,7 @@ from tools.common.factories import make_plan
 from uavsim.config.run import DeadlineConfig, RunConfig, SimulatorConfig
 from uavsim.run import context
 from uavsim.run.job import Job, PackedPlan, SceneRef
+from uavsim.run.on_top import NOTHING, OnTop
 from uavsim.run.request import Request
 from uavsim.simulate.versions import CLIENT_VERSION
 from uavsim.store.identity import fingerprint
@@ -26,7 +27,8 @@ FAKE_CLIENT_WORKER = Path(__file__).with_name("fake_client_worker.py")
 SAMPLES = 2
 
 
-def paper_job(request: Request) -> Job:
+def paper_job(request: Request, on_top: OnTop = NOTHING) -> Job:
+    del on_top
     scenes = tuple(SceneRef(f"scene_{k:02d}", k, "Town10HD") for k in range(int(request.scenes or "3")))
 
     def packed(scene: SceneRef) -> PackedPlan:

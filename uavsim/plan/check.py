@@ -111,8 +111,8 @@ def _dataset(loaded: Loaded[Any], _: Library, search_dirs: list[Path]) -> None:
     """Plan the scenes of every town; of very many, the first."""
     planner = DatasetPlanner.open(str(loaded.source.path), search_dirs=search_dirs)
     for town in loaded.model.towns:
-        for _ in planner.plans(town, town_scenes(loaded, town).numbers[:_MOST_PLANNED]):
-            pass  # each is planned when it is asked for
+        for plan in planner.plans(town, town_scenes(loaded, town).numbers[:_MOST_PLANNED]):
+            del plan  # each is planned when it is asked for
 
 
 def _routes(loaded: Loaded[Any], library: Library, _: list[Path]) -> None:

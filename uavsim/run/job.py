@@ -9,6 +9,7 @@ from isal import isal_zlib
 
 from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.plan import ScenePlan
+from uavsim.run.on_top import LabelFolder
 from uavsim.typing import JsonDict
 
 
@@ -58,7 +59,7 @@ class Job:
         samples: keyframes per scene.
         images_per_scene: RGB images.
         plans: by scene.
-        further: what installed packages label when the last scene is there, by name (``labels: {occupancy: ...}``).
+        further: labels the dataset as a whole when the last scene is there, by name (``labels: {occupancy: ...}``).
         kept: goes to ``.uavsim/configuration.json``; empty when the configuration came from there.
     """
 
@@ -71,7 +72,7 @@ class Job:
     images_per_scene: int
     plans: dict[str, PackedPlan]
     kept: JsonDict = field(default_factory=dict)
-    further: dict[str, JsonDict] = field(default_factory=dict)
+    further: dict[str, LabelFolder] = field(default_factory=dict)
 
     def plan_of(self, scene: str) -> ScenePlan:
         """Return one scene's plan."""

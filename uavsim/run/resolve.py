@@ -5,7 +5,6 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from uavsim.access.further_labels import FURTHER_LABELS
 from uavsim.config.backends import AIRSIM, CARLA, HEADLESS, Backend, Server, backend_of
 from uavsim.config.dataset import DatasetConfig
 from uavsim.config.kept import KEPT, pack
@@ -13,18 +12,19 @@ from uavsim.config.library import Library
 from uavsim.config.load import Loaded
 from uavsim.config.overrides import Overrides
 from uavsim.config.run import SimulatorConfig
-from uavsim.dataset.layout import BEV_CHANNEL
-from uavsim.environment import DISTRIBUTION, install_line
+from uavsim.environment import DISTRIBUTION
 from uavsim.errors import InputError
+from uavsim.files.parse import parse_json, read_regular
 from uavsim.plan import DatasetPlanner, numbering
 from uavsim.plan.weather import PRESETS
 from uavsim.records.plan import ScenePlan
 from uavsim.records.sensors import SensorSpec
 from uavsim.run.job import Job, PackedPlan, SceneRef
-from uavsim.run.replays import replays
+from uavsim.run.on_top import NOTHING, LabelFolder, OnTop
 from uavsim.run.request import Request
-from uavsim.store.identity import fingerprint
+from uavsim.store.identity import IDENTITY, fingerprint, read_identity
 from uavsim.store.layout import check_name
+from uavsim.store.local import LocalOutput
 from uavsim.supervise.clients import check_clients
 from uavsim.typing import JsonDict
 
@@ -32,8 +32,12 @@ _ASKED = {"dataset", *Overrides.model_fields}
 _VERSIONS = ("uavsim", "carla", "airsim", "numpy", "opencv-python-headless")
 
 
-def resolve(request: Request) -> Job:
+def resolve(request: Request, on_top: OnTop = NOTHING) -> Job:
     """Decide everything.
+
+    Args:
+        request: what is asked for.
+        on_top: what is built on top of a run.
 
     Raises:
         InputError: a name, key, number or flight that is not possible; one line, nothing was written.
@@ -42,7 +46,7 @@ def resolve(request: Request) -> Job:
     wanted = numbering.parse_numbers(request.scenes) if request.scenes else None
     towns = request.towns or tuple(planner.dataset.model.towns)
     first, scenes, packed, sensors = None, list[SceneRef](), dict[str, PackedPlan](), dict[str, SensorSpec]()
-    for plan in _plans(request, planner, towns, wanted):
+    for plan in _plans(request, planner, towns, wanted, on_top):
         first = first or plan
         scenes.append(SceneRef(check_name(plan.scene_name, what="scene"), plan.scene_index, plan.town.name))
         packed[plan.scene_name] = PackedPlan.of(plan)
@@ -61,38 +65,23 @@ def resolve(request: Request) -> Job:
         images_per_scene=first.image_count,
         plans=packed,
         kept=_configuration(request, planner, towns),
-        further=_further_labels(request, planner.named, sensors),
+        further=_further_labels(request, planner.named, sensors, on_top),
     )
 
 
 def _further_labels(
-    request: Request, loaded: Loaded[DatasetConfig], sensors: Mapping[str, SensorSpec]
-) -> dict[str, JsonDict]:
-    """Return what other packages label of the dataset, refused here where they are missing or cannot do it."""
-    wanted = loaded.model.labels.occupancy
-    if wanted is None:
+    request: Request, loaded: Loaded[DatasetConfig], sensors: Mapping[str, SensorSpec], on_top: OnTop
+) -> dict[str, LabelFolder]:
+    """Return what labels the dataset as a whole at the run's end, refused here where it cannot be done."""
+    if (wanted := loaded.model.labels.occupancy) is None:
         return {}
-    place = ("labels", "occupancy")
     try:
-        check = FURTHER_LABELS.pick("occupancy").check
+        if not request.output().is_local:
+            raise InputError(f"voxels are made in a folder of this machine, not in {request.out}")
+        assert on_top.voxels is not None, "whoever makes datasets hands it in"
+        return {"occupancy": on_top.voxels(wanted, sensors)}
     except InputError as error:
-        raise loaded.error(place, f"{error}: {install_line('occupancy')}") from error
-    blind = [spec.name for spec in sensors.values() if spec.params.is_optical and "depth" not in spec.modalities]
-    if blind:
-        raise loaded.error(
-            place, f"camera {blind[0]} takes no depth, of which voxels are made: add depth to its rig's sensors"
-        )
-    if not request.output().is_local:
-        raise loaded.error(place, f"voxels are made in a folder of this machine, not in {request.out}")
-    settings = wanted.model_dump()
-    cameras, lidars = (
-        [name for name, spec in sensors.items() if spec.params.prefix == kind] for kind in ("CAMERA", "LIDAR")
-    )
-    try:
-        check(settings, cameras, list(dict.fromkeys([BEV_CHANNEL, *lidars])))  # every nuScenes sample has that one
-    except InputError as error:
-        raise loaded.error(place, str(error)) from error
-    return {"occupancy": settings}
+        raise loaded.error(("labels", "occupancy"), str(error)) from error
 
 
 def _configuration(request: Request, planner: DatasetPlanner, towns: Sequence[str]) -> JsonDict:
@@ -108,7 +97,10 @@ def _configuration(request: Request, planner: DatasetPlanner, towns: Sequence[st
             if town in towns:
                 raise
     made = pack(request.dataset, planner.library.used)
-    return made if request.replay is None else replays().kept(request.replay, made)
+    if request.replay is None:
+        return made
+    kept: JsonDict = parse_json(read_regular(Path(request.replay.folder) / ".uavsim" / KEPT))  # of what is shown again
+    return kept | {"files": {**kept["files"], **made["files"]}}
 
 
 def _drawn_weathers(request: Request) -> tuple[str, ...]:
@@ -118,7 +110,7 @@ def _drawn_weathers(request: Request) -> tuple[str, ...]:
 
 
 def _plans(
-    request: Request, planner: DatasetPlanner, towns: Sequence[str], wanted: tuple[int, ...] | None
+    request: Request, planner: DatasetPlanner, towns: Sequence[str], wanted: tuple[int, ...] | None, on_top: OnTop
 ) -> Iterator[ScenePlan]:
     """Plan the scenes that are asked for; a single town is given all numbers, and refuses others itself."""
     for town in towns:
@@ -127,7 +119,10 @@ def _plans(
             allowed = numbering.town_scenes(planner.dataset, town).allowed
             numbers = tuple(number for number in wanted if number in allowed)
         for plan in planner.plans(town, numbers) if numbers != () else ():
-            yield plan if request.replay is None else replays().plan(plan, request)
+            if request.replay is not None:
+                assert on_top.replayed is not None, "whoever makes datasets hands it in"
+                plan = on_top.replayed(plan, request)
+            yield plan
 
 
 def _check_simulators(request: Request, backend: Backend) -> None:
@@ -176,7 +171,7 @@ def _identity(request: Request, loaded: Loaded[DatasetConfig]) -> JsonDict:
         shown: JsonDict = {"sensors": list(request.replay.sensors), "hide": list(request.replay.hide)}
         if request.replay.skin is not None:
             shown["skin"] = request.replay.skin.model_dump(mode="json")
-        config["replay"] = {"of": replays().source(request.replay), **shown}
+        config["replay"] = {"of": _recorded(request.replay.folder)["fingerprint"], **shown}
     config |= config.pop("ingredients")  # named by their keys, as in the file
     config["labels"]["label_parked"] = None  # a key until 2026-11: datasets begun with it keep their fingerprint
     if config.get("degradations") and not config["degradations"]["uneven"]:
@@ -195,6 +190,14 @@ def _identity(request: Request, loaded: Loaded[DatasetConfig]) -> JsonDict:
             mode="json", include=_ASKED | ({"replay"} if request.replay is not None else set())
         ),
     }
+
+
+def _recorded(folder: str) -> JsonDict:
+    """Return the identity of a dataset that is shown again."""
+    identity = read_identity(LocalOutput(Path(folder)))
+    if identity is None:
+        raise InputError(f"{folder}: no dataset of ours (no {IDENTITY})")
+    return identity
 
 
 def installed_version(package: str) -> str:
