@@ -259,8 +259,7 @@ def test_label_options_reach_the_labeller(own):
 
 
 def test_every_label_option_can_be_written():
-    names = set(Labels.model_fields) | {"label_parked"}  # whether there are any to label is said in traffic
-    names -= {"occupancy"}  # is no label of a recording, but of a whole dataset
+    names = set(Labels.model_fields) - {"occupancy"}  # is no label of a recording, but of a whole dataset
     assert names == {field.name for field in dataclasses.fields(AnnotateOptions)}
     assert names == {field.name for field in dataclasses.fields(LabelPlan)}
 

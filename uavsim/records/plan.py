@@ -129,15 +129,13 @@ class LabelPlan:
         classes: that get boxes.
         range_m: horizontally from the nearest drone.
         columns: label columns beside the built-in ones.
-        label_parked: also parked vehicles that are parts of the town.
         moving_mps: faster is ``moving``.
         parked_moved_m: a parked vehicle that moves less in the scene is ``parked``.
     """
 
     classes: tuple[str, ...] | None = None
     range_m: float | None = None
-    columns: tuple[str, ...] | None = None
-    label_parked: bool | None = None
+    columns: tuple[str, ...] = ()
     moving_mps: float | None = None
     parked_moved_m: float | None = None
 
