@@ -35,20 +35,6 @@ Share = Annotated[float, Field(ge=0, le=1)]
 RESERVED_SPLITS = ("train", "val", "test", "mini_train", "mini_val", "train_detect", "train_track")
 
 
-def _is_empty(value: tuple[Any, ...] | dict[str, Any]) -> bool:
-    """Leave a key out of what names a dataset, so that datasets from before the key was there keep their name."""
-    return not value
-
-
-def _is_full(value: str) -> bool:
-    """Leave the default out of what names a dataset, for the same reason."""
-    return value == "full"
-
-
-def _is_none(value: object) -> bool:
-    return value is None
-
-
 class NameSchedule(Model):
     """The file that each scene uses; a plain name is the same for all scenes."""
 
@@ -151,7 +137,7 @@ class Labels(Model):
         | None
     ) = None
     """Everything else is scenery; all of them by default."""
-    columns: Annotated[tuple[Name, ...], Field(exclude_if=_is_empty)] = ()
+    columns: tuple[Name, ...] = ()
     """Label columns that installed packages add (entry points ``uavsim.label_columns``), beside the built-in ones."""
     range_m: Annotated[float, Field(gt=0, le=100_000)] | None = None
     """Horizontally from the nearest drone; everything in the town by default."""
@@ -160,7 +146,7 @@ class Labels(Model):
     parked_moved_m: Annotated[float, Field(ge=0, le=1000)] | None = None
     """A parked vehicle that moves less than this in the scene is ``parked``."""
 
-    occupancy: Annotated[VoxelLabels | None, Field(exclude_if=_is_none)] = None
+    occupancy: VoxelLabels | None = None
     """Needs depth images and the package ``uavsim-occupancy``."""
 
     @field_validator("columns")
@@ -226,11 +212,11 @@ class Link(Model):
 class Degradations(AgentErrors):
     """Errors of the agents' sensors; the truth stays in the tables and clean images are kept."""
 
-    vehicles: Annotated[AgentErrors | None, Field(exclude_if=_is_none)] = None
+    vehicles: AgentErrors | None = None
     """Those of sensing cars instead of the drones'; what is left out is perfect."""
-    roadside: Annotated[AgentErrors | None, Field(exclude_if=_is_none)] = None
+    roadside: AgentErrors | None = None
     """Those of roadside units instead of the drones'."""
-    links: Annotated[dict[LinkName, Link], Field(default_factory=dict, exclude_if=_is_empty)]
+    links: dict[LinkName, Link] = Field(default_factory=dict)
     """Latency and losses by who sends and who receives."""
 
 
@@ -243,7 +229,7 @@ class Twins(Model):
     """The same instants without this actor (a blueprint, or ``scene_0000:12``) or class."""
     occluders: bool = False
     """The same instants without the actors that hide others."""
-    skins: Annotated[tuple[Reference, ...], Field(exclude_if=_is_empty)] = ()
+    skins: tuple[Reference, ...] = ()
     """The same instants with other weather, sun and colours, drawn of the distributions of these files."""
 
 
@@ -253,7 +239,7 @@ class Clip(Model):
     fps: Literal[10, 16, 24, 30]
     frames: Annotated[int, Field(ge=2, le=10_000)]
     """Of each camera in a scene; keyframes are the first, the last and every so many between."""
-    cameras: Annotated[tuple[Name, ...], Field(exclude_if=_is_empty)] = ()
+    cameras: tuple[Name, ...] = ()
     """The rigs' cameras that film; others take keyframes alone. All by default."""
 
 
@@ -282,7 +268,7 @@ class DatasetConfig(Model):
     """Images between two keyframes."""
     step_s: Annotated[float, Field(ge=0.001, le=0.1)] = 0.05
     """Of the simulation."""
-    captures: Annotated[Captures | None, Field(exclude_if=_is_none)] = None
+    captures: Captures | None = None
     """Video instead: ``{clip: {fps: 16, frames: 93}}``; ``keyframe_s`` is kept as near as whole frames allow."""
     warmup_s: Seconds = 4.0
     """Traffic gets up to speed before the first image."""
@@ -302,10 +288,10 @@ class DatasetConfig(Model):
     """On the drones, map frame; bridge."""
     max_formation_error_m: Annotated[float, Field(gt=0, le=1000)] = 5.0
     """bridge: a drone farther than this from its place voids the scene."""
-    recording: Annotated[Literal["full", "keyframes"], Field(exclude_if=_is_full)] = "full"
+    recording: Literal["full", "keyframes"] = "full"
     """Motion that is kept beside the dataset for ``uavsim replay``: of every tick, or only where images are taken."""
 
-    twins: Annotated[Twins | None, Field(exclude_if=_is_none)] = None
+    twins: Twins | None = None
     """What ``uavsim twins`` shows again of this dataset."""
     ingredients: IngredientBlocks = Field(default_factory=all_blocks, alias=INGREDIENT_KEYS)
     """What is in the scenes: the keys of ingredients (``traffic``, ``encounters``, ...) are gathered here."""

@@ -11,7 +11,7 @@ from uavsim.records.ingredients import every
 
 
 def _is_none(value: object) -> bool:
-    """Leave a key out of what names a dataset, so that datasets without it keep their name."""
+    """Leave a key out of what names a dataset: the name does not depend on the packages that are installed."""
     return value is None
 
 

@@ -173,9 +173,6 @@ def _identity(request: Request, loaded: Loaded[DatasetConfig]) -> JsonDict:
             shown["skin"] = request.replay.skin.model_dump(mode="json")
         config["replay"] = {"of": _recorded(request.replay.folder)["fingerprint"], **shown}
     config |= config.pop("ingredients")  # named by their keys, as in the file
-    config["labels"]["label_parked"] = None  # a key until 2026-11: datasets begun with it keep their fingerprint
-    if config.get("degradations") and not config["degradations"]["uneven"]:
-        del config["degradations"]["uneven"]  # of a later date than they
     clients = {client for server in backend_of(config["topology"]).servers for client in server.clients}
     used = (name for name in _VERSIONS if name != "airsim" or name in clients)
     versions = {name: installed_version(name) for name in used} | {"python": platform.python_version()}
