@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from uavsim.config.base import Model
-from uavsim.config.dataset import DatasetConfig
+from uavsim.config.dataset import DatasetConfig, dataset_config
 from uavsim.config.events import EventThresholds
 from uavsim.config.formation import Formation
 from uavsim.config.kept import KEPT, Kept, key_of, read_kept
@@ -42,7 +42,6 @@ _KINDS: Final[dict[str, type[Model]]] = {
     "formation": Formation,
     "rig": Rig,
     "weather": Weather,
-    "dataset": DatasetConfig,
     "run": RunConfig,
     "events": EventThresholds,
 }
@@ -64,7 +63,8 @@ _FOLDERS: Final = {
 
 def kinds() -> dict[str, type[Model]]:
     """Return the model of every kind of file, those that ingredients bring among them."""
-    return _KINDS | {kind: file.model.load() for kind, file in file_kinds().items()}
+    brought = {kind: file.model.load() for kind, file in file_kinds().items()}
+    return _KINDS | {"dataset": dataset_config()} | brought
 
 
 def _folders() -> dict[str, str]:
@@ -132,8 +132,8 @@ class Library:
         if Path(name).name == KEPT:
             kept = read_kept(Path(name))
             library = replace(self, kept=kept)
-            return library._by_name("dataset", kept.dataset, DatasetConfig), library
-        loaded = self._by_name("dataset", name, DatasetConfig)
+            return library._by_name("dataset", kept.dataset, dataset_config()), library
+        loaded = self._by_name("dataset", name, dataset_config())
         return loaded, self.beside(loaded.source.path)
 
     def names(self, kind: str) -> dict[str, Path]:

@@ -86,7 +86,7 @@ def planners(
     """
     found: dict[str, ScenePlanner] = {}
     for name, ingredient in every():
-        block = dataset.model.ingredients.block(ingredient.key) if ingredient.block is not None else None
+        block = dataset.model.block(ingredient.key) if ingredient.block is not None else None
         if block is None or ingredient.planner is None:
             continue
         planner: ScenePlanner | None = ingredient.planner.load()(TownPlan(dataset, library, block, share, town, rig))

@@ -172,7 +172,6 @@ def _identity(request: Request, loaded: Loaded[DatasetConfig]) -> JsonDict:
         if request.replay.skin is not None:
             shown["skin"] = request.replay.skin.model_dump(mode="json")
         config["replay"] = {"of": _recorded(request.replay.folder)["fingerprint"], **shown}
-    config |= config.pop("ingredients")  # named by their keys, as in the file
     clients = {client for server in backend_of(config["topology"]).servers for client in server.clients}
     used = (name for name in _VERSIONS if name != "airsim" or name in clients)
     versions = {name: installed_version(name) for name in used} | {"python": platform.python_version()}

@@ -19,7 +19,7 @@ def planner(town: TownPlan) -> ScenePlanner:
     """
     block: Vehicles = town.block
     rig_name, rig = rig_on_ground(town)
-    traffic = town.dataset.model.ingredients.block("traffic").vehicles
+    traffic = town.dataset.model.block("traffic").vehicles
     there = traffic if town.share.vehicles is None else town.share.vehicles
     if block.count > there:
         what = f"{block.count} vehicles of the traffic cannot carry sensors, {town.town.name} has {there} (traffic.vehicles)"
