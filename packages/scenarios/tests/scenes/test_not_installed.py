@@ -8,7 +8,7 @@ import pytest
 
 from tests.encounter_factory import encounter_plan
 from tests.rare_dataset import make_rare
-from uavsim.config.ingredients import _model
+from uavsim.config.dataset import dataset_config
 from uavsim.config.library import Library, packaged_root
 from uavsim.errors import ConfigError, DatasetError, InputError
 from uavsim.plan.check import check_paths
@@ -24,9 +24,9 @@ LINE = r"needs the package uavsim-scenarios: \S+/scripts/setup ours$"
 def not_installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(INGREDIENTS, "_found", {})
     monkeypatch.setattr(FURTHER, "_found", {})
-    _model.cache_clear()
+    dataset_config.cache_clear()
     yield
-    _model.cache_clear()
+    dataset_config.cache_clear()
 
 
 @pytest.mark.usefixtures("not_installed")
