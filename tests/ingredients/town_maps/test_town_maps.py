@@ -11,7 +11,7 @@ import pytest
 from tools.common.plans import scene_plan
 from uavsim.capture.recording_reader import BUILDINGS_NAME, ROADS_NAME
 from uavsim.errors import ConfigError, DatasetError, StorageError
-from uavsim.ingredients.town_maps.records import MapsPlan
+from uavsim.ingredients.town_maps import MapsPlan
 from uavsim.plan import plan_scenes
 from uavsim.records.recording import Recording
 from uavsim.records.road_map import MAP_FILES, TownSource

@@ -13,9 +13,8 @@ import carla
 import numpy as np
 
 from uavsim.errors import MissedTick, SceneVoid
-from uavsim.ingredients.parked.carla import parked_objects
-from uavsim.ingredients.parked.read import parked_vehicles
-from uavsim.ingredients.parked.records import ParkedPlan
+from uavsim.ingredients.parked import ParkedPlan
+from uavsim.ingredients.parked_carla import parked_objects, parked_vehicles
 from uavsim.records.ingredients import actor_kind
 from uavsim.records.motion import TickMotion
 from uavsim.records.recording import ActorInfo, ActorStates
