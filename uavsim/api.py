@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uavsim.terminal import Screen
 
@@ -18,16 +18,11 @@ def generate(
     out: str | Path,
     towns: Sequence[str] = (),
     scenes: str | None = None,
-    samples: int | None = None,
-    seed: int | None = None,
-    topology: str | None = None,
-    formation: str | None = None,
-    rig: str | None = None,
-    weather: str | None = None,
     simulators: Sequence[str] = (),
     force: bool = False,
     check: bool = True,
     quiet: bool = True,
+    **overrides: Any,
 ) -> Result:
     """Fly a dataset as ``uavsim generate`` does; what was interrupted continues.
 
@@ -36,16 +31,11 @@ def generate(
         out: folder, or an object store's URL.
         towns: by default all of the dataset.
         scenes: numbers in the dataset, ``0-4,7``; by default all.
-        samples: keyframes of a scene, instead of the dataset's.
-        seed: instead of the dataset's.
-        topology: simulator backend, instead of the dataset's.
-        formation: instead of the dataset's.
-        rig: instead of the dataset's.
-        weather: instead of the dataset's.
         simulators: ``mock`` (the default) or ``HOST:CARLA_PORT[:AIRSIM_PORT]``.
         force: fly anew what is committed.
         check: let the validator look at the result.
         quiet: print no progress.
+        overrides: ``samples``, ``seed``, ``topology``, ``formation``, ``rig`` or ``weather`` instead of the dataset's.
 
     Returns:
         How the run ended; every scene that was asked for is in the dataset.
@@ -55,6 +45,7 @@ def generate(
         SystemFailure: simulators, storage or Prefect failed; what is committed stays.
         DatasetError: the validator found an error.
     """
+    from uavsim.config.overrides import Overrides
     from uavsim.flows.generate import generate as run
     from uavsim.run.request import Request
 
@@ -63,15 +54,10 @@ def generate(
         out=str(out),
         towns=tuple(towns),
         scenes=scenes,
-        samples=samples,
-        seed=seed,
-        topology=topology,
-        formation=formation,
-        rig=rig,
-        weather=weather,
         simulators=tuple(simulators),
         force=force,
         check=check,
+        **Overrides(**overrides).model_dump(),
     )
     result = run(request, console=Screen(stderr=True, quiet=quiet))
     if result.error is not None:

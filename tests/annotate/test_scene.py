@@ -64,18 +64,15 @@ def test_an_actor_that_the_simulator_removed_is_noticed(labels: SceneLabels) -> 
     assert {k for k, v in removed.items() if v is not None} == {10}
 
 
-def test_parked_scenery_by_choice(tmp_path: Path) -> None:
+def test_parked_scenery(tmp_path: Path) -> None:
     parked = Mover(
         "vehicle.nissan.micra", "car", 14, (1.8, 0.85, 0.75), (0, 0, 0.7), (2, 2, 0), (0, 0, 40), kind="environment"
     )
     recording = make_recording(tmp_path, movers=[parked], samples=2, **SMALL)
-    with_it = annotate(recording, options=AnnotateOptions(label_parked=True))
+    with_it = annotate(recording)
     assert scene_fragment(with_it).rows["instance"][0]["uav_kind"] == "environment"
     assert with_it.boxes.attribute.tolist() == [2, 2]  # vehicle.parked
     assert len(with_it.ignored) == 0
-    without = annotate(recording, options=AnnotateOptions(label_parked=False))
-    assert len(without.boxes) == 0
-    assert "left out" in without.notes[1]
 
 
 def test_an_image_names_the_road_users_that_have_no_box(tmp_path: Path) -> None:

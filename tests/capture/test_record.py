@@ -23,7 +23,7 @@ from uavsim.capture.record import record_scene
 from uavsim.capture.recording_reader import BUILDINGS_NAME, LOG_NAME, ROADS_NAME, read_recording
 from uavsim.errors import MissedTick, SceneVoid, SimulatorLost, StorageError
 from uavsim.images import codec
-from uavsim.ingredients.town_maps.records import MapsPlan
+from uavsim.ingredients.town_maps import MapsPlan
 from uavsim.records.plan import ScenePlan
 from uavsim.records.road_map import Building
 from uavsim.simulate.ports import Reading, ReadyReadings, SceneTraffic, TickState

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from uavsim.config.dataset import DatasetConfig
+from uavsim.config.dataset import dataset_config
 from uavsim.config.library import kinds
 from uavsim.config.load import load
 from uavsim.errors import ConfigError
@@ -137,7 +137,7 @@ def test_short_forms():
     )
     assert dataset.formation.names == ("cross",)
     assert dataset.altitude_m.fixed == 40
-    assert dataset.ingredients.block("traffic").blueprints.ids == ("uav3d", "vehicle.audi.a2")
+    assert dataset.block("traffic").blueprints.ids == ("uav3d", "vehicle.audi.a2")
     routes: Any = kinds()["routes"].model_validate({"town": "T", "routes": {"r": {"path": ((1, 2), {"at": (3, 4)})}}})
     route = routes.routes["r"]
     assert [item.at for item in route.path] == [(1, 2), (3, 4)]
@@ -154,5 +154,5 @@ def test_short_forms():
 )
 def test_a_clip_decides_when_images_are_taken(tmp_path, clip, keyframe_s, time):
     (tmp_path / "d.yaml").write_text(f"{DATASET}captures: {{clip: {{{clip}}}}}\nkeyframe_s: {keyframe_s}\n")
-    model = load(tmp_path / "d.yaml", DatasetConfig).model
+    model = load(tmp_path / "d.yaml", dataset_config()).model
     assert (model.step_s, model.keyframe_s, model.sweeps_per_keyframe, model.samples) == time

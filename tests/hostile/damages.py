@@ -153,7 +153,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 NOTES: dict[str, Callable[[Path], None]] = {
     "ledger garbage": _text(".uavsim/ledger/scene_00.json", b"\xff\xfe{"),
     "ledger deep": _text(".uavsim/ledger/scene_00.json", DEEP),
-    "ledger of another": _text(".uavsim/ledger/scene_00.json", '{"scene": "../x", "state": "committed"}'),
+    "ledger of another": _text(".uavsim/ledger/scene_00.json", '{"version": 3, "scene": "../x", "state": "committed"}'),
     "fragment garbage": _text(".uavsim/fragments/scene_00.msgpack", b"\x81\xa6format\xb1uavsim-fragment-1"),
     "dataset.json garbage": _text(".uavsim/dataset.json", "{"),
     "dataset.json deep": _text(".uavsim/dataset.json", DEEP),

@@ -138,7 +138,7 @@ def _town_maps(data: bytes) -> None:
 
 
 def _text_targets(root: Path, work: Path) -> dict[str, Target]:
-    from uavsim.config.dataset import DatasetConfig
+    from uavsim.config.dataset import dataset_config
     from uavsim.config.kept import KEPT
     from uavsim.config.library import Library, kinds, packaged_root
     from uavsim.config.load import load
@@ -155,7 +155,7 @@ def _text_targets(root: Path, work: Path) -> dict[str, Target]:
     def configured(data: bytes) -> None:
         kind, _, text = data.partition(b"\n")
         (work / "fuzzed.yaml").write_bytes(text)
-        load(work / "fuzzed.yaml", kinds().get(kind.decode(errors="replace"), DatasetConfig))
+        load(work / "fuzzed.yaml", kinds().get(kind.decode(errors="replace"), dataset_config()))
 
     def kept(data: bytes) -> None:
         (work / KEPT).write_bytes(data)

@@ -17,10 +17,10 @@ import pytest
 
 import uavsim
 from uavsim.access import Dataset
-from uavsim.access.further_labels import FURTHER_LABELS
 from uavsim.errors import DatasetError, InputError
 from uavsim.occupancy.classes import FREE, UNKNOWN
 from uavsim.occupancy.files import FORMATS, read_voxels, voxels_of
+from uavsim.occupancy.further import check_settings, label_folder
 from uavsim.occupancy.grids import GRIDS, grid_of_values
 from uavsim.occupancy.npz import read_npz
 from uavsim.occupancy.run import Labeller, grids_of, write_voxels
@@ -180,14 +180,14 @@ def test_the_yaml_of_a_dataset_asks_for_voxels(street_set: Dataset, tmp_path: Pa
     copy = tmp_path / "set"
     shutil.copytree(street_set.root, copy)
     settings = {"format": "occ3d", "grid": None, "of": ("0",), "cameras": False}
-    FURTHER_LABELS.pick("occupancy").label(copy, settings)
+    label_folder(copy, settings)
     first, second = sorted(copy.glob("occupancy/0/gts/scene_00/*/labels.npz"))
     second.unlink()
-    FURTHER_LABELS.pick("occupancy").label(copy, settings)  # of the same tables: nothing is made again
+    label_folder(copy, settings)  # of the same tables: nothing is made again
     assert not second.exists()
     table = copy / "v1.0-mini/sample.json"
     table.write_text(table.read_text() + "\n")
-    FURTHER_LABELS.pick("occupancy").label(copy, settings)
+    label_folder(copy, settings)
     assert first.exists()
     assert second.exists()
 
@@ -206,7 +206,7 @@ def test_the_yaml_of_a_dataset_asks_for_voxels(street_set: Dataset, tmp_path: Pa
 def test_what_a_yaml_cannot_ask_for(wrong: JsonDict, said: str) -> None:
     settings: JsonDict = {"format": "occ3d", "grid": None, "of": (), "cameras": False, "lidars": ("LIDAR_TOP",)} | wrong
     with pytest.raises(InputError, match=said):
-        FURTHER_LABELS.pick("occupancy").check(settings, ("CAM_FRONT_id_0", "CAM_BACK_id_v1"), settings["lidars"])
+        check_settings(settings, ("CAM_FRONT_id_0", "CAM_BACK_id_v1"), settings["lidars"])
 
 
 def test_an_agent_has_a_grid_for_each_of_its_cameras() -> None:

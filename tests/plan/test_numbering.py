@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uavsim.config.dataset import AltitudeSchedule, DatasetConfig, NameSchedule, Splits
+from uavsim.config.dataset import AltitudeSchedule, NameSchedule, Splits, dataset_config
 from uavsim.config.library import Library
 from uavsim.config.load import load
 from uavsim.errors import ConfigError, InputError, UnknownNameError
@@ -62,14 +62,14 @@ def test_a_split_names_scenes_that_are_there(tmp_path, towns, named, said):
     file.write_text(f"{NEEDED}towns: {towns}\nsplits:\n  rest: uav_train\n  scenes:\n    uav_val: {named}\n")
     number = len(named.split(",")) - 1
     with pytest.raises(ConfigError, match=rf"d\.yaml:8: splits\.scenes\.uav_val\[{number}\]: scene \d+ is") as wrong:
-        numbering.town_scenes(load(file, DatasetConfig), "A")
+        numbering.town_scenes(load(file, dataset_config()), "A")
     assert str(wrong.value).endswith(said)
 
 
 def test_a_split_may_name_a_scene_that_is_made_only_when_asked_for(tmp_path):
     file = tmp_path / "d.yaml"
     file.write_text(f"{NEEDED}towns: {{A: {{scenes: 2, most_scenes: 9}}}}\nsplits: {{scenes: {{uav_val: [8]}}}}\n")
-    assert numbering.town_scenes(load(file, DatasetConfig), "A").numbers == range(2)
+    assert numbering.town_scenes(load(file, dataset_config()), "A").numbers == range(2)
 
 
 def test_the_town_follows_from_the_scenes():
@@ -95,7 +95,7 @@ def test_two_towns_with_one_number(tmp_path):
     path = tmp_path / "d.yaml"
     path.write_text("towns:\n  A: {scenes: 5}\n  B: {scenes: 5, first_scene: 4}\nformation: cross\nrig: uav3d\n")
     with pytest.raises(ConfigError, match=r"d\.yaml:3: towns\.B\.first_scene: scene 4 belongs to A already"):
-        numbering.town_scenes(load(path, DatasetConfig), "A")
+        numbering.town_scenes(load(path, dataset_config()), "A")
 
 
 @pytest.mark.parametrize(

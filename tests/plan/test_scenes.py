@@ -8,7 +8,7 @@ from uavsim.annotate.options import AnnotateOptions, options_of_plan
 from uavsim.config.dataset import Labels
 from uavsim.config.overrides import Overrides
 from uavsim.errors import ConfigError, InputError, UnknownNameError
-from uavsim.plan import dataset_towns, plan_scenes
+from uavsim.plan import DatasetPlanner, plan_scenes
 from uavsim.plan.weather import PRESETS
 from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.plan import LabelPlan
@@ -100,7 +100,8 @@ def test_the_same_arguments_give_the_same_bytes():
 
 
 def test_scenes_never_overlap_in_time():
-    plans = [p for town in dataset_towns("coperception-uav") for p in plan_scenes("coperception-uav", town=town)]
+    planner = DatasetPlanner.open("coperception-uav")
+    plans = [plan for town in planner.dataset.model.towns for plan in planner.plans(town)]
     starts = np.array([p.start_timestamp_us for p in plans])
     ends = starts + [p.capture_steps[-1] * p.step_us for p in plans]
     assert (starts[1:] > ends[:-1]).all()
@@ -258,8 +259,7 @@ def test_label_options_reach_the_labeller(own):
 
 
 def test_every_label_option_can_be_written():
-    names = set(Labels.model_fields) | {"label_parked"}  # whether there are any to label is said in traffic
-    names -= {"occupancy"}  # is no label of a recording, but of a whole dataset
+    names = set(Labels.model_fields) - {"occupancy"}  # is no label of a recording, but of a whole dataset
     assert names == {field.name for field in dataclasses.fields(AnnotateOptions)}
     assert names == {field.name for field in dataclasses.fields(LabelPlan)}
 

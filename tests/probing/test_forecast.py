@@ -12,6 +12,7 @@ from uavsim.errors import InputError
 from uavsim.probing import forecast
 from uavsim.probing.forecast import FinishProbe, Flight, Measured, TownProbe, forecast_of, predicted
 from uavsim.run.job import Job
+from uavsim.run.on_top import OnTop
 from uavsim.run.request import Request
 from uavsim.terminal import Screen, duration, size
 
@@ -63,7 +64,8 @@ def scenes_are_drawn(monkeypatch: pytest.MonkeyPatch, *, count: int) -> list[Req
     """Return where requests are kept as they are resolved: the run's of ``count`` scenes, the probe's of those it names."""
     asked: list[Request] = []
 
-    def resolved(request: Request) -> Job:
+    def resolved(request: Request, on_top: OnTop) -> Job:
+        del on_top
         asked.append(request)
         named = len(request.scenes.split("-")) if request.scenes and "-" in request.scenes else None
         return paper_job(request.model_copy(update={"scenes": str(named or count)}))
@@ -86,7 +88,7 @@ def test_a_short_run_is_measured_and_leaves_nothing(paper: Paper, tmp_path: Path
 
 
 def test_nothing_to_do_is_said(paper: Paper, monkeypatch) -> None:
-    monkeypatch.setattr(forecast, "resolve", lambda request: paper_job(request))
+    monkeypatch.setattr(forecast, "resolve", paper_job)
     monkeypatch.setattr(forecast, "read_ledger", lambda _: {f"scene_{k:02d}": Committed() for k in range(3)})
     with pytest.raises(InputError, match="nothing is left to forecast"):
         forecast_of(paper(), console=QUIET)

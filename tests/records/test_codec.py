@@ -12,7 +12,7 @@ from tests.records.test_motion import motion
 from uavsim.errors import DatasetError
 from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.replay.records import ReplayPlan
-from uavsim.ingredients.traffic.records import TrafficPlan
+from uavsim.ingredients.traffic import TrafficPlan
 from uavsim.records import codec, recording
 from uavsim.records.plan import (
     DegradationPlan,

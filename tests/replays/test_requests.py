@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,18 @@ from uavsim.errors import InputError
 from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.corner_cases.records import role_of_part
 from uavsim.ingredients.intruders.records import IntrudersPlan, intruders_of
+from uavsim.on_top import ON_TOP
 from uavsim.records.actors import ActorInfo, ActorStates
 from uavsim.records.motion import SceneMotion
 from uavsim.records.recording import RecordedFrame, SessionFacts
 from uavsim.replays.requests import request_of_recordings
+from uavsim.run import resolve as of_resolve
 from uavsim.run.request import Request
-from uavsim.run.resolve import resolve
 from uavsim.store.identity import claim_output, keep_configuration
 from uavsim.store.ledger import LedgerEntry, write_entry
 from uavsim.store.local import LocalOutput
+
+resolve = partial(of_resolve.resolve, on_top=ON_TOP)
 
 ASKED = Request(dataset="smoke", out="anywhere", towns=("Town10HD",), scenes="0", samples=2)
 FACTS = SessionFacts("mock", "0.9.16", "0.9.16", "carla", 60, 3, 0, 0, "actor_id")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -19,14 +20,17 @@ from uavsim.dataset.fragment import Fragment, FragmentHead, pack_fragment
 from uavsim.dataset.tokens import token
 from uavsim.errors import InputError
 from uavsim.geometry.se3 import SE3
+from uavsim.on_top import ON_TOP
 from uavsim.records.labels import ViewLabels
 from uavsim.records.recording import AgentState
 from uavsim.records.sensors import Agent
 from uavsim.replays import twins
 from uavsim.replays.twins import Twin, asked_twins, requests_of
-from uavsim.run.resolve import resolve
+from uavsim.run import resolve as of_resolve
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
+
+resolve = partial(of_resolve.resolve, on_top=ON_TOP)
 
 
 @pytest.fixture

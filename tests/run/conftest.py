@@ -15,9 +15,9 @@ os.environ["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] = "CRITICAL"
 from tests import rpc_ports
 from tools.common.factories import make_plan
 from uavsim.config.run import DeadlineConfig, RunConfig, SimulatorConfig
-from uavsim.records.plan import ScenePlan
 from uavsim.run import context
-from uavsim.run.job import Job, SceneRef, plan_digest
+from uavsim.run.job import Job, PackedPlan, SceneRef
+from uavsim.run.on_top import NOTHING, OnTop
 from uavsim.run.request import Request
 from uavsim.simulate.versions import CLIENT_VERSION
 from uavsim.store.identity import fingerprint
@@ -27,16 +27,16 @@ FAKE_CLIENT_WORKER = Path(__file__).with_name("fake_client_worker.py")
 SAMPLES = 2
 
 
-def paper_job(request: Request) -> Job:
+def paper_job(request: Request, on_top: OnTop = NOTHING) -> Job:
+    del on_top
     scenes = tuple(SceneRef(f"scene_{k:02d}", k, "Town10HD") for k in range(int(request.scenes or "3")))
 
-    def plan_of(scene: str) -> ScenePlan:
-        index = int(scene[-2:])
-        return make_plan(scene=scene, scene_index=index, samples=SAMPLES, sweeps=0, drones=1, size_px=(64, 36))
+    def packed(scene: SceneRef) -> PackedPlan:
+        size = {"samples": SAMPLES, "sweeps": 0, "drones": 1, "size_px": (64, 36)}
+        return PackedPlan.of(make_plan(scene=scene.name, scene_index=scene.index, **size))
 
     mark = fingerprint({"samples": SAMPLES}, seed=request.seed or 0)
     identity = {"dataset": "tiny", "seed": request.seed or 0, "fingerprint": mark}
-    digests = {scene.name: plan_digest(plan_of(scene.name)) for scene in scenes}
     return Job(
         "tiny",
         0,
@@ -45,8 +45,7 @@ def paper_job(request: Request) -> Job:
         scenes,
         samples=SAMPLES,
         images_per_scene=5 * SAMPLES,
-        plan_of=plan_of,
-        digests=digests,
+        plans={scene.name: packed(scene) for scene in scenes},
     )
 
 

@@ -15,11 +15,11 @@ from tests.run.conftest import FAKE_CLIENT_WORKER
 from uavsim.errors import StorageError, SystemFailure
 from uavsim.run import executor
 from uavsim.run.finish import Finished, Step, finish_dataset
+from uavsim.run.on_top import LabelFolder
 from uavsim.run.request import Request
 from uavsim.run.result import Result
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
-from uavsim.typing import JsonDict
 
 Paper = Callable[..., Request]
 Fly = Callable[[Request], Result]
@@ -49,7 +49,7 @@ class EveryFront:
         """The validator's processes take the memory that they had."""
         clients = []
 
-        def finish(request: Request, *, step: Step, further: Mapping[str, JsonDict]) -> Finished:
+        def finish(request: Request, *, step: Step, further: Mapping[str, LabelFolder]) -> Finished:
             running = psutil.Process().children(recursive=True)
             clients.append([child.pid for child in running if str(FAKE_CLIENT_WORKER) in child.cmdline()])
             return finish_dataset(request, step=step, further=further)

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from uavsim.errors import InputError
-from uavsim.registry import Registry
-from uavsim.run import resolve as of_resolve
+from uavsim.on_top import ON_TOP
 from uavsim.run.request import Request
-from uavsim.run.resolve import identity_of, resolve
+from uavsim.run.resolve import resolve
 
 YAML = """\
 seed: 5
@@ -29,7 +28,7 @@ def asked(folder: Path, rig: str, labels: str = "labels: {occupancy: {format: oc
 
 def test_a_rig_without_depth_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"uav3d\.yaml:8: labels\.occupancy: camera FRONT takes no depth"):
-        resolve(asked(tmp_path, "uav3d"))
+        resolve(asked(tmp_path, "uav3d"), ON_TOP)
 
 
 @pytest.mark.parametrize(
@@ -38,23 +37,16 @@ def test_a_rig_without_depth_is_refused(tmp_path: Path) -> None:
 )
 def test_settings_that_cannot_be_met_are_refused(tmp_path: Path, labels: str, said: str) -> None:
     with pytest.raises(InputError, match=rf"uav3d_depth\.yaml:8: labels\.occupancy: .*{said}"):
-        resolve(asked(tmp_path, "uav3d_depth", f"labels: {{occupancy: {labels}}}\n"))
+        resolve(asked(tmp_path, "uav3d_depth", f"labels: {{occupancy: {labels}}}\n"), ON_TOP)
 
 
 def test_a_store_that_is_no_folder_is_refused(tmp_path: Path) -> None:
     request = asked(tmp_path, "uav3d_depth").model_copy(update={"out": "s3://voxels/out"})
     with pytest.raises(InputError, match=r"labels\.occupancy: voxels are made in a folder"):
-        resolve(request)
+        resolve(request, ON_TOP)
 
 
-def test_without_the_package_the_line_that_brings_it_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(of_resolve, "FURTHER_LABELS", Registry("no_such_group", {}))
-    with pytest.raises(InputError, match=r"labels\.occupancy: .*setup ours"):
-        resolve(asked(tmp_path, "uav3d_depth"))
-
-
-def test_what_is_asked_for_reaches_the_job_and_the_key_left_out_changes_no_name(tmp_path: Path) -> None:
-    job = resolve(asked(tmp_path, "uav3d_depth"))
-    assert job.further == {"occupancy": {"format": "occ3d", "grid": None, "of": ("0",), "cameras": False}}
-    assert resolve(asked(tmp_path, "uav3d", "")).further == {}
-    assert "occupancy" not in str(identity_of(asked(tmp_path, "uav3d", "")))
+def test_what_is_asked_for_reaches_the_job(tmp_path: Path) -> None:
+    job = resolve(asked(tmp_path, "uav3d_depth"), ON_TOP)
+    assert list(job.further) == ["occupancy"]
+    assert resolve(asked(tmp_path, "uav3d", ""), ON_TOP).further == {}

@@ -11,7 +11,6 @@ from uavsim.errors import ConfigError, InputError
 from uavsim.records.codec import pack_plan
 from uavsim.run.context import prepared
 from uavsim.run.intent import intent_of
-from uavsim.run.job import plan_digest
 from uavsim.run.overview import overview
 from uavsim.run.regenerate import request_of_folder
 from uavsim.run.request import Request
@@ -79,7 +78,7 @@ def flown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Request, Pat
     claim_output(out, identity=job.identity)
     keep_configuration(out, job.kept)
     for scene in job.scenes:
-        digest = plan_digest(job.plan_of(scene.name))
+        digest = job.plans[scene.name].digest
         write_entry(out, LedgerEntry(scene.name, "committed", index=scene.index, town=scene.town, plan_sha256=digest))
     return request, rig
 

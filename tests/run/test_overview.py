@@ -70,14 +70,6 @@ def test_the_identity_is_of_the_dataset_not_of_the_run(tmp_path: Path) -> None:
     assert len({mark(), mark(seed=5), mark(samples=2), mark(topology="bridge"), mark(weather="night")}) == 5
 
 
-def test_a_dataset_that_was_begun_earlier_can_be_continued(tmp_path: Path) -> None:
-    """A key that goes, or a new one with a default, may not make another dataset of it."""
-    text = (Path("flight_plans/datasets") / "smoke.yaml").read_text()
-    (own := tmp_path / "smoke.yaml").write_text(text.replace("vehicles: 60", "vehicles: 60, label_parked: false"))
-    identity = identity_of(Request(dataset=str(own), out="a", samples=4, seed=7, topology="carla"))
-    assert identity["fingerprint"] == "bcf8553a491d0783b0c5e1319282462de623e307ea13c100b73c8a48e50c2da4"
-
-
 def test_a_default_that_changes_what_is_labelled_makes_another_dataset() -> None:
     """Since parked vehicles have labels, scenes begun without them are not mixed with new ones."""
     identity = identity_of(Request(dataset="smoke", out="a", samples=4, seed=7, topology="carla"))

@@ -34,7 +34,7 @@ from uavsim.records.recording import DroneState
 from uavsim.records.road_map import Building
 from uavsim.records.sensors import Sensor
 from uavsim.simulate.carla import readers
-from uavsim.simulate.ports import Endpoint, Heartbeat, Reading, SceneTraffic, SensorPose, ReadyReadings, TickState
+from uavsim.simulate.ports import Endpoint, Heartbeat, Reading, ReadyReadings, SceneTraffic, SensorPose, TickState
 from uavsim.simulate.session import Session, open_session
 
 __all__ = ["Frame", "Kept", "plan_of", "quiet", "rows", "shares"]

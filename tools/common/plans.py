@@ -4,7 +4,7 @@ import numpy as np
 
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.traffic.records import TrafficPlan
+from uavsim.ingredients.traffic import TrafficPlan
 from uavsim.records.plan import (
     ImageFormat,
     ScenePlan,

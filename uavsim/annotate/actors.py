@@ -7,7 +7,6 @@ import numpy as np
 from uavsim.annotate.options import AnnotateOptions
 from uavsim.annotate.sizes import size_of
 from uavsim.records.classes import ObjectClass, class_of, uav3d_category
-from uavsim.records.ingredients import actor_kind
 from uavsim.records.labels import LabelledActor
 from uavsim.records.recording import ActorInfo, Recording
 
@@ -27,8 +26,7 @@ def chosen_actors(actors: Sequence[ActorInfo], options: AnnotateOptions) -> list
     chosen = []
     for info in sorted(actors, key=lambda one: one.instance_id):
         found = class_of(info)
-        parked_scenery = actor_kind(info.kind).is_of_town and not options.label_parked
-        if found and found.label in options.classes and not parked_scenery:
+        if found and found.label in options.classes:
             chosen.append((info, found))
     return chosen
 

@@ -18,7 +18,6 @@ class AnnotateOptions:
         range_m: an object gets a box while it is within this horizontal distance of any drone, seen or not; by default
             everything in the town has one, because what an image shows must not lack its box.
         columns: label columns beside the built-in ones, of ``records.label_columns.COLUMNS``.
-        label_parked: also parked vehicles that are no actors of the simulator but parts of the town.
         moving_mps: faster is ``moving``.
         parked_moved_m: a vehicle whose role is ``parked`` and that moves less than this in the scene is ``parked``.
     """
@@ -26,7 +25,6 @@ class AnnotateOptions:
     classes: tuple[str, ...] = LABELS
     range_m: float = 2000.0
     columns: tuple[str, ...] = ()
-    label_parked: bool = True
     moving_mps: float = 0.2
     parked_moved_m: float = 0.1
 

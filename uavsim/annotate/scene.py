@@ -96,10 +96,9 @@ def _with_visibility(boxes: BoxLabels, views: ViewLabels) -> BoxLabels:
 
 def _notes(recording: Recording, *, actors_count: int, options: AnnotateOptions) -> tuple[str, ...]:
     environment = sum(actor_kind(info.kind).is_of_town for info in recording.actors)
-    parked = "labelled" if options.label_parked else "left out"
     there = {"stands": has_props(recording.plan.ingredients), "flies": has_drones(recording.plan.ingredients)}
     classes = [name for name in options.classes if there.get(class_of_label(name).behaviour, True)]
     return (
         f"{actors_count} objects labelled within {options.range_m:g} m of a drone: {', '.join(classes)}",
-        f"{environment} parked vehicles that are parts of the town: {parked}",
+        f"{environment} parked vehicles that are parts of the town: labelled",
     )

@@ -172,9 +172,10 @@ def _as_json(result: Result) -> JsonDict:
 
 def _say_intent(request: Request, *, as_json: bool) -> None:
     """Check all that a run checks first, and say which scenes it would fly."""
+    from uavsim.on_top import ON_TOP
     from uavsim.run.intent import intent_of
 
-    intent = intent_of(request)
+    intent = intent_of(request, ON_TOP)
     if as_json:
         write_out(json.dumps(intent.as_json()))
         return

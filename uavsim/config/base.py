@@ -77,6 +77,8 @@ class Model(BaseModel):
         defer_build=True,  # when it is first used: a command uses a few of fifty models
     )
 
+    has_source: ClassVar[bool] = True
+    """False of a class that ``pydantic.create_model`` made: its fields carry their own descriptions."""
     shorthand: ClassVar[dict[str, Any] | None] = None
     """JSON Schema of what may be written instead of the whole mapping."""
 
@@ -84,6 +86,12 @@ class Model(BaseModel):
     def model_fields_by_key(cls) -> dict[str, FieldInfo]:
         """Return the fields by the keys that people write."""
         return {field.alias or name: field for name, field in cls.model_fields.items()}
+
+    @classmethod
+    def about_unknown(cls, key: str) -> str | None:
+        """Return what is to be said of a key that the model does not know; None where its nearest is named."""
+        del key
+        return None
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -107,7 +115,7 @@ def _attribute_docstrings(model: type[BaseModel]) -> dict[str, str]:
     """Return the docstring below each attribute; pydantic itself would look for them at every import, which takes long."""
     found: dict[str, str] = {}
     for base in reversed(model.__mro__):
-        if not issubclass(base, Model):
+        if not issubclass(base, Model) or not base.__dict__.get("has_source", True):
             continue
         body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]
         assert isinstance(body, ast.ClassDef), base

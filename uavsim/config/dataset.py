@@ -1,21 +1,19 @@
 """``flight_plans/datasets/*.yaml``: what a dataset is made of."""
 
-import math
-from typing import Annotated, Any, ClassVar, Literal, Self
+from functools import cache
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import Field, GetJsonSchemaHandler, field_validator, model_validator
-from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema
+from pydantic import Field, create_model, field_validator, model_validator
 
 from uavsim.config.backends import Topology
 from uavsim.config.base import Metres3, Model, Name, Reference, Seconds, Text
-from uavsim.config.explain import INGREDIENT_KEYS
-from uavsim.config.ingredients import IngredientBlocks, all_blocks
+from uavsim.config.ingredients import ingredient_fields
 from uavsim.config.routes import Altitude
 from uavsim.errors import InputError
 from uavsim.records.classes import Label
-from uavsim.records.ingredients import INGREDIENTS, every
+from uavsim.records.ingredients import every
 from uavsim.records.label_columns import check_extra_columns
+from uavsim.records.plan import ImageFormat
 
 __all__ = [
     "AltitudeSchedule",
@@ -28,25 +26,14 @@ __all__ = [
     "TownShare",
     "Twins",
     "VoxelLabels",
+    "dataset_config",
 ]
 
 LinkName = Literal["air_to_air", "air_to_ground", "ground_to_air", "ground_to_ground"]
 Share = Annotated[float, Field(ge=0, le=1)]
+MOST_SWEEPS: Final = 100
+STORED: Final = ImageFormat()
 RESERVED_SPLITS = ("train", "val", "test", "mini_train", "mini_val", "train_detect", "train_track")
-
-
-def _is_empty(value: tuple[Any, ...] | dict[str, Any]) -> bool:
-    """Leave a key out of what names a dataset, so that datasets from before the key was there keep their name."""
-    return not value
-
-
-def _is_full(value: str) -> bool:
-    """Leave the default out of what names a dataset, for the same reason."""
-    return value == "full"
-
-
-def _is_none(value: object) -> bool:
-    return value is None
 
 
 class NameSchedule(Model):
@@ -123,9 +110,9 @@ class TownShare(Model):
 class Images(Model):
     """The storage of images; masks are always lossless."""
 
-    format: Literal["png", "jpeg"] = "png"
-    jpeg_quality: Annotated[int, Field(ge=1, le=100)] = 95
-    png_level: Annotated[int, Field(ge=0, le=9)] = 1
+    format: Literal["png", "jpeg"] = STORED.kind
+    jpeg_quality: Annotated[int, Field(ge=1, le=100)] = STORED.jpeg_quality
+    png_level: Annotated[int, Field(ge=0, le=9)] = STORED.png_level
 
 
 class VoxelLabels(Model):
@@ -151,7 +138,7 @@ class Labels(Model):
         | None
     ) = None
     """Everything else is scenery; all of them by default."""
-    columns: Annotated[tuple[Name, ...], Field(exclude_if=_is_empty)] = ()
+    columns: tuple[Name, ...] = ()
     """Label columns that installed packages add (entry points ``uavsim.label_columns``), beside the built-in ones."""
     range_m: Annotated[float, Field(gt=0, le=100_000)] | None = None
     """Horizontally from the nearest drone; everything in the town by default."""
@@ -160,7 +147,7 @@ class Labels(Model):
     parked_moved_m: Annotated[float, Field(ge=0, le=1000)] | None = None
     """A parked vehicle that moves less than this in the scene is ``parked``."""
 
-    occupancy: Annotated[VoxelLabels | None, Field(exclude_if=_is_none)] = None
+    occupancy: VoxelLabels | None = None
     """Needs depth images."""
 
     @field_validator("columns")
@@ -226,11 +213,11 @@ class Link(Model):
 class Degradations(AgentErrors):
     """Errors of the agents' sensors; the truth stays in the tables and clean images are kept."""
 
-    vehicles: Annotated[AgentErrors | None, Field(exclude_if=_is_none)] = None
+    vehicles: AgentErrors | None = None
     """Those of sensing cars instead of the drones'; what is left out is perfect."""
-    roadside: Annotated[AgentErrors | None, Field(exclude_if=_is_none)] = None
+    roadside: AgentErrors | None = None
     """Those of roadside units instead of the drones'."""
-    links: Annotated[dict[LinkName, Link], Field(default_factory=dict, exclude_if=_is_empty)]
+    links: dict[LinkName, Link] = Field(default_factory=dict)
     """Latency and losses by who sends and who receives."""
 
     @property
@@ -249,7 +236,7 @@ class Twins(Model):
     """The same instants without this actor (a blueprint, or ``scene_0000:12``) or class."""
     occluders: bool = False
     """The same instants without the actors that hide others."""
-    skins: Annotated[tuple[Reference, ...], Field(exclude_if=_is_empty)] = ()
+    skins: tuple[Reference, ...] = ()
     """The same instants with other weather, sun and colours, drawn of the distributions of these files."""
 
 
@@ -259,7 +246,7 @@ class Clip(Model):
     fps: Literal[10, 16, 24, 30]
     frames: Annotated[int, Field(ge=2, le=10_000)]
     """Of each camera in a scene; keyframes are the first, the last and every so many between."""
-    cameras: Annotated[tuple[Name, ...], Field(exclude_if=_is_empty)] = ()
+    cameras: tuple[Name, ...] = ()
     """The rigs' cameras that film; others take keyframes alone. All by default."""
 
 
@@ -284,11 +271,11 @@ class DatasetConfig(Model):
     """Keyframes of a scene."""
     keyframe_s: Annotated[float, Field(gt=0, le=60)] = 0.5
     """Between two keyframes; above 1.5 s the devkit has no velocities."""
-    sweeps_per_keyframe: Annotated[int, Field(ge=0, le=100)] = 0
+    sweeps_per_keyframe: Annotated[int, Field(ge=0, le=MOST_SWEEPS)] = 0
     """Images between two keyframes."""
     step_s: Annotated[float, Field(ge=0.001, le=0.1)] = 0.05
     """Of the simulation."""
-    captures: Annotated[Captures | None, Field(exclude_if=_is_none)] = None
+    captures: Captures | None = None
     """Video instead: ``{clip: {fps: 16, frames: 93}}``; ``keyframe_s`` is kept as near as whole frames allow."""
     warmup_s: Seconds = 4.0
     """Traffic gets up to speed before the first image."""
@@ -308,85 +295,53 @@ class DatasetConfig(Model):
     """On the drones, map frame; bridge."""
     max_formation_error_m: Annotated[float, Field(gt=0, le=1000)] = 5.0
     """bridge: a drone farther than this from its place voids the scene."""
-    recording: Annotated[Literal["full", "keyframes"], Field(exclude_if=_is_full)] = "full"
+    recording: Literal["full", "keyframes"] = "full"
     """Motion that is kept beside the dataset for ``uavsim replay``: of every tick, or only where images are taken."""
 
-    twins: Annotated[Twins | None, Field(exclude_if=_is_none)] = None
+    twins: Twins | None = None
     """What ``uavsim twins`` shows again of this dataset."""
-    ingredients: IngredientBlocks = Field(default_factory=all_blocks, alias=INGREDIENT_KEYS)
-    """What is in the scenes: the keys of ingredients (``traffic``, ``encounters``, ...) are gathered here."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _time_of_clip(cls, value: Any) -> Any:
-        """Put the numbers that a clip gives in place: a step is a frame's time or half of it, in whole microseconds."""
-        try:
-            captures = Captures.model_validate(value.get("captures"))
-            keyframe_s = float(value.get("keyframe_s", 0.5))
-        except (AttributeError, TypeError, ValueError):
-            return value  # which the fields themselves report
-        if not math.isfinite(keyframe_s):
-            return value  # likewise
-        if set(value) - set(cls.model_fields) - {INGREDIENT_KEYS, *INGREDIENTS.names()}:
-            return value  # a key may be meant to be keyframe_s
-        fps, last = captures.clip.fps, captures.clip.frames - 1
-        every = round(keyframe_s * fps)
-        if every < 1:
-            raise ValueError(f"keyframe_s={keyframe_s:g} is shorter than a frame of captures.clip: fps={fps}")
-        if last % every:
-            near = sorted({max(last // every, 1) * every + 1, (last // every + 1) * every + 1})
-            raise ValueError(
-                f"captures.clip: frames={last + 1} at fps={fps} does not end on a keyframe, one of which is every {every} "
-                f"frames (keyframe_s={keyframe_s:g}); possible is frames: {' or '.join(map(str, near))}"
-            )
-        steps = 2 if fps == 10 else 1
-        step_s = round(1e6 / (fps * steps)) * 1e-6
-        derived = {
-            "step_s": round(step_s, 6),
-            "keyframe_s": round(step_s * steps * every, 6),
-            "sweeps_per_keyframe": every - 1,
-            "samples": last // every + 1,
-        }
-        own = [key for key in derived if key != "keyframe_s" and value.get(key, derived[key]) != derived[key]]
-        if own:
-            raise ValueError(f"captures.clip gives {own[0]}={derived[own[0]]:g}: leave {own[0]} out")
-        return value | derived
-
-    @model_validator(mode="before")
-    @classmethod
-    def _gather_ingredients(cls, value: Any) -> Any:
-        """Put the keys of ingredients, which stand beside all others in the file, into one block."""
-        if not isinstance(value, dict):
-            return value
-        keys = all_blocks().model_fields_by_key()
-        own = {key: block for key, block in value.items() if key in keys}
-        return {key: block for key, block in value.items() if key not in keys} | {INGREDIENT_KEYS: own}
-
-    @classmethod
-    def model_fields_by_key(cls) -> dict[str, FieldInfo]:
-        """See ``Model``; the keys of ingredients are among them."""
-        own = super().model_fields_by_key()
-        del own[INGREDIENT_KEYS]
-        return own | all_blocks().model_fields_by_key()
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Show editors the keys of ingredients where people write them."""
-        schema = super().__get_pydantic_json_schema__(core, handler)
-        whole = handler.resolve_ref_schema(schema)
-        blocks = handler.resolve_ref_schema(whole["properties"].pop(INGREDIENT_KEYS))
-        whole["properties"] |= blocks["properties"]
-        return schema
+    def block(self, key: str) -> Any:
+        """Return what stands under an ingredient's key (``traffic``, ``encounters``, ...), None where nothing does."""
+        return getattr(self, key)
 
     @model_validator(mode="after")
     def _uav3d_has_no_other_objects(self) -> Self:
         for _, ingredient in every() if self.splits.rule == "uav3d" else ():
-            if ingredient.adds_objects and self.ingredients.block(ingredient.key) is not None:
+            if ingredient.adds_objects and self.block(ingredient.key) is not None:
                 raise ValueError(
                     f"UAV3D's profile (splits: {{rule: uav3d}}) counts every box as a car: give {ingredient.key} to a data "
                     "set with splits of its own"
                 )
         return self
+
+    @model_validator(mode="after")
+    def _time_of_clip(self) -> Self:
+        """Put the numbers that a clip gives in place: a step is a frame's time or half of it, in whole microseconds."""
+        if self.captures is None:
+            return self
+        fps, last = self.captures.clip.fps, self.captures.clip.frames - 1
+        every = round(self.keyframe_s * fps)
+        if not 1 <= every <= MOST_SWEEPS + 1:
+            what = "is shorter than a frame" if every < 1 else f"is longer than {MOST_SWEEPS + 1} frames"
+            raise ValueError(f"keyframe_s={self.keyframe_s:g} {what} of captures.clip: fps={fps}")
+        if last % every:
+            near = sorted({max(last // every, 1) * every + 1, (last // every + 1) * every + 1})
+            raise ValueError(
+                f"captures.clip: frames={last + 1} at fps={fps} does not end on a keyframe, one of which is every {every} "
+                f"frames (keyframe_s={self.keyframe_s:g}); possible is frames: {' or '.join(map(str, near))}"
+            )
+        steps = 2 if fps == 10 else 1
+        step_s = round(1e6 / (fps * steps)) * 1e-6
+        derived = {
+            "step_s": round(step_s, 6),
+            "sweeps_per_keyframe": every - 1,
+            "samples": last // every + 1,
+        }
+        own = [key for key in derived if key in self.model_fields_set and getattr(self, key) != derived[key]]
+        if own:
+            raise ValueError(f"captures.clip gives {own[0]}={derived[own[0]]:g}: leave {own[0]} out")
+        return self.model_copy(update=derived | {"keyframe_s": round(step_s * steps * every, 6)})
 
     @model_validator(mode="after")
     def _time_divides(self) -> Self:
@@ -400,3 +355,11 @@ class DatasetConfig(Model):
         if abs(self.step_s * 1e6 - round(self.step_s * 1e6)) > 1e-6:
             raise ValueError(f"step_s={self.step_s:g} is not a whole number of microseconds")
         return self
+
+
+@cache
+def dataset_config() -> type[DatasetConfig]:
+    """Return the model with a field for the key of each ingredient, those of installed packages among them."""
+    made = create_model("DatasetConfig", __base__=DatasetConfig, __doc__=DatasetConfig.__doc__, **ingredient_fields())
+    made.has_source = False
+    return made

@@ -10,12 +10,10 @@ from uavsim.config.base import PATTERNS, Model
 from uavsim.errors import InputError
 from uavsim.registry import nearest
 
-__all__ = ["INGREDIENT_KEYS", "Place", "a_kind", "each", "first", "key", "quoted", "validated", "wrong_key"]
+__all__ = ["Place", "a_kind", "each", "first", "key", "quoted", "validated", "wrong_key"]
 
 M = TypeVar("M", bound=Model)
 Place: TypeAlias = tuple[str | int, ...]
-INGREDIENT_KEYS: Final = "[ingredients]"
-"""Step of a place that stands in no file: the keys of ingredients are beside all others there."""
 _LONGEST: Final = 60
 _WRONG_KEY: Final = "wrong_key"
 _NUMBER: Final = "must be a number"
@@ -129,8 +127,8 @@ def wrong_key(name: str, what: str, *, below: tuple[int | str, ...] = ()) -> Pyd
 
 
 def _place(detail: ErrorDetails) -> Place:
-    """Drop what no file has: pydantic's mark of a key, and the block around the ingredients' keys."""
-    place = tuple(step for step in detail["loc"] if step not in ("[key]", INGREDIENT_KEYS))
+    """Drop what no file has: pydantic's mark of a key."""
+    place = tuple(step for step in detail["loc"] if step != "[key]")
     return (*place, detail["ctx"]["key"], *detail["ctx"]["below"]) if detail["type"] == _WRONG_KEY else place
 
 
@@ -140,7 +138,9 @@ def _say(detail: ErrorDetails, model: type[Model]) -> str:
         place = _place(detail)
         return "is missing" if not (place and isinstance(place[-1], int)) else "the list is too short"
     if kind == "extra_forbidden":
-        return "unknown key" + _guess(str(_place(detail)[-1]), _fields_at(model, _place(detail)[:-1]))
+        *above, word = _place(detail)
+        about = None if above else model.about_unknown(str(word))
+        return about or "unknown key" + _guess(str(word), _fields_at(model, tuple(above)))
     if kind == "literal_error":
         choices = [c.strip("'") for c in str(context.get("expected", "")).replace(" or ", ", ").split(", ")]
         return f"unknown value {quoted(value)}" + _guess(str(value), choices)

@@ -1,45 +1,19 @@
-"""The blocks of a dataset's YAML that belong to ingredients: one model whose fields are the registry's keys."""
+"""The blocks of a dataset's YAML that belong to ingredients: a field of its model for each of the registry's keys."""
 
-from functools import cache
 from typing import Annotated, Any
 
-from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, create_model
-from pydantic_core import CoreSchema
+from pydantic import Field
 
-from uavsim.config.base import Model
 from uavsim.records.ingredients import every
 
 
 def _is_none(value: object) -> bool:
-    """Leave a key out of what names a dataset, so that datasets without it keep their name."""
+    """Leave a key out of what names a dataset: the name does not depend on the packages that are installed."""
     return value is None
 
 
-class IngredientBlocks(Model):
-    """A dataset's blocks of the ingredients; an instance is of the subclass that has a field for each key."""
-
-    def block(self, key: str) -> Any:
-        """Return what stands under a key, None where nothing does."""
-        return getattr(self, key)
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Take the fields from the registry when they are first needed."""
-        return handler(source) if cls is not IngredientBlocks else handler(_model())
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Show editors what each ingredient says of its key."""
-        return handler(core)
-
-
-def all_blocks() -> IngredientBlocks:
-    """Return the blocks of a dataset that says nothing of any ingredient."""
-    return _model()()
-
-
-@cache
-def _model() -> type[IngredientBlocks]:
+def ingredient_fields() -> dict[str, Any]:
+    """Return the fields by key, as ``pydantic.create_model`` takes them."""
     fields: dict[str, Any] = {}
     for _, ingredient in every():
         if ingredient.block is None:
@@ -52,4 +26,4 @@ def _model() -> type[IngredientBlocks]:
                 Annotated[block | None, Field(exclude_if=_is_none)],
                 Field(None, description=about),
             )
-    return create_model("IngredientBlocksOfAll", __base__=IngredientBlocks, **fields)
+    return fields

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from uavsim.config.base import Model
-from uavsim.config.dataset import DatasetConfig
+from uavsim.config.dataset import DatasetConfig, dataset_config
 from uavsim.config.events import EventThresholds
 from uavsim.config.formation import Formation
 from uavsim.config.kept import KEPT, Kept, key_of, read_kept
@@ -42,7 +42,6 @@ _KINDS: Final[dict[str, type[Model]]] = {
     "formation": Formation,
     "rig": Rig,
     "weather": Weather,
-    "dataset": DatasetConfig,
     "run": RunConfig,
     "events": EventThresholds,
 }
@@ -64,7 +63,8 @@ _FOLDERS: Final = {
 
 def kinds() -> dict[str, type[Model]]:
     """Return the model of every kind of file, those that ingredients bring among them."""
-    return _KINDS | {kind: file.model.load() for kind, file in file_kinds().items()}
+    brought = {kind: file.model.load() for kind, file in file_kinds().items()}
+    return _KINDS | {"dataset": dataset_config()} | brought
 
 
 def _folders() -> dict[str, str]:
@@ -95,11 +95,13 @@ class Library:
         roots: pairs of (flight_plans folder, town_configs folder) in search order.
         kept: the configuration that a dataset keeps; what it holds is not searched for.
         used: which files were loaded, by what they were asked for as.
+        loaded: what they hold; each is read once.
     """
 
     roots: tuple[tuple[Path, Path], ...]
     kept: Kept = field(default_factory=Kept, repr=False)
     used: dict[str, Path] = field(default_factory=dict, compare=False, repr=False)
+    loaded: dict[tuple[Path, type[Model]], Loaded[Any]] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, search_dirs: Iterable[Path] = ()) -> Library:
@@ -130,8 +132,8 @@ class Library:
         if Path(name).name == KEPT:
             kept = read_kept(Path(name))
             library = replace(self, kept=kept)
-            return library._by_name("dataset", kept.dataset, DatasetConfig), library
-        loaded = self._by_name("dataset", name, DatasetConfig)
+            return library._by_name("dataset", kept.dataset, dataset_config()), library
+        loaded = self._by_name("dataset", name, dataset_config())
         return loaded, self.beside(loaded.source.path)
 
     def names(self, kind: str) -> dict[str, Path]:
@@ -217,9 +219,10 @@ class Library:
         raise UnknownNameError(f"unknown {what} {name!r}")  # pick has raised
 
     def _load(self, kind: str, name: str, path: Path, model: type[M]) -> Loaded[M]:
-        loaded = load(path, model)
+        if (path, model) not in self.loaded:
+            self.loaded[path, model] = load(path, model)
         self.used[key_of(kind, name)] = path
-        return loaded
+        return self.loaded[path, model]
 
 
 def _town_names(files: dict[str, Path], kind: str) -> list[str]:

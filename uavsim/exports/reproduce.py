@@ -9,6 +9,7 @@ from uavsim.config.run import RunConfig
 from uavsim.errors import InputError
 from uavsim.exports.publish.certificate import read_certificate, scene_hashes
 from uavsim.exports.publish.certified import CertifiedScene, ReadCertificate
+from uavsim.on_top import ON_TOP
 from uavsim.plan.numbering import parse_numbers
 from uavsim.run.request import Request
 from uavsim.run.resolve import identity_of, resolve
@@ -78,7 +79,7 @@ def reproduce(
             f"{card}: the configuration {certificate.dataset} that is installed here is not the one of the card; get the "
             "YAML files and the version of uavsim that it names"
         )
-    planned = {scene.name: (scene.index, scene.town) for scene in resolve(request).scenes}
+    planned = {scene.name: (scene.index, scene.town) for scene in resolve(request, ON_TOP).scenes}
     if other := [name for name, scene in wanted.items() if planned.get(name) != (scene.number, scene.town)]:
         raise InputError(
             f"{card}: scene {other[0]} is not called so, or lies in another town, in {certificate.dataset}"

@@ -5,6 +5,7 @@ from prefect import flow, tags
 from uavsim.errors import DatasetError, InputError
 from uavsim.flows.deploy import one_at_a_time
 from uavsim.flows.front import PrefectFront, step_of
+from uavsim.on_top import ON_TOP
 from uavsim.run import finish
 from uavsim.run.context import opened, prepared
 from uavsim.run.executor import execute
@@ -35,7 +36,7 @@ def _run_name() -> str:
 @flow(name="generate-dataset", flow_run_name=_run_name, validate_parameters=True)
 def generate_dataset(request: Request) -> Summary:
     """Fly what is missing of a dataset, town by town so that maps are seldom loaded, write its tables, validate it."""
-    with opened(prepared(of_worker(request)), gate=one_at_a_time) as context, tags(context.job.dataset):
+    with opened(prepared(of_worker(request), ON_TOP), gate=one_at_a_time) as context, tags(context.job.dataset):
         return execute(context, PrefectFront(context))
 
 
@@ -50,7 +51,7 @@ def generate_town(request: Request) -> Summary:
         raise InputError(
             f"generate-town flies one town; towns has {len(request.towns)} (generate-dataset flies several)"
         )
-    with opened(prepared(of_worker(request)), gate=one_at_a_time) as context, tags(context.job.dataset):
+    with opened(prepared(of_worker(request), ON_TOP), gate=one_at_a_time) as context, tags(context.job.dataset):
         return execute(context, PrefectFront(context))
 
 

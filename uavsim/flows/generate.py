@@ -16,6 +16,7 @@ from uavsim.errors import SystemFailure, UavsimError
 from uavsim.flows import client, server
 from uavsim.flows.account import account_address
 from uavsim.memory import keep_few_pools
+from uavsim.on_top import ON_TOP
 from uavsim.run.context import opened, prepared, refuse_foreign_servers
 from uavsim.run.executor import execute, is_short
 from uavsim.run.finish import assemble_tables
@@ -48,7 +49,7 @@ def generate(request: Request, *, console: Screen) -> Result:
     keep_local_direct()
     open_file_limit()
     keep_few_pools()
-    ready = prepared(request)  # before Prefect is imported: a typing error is reported in a third of the time
+    ready = prepared(request, ON_TOP)  # before Prefect is imported: a typing error is reported in a third of the time
     named = client.configured_api_url()
     os.environ.setdefault(_CONSOLE_LEVEL, "CRITICAL")  # before Prefect is imported: the run shows its progress itself
     job = ready.job

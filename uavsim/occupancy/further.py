@@ -1,24 +1,25 @@
 """Voxels as part of a dataset: ``labels: {occupancy: ...}`` in its YAML; and the choices that the command has, too."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final
 
 from uavsim.access import open_folder
-from uavsim.access.further_labels import FurtherLabels
+from uavsim.config.dataset import VoxelLabels
 from uavsim.config.load import parse
+from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.errors import InputError
 from uavsim.files.whole import write_whole
 from uavsim.occupancy.files import FORMATS, Files, Labelled, VoxelFormat, parquet_files
 from uavsim.occupancy.grids import GRIDS, GridShape, grid_of_values
 from uavsim.occupancy.run import grids_of, write_voxels
+from uavsim.records.sensors import SensorSpec
 from uavsim.registry import pick
 from uavsim.typing import JsonDict
 
-__all__ = ["OCCUPANCY", "choices_of"]
+__all__ = ["check_settings", "choices_of", "label_folder", "voxel_labeller"]
 
 
 def check_settings(settings: JsonDict, cameras: Sequence[str], lidars: Sequence[str]) -> None:
@@ -58,8 +59,25 @@ def label_folder(folder: Path, settings: JsonDict) -> None:
     write_whole(made, content.hexdigest().encode())
 
 
-OCCUPANCY: Final = FurtherLabels(check_settings, label_folder)
-"""``labels: {occupancy: ...}`` of a dataset's YAML."""
+def voxel_labeller(asked: VoxelLabels, sensors: Mapping[str, SensorSpec]) -> Callable[[Path], None]:
+    """Return the function that labels a finished dataset as ``labels: {occupancy: ...}`` of its YAML says.
+
+    Args:
+        asked: the settings of the YAML.
+        sensors: of the dataset, by channel.
+
+    Raises:
+        InputError: a camera has no depth, or there is no such format, grid, agent or channel.
+    """
+    blind = [spec.name for spec in sensors.values() if spec.params.is_optical and "depth" not in spec.modalities]
+    if blind:
+        raise InputError(f"camera {blind[0]} takes no depth, of which voxels are made: add depth to its rig's sensors")
+    settings = asked.model_dump()
+    cameras, lidars = (
+        [name for name, spec in sensors.items() if spec.params.prefix == kind] for kind in ("CAMERA", "LIDAR")
+    )
+    check_settings(settings, cameras, list(dict.fromkeys([BEV_CHANNEL, *lidars])))  # every nuScenes sample has that one
+    return lambda folder: label_folder(folder, settings)
 
 
 def choices_of(

@@ -1,5 +1,5 @@
 """Configuration to scene plans: pure and seeded."""
 
-from uavsim.plan.scenes import dataset_towns, plan_scenes, used_files
+from uavsim.plan.scenes import DatasetPlanner, plan_scenes
 
-__all__ = ["dataset_towns", "plan_scenes", "used_files"]
+__all__ = ["DatasetPlanner", "plan_scenes"]

@@ -17,7 +17,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.plan import checks, config_to_plan
 from uavsim.plan.numbering import town_scenes
 from uavsim.plan.path import fly_route
-from uavsim.plan.scenes import plan_scenes
+from uavsim.plan.scenes import DatasetPlanner
 from uavsim.plan.swarm import formation_offsets
 from uavsim.plan.weather import weather_track
 from uavsim.records.ingredients import file_kinds
@@ -106,9 +106,10 @@ def _kind(path: Path) -> str:
 
 def _dataset(loaded: Loaded[Any], _: Library, search_dirs: list[Path]) -> None:
     """Plan the scenes of every town; of very many, the first."""
+    planner = DatasetPlanner.open(str(loaded.source.path), search_dirs=search_dirs)
     for town in loaded.model.towns:
-        scenes = town_scenes(loaded, town).numbers[:_MOST_PLANNED]
-        plan_scenes(str(loaded.source.path), town=town, scenes=scenes, search_dirs=search_dirs)
+        for plan in planner.plans(town, town_scenes(loaded, town).numbers[:_MOST_PLANNED]):
+            del plan  # each is planned when it is asked for
 
 
 def _routes(loaded: Loaded[Any], library: Library, _: list[Path]) -> None:

@@ -65,8 +65,10 @@ class SceneToFill:
         return numbering.scene_seed(self.dataset_seed, self.number, stream=stream)
 
 
-ScenePlanner: TypeAlias = Callable[[SceneToFill], object]
-"""Returns the record of the ingredient's plan, None where this scene has none of it."""
+ScenePlanner: TypeAlias = Callable[[SceneToFill], object] | object
+"""The record of the ingredient's plan where it is the same for each scene of a town, as that of agents (``AgentsPlan``) always
+is; else a function of the scene that returns it, or None where the scene has none.
+"""
 
 
 def planners(
@@ -84,7 +86,7 @@ def planners(
     """
     found: dict[str, ScenePlanner] = {}
     for name, ingredient in every():
-        block = dataset.model.ingredients.block(ingredient.key) if ingredient.block is not None else None
+        block = dataset.model.block(ingredient.key) if ingredient.block is not None else None
         if block is None or ingredient.planner is None:
             continue
         planner: ScenePlanner | None = ingredient.planner.load()(TownPlan(dataset, library, block, share, town, rig))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -35,20 +35,15 @@ from uavsim.plan.weather import PRESETS, preset_track, weather_track
 from uavsim.records.ingredients import INGREDIENTS
 from uavsim.records.modalities import modality
 from uavsim.records.plan import PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
-from uavsim.records.sensors import SensorSpec
+from uavsim.records.sensors import AgentsPlan, SensorSpec, shutter_steps
 from uavsim.registry import nearest, pick
 
-__all__ = ["dataset_towns", "plan_scenes"]
+__all__ = ["DatasetPlanner", "plan_scenes"]
 
 T = TypeVar("T")
 FIRST_TIMESTAMP_US: Final = 1_704_067_200_000_000  # 2024-01-01 00:00 UTC: the dataset's clock, not the wall's
 MOST_STEPS: Final = 100_000
 SCENE_SLOT_US: Final = 3_600_000_000  # every scene has an hour of that clock to itself
-
-
-def dataset_towns(dataset: str, *, search_dirs: Sequence[Path] = ()) -> tuple[str, ...]:
-    """Return the towns of a dataset, in its order."""
-    return tuple(_dataset(Library.of(search_dirs), dataset)[0].model.towns)
 
 
 def plan_scenes(
@@ -74,17 +69,41 @@ def plan_scenes(
     Raises:
         InputError: something that was asked for is not there, or the flight is not possible as asked; one line.
     """
-    planner = _TownPlanner.open(dataset, town=town, scenes=scenes, overrides=overrides, search_dirs=search_dirs)
-    return [planner.plan(number) for number in numbering.asked(planner.scenes, scenes)]
+    planner = DatasetPlanner.open(dataset, overrides=overrides, search_dirs=search_dirs)
+    return list(planner.plans(town, scenes))
 
 
-def used_files(dataset: str, *, towns: Sequence[str], overrides: Overrides) -> dict[str, Path]:
-    """Return every configuration file that planning asks for in some towns, by what it is asked for as."""
-    used: dict[str, Path] = {}
-    for town in towns:
-        planner = _TownPlanner.open(dataset, town=town, scenes=None, overrides=overrides, search_dirs=())
-        used |= planner.library.used
-    return used
+@dataclass(frozen=True, slots=True)
+class DatasetPlanner:
+    """A dataset whose configuration is read once, however many of its towns and scenes are planned.
+
+    Attributes:
+        library: of what it refers to; ``library.used`` names the files that were read.
+        named: the dataset as its YAML says.
+        dataset: with what was asked for instead.
+    """
+
+    library: Library
+    named: Loaded[DatasetConfig]
+    dataset: Loaded[DatasetConfig]
+
+    @classmethod
+    def open(
+        cls, dataset: str, *, overrides: Overrides = AS_CONFIGURED, search_dirs: Sequence[Path] = ()
+    ) -> DatasetPlanner:
+        """Read the dataset's YAML and look up what was asked for instead; ``plan_scenes`` names arguments and errors."""
+        named, library = Library.of(search_dirs).with_dataset(dataset)
+        return cls(library, named, _chosen(named, overrides, library))
+
+    def plans(self, town: str | None = None, scenes: Sequence[int] | None = None) -> Iterator[ScenePlan]:
+        """Plan scenes of one town, each when its turn comes; ``plan_scenes`` names arguments and errors."""
+        planner = _TownPlanner.open(self, town or numbering.town_of(self.dataset, scenes))
+        for number in numbering.asked(planner.scenes, scenes):
+            yield planner.plan(number)
+
+    def read_town(self, town: str) -> None:
+        """Read every file that the plans of a town's scenes may need."""
+        _TownPlanner.open(self, town)
 
 
 def _chosen(dataset: Loaded[DatasetConfig], overrides: Overrides, library: Library) -> Loaded[DatasetConfig]:
@@ -108,10 +127,6 @@ def _chosen(dataset: Loaded[DatasetConfig], overrides: Overrides, library: Libra
     return Loaded(dataset.name, dataset.model.model_copy(update=update), dataset.source)
 
 
-def _dataset(library: Library, name: str) -> tuple[Loaded[DatasetConfig], Library]:
-    return library.with_dataset(name)
-
-
 @dataclass(slots=True)
 class _TownPlanner:
     """Everything that the plans of one town share; formations, weathers and paths are loaded when first used."""
@@ -127,25 +142,15 @@ class _TownPlanner:
     rig_name: str
     ingredients: dict[str, ScenePlanner]
     whole_samples: int  # some ingredients are solved for the whole scene, of which fewer samples may be flown
-    extra_steps: int = 0  # after the last image, of which images through shutters are made, too
+    extra_steps: int  # after the last image, of which images through shutters are made, too
     formations: dict[str, Loaded[Formation]] = field(default_factory=dict)
     weathers: dict[str, WeatherTrack] = field(default_factory=dict)
     paths: dict[tuple[str, float, bool], FlightPath] = field(default_factory=dict)
 
     @classmethod
-    def open(
-        cls,
-        name: str,
-        *,
-        town: str | None,
-        scenes: Sequence[int] | None,
-        overrides: Overrides,
-        search_dirs: Sequence[Path],
-    ) -> _TownPlanner:
-        named, library = _dataset(Library.of(search_dirs), name)
-        dataset = _chosen(named, overrides, library)
-        model = dataset.model
-        own = numbering.town_scenes(dataset, town or numbering.town_of(dataset, scenes))
+    def open(cls, of: DatasetPlanner, town: str) -> _TownPlanner:
+        dataset, library, model = of.dataset, of.library, of.dataset.model
+        own = numbering.town_scenes(dataset, town)
         site = _located(dataset, ("towns", own.town), lambda: library.town(own.town))
         routes = library.routes(site.model.name)
         rig = _located(dataset, ("rig",), lambda: library.rig(model.rig, named_in=dataset.source.path))
@@ -153,6 +158,7 @@ class _TownPlanner:
         cameras = tuple(spec for spec in specs if spec.params.is_optical)
         fill = planners(dataset, library, share=model.towns[own.town], town=site.model, rig=cameras)
         whole = any(INGREDIENTS.pick(name).whole_scenes for name in fill)
+        ground = (spec for plan in fill.values() if isinstance(plan, AgentsPlan) for spec in plan.rig)
         planner = cls(
             library=library,
             dataset=dataset,
@@ -164,7 +170,8 @@ class _TownPlanner:
             rig=specs,
             rig_name=rig.name,
             ingredients=fill,
-            whole_samples=max(model.samples, named.model.samples if whole else 0),
+            whole_samples=max(model.samples, of.named.model.samples if whole else 0),
+            extra_steps=_shutter_steps(dataset, (*specs, *ground)),
         )
         planner.look_up_every_name()
         return planner
@@ -223,38 +230,6 @@ class _TownPlanner:
         return self.paths[key]
 
     def plan(self, number: int) -> ScenePlan:
-        """Plan a scene; again, and longer, where a rig turns out to have a shutter."""
-        scene = self._plan(number)
-        self._check_sweeps(scene)
-        if scene.shutter_steps == self.extra_steps:
-            return scene
-        changes = {name for spec in scene.specs for name in spec.modalities if modality(name).unknown is not None}
-        if changes:
-            raise self.dataset.error(
-                ("rig",),
-                f"{', '.join(sorted(changes))} report changes since a camera's image before, and a shutter in the scene takes "
-                "images in the ticks after it: leave one of them out",
-            )
-        self.extra_steps = scene.shutter_steps
-        return self._plan(number)
-
-    def _check_sweeps(self, scene: ScenePlan) -> None:
-        """Refuse cameras of a clip that no rig has, and those left out of it that report changes from image to image."""
-        place = ("captures", "clip", "cameras")
-        names = {spec.name: spec for spec in scene.specs if spec.params.is_optical}
-        for name in scene.sweep_cameras:
-            if name not in names:
-                guess = nearest(name, names)
-                hint = f"did you mean {guess!r}?" if guess else f"they have {', '.join(names)}"
-                raise self.dataset.error(place, f"no rig has a camera {name!r}; {hint}")
-        for name, spec in names.items() if scene.sweep_cameras else ():
-            changes = [word for word in spec.modalities if modality(word).unknown is not None]
-            if name not in scene.sweep_cameras and changes:
-                raise self.dataset.error(
-                    place, f"{changes[0]} of camera {name} reports changes since the image before: let it film, too"
-                )
-
-    def _plan(self, number: int) -> ScenePlan:
         model, turn = self.dataset.model, number - self.scenes.allowed.start
         seed = model.seed
         formation = self.formation(
@@ -270,7 +245,7 @@ class _TownPlanner:
         planned: dict[str, object] = {}
         scene = SceneToFill(number, turn, weather_name, whole, swarm, dataset_seed=seed, planned=planned)
         for name, planner in self.ingredients.items():
-            if (made := planner(scene)) is not None:
+            if (made := planner(scene) if callable(planner) else planner) is not None:
                 planned[name] = made
         site = self.town.model
         return ScenePlan(
@@ -304,7 +279,7 @@ class _TownPlanner:
             wind_map_mps=model.wind_mps,
             labels=label_plan(model.labels),
             recording=model.recording,
-            sweep_cameras=model.captures.clip.cameras if model.captures else (),
+            sweep_cameras=_filming(model),
             notes=PlanNotes(dataset_seed=seed, route_row=route.rsplit("_col", 1)[0], route_start_share=start_share),
         )
 
@@ -358,6 +333,47 @@ class _TownPlanner:
                 f"drones {a} and {b} come within {distance_m:.2f} m of each other at {step * step_s:.2f} s on route "
                 f"{route!r} (min_separation_m is {formation.model.min_separation_m:g})",
             )
+
+
+def _shutter_steps(dataset: Loaded[DatasetConfig], specs: tuple[SensorSpec, ...]) -> int:
+    """Return the steps after each image of which images through the shutters of all rigs are made, too.
+
+    Raises:
+        ConfigError: sensors that report changes from image to image, and a shutter or a camera that does not film; or a
+            camera of a clip that no rig has.
+    """
+    _check_sweeps(dataset, specs)
+    steps = shutter_steps(specs)
+    changes = {name for spec in specs for name in spec.modalities if modality(name).unknown is not None}
+    if steps and changes:
+        raise dataset.error(
+            ("rig",),
+            f"{', '.join(sorted(changes))} report changes since a camera's image before, and a shutter in the scene takes "
+            "images in the ticks after it: leave one of them out",
+        )
+    return steps
+
+
+def _check_sweeps(dataset: Loaded[DatasetConfig], specs: tuple[SensorSpec, ...]) -> None:
+    """Refuse cameras of a clip that no rig has, and those left out of it that report changes from image to image."""
+    filming, place = _filming(dataset.model), ("captures", "clip", "cameras")
+    names = {spec.name: spec for spec in specs if spec.params.is_optical}
+    for name in filming:
+        if name not in names:
+            guess = nearest(name, names)
+            hint = f"did you mean {guess!r}?" if guess else f"they have {', '.join(names)}"
+            raise dataset.error(place, f"no rig has a camera {name!r}; {hint}")
+    for name, spec in names.items() if filming else ():
+        changes = [word for word in spec.modalities if modality(word).unknown is not None]
+        if name not in filming and changes:
+            raise dataset.error(
+                place, f"{changes[0]} of camera {name} reports changes since the image before: let it film, too"
+            )
+
+
+def _filming(model: DatasetConfig) -> tuple[str, ...]:
+    """Return the only cameras that take images between keyframes; () is all."""
+    return model.captures.clip.cameras if model.captures else ()
 
 
 def _located(dataset: Loaded[DatasetConfig], place: tuple[str | int, ...], look_up: Callable[[], T]) -> T:

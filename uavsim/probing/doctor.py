@@ -15,6 +15,7 @@ from uavsim.capture.recording_reader import read_recording
 from uavsim.environment import python_command
 from uavsim.errors import SceneVoid, UavsimError
 from uavsim.files.scratch import scratch_folder
+from uavsim.on_top import ON_TOP
 from uavsim.probing.engine_facts import EngineFacts
 from uavsim.probing.forecast import forecast_of
 from uavsim.probing.listening import open_to_others
@@ -67,7 +68,7 @@ def examine(request: Request) -> Iterator[Finding]:
     Raises:
         InputError: the job itself is wrong.
     """
-    job = resolve(request.model_copy(update={"samples": _PROBE_SAMPLES, "scenes": _first_scenes(request)}))
+    job = resolve(request.model_copy(update={"samples": _PROBE_SAMPLES, "scenes": _first_scenes(request)}), ON_TOP)
     yield from _machine()
     yield from _graphics()
     run = request.run_config()

@@ -18,6 +18,7 @@ from pathlib import Path
 from uavsim.capture.client_events import ClientEvent, SampleTaken
 from uavsim.errors import InputError
 from uavsim.files.scratch import scratch_folder
+from uavsim.on_top import ON_TOP
 from uavsim.plan.numbering import as_text
 from uavsim.run import finish, stages
 from uavsim.run.context import opened, prepared
@@ -185,7 +186,7 @@ def forecast_of(request: Request, *, console: Screen) -> Forecast:
         InputError: the request is wrong, or nothing is left to do.
         SystemFailure: the simulators cannot do it.
     """
-    job = resolve(request)
+    job = resolve(request, ON_TOP)
     done = {name for name, e in read_ledger(open_output(request.out)).items() if e.state == "committed"}
     waiting = [scene for scene in job.scenes if request.force or scene.name not in done]
     if not waiting:
@@ -235,13 +236,13 @@ def predicted(job: Job, waiting: Sequence[SceneRef], measured: Measured, *, simu
 
 def _measure(request: Request, waiting: Sequence[SceneRef], *, slots: int, console: Screen) -> Measured:
     numbers = [scene.index for scenes in _probed(waiting, slots=slots) for scene in scenes]
-    wanted = len(waiting) * resolve(request).samples
+    wanted = len(waiting) * resolve(request, ON_TOP).samples
     began = time.monotonic()
     with scratch_folder("uavsim-forecast-") as folder:
         probe = request.model_copy(
             update={"out": str(folder), "samples": _SAMPLES, "scenes": as_text(sorted(numbers)), "force": False}
         )
-        with opened(prepared(probe), console=console) as context:
+        with opened(prepared(probe, ON_TOP), console=console) as context:
             start_s = time.monotonic() - began
             ends = _Ends(context, wanted=wanted)
             towns = {}

@@ -1,6 +1,6 @@
 """Ingredients of a scene: traffic, walkers, parked vehicles, a town's maps; others, such as corner cases, are of packages.
 
-An ``Ingredient`` says everything about one of them by data and by dotted names; its parts live in one package of
+An ``Ingredient`` says everything about one of them by data and by dotted names; its parts live in a module of
 ``uavsim/ingredients``, or of an installed package that names its object by an entry point of ``uavsim.ingredients``. The rooms
 ask the registry and branch on no name. This module imports none of the parts, so that whoever reads a plan needs no
 client of a simulator. docs/how-to-add-to-a-scene.md shows one made from the start.

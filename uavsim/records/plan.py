@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from uavsim.geometry.se3 import SE3
 from uavsim.records.clocks import ClocksPlan
-from uavsim.records.sensors import Agent, AgentsPlan, Sensor, SensorSpec, shutter_of
+from uavsim.records.sensors import Agent, AgentsPlan, Sensor, SensorSpec, shutter_steps
 from uavsim.typing import FloatArray
 
 __all__ = [
@@ -127,15 +127,13 @@ class LabelPlan:
         classes: that get boxes.
         range_m: horizontally from the nearest drone.
         columns: label columns beside the built-in ones.
-        label_parked: also parked vehicles that are parts of the town.
         moving_mps: faster is ``moving``.
         parked_moved_m: a parked vehicle that moves less in the scene is ``parked``.
     """
 
     classes: tuple[str, ...] | None = None
     range_m: float | None = None
-    columns: tuple[str, ...] | None = None
-    label_parked: bool | None = None
+    columns: tuple[str, ...] = ()
     moving_mps: float | None = None
     parked_moved_m: float | None = None
 
@@ -214,7 +212,7 @@ class ScenePlan:
     @property
     def shutter_steps(self) -> int:
         """Steps after each of those, of which images through shutters are made, too."""
-        return max((s.steps for spec in self.specs if (s := shutter_of(spec)) is not None), default=0)
+        return shutter_steps(self.specs)
 
     @property
     def rendered_steps(self) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ and depth share one pose, one channel and one set of parameters.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Final, Protocol
@@ -30,6 +31,7 @@ __all__ = [
     "SensorParams",
     "SensorSpec",
     "shutter_of",
+    "shutter_steps",
 ]
 
 _ON_THE_GROUND: Final = {"CAMERA": "CAM"}  # nuScenes' own word; drones have UAV3D's
@@ -212,6 +214,11 @@ class SensorSpec:
 def shutter_of(spec: SensorSpec) -> Shutter | None:
     """Return a camera's shutter; None where it has none, and of what is no camera."""
     return spec.params.shutter if isinstance(spec.params, CameraParams) else None
+
+
+def shutter_steps(specs: Iterable[SensorSpec]) -> int:
+    """Return the most steps that the shutter of a camera is open after the image's own."""
+    return max((shutter.steps for spec in specs if (shutter := shutter_of(spec)) is not None), default=0)
 
 
 @dataclass(frozen=True, slots=True)

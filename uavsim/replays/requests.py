@@ -13,7 +13,6 @@ from uavsim.config.kept import KEPT
 from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
 from uavsim.errors import DatasetError, InputError
-from uavsim.files.parse import parse_json, read_regular
 from uavsim.ingredients.replay.plan import replay_plan
 from uavsim.ingredients.replay.records import ReplayPlan
 from uavsim.ingredients.skins.plan import coloured, dressed, other_traffic
@@ -23,13 +22,11 @@ from uavsim.records.modalities import LIDAR, camera_sensors
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
 from uavsim.registry import pick
-from uavsim.run.replays import Replays
 from uavsim.run.request import ReplayRequest, Request, SkinRequest
 from uavsim.store.commit import generation_of
 from uavsim.store.identity import IDENTITY, kept_dataset, read_identity
 from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.local import LocalOutput
-from uavsim.typing import JsonDict
 
 _CHOICES: Final = ("formation", "rig", "weather", "topology")
 
@@ -100,17 +97,6 @@ def request_of_recordings(
         simulators=simulators,
         run=run,
     )
-
-
-def source_fingerprint(replay: ReplayRequest) -> str:
-    """Name the dataset that is shown again."""
-    return str(_source(Path(replay.folder))[1]["fingerprint"])
-
-
-def kept_again(replay: ReplayRequest, more: JsonDict) -> JsonDict:
-    """Return the configuration that a replay keeps: that of the recorded dataset, and what was named beside it."""
-    kept: JsonDict = parse_json(read_regular(Path(replay.folder) / ".uavsim" / KEPT))
-    return kept | {"files": {**kept["files"], **more.get("files", {})}}
 
 
 def _source(folder: Path) -> tuple[LocalOutput, dict[str, Any]]:
@@ -189,6 +175,3 @@ def _recording(folder: Path, scene: str) -> Recording:
         return read_recording(folder / generation_of(entry).recording)
     except DatasetError as error:
         raise InputError(str(error)) from error
-
-
-RECORDED: Final = Replays(plan=replayed, kept=kept_again, source=source_fingerprint)

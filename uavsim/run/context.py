@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from uavsim.config.backends import AIRSIM, backend_of
@@ -12,6 +13,7 @@ from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.files.scratch import scratch_folder
 from uavsim.run.edited import refuse_mixture
 from uavsim.run.job import Job
+from uavsim.run.on_top import NOTHING, OnTop
 from uavsim.run.progress import RunProgress, start_up
 from uavsim.run.request import Request
 from uavsim.run.resolve import resolve
@@ -58,18 +60,23 @@ class Prepared:
         return tuple(scene.name for scene in self.job.scenes if scene.name not in self.there)
 
 
-def prepared(request: Request) -> Prepared:
+def prepared(request: Request, on_top: OnTop = NOTHING) -> Prepared:
     """Check everything that can be checked before anything is started or written.
+
+    Args:
+        request: what is asked for.
+        on_top: what is built on top of a run.
 
     Raises:
         InputError: a name, a key or a number is wrong, or the output holds something else.
     """
     output = request.output()
     request = _found_again(request, output)
-    job = resolve(request)
+    decided = partial(resolve, on_top=on_top)
+    job = decided(request)
     mark, config = str(job.identity["fingerprint"]), job.identity.get("config")
     check_identity(output, mark=mark, name=job.dataset, config=config)
-    refuse_mixture(request, job, output, resolve=resolve)
+    refuse_mixture(request, job, output, resolve=decided)
     return Prepared(request, job, output, _committed_as_planned(request, job, output))
 
 
@@ -82,7 +89,7 @@ def _committed_as_planned(request: Request, job: Job, output: Output) -> dict[st
         if (entry := ledger.get(scene.name)) is not None
         and entry.state == "committed"
         and entry.replacing is None
-        and entry.plan_sha256 == job.digests[scene.name]
+        and entry.plan_sha256 == job.plans[scene.name].digest
     }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from uavsim.config.kept import Kept, first_edit, read_kept
 from uavsim.errors import ConfigError, InputError
-from uavsim.run.job import Job
+from uavsim.run.job import Job, PackedPlan
 from uavsim.run.request import Request
 from uavsim.store.identity import kept_dataset
 from uavsim.store.ledger import LedgerEntry, read_ledger
@@ -22,7 +22,7 @@ def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Calla
         request: what is asked for.
         job: what follows from it.
         output: a place that holds this dataset, or nothing.
-        resolve: makes a job of a request for another scene.
+        resolve: makes a job of a request for other scenes.
 
     Raises:
         InputError: it names the file and the key that were edited.
@@ -32,7 +32,9 @@ def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Calla
         return
     anew = {scene.name for scene in job.scenes} if request.force else set()
     for entry in read_ledger(output).values():
-        if entry.state == "committed" and entry.scene not in anew and _is_another(entry, request, resolve):
+        if entry.state != "committed" or entry.scene in anew:
+            continue
+        if _planned(entry, request, job, resolve).digest != entry.plan_sha256:
             raise InputError(
                 f"{output.address} was begun with another {edit}, and {entry.scene} was flown with it: put it back, choose "
                 "another --out, or fly all of its scenes anew with --force-scenes"
@@ -49,7 +51,8 @@ def _read(kept: str) -> Kept:
         ) from error
 
 
-def _is_another(entry: LedgerEntry, request: Request, resolve: Callable[[Request], Job]) -> bool:
-    """Return whether a committed scene would be planned otherwise now."""
-    alone = resolve(request.model_copy(update={"towns": (entry.town,), "scenes": str(entry.index)}))
-    return alone.digests[entry.scene] != entry.plan_sha256
+def _planned(entry: LedgerEntry, request: Request, job: Job, resolve: Callable[[Request], Job]) -> PackedPlan:
+    """Return a committed scene's plan as it would be now."""
+    if entry.scene in job.plans:
+        return job.plans[entry.scene]
+    return resolve(request.model_copy(update={"towns": (entry.town,), "scenes": str(entry.index)})).plans[entry.scene]

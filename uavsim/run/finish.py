@@ -11,12 +11,12 @@ from types import MappingProxyType
 from typing import Final, Protocol, TypeVar, cast
 
 from uavsim.access.contact_sheet import write_contact_sheet
-from uavsim.access.further_labels import FURTHER_LABELS
 from uavsim.dataset.assemble import AssembledVersion, assemble
 from uavsim.dataset.map_mask import draw_map_mask
 from uavsim.dataset.rows import RunInfo
 from uavsim.errors import DatasetError, SystemFailure
 from uavsim.records.recording import Recording
+from uavsim.run.on_top import LabelFolder
 from uavsim.run.request import Request
 from uavsim.store.commit import drop_retired, generation_of, read_fragment
 from uavsim.store.identity import read_identity, refuse_removed
@@ -177,21 +177,22 @@ class Step(Protocol):
         ...
 
 
-def finish_dataset(request: Request, *, step: Step, further: Mapping[str, JsonDict] = MappingProxyType({})) -> Finished:
+def finish_dataset(
+    request: Request, *, step: Step, further: Mapping[str, LabelFolder] = MappingProxyType({})
+) -> Finished:
     """Write the tables; draw the contact sheet and validate where the dataset is on a local disk.
 
     Args:
         request: whose scenes are committed.
         step: runs each of these.
-        further: what installed packages label of the whole dataset, with their settings.
+        further: labels the whole dataset, by name.
     """
     output = request.output()
     versions = step("assemble-tables", lambda: assemble_tables(output))
     if not versions or not output.is_local:
         return Finished(versions=tuple(versions))
-    for name, settings in further.items():
-        label = partial(FURTHER_LABELS.pick(name).label, output.root, settings)
-        step(name, label)
+    for name, label in further.items():
+        step(name, partial(label, output.root))
     with ThreadPoolExecutor(1, thread_name_prefix="contact-sheet") as beside:
         drawn = beside.submit(sheet, output.root, versions=versions)
         validation = step("validate", lambda: validate(output.root, pixels=request.pixels)) if request.check else None

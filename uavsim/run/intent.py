@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from uavsim.run.context import prepared
+from uavsim.run.on_top import NOTHING, OnTop
 from uavsim.run.request import Request
 from uavsim.store.ledger import read_ledger
 from uavsim.typing import JsonDict
@@ -48,13 +49,17 @@ class Intent:
         }
 
 
-def intent_of(request: Request) -> Intent:
+def intent_of(request: Request, on_top: OnTop = NOTHING) -> Intent:
     """Check what a run checks, and look at what is committed already; writes nothing.
+
+    Args:
+        request: what is asked for.
+        on_top: what is built on top of a run.
 
     Raises:
         InputError: a name, a key or a number is wrong, or the output holds something else.
     """
-    ready = prepared(request)
+    ready = prepared(request, on_top)
     job, flown = ready.job, set(ready.to_fly)
     ledger = read_ledger(ready.output) if flown else {}
     return Intent(

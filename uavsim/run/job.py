@@ -1,17 +1,40 @@
 """The job of a command, decided completely before anything is started or written."""
 
+from __future__ import annotations
+
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from uavsim.records.codec import pack_plan
+from isal import isal_zlib
+
+from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.plan import ScenePlan
+from uavsim.run.on_top import LabelFolder
 from uavsim.typing import JsonDict
 
 
-def plan_digest(plan: ScenePlan) -> str:
-    """Return the hash by which the ledger knows a plan."""
-    return hashlib.sha256(pack_plan(plan)).hexdigest()
+@dataclass(frozen=True, slots=True)
+class PackedPlan:
+    """A scene's plan as bytes, compressed: a thousand of them wait for their turn in 30 MB.
+
+    Attributes:
+        digest: hash by which the ledger knows the plan.
+        compressed: what ``data`` gives.
+    """
+
+    digest: str
+    compressed: bytes
+
+    @classmethod
+    def of(cls, plan: ScenePlan) -> PackedPlan:
+        """Pack a plan."""
+        data = pack_plan(plan)
+        return cls(hashlib.sha256(data).hexdigest(), isal_zlib.compress(data, 1))
+
+    @property
+    def data(self) -> bytes:
+        """What ``pack_plan`` wrote."""
+        return bytes(isal_zlib.decompress(self.compressed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +58,8 @@ class Job:
         scenes: asked for, in order of towns, then of index.
         samples: keyframes per scene.
         images_per_scene: RGB images.
-        plan_of: makes one scene's plan.
-        digests: by scene, the hash by which the ledger knows its plan.
-        further: what installed packages label when the last scene is there, by name (``labels: {occupancy: ...}``).
+        plans: by scene.
+        further: labels the dataset as a whole when the last scene is there, by name (``labels: {occupancy: ...}``).
         kept: goes to ``.uavsim/configuration.json``; empty when the configuration came from there.
     """
 
@@ -48,10 +70,13 @@ class Job:
     scenes: tuple[SceneRef, ...]
     samples: int
     images_per_scene: int
-    plan_of: Callable[[str], ScenePlan]
-    digests: dict[str, str]
+    plans: dict[str, PackedPlan]
     kept: JsonDict = field(default_factory=dict)
-    further: dict[str, JsonDict] = field(default_factory=dict)
+    further: dict[str, LabelFolder] = field(default_factory=dict)
+
+    def plan_of(self, scene: str) -> ScenePlan:
+        """Return one scene's plan."""
+        return unpack_plan(self.plans[scene].data)
 
     @property
     def towns(self) -> tuple[str, ...]:

@@ -2,26 +2,29 @@
 
 import importlib.metadata
 import platform
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from uavsim.access.further_labels import FURTHER_LABELS
 from uavsim.config.backends import AIRSIM, CARLA, HEADLESS, Backend, Server, backend_of
+from uavsim.config.dataset import DatasetConfig
 from uavsim.config.kept import KEPT, pack
 from uavsim.config.library import Library
+from uavsim.config.load import Loaded
 from uavsim.config.overrides import Overrides
 from uavsim.config.run import SimulatorConfig
-from uavsim.dataset.layout import BEV_CHANNEL
-from uavsim.environment import DISTRIBUTION, install_line
+from uavsim.environment import DISTRIBUTION
 from uavsim.errors import InputError
-from uavsim.plan import dataset_towns, numbering, plan_scenes, used_files
+from uavsim.files.parse import parse_json, read_regular
+from uavsim.plan import DatasetPlanner, numbering
+from uavsim.plan.weather import PRESETS
 from uavsim.records.plan import ScenePlan
-from uavsim.run.job import Job, SceneRef, plan_digest
-from uavsim.run.replays import replays
+from uavsim.records.sensors import SensorSpec
+from uavsim.run.job import Job, PackedPlan, SceneRef
+from uavsim.run.on_top import NOTHING, LabelFolder, OnTop
 from uavsim.run.request import Request
-from uavsim.store.identity import fingerprint
+from uavsim.store.identity import IDENTITY, fingerprint, read_identity
 from uavsim.store.layout import check_name
+from uavsim.store.local import LocalOutput
 from uavsim.supervise.clients import check_clients
 from uavsim.typing import JsonDict
 
@@ -29,81 +32,75 @@ _ASKED = {"dataset", *Overrides.model_fields}
 _VERSIONS = ("uavsim", "carla", "airsim", "numpy", "opencv-python-headless")
 
 
-def resolve(request: Request) -> Job:
+def resolve(request: Request, on_top: OnTop = NOTHING) -> Job:
     """Decide everything.
+
+    Args:
+        request: what is asked for.
+        on_top: what is built on top of a run.
 
     Raises:
         InputError: a name, key, number or flight that is not possible; one line, nothing was written.
     """
+    planner = DatasetPlanner.open(request.dataset, overrides=request)
     wanted = numbering.parse_numbers(request.scenes) if request.scenes else None
-    towns = request.towns or dataset_towns(request.dataset)
-    plans = [plan for town in towns for plan in _planned(request, town, _numbers_of(request, town, towns, wanted))]
-    if not plans:
+    towns = request.towns or tuple(planner.dataset.model.towns)
+    first, scenes, packed, sensors = None, list[SceneRef](), dict[str, PackedPlan](), dict[str, SensorSpec]()
+    for plan in _plans(request, planner, towns, wanted, on_top):
+        first = first or plan
+        scenes.append(SceneRef(check_name(plan.scene_name, what="scene"), plan.scene_index, plan.town.name))
+        packed[plan.scene_name] = PackedPlan.of(plan)
+        sensors |= {sensor.channel: sensor.spec for sensor in plan.sensors}
+    if first is None:
         raise InputError(f"--scenes {request.scenes}: no scene of these numbers in {', '.join(towns)}")
-    _check_simulators(request, backend_of(plans[0].topology))
-    scenes = tuple(SceneRef(check_name(p.scene_name, what="scene"), p.scene_index, p.town.name) for p in plans)
-    town_of = {scene.name: scene for scene in scenes}
-    identity = identity_of(request)
+    _check_simulators(request, backend_of(first.topology))
+    identity = _identity(request, planner.named)
     return Job(
-        dataset=plans[0].dataset,
+        dataset=first.dataset,
         seed=int(identity["seed"]),
-        topology=plans[0].topology,
+        topology=first.topology,
         identity=identity,
-        scenes=scenes,
-        samples=plans[0].samples,
-        images_per_scene=plans[0].image_count,
-        plan_of=partial(_plan_of, request, town_of),
-        digests={plan.scene_name: plan_digest(plan) for plan in plans},
-        kept=_configuration(request, towns),
-        further=_further_labels(request, plans),
+        scenes=tuple(scenes),
+        samples=first.samples,
+        images_per_scene=first.image_count,
+        plans=packed,
+        kept=_configuration(request, planner, towns),
+        further=_further_labels(request, planner.named, sensors, on_top),
     )
 
 
-def _further_labels(request: Request, plans: Sequence[ScenePlan]) -> dict[str, JsonDict]:
-    """Return what other packages label of the dataset, refused here where they are missing or cannot do it."""
-    loaded = Library.of().dataset(request.dataset)
-    wanted = loaded.model.labels.occupancy
-    if wanted is None:
+def _further_labels(
+    request: Request, loaded: Loaded[DatasetConfig], sensors: Mapping[str, SensorSpec], on_top: OnTop
+) -> dict[str, LabelFolder]:
+    """Return what labels the dataset as a whole at the run's end, refused here where it cannot be done."""
+    if (wanted := loaded.model.labels.occupancy) is None:
         return {}
-    place = ("labels", "occupancy")
     try:
-        check = FURTHER_LABELS.pick("occupancy").check
+        if not request.output().is_local:
+            raise InputError(f"voxels are made in a folder of this machine, not in {request.out}")
+        assert on_top.voxels is not None, "whoever makes datasets hands it in"
+        return {"occupancy": on_top.voxels(wanted, sensors)}
     except InputError as error:
-        raise loaded.error(place, f"{error}: {install_line('streams')}") from error
-    blind = [
-        spec.name for plan in plans for spec in plan.specs if spec.params.is_optical and "depth" not in spec.modalities
-    ]
-    if blind:
-        raise loaded.error(
-            place, f"camera {blind[0]} takes no depth, of which voxels are made: add depth to its rig's sensors"
-        )
-    if not request.output().is_local:
-        raise loaded.error(place, f"voxels are made in a folder of this machine, not in {request.out}")
-    settings = wanted.model_dump()
-    kinds = {sensor.channel: sensor.spec.params.prefix for plan in plans for sensor in plan.sensors}
-    cameras, lidars = ([name for name, prefix in kinds.items() if prefix == kind] for kind in ("CAMERA", "LIDAR"))
-    try:
-        check(settings, cameras, list(dict.fromkeys([BEV_CHANNEL, *lidars])))  # every nuScenes sample has that one
-    except InputError as error:
-        raise loaded.error(place, str(error)) from error
-    return {"occupancy": settings}
+        raise loaded.error(("labels", "occupancy"), str(error)) from error
 
 
-def _configuration(request: Request, towns: Sequence[str]) -> JsonDict:
+def _configuration(request: Request, planner: DatasetPlanner, towns: Sequence[str]) -> JsonDict:
     """Return every YAML text that the dataset is made from, for all of its towns, so that it can be made anew anywhere."""
     if Path(request.dataset).name == KEPT and request.replay is None:
         return {}
-    used: dict[str, Path] = {}
-    for town in dict.fromkeys((*towns, *dataset_towns(request.dataset))):
+    for name in _drawn_weathers(request):
+        planner.library.weather(name, presets=tuple(PRESETS))
+    for town in dict.fromkeys((*towns, *planner.dataset.model.towns)):
         try:
-            for weather in (request.weather, *_drawn_weathers(request)):
-                own = request.model_copy(update={"weather": weather})
-                used |= used_files(request.dataset, towns=(town,), overrides=own)
+            planner.read_town(town)
         except InputError:
             if town in towns:
                 raise
-    made = pack(request.dataset, used)
-    return made if request.replay is None else replays().kept(request.replay, made)
+    made = pack(request.dataset, planner.library.used)
+    if request.replay is None:
+        return made
+    kept: JsonDict = parse_json(read_regular(Path(request.replay.folder) / ".uavsim" / KEPT))  # of what is shown again
+    return kept | {"files": {**kept["files"], **made["files"]}}
 
 
 def _drawn_weathers(request: Request) -> tuple[str, ...]:
@@ -112,27 +109,20 @@ def _drawn_weathers(request: Request) -> tuple[str, ...]:
     return skin.skin.weather.names if skin is not None and skin.skin.weather is not None else ()
 
 
-def _numbers_of(
-    request: Request, town: str, towns: Sequence[str], wanted: tuple[int, ...] | None
-) -> tuple[int, ...] | None:
-    """Return the numbers that fall to one town; a single town is given all of them, and refuses others itself."""
-    if wanted is None or len(towns) == 1:
-        return wanted
-    allowed = numbering.town_scenes(Library.of().dataset(request.dataset), town).allowed
-    return tuple(number for number in wanted if number in allowed)
-
-
-def _planned(request: Request, town: str, numbers: tuple[int, ...] | None) -> list[ScenePlan]:
-    if numbers == ():
-        return []
-    plans = plan_scenes(request.dataset, town=town, scenes=numbers, overrides=request)
-    return plans if request.replay is None else [replays().plan(plan, request) for plan in plans]
-
-
-def _plan_of(request: Request, scenes: dict[str, SceneRef], scene: str) -> ScenePlan:
-    """Plan one scene anew when its turn comes: a thousand trajectories need not wait in memory."""
-    ref = scenes[scene]
-    return _planned(request, ref.town, (ref.index,))[0]
+def _plans(
+    request: Request, planner: DatasetPlanner, towns: Sequence[str], wanted: tuple[int, ...] | None, on_top: OnTop
+) -> Iterator[ScenePlan]:
+    """Plan the scenes that are asked for; a single town is given all numbers, and refuses others itself."""
+    for town in towns:
+        numbers = wanted
+        if wanted is not None and len(towns) > 1:
+            allowed = numbering.town_scenes(planner.dataset, town).allowed
+            numbers = tuple(number for number in wanted if number in allowed)
+        for plan in planner.plans(town, numbers) if numbers != () else ():
+            if request.replay is not None:
+                assert on_top.replayed is not None, "whoever makes datasets hands it in"
+                plan = on_top.replayed(plan, request)
+            yield plan
 
 
 def _check_simulators(request: Request, backend: Backend) -> None:
@@ -164,7 +154,10 @@ def _port_word(server: Server, simulator: SimulatorConfig) -> str:
 
 def identity_of(request: Request) -> JsonDict:
     """Name the dataset: what was resolved from YAML and options, and the seed; scene numbers and simulators are not in it."""
-    loaded = Library.of().dataset(request.dataset)
+    return _identity(request, Library.of().dataset(request.dataset))
+
+
+def _identity(request: Request, loaded: Loaded[DatasetConfig]) -> JsonDict:
     model = loaded.model
     seed = model.seed if request.seed is None else request.seed
     config = model.model_dump(mode="json", exclude={"description"}) | {
@@ -178,11 +171,7 @@ def identity_of(request: Request) -> JsonDict:
         shown: JsonDict = {"sensors": list(request.replay.sensors), "hide": list(request.replay.hide)}
         if request.replay.skin is not None:
             shown["skin"] = request.replay.skin.model_dump(mode="json")
-        config["replay"] = {"of": replays().source(request.replay), **shown}
-    config |= config.pop("ingredients")  # named by their keys, as in the file
-    config["labels"]["label_parked"] = None  # a key until 2026-11: datasets begun with it keep their fingerprint
-    if config.get("degradations") and not config["degradations"]["uneven"]:
-        del config["degradations"]["uneven"]  # of a later date than they
+        config["replay"] = {"of": _recorded(request.replay.folder)["fingerprint"], **shown}
     clients = {client for server in backend_of(config["topology"]).servers for client in server.clients}
     used = (name for name in _VERSIONS if name != "airsim" or name in clients)
     versions = {name: installed_version(name) for name in used} | {"python": platform.python_version()}
@@ -197,6 +186,14 @@ def identity_of(request: Request) -> JsonDict:
             mode="json", include=_ASKED | ({"replay"} if request.replay is not None else set())
         ),
     }
+
+
+def _recorded(folder: str) -> JsonDict:
+    """Return the identity of a dataset that is shown again."""
+    identity = read_identity(LocalOutput(Path(folder)))
+    if identity is None:
+        raise InputError(f"{folder}: no dataset of ours (no {IDENTITY})")
+    return identity
 
 
 def installed_version(package: str) -> str:

@@ -4,7 +4,6 @@ A scene's failure is counted in the ledger and becomes quarantine after ``attemp
 is the simulator slot's failure, not the scene's; storage that cannot be written ends the run, and the next one continues.
 """
 
-import hashlib
 import socket
 import threading
 import time
@@ -27,11 +26,10 @@ from uavsim.errors import InputError, MapMissing, StorageError, SystemFailure, U
 from uavsim.files.names import generation_name
 from uavsim.files.whole import storage_errors, to_json_bytes
 from uavsim.memory import give_back_freed_memory
-from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.run.blank_images import refuse_blank_images
 from uavsim.run.finish import keep_map_mask
-from uavsim.run.job import Job
+from uavsim.run.job import Job, PackedPlan
 from uavsim.run.outcome import SceneOutcome, done_line, outcome_of
 from uavsim.run.progress import RunProgress
 from uavsim.run.request import Request
@@ -176,9 +174,8 @@ def _whose_failure(context: RunContext, error: UavsimError) -> UavsimError:
 
 
 def _fly_locked(context: RunContext, scene: str) -> SceneOutcome:
-    plan = context.job.plan_of(scene)
-    packed = pack_plan(plan)
-    sha = hashlib.sha256(packed).hexdigest()
+    packed = context.job.plans[scene]
+    sha = packed.digest
     entry = read_entry(context.output, scene)
     forced = context.is_forced(scene)
     if entry is not None and not forced and (settled := _settled_outcome(entry, sha=sha)) is not None:
@@ -187,6 +184,7 @@ def _fly_locked(context: RunContext, scene: str) -> SceneOutcome:
         said = " is flown anew: this version of uavsim, or your YAML, plans it otherwise than when it was committed"
         context.progress.say(line(("yellow", scene), said))
     anew = context.begin(scene) and forced
+    plan = context.job.plan_of(scene)
     entry = _entry_to_fly(entry, plan=plan, sha=sha, anew=anew)
     write_entry(context.output, entry)
     return _attempt(context, entry, plan=plan, packed=packed)
@@ -224,19 +222,19 @@ def _entry_to_fly(entry: LedgerEntry | None, *, plan: ScenePlan, sha: str, anew:
     )
 
 
-def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed: bytes) -> SceneOutcome:
+def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed: PackedPlan) -> SceneOutcome:
     journal = Journal(context.layout.scene_log(entry.scene))
     journal.add(
         "start",
         scene=entry.scene,
         attempt=len(entry.failures) + 1,
         town=plan.town.name,
-        plan_sha256=hashlib.sha256(packed).hexdigest(),
+        plan_sha256=packed.digest,
     )
     folder, spent = context.output.stage(entry.scene), _Spent()
     try:
         with storage_errors(f"stage scene {entry.scene}"):
-            (folder / "plan.msgpack").write_bytes(packed)
+            (folder / "plan.msgpack").write_bytes(packed.data)
         committed = _fly_label_commit(context, entry, plan=plan, folder=folder, journal=journal, spent=spent)
         give_back_freed_memory()  # of its rows
     except UavsimError as error:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import carla
 import numpy as np
 
-from uavsim.ingredients.parked.read import parked_vehicles
+from uavsim.ingredients.parked_carla import parked_vehicles
 from uavsim.simulate.carla.read import joined, with_parked
 
 

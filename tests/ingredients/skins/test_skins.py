@@ -1,6 +1,7 @@
 """Skins: what a file may ask for, what is drawn of it for a scene, and who in a town is painted; nothing flies."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,15 @@ from uavsim.errors import ConfigError, InputError, SceneVoid
 from uavsim.ingredients.skins.carla import paint
 from uavsim.ingredients.skins.plan import check_names
 from uavsim.ingredients.skins.records import Paint, SkinPlan
+from uavsim.on_top import ON_TOP
 from uavsim.plan.weather import PARAMETERS
 from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.replays.twins import Twin, asked_twins, requests_of
-from uavsim.run.resolve import resolve
+from uavsim.run import resolve as of_resolve
 from uavsim.simulate.carla.spawning import SpawnContext
+
+resolve = partial(of_resolve.resolve, on_top=ON_TOP)
 
 SKIN = """
 twins: 2

@@ -11,8 +11,8 @@ import pytest
 from tools.common.plans import scene_plan
 from uavsim.capture.recording_reader import BUILDINGS_NAME, ROADS_NAME
 from uavsim.errors import ConfigError, DatasetError, StorageError
-from uavsim.ingredients.town_maps import plan
-from uavsim.ingredients.town_maps.records import MapsPlan
+from uavsim.ingredients import town_maps
+from uavsim.ingredients.town_maps import MapsPlan
 from uavsim.plan import plan_scenes
 from uavsim.records.recording import Recording
 from uavsim.records.road_map import TownSource
@@ -57,7 +57,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
         words = [*forms, *(f" {house.name} {house.top_map_m}" for house in source.buildings)]
         return {f"maps/expansion/{town}.json": source.opendrive + "".join(words).encode()}
 
-    monkeypatch.setattr(plan, "files_of_town", maker)
+    monkeypatch.setattr(town_maps, "files_of_town", maker)
     return found
 
 

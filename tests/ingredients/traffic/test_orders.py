@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uavsim.errors import SimulatorError
-from uavsim.ingredients.traffic.orders import BlueprintFacts, choose_blueprints, order_vehicles, thin_out
+from uavsim.ingredients.traffic_orders import BlueprintFacts, choose_blueprints, order_vehicles, thin_out
 
 CATALOGUE = [
     BlueprintFacts("vehicle.audi.tt", 4, "car", {"color": ("1,2,3", "4,5,6")}),

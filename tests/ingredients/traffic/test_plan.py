@@ -2,9 +2,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from uavsim.config.dataset import TownShare
-from uavsim.ingredients.traffic.config import Blueprints, Traffic
-from uavsim.ingredients.traffic.plan import RENAMED, UAV3D_CARS, blueprints, planner
-from uavsim.ingredients.traffic.records import TrafficPlan
+from uavsim.ingredients.traffic import RENAMED, Blueprints, Traffic, TrafficPlan, blueprints, planner
+from uavsim.records.classes import UAV3D_CARS
 
 
 def test_uav3ds_seventeen_cars_by_todays_names():

@@ -26,7 +26,7 @@ def planner(town: TownPlan) -> ScenePlanner:
         raise dataset.error(
             ("flight_sensors",), f"streams are written as Parquet by pyarrow: {install_line('streams')}"
         )
-    if block.vehicles is not None and dataset.model.ingredients.block("vehicles") is None:
+    if block.vehicles is not None and dataset.model.block("vehicles") is None:
         what = "no car carries sensors in this dataset; say how many at the key vehicles ({count: 2})"
         raise dataset.error(("flight_sensors", "vehicles"), what)
     flown = dataset.model.topology not in _AS_PLANNED

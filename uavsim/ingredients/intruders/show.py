@@ -69,7 +69,7 @@ def _covered(dataset: str, plans: Sequence[ScenePlan]) -> list[Covered]:
     from uavsim.ingredients.intruders.coverage import coverage
 
     loaded, library = Library.of().with_dataset(dataset)
-    name = loaded.model.ingredients.block("encounters")
+    name = loaded.model.block("encounters")
     model = library.of_ingredient("encounters", name, named_in=loaded.source.path).model
     return coverage(plans, model.wanted, within_deg=model.horizon_within_deg)
 

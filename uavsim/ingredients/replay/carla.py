@@ -13,9 +13,8 @@ import carla
 import numpy as np
 
 from uavsim.errors import MissedTick, SceneVoid
-from uavsim.ingredients.parked.carla import parked_objects
-from uavsim.ingredients.parked.read import parked_vehicles
-from uavsim.ingredients.parked.records import ParkedPlan
+from uavsim.ingredients.parked import ParkedPlan
+from uavsim.ingredients.parked_carla import parked_objects, parked_vehicles
 from uavsim.ingredients.replay.records import ReplayPlan
 from uavsim.ingredients.skins.carla import paint
 from uavsim.ingredients.skins.records import SkinPlan

@@ -22,10 +22,7 @@ def planner(town: TownPlan) -> ScenePlanner:
         check_outside(town, where, place.position_m, height_m=block.pole_m)
     agents = tuple(Agent(number, "roadside") for number in range(len(block.at) + block.count))
     at = tuple((*place.position_m, place.yaw_deg) for place in block.at)
-    planned = RoadsidePlan(
-        agents, rig, rig_name, labels_itself=False, pole_m=block.pole_m, at=at, within_m=block.within_m
-    )
-    return lambda _: planned
+    return RoadsidePlan(agents, rig, rig_name, labels_itself=False, pole_m=block.pole_m, at=at, within_m=block.within_m)
 
 
 def summary(planned: RoadsidePlan) -> JsonDict:

@@ -19,7 +19,7 @@ def planner(town: TownPlan) -> ScenePlanner:
     """
     block: Vehicles = town.block
     rig_name, rig = rig_on_ground(town)
-    traffic = town.dataset.model.ingredients.block("traffic").vehicles
+    traffic = town.dataset.model.block("traffic").vehicles
     there = traffic if town.share.vehicles is None else town.share.vehicles
     if block.count > there:
         what = f"{block.count} vehicles of the traffic cannot carry sensors, {town.town.name} has {there} (traffic.vehicles)"
@@ -32,7 +32,7 @@ def planner(town: TownPlan) -> ScenePlanner:
         raise town.dataset.error(("vehicles", "can_bus"), what)
     for number, (x, y) in enumerate(block.at):
         check_in_town(town, ("vehicles", "at", number), (x, y))
-    planned = VehiclesPlan(
+    return VehiclesPlan(
         tuple(Agent(number, "vehicle") for number in range(block.count)),
         rig,
         rig_name,
@@ -43,7 +43,6 @@ def planner(town: TownPlan) -> ScenePlanner:
         at=block.at,
         can_bus=block.can_bus,
     )
-    return lambda _: planned
 
 
 def summary(planned: VehiclesPlan) -> JsonDict:

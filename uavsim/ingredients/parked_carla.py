@@ -1,15 +1,41 @@
-"""Read a town's parked vehicles: CARLA's objects come in, our records go out. Imports no vendor."""
+"""A town's parked vehicles in a CARLA world: CARLA's objects come in, our records go out. Imports ``carla``."""
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
+import carla
 import numpy as np
 
 from uavsim.geometry import quaternion, unreal
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.parked import ParkedPlan
 from uavsim.records.classes import VEHICLE_OF_TAG
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.carla.read import NOTHING_PARKED, Parked
+from uavsim.simulate.carla.spawning import SpawnContext, Spawned
+
+_LABELS: Final = tuple(getattr(carla.CityObjectLabel, label.capitalize()) for label in VEHICLE_OF_TAG.values())
+
+
+def spawn(context: SpawnContext, record: ParkedPlan) -> Spawned:
+    """Spawn nothing: they are there."""
+    del record
+    return _Parked(world=context.world)
+
+
+def parked_objects(world: carla.World) -> list[carla.EnvironmentObject]:
+    """Return the town's objects that are parked vehicles, in the order in which they are numbered."""
+    return in_order(o for label in _LABELS for o in world.get_environment_objects(label))
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class _Parked(Spawned):
+    world: carla.World
+
+    def scenery(self, first_instance_id: int) -> Parked:
+        """See ``Spawned``."""
+        return parked_vehicles(parked_objects(self.world), first_instance_id=first_instance_id)
 
 
 def in_order(objects: Iterable[Any]) -> list[Any]:

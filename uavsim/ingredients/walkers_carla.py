@@ -6,7 +6,7 @@ from typing import cast
 
 import carla
 
-from uavsim.ingredients.walkers.records import WalkersPlan
+from uavsim.ingredients.walkers import WalkersPlan
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 
 

@@ -6,8 +6,8 @@ import carla
 import numpy as np
 
 from uavsim.errors import SimulatorError
-from uavsim.ingredients.traffic import orders as traffic
-from uavsim.ingredients.traffic.records import TrafficPlan
+from uavsim.ingredients import traffic_orders as traffic
+from uavsim.ingredients.traffic import TrafficPlan
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 from uavsim.typing import FloatArray
 

@@ -1,0 +1,78 @@
+"""Vector maps of the towns that are flown, written beside the dataset's tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
+
+from pydantic import AfterValidator, Field
+
+from uavsim.maps.files import files_of_town
+from uavsim.records.ingredients import Ingredient
+from uavsim.records.road_map import TownSource
+from uavsim.registry import Named
+from uavsim.typing import JsonDict
+
+if TYPE_CHECKING:
+    from uavsim.plan.ingredients import ScenePlanner, TownPlan
+
+__all__ = ["INGREDIENT", "Maps", "MapsPlan", "planner", "summary", "town_buildings", "town_files"]
+
+INGREDIENT: Final = Ingredient(
+    key="maps",
+    block=Named(f"{__name__}:Maps"),
+    about="Vector maps of the towns' roads, in the dataset's own frame: nuScenes' map expansion, GeoJSON, a lane graph.",
+    order=100,
+    records=__name__,
+    planner=Named(f"{__name__}:planner"),
+    summary=Named(f"{__name__}:summary"),
+    town_files=Named(f"{__name__}:town_files"),
+    town_buildings=Named(f"{__name__}:town_buildings"),
+)
+
+
+def _in_files(asked: tuple[str, ...]) -> tuple[str, ...]:
+    if set(asked) == {"buildings"}:
+        raise ValueError("buildings are a layer of the other files; name one of these, too: [expansion, buildings]")
+    return asked
+
+
+Maps: TypeAlias = Annotated[
+    tuple[Literal["expansion", "geojson", "graph", "buildings"], ...],
+    Field(min_length=1, max_length=4),
+    AfterValidator(_in_files),
+]
+"""``[expansion]``: nuScenes' map expansion with its raster; GeoJSON; a lane graph. ``buildings``: a layer of the first two."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapsPlan:
+    """The forms in which a town's map is written: ``expansion``, ``geojson``, ``graph``; and whether it shows buildings."""
+
+    forms: tuple[str, ...]
+    buildings: bool = False
+
+
+def planner(town: TownPlan) -> ScenePlanner:
+    """Return the same for each scene."""
+    forms = tuple(form for form in dict.fromkeys(town.block) if form != "buildings")
+    return MapsPlan(forms, buildings="buildings" in town.block)
+
+
+def summary(planned: MapsPlan) -> JsonDict:
+    """Return what ``uavsim plan`` shows."""
+    return {"maps": ", ".join((*planned.forms, *(["buildings"] if planned.buildings else [])))}
+
+
+def town_buildings(record: MapsPlan) -> bool:
+    """Return whether the maps show buildings."""
+    return record.buildings
+
+
+def town_files(source: TownSource, town: str, record: MapsPlan) -> dict[str, bytes]:
+    """Return the files of a town by their path in the dataset.
+
+    Raises:
+        InputError: its OpenDRIVE text is none, or has no lane that vehicles drive on.
+    """
+    return files_of_town(source, town, record.forms)

@@ -1,0 +1,30 @@
+"""What is built on top of a run and works in it: its caller hands these functions in, for no room of a run imports them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from uavsim.config.dataset import VoxelLabels
+from uavsim.records.plan import ScenePlan
+from uavsim.records.sensors import SensorSpec
+from uavsim.run.request import Request
+
+LabelFolder: TypeAlias = Callable[[Path], None]
+"""Labels the dataset of a folder as a whole, when its last scene is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnTop:
+    """Functions that a run calls where its request or its dataset asks for them.
+
+    Attributes:
+        replayed: returns the plan that shows a recorded scene again, of what is planned and of the request.
+        voxels: returns what labels a dataset's voxels as its YAML asks, for its sensors by channel; or raises ``InputError``.
+    """
+
+    replayed: Callable[[ScenePlan, Request], ScenePlan] | None = None
+    voxels: Callable[[VoxelLabels, Mapping[str, SensorSpec]], LabelFolder] | None = None
+
+
+NOTHING = OnTop()
