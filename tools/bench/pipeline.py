@@ -23,7 +23,6 @@ from unittest.mock import patch
 
 from tools.bench.frames import Kept, keep, plan_of, quiet
 from tools.bench.rows import AS_CLIENT, Row, in_own_process, simulator
-from uavsim.annotate.measure import SceneMeasurement
 from uavsim.capture import recording_writer
 from uavsim.capture.assemble import Capture
 from uavsim.capture.record import record_scene
@@ -130,7 +129,6 @@ def record(kept: Kept, folder: Path, kind: str, *, writing: bool = True) -> None
             folder / "recording",
             heartbeat=quiet,
             sample_taken=quiet_samples,
-            measure=SceneMeasurement,
         )
 
 

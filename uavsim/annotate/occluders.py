@@ -9,7 +9,6 @@ from uavsim.annotate.kernels import Rays, most_in_front
 from uavsim.annotate.scene import annotate
 from uavsim.annotate.silhouettes import rays_in_boxes
 from uavsim.annotate.solids import STRAIGHT, Camera, Float32Array, Solids
-from uavsim.files.parse import read_regular
 from uavsim.images import mask_pixels
 from uavsim.records.labels import SceneLabels, ViewLabels
 from uavsim.records.modalities import INSTANCE
@@ -98,7 +97,7 @@ def occlusions(
             if not len(rows):
                 continue
             camera = Camera.of(shot.map_SE3_sensor, shot.camera)
-            ids, _ = mask_pixels.decode(read_regular(recording.folder / shot.files[INSTANCE]))
+            ids, _ = mask_pixels.decode(recording.folder / shot.files[INSTANCE])
             own = views.box_row[rows]
             here = np.flatnonzero(boxes.sample_index == frame.sample_index)
             off_m = boxes.map_SE3_box.translation_m[here] - shot.map_SE3_sensor.translation_m

@@ -15,7 +15,6 @@ from pathlib import Path
 from threading import Event
 
 from uavsim.capture.assemble import Assembler, Capture
-from uavsim.capture.measuring import FrameMeasure, MeasureScene
 from uavsim.capture.recording_reader import BUILDINGS_NAME, ROADS_NAME
 from uavsim.capture.recording_writer import RecordingWriter, yield_to_client
 from uavsim.capture.rig import sensor_poses
@@ -39,7 +38,6 @@ def record_scene(
     *,
     heartbeat: Heartbeat,
     sample_taken: SampleTaken,
-    measure: MeasureScene | None = None,
 ) -> SessionFacts:
     """Fly ``plan`` and write its recording into ``folder``.
 
@@ -49,7 +47,6 @@ def record_scene(
         folder: empty or not there yet.
         heartbeat: informed of every tick.
         sample_taken: informed of every capture whose images are here.
-        measure: begins what is measured in keyframes' masks while they are in memory.
 
     Raises:
         MissedTick: an image or a state was not of the tick asked for; nothing of the scene is to be used.
@@ -57,7 +54,7 @@ def record_scene(
         StorageError: the folder cannot be written.
     """
     lockstep, traffic = session.begin_scene(plan, heartbeat=heartbeat)
-    with RecordingWriter(folder, plan) as writer, _Behind(plan, traffic, writer, measure) as behind:
+    with RecordingWriter(folder, plan) as writer, _Behind(plan, traffic, writer) as behind:
 
         def poses_of(step: int, places: Sequence[DroneState | AgentState]) -> list[SensorPose]:
             behind.wait_for_room()  # now that the next images come: with them, two captures are in memory at most
@@ -116,7 +113,6 @@ class _Open:
 
     taken: _Taken
     captures: Sequence[Capture]
-    measure: FrameMeasure | None
     shutters: ThroughShutters
 
 
@@ -128,13 +124,10 @@ class _Behind:
         images: of these and of the captures between them.
     """
 
-    def __init__(
-        self, plan: ScenePlan, traffic: SceneTraffic, writer: RecordingWriter, measure: MeasureScene | None
-    ) -> None:
+    def __init__(self, plan: ScenePlan, traffic: SceneTraffic, writer: RecordingWriter) -> None:
         self.assembler = Assembler(plan, traffic.actors)
         self.samples = self.images = 0
         self._plan, self._writer = plan, writer
-        self._measure = None if measure is None else measure(plan, traffic.actors)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assemble", initializer=yield_to_client)
         self._last: Future[None] | None = None
         self._pending: PendingReadings | None = None
@@ -175,7 +168,6 @@ class _Behind:
 
     def _join(self, taken: _Taken) -> None:
         try:
-            measure = self._measurement(taken)  # before images are waited for: it needs none
             readings = taken.pending.wait()
             self._pending = None  # it may hold them
             captures = self.assembler.assemble(
@@ -187,30 +179,23 @@ class _Behind:
             )
             del readings  # masks are copies by now: the simulator's client receives the next ones in their memory
             if not self._plan.shutter_steps:
-                self._record(taken, captures, measure)
+                self._record(taken, captures)
                 return
             self._writer.make_room()
         finally:
             self._has_room.set()  # also where that failed, which whoever waits for the capture learns
         if self._open is None:
-            self._open = _Open(taken, captures, measure, ThroughShutters(captures))
+            self._open = _Open(taken, captures, ThroughShutters(captures))
         opened = self._open
         opened.shutters.add(captures, step=taken.step, spread=self._writer.spread)
         if len(opened.shutters.ticks) > self._plan.shutter_steps:
             self._open = None
             opened.shutters.finish(spread=self._writer.spread)
-            self._record(opened.taken, opened.captures, opened.measure, shutter=tuple(opened.shutters.ticks))
+            self._record(opened.taken, opened.captures, shutter=tuple(opened.shutters.ticks))
 
-    def _record(
-        self,
-        taken: _Taken,
-        captures: Sequence[Capture],
-        measure: FrameMeasure | None,
-        *,
-        shutter: tuple[ShutterTick, ...] = (),
-    ) -> None:
+    def _record(self, taken: _Taken, captures: Sequence[Capture], *, shutter: tuple[ShutterTick, ...] = ()) -> None:
         plan, state = self._plan, taken.state
-        recorded = self._writer.put(captures, step=taken.step, agents=taken.agents, measure=measure)
+        recorded = self._writer.put(captures, step=taken.step, agents=taken.agents)
         frame = RecordedFrame(
             step=taken.step,
             timestamp_us=plan.start_timestamp_us + taken.step * plan.step_us,
@@ -223,19 +208,12 @@ class _Behind:
             others=tuple(agent for agent in taken.agents if isinstance(agent, AgentState)),
             shutter=shutter,
         )
-        self._writer.add(frame, measure=measure)
+        self._writer.add(frame)
         self.samples += self._is_keyframe(taken)
         self.images += sum(RGB in capture.data for capture in captures)
 
     def _is_keyframe(self, taken: _Taken) -> bool:
         return taken.step % self._plan.keyframe_every_steps == 0
-
-    def _measurement(self, taken: _Taken) -> FrameMeasure | None:
-        if self._measure is None or not self._is_keyframe(taken):
-            return None
-        return self._measure(
-            taken.state.actors, taken.drones, [pose for pose in taken.poses if pose.sensor.spec.params.is_optical]
-        )
 
 
 def _facts(session: Session, traffic: SceneTraffic, *, mask_ids: str) -> SessionFacts:
