@@ -22,7 +22,7 @@ from uavsim.files.names import check_part
 from uavsim.records.codec import few_containers
 from uavsim.typing import JsonDict
 
-_FORMAT: Final = "uavsim-fragment-2"
+_FORMAT: Final = "uavsim-fragment-3"
 _MOST_TEXT_BYTES: Final = 1 << 31  # of one table of one scene
 
 
@@ -40,7 +40,7 @@ class FragmentHead:
         mask_origin_map_m: (x, y) of the mask's bottom-left pixel.
         log_token: of the scene's log.
         has_props: boxes may be of props' classes.
-        has_drones: and of drones; kept where it is so, for fragments are older than drones' boxes.
+        has_drones: and of drones.
         channels: (channel, modality) in the order of the table ``sensor``.
     """
 
@@ -130,9 +130,7 @@ def pack_fragment(fragment: Fragment) -> bytes:
     head = fragment.head
     value = {
         "format": _FORMAT,
-        "head": {
-            n: getattr(head, n) for n in FragmentHead.__dataclass_fields__ if n != "has_drones" or head.has_drones
-        },
+        "head": {name: getattr(head, name) for name in FragmentHead.__dataclass_fields__},
         "rows": {table: len(rows) for table, rows in fragment.rows.items()},
         "tables": {table: _compressed(rows) for table, rows in fragment.rows.items()},
     }
@@ -184,7 +182,7 @@ def _head(value: dict[str, Any]) -> FragmentHead:
         log_token=str(value["log_token"]),
         channels=tuple((check_part(channel, what="channel"), str(modality)) for channel, modality in value["channels"]),
         has_props=bool(value["has_props"]),
-        has_drones=bool(value.get("has_drones", False)),
+        has_drones=bool(value["has_drones"]),
     )
 
 
