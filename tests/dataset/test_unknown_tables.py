@@ -1,4 +1,4 @@
-"""What a dataset means does not depend on what is installed: a table that nobody knows is refused, and ours are always known."""
+"""A dataset means the same whatever is installed: unknown tables are refused, and ours are always known."""
 
 import shutil
 from collections.abc import Iterator
