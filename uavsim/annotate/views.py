@@ -8,7 +8,7 @@ import numpy as np
 from uavsim.annotate.amodal import amodal_pixels
 from uavsim.annotate.fill import fill_of_views
 from uavsim.annotate.reach import reaches
-from uavsim.annotate.solids import Camera, Images, SeenInView, Solids
+from uavsim.annotate.solids import Images, PlacedCamera, SeenInView, Solids
 from uavsim.annotate.visibility import rows_of_ids, see
 from uavsim.errors import DatasetError
 from uavsim.images import codec, mask_pixels
@@ -144,8 +144,8 @@ def _assemble(
 _COLUMNS = ("visible_px", "silhouette_px", "blockers_px", "truncation", "visible_box_px", "amodal_box_px")
 
 
-def _camera(reading: SensorReading) -> Camera:
-    return Camera.of(reading.map_SE3_sensor, reading.camera)
+def _camera(reading: SensorReading) -> PlacedCamera:
+    return PlacedCamera.of(reading.map_SE3_sensor, reading.camera)
 
 
 def _images(recording: Recording, frame: RecordedFrame, reading: SensorReading) -> Images:

@@ -54,21 +54,21 @@ def record_scene(
         StorageError: the folder cannot be written.
     """
     lockstep, traffic = session.begin_scene(plan, heartbeat=heartbeat)
-    with RecordingWriter(folder, plan) as writer, _Behind(plan, traffic, writer) as behind:
+    with RecordingWriter(folder, plan) as writer, _AssemblyThread(plan, traffic, writer) as assembly:
 
         def poses_of(step: int, places: Sequence[DroneState | AgentState]) -> list[SensorPose]:
-            behind.wait_for_room()  # now that the next images come: with them, two captures are in memory at most
+            assembly.wait_for_previous_images()  # now that the next images come: with them, two captures are in memory at most
             return sensor_poses(plan, places, step=step)
 
         for step in plan.rendered_steps:
             taken = _Taken(step, *lockstep.capture(step, poses_of=partial(poses_of, step)), lockstep.weather_now())
-            behind.put(taken)
+            assembly.put(taken)
             del taken  # or its images would stay until the next ones are there
-            if behind.samples:
-                sample_taken(behind.samples, behind.images)
-        behind.wait()
-        sample_taken(behind.samples, behind.images)
-        facts = _facts(session, traffic, mask_ids=behind.assembler.mask_ids)
+            if assembly.samples:
+                sample_taken(assembly.samples, assembly.images)
+        assembly.wait()
+        sample_taken(assembly.samples, assembly.images)
+        facts = _facts(session, traffic, mask_ids=assembly.assembler.mask_ids)
         motion = lockstep.motion()
         writer.finish(facts, traffic.actors, drivable_map_m=session.world.drivable(), motion=motion)
     _write_town(session.world, plan, folder)
@@ -116,7 +116,7 @@ class _Open:
     shutters: ThroughShutters
 
 
-class _Behind:
+class _AssemblyThread:
     """Joins captures to frames of the recording, one after the other, in a thread behind the client.
 
     Attributes:
@@ -132,10 +132,10 @@ class _Behind:
         self._last: Future[None] | None = None
         self._pending: PendingReadings | None = None
         self._open: _Open | None = None
-        self._has_room = Event()
-        self._has_room.set()
+        self._previous_images_done = Event()
+        self._previous_images_done.set()
 
-    def __enter__(self) -> _Behind:
+    def __enter__(self) -> _AssemblyThread:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -148,7 +148,7 @@ class _Behind:
         """Hand a capture on, when the one before is joined; raises what that one raised."""
         self.wait()
         self._pending = taken.pending
-        self._has_room.clear()
+        self._previous_images_done.clear()
         self._last = self._thread.submit(self._join, taken)
 
     def wait(self) -> None:
@@ -156,13 +156,13 @@ class _Behind:
         if self._last is not None:
             self._last.result()
 
-    def wait_for_room(self) -> None:
+    def wait_for_previous_images(self) -> None:
         """Wait until the images of the last capture are here, and of those before it none is in memory.
 
         Raises:
             MissedTick: the last capture's images are not those asked for.
         """
-        self._has_room.wait()
+        self._previous_images_done.wait()
         if self._last is not None and self._last.done():
             self._last.result()
 
@@ -183,7 +183,7 @@ class _Behind:
                 return
             self._writer.make_room()
         finally:
-            self._has_room.set()  # also where that failed, which whoever waits for the capture learns
+            self._previous_images_done.set()  # also where that failed, which whoever waits for the capture learns
         if self._open is None:
             self._open = _Open(taken, captures, ThroughShutters(captures))
         opened = self._open

@@ -228,7 +228,12 @@ class _TownPlanner:
         self._check_sweeps(scene)
         if scene.shutter_steps == self.extra_steps:
             return scene
-        changes = {name for spec in scene.specs for name in spec.modalities if modality(name).unknown is not None}
+        changes = {
+            name
+            for spec in scene.specs
+            for name in spec.modalities
+            if modality(name).first_frame_placeholder is not None
+        }
         if changes:
             raise self.dataset.error(
                 ("rig",),
@@ -248,7 +253,7 @@ class _TownPlanner:
                 hint = f"did you mean {guess!r}?" if guess else f"they have {', '.join(names)}"
                 raise self.dataset.error(place, f"no rig has a camera {name!r}; {hint}")
         for name, spec in names.items() if scene.sweep_cameras else ():
-            changes = [word for word in spec.modalities if modality(word).unknown is not None]
+            changes = [word for word in spec.modalities if modality(word).first_frame_placeholder is not None]
             if name not in scene.sweep_cameras and changes:
                 raise self.dataset.error(
                     place, f"{changes[0]} of camera {name} reports changes since the image before: let it film, too"

@@ -81,7 +81,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     of("pixels.unlabelled", pixels.road_users_are_labelled, "pixels.unlabelled", needs="masks", only="strict"),
     of("pixels.tags", pixels.tags_fit_categories, "pixels.tag", needs="masks", only="strict"),
 )
-"""In the order in which a report reports them."""
+"""In report order."""
 FURTHER: Final[Registry[tuple[Check, ...]]] = Registry("checks", {}, what="set of checks", expects=tuple)
 """Those of installed packages, each of which checks the tables that it brings."""
 _APART: Final = dict.fromkeys(("clock", "corner_case", "encounter", "object_tag", "stream"), "scenarios")
