@@ -1,5 +1,6 @@
 """A dataset means the same whatever is installed: unknown tables are refused, and ours are always known."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -67,8 +68,13 @@ def test_a_dataset_with_an_unknown_table_is_not_converted(
     assert not list(tmp_path.glob("out/v1.0-mini/*.json"))
 
 
-def test_a_dataset_with_an_unknown_table_is_not_read(strict: Path, tmp_path: Path) -> None:
-    data = uavsim.open(with_table(strict, tmp_path / "data", "buoy"))
+def test_a_dataset_that_counts_an_unknown_table_is_not_read(strict: Path, tmp_path: Path) -> None:
+    root = with_table(strict, tmp_path / "data", "buoy")
+    assert list(uavsim.open(root).scenes())  # somebody's notes in the folder: nothing is lost by reading
+    about = root / "v1.0-mini/uav_dataset.json"
+    info = json.loads(about.read_text())
+    about.write_text(json.dumps(info | {"rows": info["rows"] | {"buoy": 1}}))
+    data = uavsim.open(root)
     with pytest.raises(DatasetError, match="table 'buoy' is unknown"):
         list(data.scenes())
 

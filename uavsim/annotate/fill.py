@@ -138,7 +138,7 @@ def fitted(fill: FloatArray, views: Intervals) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Iteration:
-    """One iteration of fitting: by how much all shares were wrong, and the share (K,) of each reference view, in its interval."""
+    """One iteration of fitting: by how much all shares were wrong, and the share (K,) of each reference view, clipped."""
 
     scale: float
     clipped_share: FloatArray

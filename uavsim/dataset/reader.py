@@ -112,13 +112,25 @@ class DatasetReader:
         """Yield every scene in table order.
 
         Raises:
-            DatasetError: a table is damaged, or there is one that nobody knows, which would be left out.
+            DatasetError: a table is damaged, or the dataset's description counts one that nobody knows.
         """
-        files = {path.name for path in self.folder.glob("*.json")} - {SPLITS, DATASET_INFO}
-        refuse_unknown((name.removesuffix(".json") for name in files), where=self.folder, known=self._known)
+        counted: object = self.info.get("rows")
+        self._refuse_unknown(counted if isinstance(counted, dict) else ())
         for scene in self._stream() if self._in_scene_order() else self._grouped():
             check_scene_names(self._files, scene.scene, scene.rows)
             yield scene
+
+    def refuse_unknown_files(self) -> None:
+        """Refuse JSON files beside the tables; for what has to bring over everything.
+
+        Raises:
+            DatasetError: there is one that is no table that anybody knows.
+        """
+        files = {path.name for path in self.folder.glob("*.json")} - {SPLITS, DATASET_INFO}
+        self._refuse_unknown(name.removesuffix(".json") for name in files)
+
+    def _refuse_unknown(self, names: Iterable[str]) -> None:
+        refuse_unknown(names, where=self.folder, known=self._known)
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.json"
