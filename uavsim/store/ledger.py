@@ -18,7 +18,7 @@ from uavsim.store.output import Output
 
 SceneState = Literal["flying", "committed", "quarantined"]
 LEDGER: Final = ".uavsim/ledger"
-_VERSION: Final = 3  # of an entry's file; 1 had no number, any facts, and forced_by among them; 2 no generations
+_VERSION: Final = 3  # of an entry's file
 _MOST_NUMBER: Final = 10**12
 
 
@@ -163,12 +163,12 @@ def _parse(data: bytes, *, scene: str, where: str) -> LedgerEntry:
         values = parse_json(data)
         if not isinstance(values, dict):
             raise ValueError("no JSON object")
-        version = int(values.pop("version", 1))
-        if version > _VERSION:
-            raise StorageError(f"{where} is of a newer version of uavsim (entry version {version}); update uavsim")
+        version = values.pop("version", None)
+        if version != _VERSION:
+            raise StorageError(f"{where} is of another version of uavsim (entry version {version!a}); use that version")
         entry = _entry(values)
         _check(entry, scene=scene)
-    except (ValueError, TypeError, AttributeError, OverflowError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise StorageError(
             f"{where} is not a ledger entry of scene {scene!a} ({error}); delete it and the scene is flown again"
         ) from error
@@ -176,17 +176,13 @@ def _parse(data: bytes, *, scene: str, where: str) -> LedgerEntry:
 
 
 def _entry(values: dict[str, Any]) -> LedgerEntry:
-    """Make an entry of any version; facts of version 1 may be any, processes that were asked to fly again mean nothing now."""
-    facts = values.pop("facts", None) or {}
-    values.pop("forced_by", None)
-    known = {name: facts[name] for name, _ in _TYPES[SceneFacts] if name in facts}
-    again = values.pop("replacing", None)
+    facts, again = values.pop("facts"), values.pop("replacing")
     return LedgerEntry(
         **values
         | {
             "reasons": _lines(values),
-            "retired": tuple(values.get("retired", ())),
-            "facts": SceneFacts(**known) if known else None,
+            "retired": tuple(values["retired"]),
+            "facts": None if facts is None else SceneFacts(**facts),
             "replacing": None if again is None else Replacement(**{**again, "reasons": _lines(again)}),
         }
     )
@@ -219,4 +215,4 @@ def _check(entry: LedgerEntry, *, scene: str) -> None:
 
 
 def _lines(values: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(str(line) for line in values.get("reasons", ()))
+    return tuple(str(line) for line in values["reasons"])
