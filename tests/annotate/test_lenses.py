@@ -7,7 +7,7 @@ import pytest
 
 from uavsim.annotate.occluders import front_of
 from uavsim.annotate.reach import reach_of_rows, reaches
-from uavsim.annotate.solids import Camera, Images, Solids
+from uavsim.annotate.solids import Images, PlacedCamera, Solids
 from uavsim.annotate.visibility import see
 from uavsim.geometry import cuboid
 from uavsim.geometry.lens import Lens
@@ -23,8 +23,8 @@ DOWN = np.array([0.0, 1.0, 0.0, 0.0])
 COUNT = 40
 
 
-def camera(lens: Lens) -> Camera:
-    return Camera.of(SE3(DOWN, np.array([0.0, 0.0, 10.0])), CameraParams(*SIZE, 90.0, lens))
+def camera(lens: Lens) -> PlacedCamera:
+    return PlacedCamera.of(SE3(DOWN, np.array([0.0, 0.0, 10.0])), CameraParams(*SIZE, 90.0, lens))
 
 
 def boxes(seed: int) -> Solids:
@@ -47,7 +47,7 @@ def test_a_lens_that_no_box_reaches_into_shows_none(lens: Lens) -> None:
     assert reach.bounds_px.shape == (0, 4)
 
 
-def enters_m(solids: Solids, eye: Camera, rays: FloatArray) -> FloatArray:
+def enters_m(solids: Solids, eye: PlacedCamera, rays: FloatArray) -> FloatArray:
     """Return (N, H, W) depths at which (H, W, 3) rays enter the boxes, infinity where they do not."""
     away = eye.map_SE3_optical.rotate(rays)
     start = solids.map_SE3_box.apply_inverse(eye.map_SE3_optical.translation_m)[:, None, None]
@@ -63,7 +63,7 @@ def pixel_rays(lens: Lens) -> FloatArray:
     return lens.rays(np.stack([u, v], axis=-1))
 
 
-def sure(solids: Solids, eye: Camera, rays: FloatArray) -> tuple[BoolArray, BoolArray]:
+def sure(solids: Solids, eye: PlacedCamera, rays: FloatArray) -> tuple[BoolArray, BoolArray]:
     """Return (N, H, W) which rays meet the boxes, and which still do when these are smaller by what float32 may lose."""
     less = Solids.of(solids.map_SE3_box, solids.half_m - 1e-4)
     return np.isfinite(enters_m(solids, eye, rays)), np.isfinite(enters_m(less, eye, rays))
@@ -136,7 +136,7 @@ def test_the_share_outside_is_that_of_the_lens_s_pixels(lens: Lens) -> None:
     plate = Solids.of(SE3(np.array([[1.0, 0, 0, 0]]), np.array([[11.5, 0.0, 0.0]])), np.array([[4.0, 3.0, 0.01]]))
     nothing = [Images(np.zeros((80, width), np.uint16), np.ones((80, width), np.uint8)) for width in (120, 140)]
     eye = camera(lens)
-    wide = Camera.of(eye.map_SE3_optical, CameraParams(140, 80, 90.0, more))
+    wide = PlacedCamera.of(eye.map_SE3_optical, CameraParams(140, 80, 90.0, more))
     seen, all_of_it = (see(plate, np.array([1]), c, image) for c, image in zip((eye, wide), nothing, strict=True))
     assert all_of_it.truncation[0] == 0.0
     share = 1 - int(seen.silhouette_px[0]) / int(all_of_it.silhouette_px[0])
@@ -146,7 +146,11 @@ def test_the_share_outside_is_that_of_the_lens_s_pixels(lens: Lens) -> None:
 
 def test_cameras_with_and_without_lenses_are_looked_at_together() -> None:
     solids = boxes(7)
-    eyes = [camera(BROWN), Camera.of(SE3(DOWN, np.array([0.0, 0.0, 10.0])), CameraParams(*SIZE, 90.0)), camera(FISHEYE)]
+    eyes = [
+        camera(BROWN),
+        PlacedCamera.of(SE3(DOWN, np.array([0.0, 0.0, 10.0])), CameraParams(*SIZE, 90.0)),
+        camera(FISHEYE),
+    ]
     for alone, among in zip([reaches(solids, [eye])[0] for eye in eyes], reaches(solids, eyes), strict=True):
         np.testing.assert_array_equal(alone.row, among.row)
         np.testing.assert_array_equal(alone.bounds_px, among.bounds_px)

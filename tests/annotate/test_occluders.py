@@ -6,14 +6,14 @@ import numpy as np
 
 from uavsim.annotate.occluders import Occlusion, front_of, occlusions
 from uavsim.annotate.silhouettes import rays_in_boxes
-from uavsim.annotate.solids import Camera, Solids
+from uavsim.annotate.solids import PlacedCamera, Solids
 from uavsim.geometry.se3 import SE3
 from uavsim.records.labels import SceneLabels
 from uavsim.records.recording import Recording
 from uavsim.typing import UInt16Array
 
 INTRINSIC = np.array([[100.0, 0, 50], [0, 100.0, 50], [0, 0, 1]])
-CAMERA = Camera(SE3.identity(), INTRINSIC, 100, 100)
+CAMERA = PlacedCamera(SE3.identity(), INTRINSIC, 100, 100)
 FAR, NEAR, BEHIND, NO_BOX = 5, 9, 7, 300  # instance ids; the far box fills pixels 45..54 in both directions
 
 

@@ -142,7 +142,7 @@ def test_masks_that_are_missing_or_wrong_are_reported(tmp_path: Path) -> None:
     camera = frame.cameras[0].sensor
     wide = replace(camera, spec=replace(camera.spec, params=replace(camera.spec.camera, width_px=65)))
     large = replace(frame, readings=(replace(frame.cameras[0], sensor=wide), *frame.cameras[1:]))
-    with pytest.raises(DatasetError, match="its camera is not"):
+    with pytest.raises(DatasetError, match="but its camera is"):
         annotate(replace(recording, frames=(large,)))
     (tmp_path / frame.cameras[0].files["instance"]).write_bytes(b"")
     with pytest.raises(DatasetError, match="neither PNG nor JPEG"):

@@ -6,7 +6,7 @@ import pytest
 from uavsim.annotate.amodal import amodal_pixels
 from uavsim.annotate.kernels import share_outside
 from uavsim.annotate.silhouettes import outline_px, rays_in_boxes, rays_of_cameras
-from uavsim.annotate.solids import Camera, Images, Solids
+from uavsim.annotate.solids import Images, PlacedCamera, Solids
 from uavsim.annotate.visibility import see
 from uavsim.geometry.se3 import SE3
 
@@ -14,15 +14,17 @@ LOOKING_DOWN = np.array([0.0, 1.0, 0.0, 0.0])  # half a turn about x: optical z 
 UNTURNED = np.array([1.0, 0.0, 0.0, 0.0])
 
 
-def camera(at=(0.0, 0.0, 10.0), q=LOOKING_DOWN) -> Camera:
-    return Camera(SE3(np.array(q), np.array(at)), np.array([[100.0, 0, 50], [0, 100.0, 40], [0, 0, 1.0]]), 100, 80)
+def camera(at=(0.0, 0.0, 10.0), q=LOOKING_DOWN) -> PlacedCamera:
+    return PlacedCamera(
+        SE3(np.array(q), np.array(at)), np.array([[100.0, 0, 50], [0, 100.0, 40], [0, 0, 1.0]]), 100, 80
+    )
 
 
 def box(at, half) -> Solids:
     return Solids.of(SE3(UNTURNED, np.array([at], float)), np.array([half], float))
 
 
-def outline(solids: Solids, eye: Camera) -> tuple[np.ndarray, np.ndarray]:
+def outline(solids: Solids, eye: PlacedCamera) -> tuple[np.ndarray, np.ndarray]:
     return outline_px(solids, eye.map_SE3_optical, eye.intrinsic)
 
 

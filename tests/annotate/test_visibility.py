@@ -5,7 +5,7 @@ import pytest
 
 from tests.annotate.city import City, make_city
 from uavsim.annotate import annotate, reach
-from uavsim.annotate.solids import Camera, Images, SeenInView, Solids
+from uavsim.annotate.solids import Images, PlacedCamera, SeenInView, Solids
 from uavsim.annotate.visibility import see
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
@@ -91,7 +91,7 @@ def test_boxes_that_no_ray_meets_are_left_out_and_no_others(seed: int, monkeypat
     poses = SE3(turns / np.linalg.norm(turns, axis=1, keepdims=True), rng.normal(scale=25.0, size=(count, 3)))
     solids = Solids.of(poses, rng.uniform(0.05, 6.0, (count, 3)))
     turn = rng.normal(size=4)
-    camera = Camera(
+    camera = PlacedCamera(
         SE3(turn / np.linalg.norm(turn), rng.normal(scale=20.0, size=3)),
         np.array([[rng.uniform(20, 90), 0.0, 40.0], [0.0, rng.uniform(20, 90), 22.0], [0.0, 0.0, 1.0]]),
         80,

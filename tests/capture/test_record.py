@@ -16,12 +16,10 @@ import pytest
 
 from tests.capture.test_recording_writer import INFOS, PLAN, STATES, _images
 from tools.common.plans import scene_plan
-from uavsim.annotate.measure import SceneMeasurement
 from uavsim.capture import recording_writer
-from uavsim.capture.measuring import MeasureScene
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_reader import BUILDINGS_NAME, LOG_NAME, ROADS_NAME, read_recording
-from uavsim.errors import MissedTick, SceneVoid, SimulatorLost, StorageError
+from uavsim.errors import MissedTick, SimulatorLost, StorageError
 from uavsim.images import codec
 from uavsim.ingredients.town_maps import MapsPlan
 from uavsim.records.plan import ScenePlan
@@ -62,9 +60,7 @@ class Simulator:
         return (0.5,) * 14
 
 
-def fly(
-    simulator: Simulator, folder: Path, plan: ScenePlan = PLAN, measure: MeasureScene | None = SceneMeasurement
-) -> list[tuple[int, int]]:
+def fly(simulator: Simulator, folder: Path, plan: ScenePlan = PLAN) -> list[tuple[int, int]]:
     reported: list[tuple[int, int]] = []
     record_scene(
         cast("Any", simulator),
@@ -72,7 +68,6 @@ def fly(
         folder,
         heartbeat=lambda _phase, _tick: None,
         sample_taken=lambda samples, images: reported.append((samples, images)),
-        measure=measure,
     )
     return reported
 
@@ -104,8 +99,6 @@ def test_every_capture_is_recorded_with_its_own_images(tmp_path: Path) -> None:
         for shot in frame.readings:
             pixels = codec.decode_rgb(recording.folder / shot.files["rgb"])
             np.testing.assert_array_equal(pixels, images[shot.channel][..., 2::-1])
-        assert frame.measured is not None
-        assert len(frame.measured.views) == cameras
 
 
 def test_a_capture_that_is_refused_behind_the_client_ends_the_scene(tmp_path: Path) -> None:
@@ -113,20 +106,6 @@ def test_a_capture_that_is_refused_behind_the_client_ends_the_scene(tmp_path: Pa
         with pytest.raises(MissedTick, match="same image"):
             fly(Simulator(broken=(broken,)), tmp_path / str(broken))
         assert not (tmp_path / str(broken) / LOG_NAME).exists()
-
-
-def test_without_a_measurement_nothing_is_counted(tmp_path: Path) -> None:
-    fly(Simulator(), tmp_path, measure=None)
-    assert all(frame.measured is None for frame in read_recording(tmp_path).frames)
-
-
-def test_a_measurement_that_cannot_begin_ends_the_scene_and_nobody_waits(tmp_path: Path) -> None:
-    def begin(*_: object) -> Any:
-        raise SceneVoid("no such boxes")
-
-    with pytest.raises(SceneVoid, match="no such boxes"):
-        fly(Simulator(), tmp_path / "rec", measure=lambda _plan, _actors: begin)
-    assert not (tmp_path / "rec" / LOG_NAME).exists()
 
 
 class HungrySimulator(Simulator):
@@ -157,7 +136,7 @@ def test_no_more_than_two_captures_are_in_memory(tmp_path: Path, monkeypatch: py
     plan = scene_plan(samples=6)
     simulator = HungrySimulator(plan)
 
-    fly(simulator, tmp_path, plan, measure=None)
+    fly(simulator, tmp_path, plan)
 
     assert len(simulator.alive) == 6
     assert max(simulator.alive) <= len(_images())  # those of one capture; the next ones make two
@@ -174,7 +153,7 @@ def test_an_image_that_cannot_be_written_ends_the_scene_and_nobody_waits(
     simulator = HungrySimulator(plan)
 
     with pytest.raises(StorageError, match="no space left"):
-        fly(simulator, tmp_path, plan, measure=None)
+        fly(simulator, tmp_path, plan)
 
     assert 1 < len(simulator.alive) < 6  # reported at the latest when the capture after the next is handed on
     assert not (tmp_path / LOG_NAME).exists()

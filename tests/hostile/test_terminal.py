@@ -14,6 +14,8 @@ from rich.table import Table
 
 from tests.dataset_factory import make_dataset
 from uavsim.escape import visible
+from uavsim.store.ledger import LedgerEntry, write_entry
+from uavsim.store.local import LocalOutput
 from uavsim.terminal import Screen, line
 
 NASTY = [
@@ -87,8 +89,9 @@ def nasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
         file.write_text(json.dumps(rows))
     (root / ".uavsim/ledger").mkdir(parents=True)
     (root / ".uavsim/dataset.json").write_text(json.dumps({"dataset": "[/x]\x1b[5m", "seed": 0, "fingerprint": "x"}))
-    entry = {"scene": "scene_00", "state": "quarantined", "reasons": ["[/x] \x1b[31m\nsecond line"], "attempts": 1}
-    (root / ".uavsim/ledger/scene_00.json").write_text(json.dumps(entry))
+    write_entry(
+        LocalOutput(root), LedgerEntry("scene_00", "quarantined", attempts=1, reasons=("[/x] \x1b[31m\nsecond line",))
+    )
     return root
 
 

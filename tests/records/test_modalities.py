@@ -46,7 +46,7 @@ def test_semantic_tags_come_back() -> None:
 
 
 def test_a_first_flow_is_unknown() -> None:
-    unknown = modality("optical_flow").unknown
+    unknown = modality("optical_flow").first_frame_placeholder
     assert unknown is not None
     assert unknown(CameraParams(4, 2, 90.0)).shape == (2, 4, 2)
     assert np.isnan(unknown(CameraParams(4, 2, 90.0))).all()
@@ -58,7 +58,7 @@ def test_events_come_back_and_a_first_image_has_none() -> None:
     taken = np.array([(3, 1, -2_000_000, 1), (0, 0, 0, 0)], EVENT)
     stored = modality("events").encode(taken, PNG)
     np.testing.assert_array_equal(modality("events").decode(stored), taken)
-    unknown = modality("events").unknown
+    unknown = modality("events").first_frame_placeholder
     assert unknown is not None
     assert len(modality("events").decode(modality("events").encode(unknown(CameraParams(4, 2, 90.0)), PNG))) == 0
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ def paper_job(request: Request, on_top: OnTop = NOTHING) -> Job:
     scenes = tuple(SceneRef(f"scene_{k:02d}", k, "Town10HD") for k in range(int(request.scenes or "3")))
 
     def packed(scene: SceneRef) -> PackedPlan:
-        size = {"samples": SAMPLES, "sweeps": 0, "drones": 1, "size_px": (64, 36)}
+        size: dict[str, Any] = {"samples": SAMPLES, "sweeps": 0, "drones": 1, "size_px": (64, 36)}
         return PackedPlan.of(make_plan(scene=scene.name, scene_index=scene.index, **size))
 
     mark = fingerprint({"samples": SAMPLES}, seed=request.seed or 0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.validate.planted import assert_named, planted
-from uavsim.validate.frames import Boxes
+from uavsim.validate.frames import AnnotationBoxes
 from uavsim.validate.motion import nothing_jumps
 
 
@@ -29,7 +29,7 @@ def _turn(*, speed_mps: float, radius_m: float, every_s: float, offset_m: float 
     centre[3, 0] += offset_m
     c, s, zero, one = np.cos(heading), np.sin(heading), np.zeros_like(heading), np.ones_like(heading)
     count = len(heading)
-    boxes = Boxes(
+    boxes = AnnotationBoxes(
         centre_m=centre,
         rotation=np.stack([c, -s, zero, s, c, zero, zero, zero, one], axis=1).reshape(-1, 3, 3),
         half_lwh_m=np.full((count, 3), 1.0),

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from tests.validate.planted import assert_named, planted
 from uavsim.validate import shapes
-from uavsim.validate.dataset import DataSet, Place
+from uavsim.validate.dataset import DataSet, FindingPlace
 from uavsim.validate.evidence import Evidence
 
 
@@ -58,8 +58,8 @@ class Columns(dict[str, np.ndarray]):
 class Places(dict[str, Any]):
     scene_of_annotation = np.arange(3)
 
-    def place(self, table: str, row: int) -> Place:
+    def place(self, table: str, row: int) -> FindingPlace:
         return {"scene": f"scene of {table} {row}"}
 
-    def annotation_place(self, row: int) -> Place:
+    def annotation_place(self, row: int) -> FindingPlace:
         return {"scene": f"scene of box {row}"}

@@ -224,7 +224,7 @@ def many_scenes(work: Path, count: int) -> Path:
         job = resolve(Request(dataset="kill", out=str(root)))
     copies = Copies(root)
     for scene in job.scenes[FLOWN:]:
-        copies.copy(scene.index, digest=job.digests[scene.name])
+        copies.copy(scene.index, digest=job.plans[scene.name].digest)
     keep_asked(open_output(str(root)), [scene.name for scene in job.scenes])
     return root
 

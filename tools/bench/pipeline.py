@@ -23,7 +23,6 @@ import numpy as np
 
 from tools.bench import Row, in_own_process, simulator
 from tools.common.plans import rig, scene_plan
-from uavsim.annotate.measure import SceneMeasurement
 from uavsim.capture.assemble import Assembler, Capture
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_writer import yield_to_client
@@ -111,7 +110,6 @@ def record(kept: "Kept", folder: Path) -> None:
         folder / "recording",
         heartbeat=quiet,
         sample_taken=lambda _samples, _images: None,
-        measure=SceneMeasurement,
     )
 
 

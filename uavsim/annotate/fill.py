@@ -3,8 +3,8 @@
 That share depends on the body and on the direction from which it is seen, and the scene itself reports it. In every view the
 object covers at least the pixels that it shows and at most those and the ones that something nearer may hide: an interval,
 and a single number where nothing but ground is around. The shares are fitted to all intervals of a class and then of a
-blueprint, in turns: what a view would show is put into its interval, and near directions (left and right are mirror images)
-are averaged.
+blueprint, by iteration: what a view would show is put into its interval, and near directions (left and right are mirror
+images) are averaged.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from uavsim.records.classes import class_of_label
 from uavsim.records.labels import BoxLabels, LabelledActor
 from uavsim.typing import AnyArray, FloatArray, IntArray
 
-_SMALLEST_PX: Final = 40  # of a silhouette that teaches: fewer pixels say too little
+_SMALLEST_PX: Final = 40  # minimum size of a reference silhouette, px
 _SPREAD_RAD: Final = np.radians(8.0)
 _PRIOR_PX: Final = 150.0  # weight of what is known so far, in pixels of views from nearby directions
 _OUTLIER: Final = 0.7  # of what is expected: hidden by something that looks like ground
 _MOST_REFERENCES: Final = 1500
-_TURNS: Final = 5
+_ITERATIONS: Final = 5
 _ROWS: Final = 256  # views at once: what is worked on stays in the cache
 _FARTHEST: Final = (
     0.25  # 1 - the cosine of an angle (41 degrees) from which on nothing is near: 1.5e-6 is left of the weight
@@ -118,10 +118,10 @@ def fitted(fill: FloatArray, views: Intervals) -> FloatArray:
     references = references[np.argsort(ahead, kind="stable")]
     reference_views = views.take(references)
     nearby = nearness(reference_views.towards, reference_views.towards)
-    turns = _iterations_of(fill[references], reference_views, nearby)
-    weighted = np.stack([np.ones(len(references)), *(turn.shown for turn in turns)], axis=1)
+    iterations = _iterations_of(fill[references], reference_views, nearby)
+    weighted = np.stack([np.ones(len(references)), *(iteration.clipped_share for iteration in iterations)], axis=1)
     weighted *= reference_views.weight[:, None]
-    sums_px = np.empty((len(fill), 1 + _TURNS))
+    sums_px = np.empty((len(fill), 1 + _ITERATIONS))
     sums_px[references] = nearby @ weighted
     others = np.setdiff1d(np.arange(len(fill)), references)
     others = others[np.argsort(views.towards[others, 0], kind="stable")]
@@ -130,33 +130,35 @@ def fitted(fill: FloatArray, views: Intervals) -> FloatArray:
         ends = views.towards[own[[0, -1]], 0] + (-_REACH, _REACH)
         near = slice(*np.searchsorted(reference_views.towards[:, 0], ends).tolist())
         sums_px[own] = nearness(views.towards[own], reference_views.towards[near]) @ weighted[near]
-    near_px, *reported_px = sums_px.T
-    for turn, reported in zip(turns, reported_px, strict=True):
-        fill = (reported + _PRIOR_PX * np.minimum(fill * turn.scale, 1.0)) / (near_px + _PRIOR_PX)
+    near_px, *weighted_sums_px = sums_px.T
+    for iteration, weighted_sum_px in zip(iterations, weighted_sums_px, strict=True):
+        fill = (weighted_sum_px + _PRIOR_PX * np.minimum(fill * iteration.scale, 1.0)) / (near_px + _PRIOR_PX)
     return fill
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Iteration:
-    """One iteration of fitting: by how much all shares were wrong, and what each reference view (K,) shows."""
+    """One iteration of fitting: by how much all shares were wrong, and the share (K,) of each reference view, clipped."""
 
     scale: float
-    shown: FloatArray
+    clipped_share: FloatArray
 
 
 def _iterations_of(fill: FloatArray, reference_views: Intervals, nearby: FloatArray) -> list[_Iteration]:
-    """Fit the reference views' own shares (K,) to their intervals, turn by turn, by the nearness (K, K) of each to each."""
+    """Fit the reference views' own shares (K,) to their intervals, by the nearness (K, K) of each to each."""
     weight = reference_views.weight
     known_px = nearby @ weight + _PRIOR_PX
-    turns: list[_Iteration] = []
-    for _ in range(_TURNS):
-        shown = np.clip(fill, reference_views.low, reference_views.high)
-        scale = float((reference_views.weight @ shown + _PRIOR_PX) / (reference_views.weight @ fill + _PRIOR_PX))
+    iterations: list[_Iteration] = []
+    for _ in range(_ITERATIONS):
+        clipped_share = np.clip(fill, reference_views.low, reference_views.high)
+        scale = float(
+            (reference_views.weight @ clipped_share + _PRIOR_PX) / (reference_views.weight @ fill + _PRIOR_PX)
+        )
         general = np.minimum(fill * scale, 1.0)
-        shown = np.clip(general, reference_views.low, reference_views.high)
-        fill = (nearby @ (weight * shown) + _PRIOR_PX * general) / known_px
-        turns.append(_Iteration(scale, shown))
-    return turns
+        clipped_share = np.clip(general, reference_views.low, reference_views.high)
+        fill = (nearby @ (weight * clipped_share) + _PRIOR_PX * general) / known_px
+        iterations.append(_Iteration(scale, clipped_share))
+    return iterations
 
 
 def nearness(towards: FloatArray, others: FloatArray) -> FloatArray:

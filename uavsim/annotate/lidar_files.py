@@ -15,7 +15,7 @@ from uavsim.annotate.lidar import PointLabels
 from uavsim.dataset import layout, versions_of
 from uavsim.dataset.strict import map_SE3_bev
 from uavsim.files.whole import storage_errors
-from uavsim.images import codec, points
+from uavsim.images import codec, mask_pixels, points
 from uavsim.images.points import PointArray
 from uavsim.records.modalities import DEPTH, INSTANCE, LIDAR, LIDAR_INSTANCE
 from uavsim.records.recording import DroneState, RecordedFrame, Recording, SensorReading
@@ -89,7 +89,7 @@ def _of_depth(folder: Path, shot: SensorReading, ego: DroneState, *, ring: int) 
     depth_m = codec.decode_depth(folder / shot.files[DEPTH])[::_EVERY_PX, ::_EVERY_PX]
     tags = np.zeros(depth_m.shape, np.uint8)
     if INSTANCE in shot.files:
-        tags = codec.mask_ids_and_tags(folder / shot.files[INSTANCE])[1][::_EVERY_PX, ::_EVERY_PX]
+        tags = mask_pixels.decode(folder / shot.files[INSTANCE])[1][::_EVERY_PX, ::_EVERY_PX]
     v, u = np.indices(depth_m.shape) * _EVERY_PX + 0.5
     near = depth_m < _FARTHEST_M
     rays = shot.camera.rays(np.stack([u[near], v[near]], axis=1))

@@ -8,8 +8,7 @@ import numpy as np
 from uavsim.annotate.kernels import Rays, most_in_front
 from uavsim.annotate.scene import annotate
 from uavsim.annotate.silhouettes import rays_in_boxes
-from uavsim.annotate.solids import STRAIGHT, Camera, Float32Array, Solids
-from uavsim.files.parse import read_regular
+from uavsim.annotate.solids import STRAIGHT, Float32Array, PlacedCamera, Solids
 from uavsim.images import mask_pixels
 from uavsim.records.labels import SceneLabels, ViewLabels
 from uavsim.records.modalities import INSTANCE
@@ -64,7 +63,7 @@ def front_of(
         ids: (H, W) the mask.
         window_px: (N, 4) where in the image to look for each box.
         away_m: (65536,) distance of each instance from the camera; negative where it has no box.
-        place_px: of ``Camera``.
+        place_px: of ``PlacedCamera``.
     """
     return most_in_front(rays, window_px, ids, instance_id, away_m, place_px)
 
@@ -97,8 +96,8 @@ def occlusions(
             )
             if not len(rows):
                 continue
-            camera = Camera.of(shot.map_SE3_sensor, shot.camera)
-            ids, _ = mask_pixels.decode(read_regular(recording.folder / shot.files[INSTANCE]))
+            camera = PlacedCamera.of(shot.map_SE3_sensor, shot.camera)
+            ids, _ = mask_pixels.decode(recording.folder / shot.files[INSTANCE])
             own = views.box_row[rows]
             here = np.flatnonzero(boxes.sample_index == frame.sample_index)
             off_m = boxes.map_SE3_box.translation_m[here] - shot.map_SE3_sensor.translation_m

@@ -11,7 +11,7 @@ import numpy as np
 
 from uavsim.annotate.kernels import Rays, rays_met, share_outside
 from uavsim.annotate.silhouettes import map_rays_of_pixels, outline_px, outline_through, rays_in_boxes, rays_of_pairs
-from uavsim.annotate.solids import Camera, Solids
+from uavsim.annotate.solids import PlacedCamera, Solids
 from uavsim.geometry import pinhole
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -48,7 +48,7 @@ class Reach:
     away_m: FloatArray
     foot_px: FloatArray
 
-    def with_rows(self, row: IntArray, bounds_px: FloatArray, rays: Rays, camera: Camera) -> Reach:
+    def with_rows(self, row: IntArray, bounds_px: FloatArray, rays: Rays, camera: PlacedCamera) -> Reach:
         """Add boxes that are not among them."""
         added = _columns(row, bounds_px, rays, np.zeros(len(row), np.int64), [camera])
         rows = np.concatenate([self.row, row])
@@ -57,7 +57,7 @@ class Reach:
         return replace(self, **columns)
 
 
-def reaches(solids: Solids, cameras: Sequence[Camera]) -> list[Reach]:
+def reaches(solids: Solids, cameras: Sequence[PlacedCamera]) -> list[Reach]:
     """Return what reaches into the image of each camera."""
     poses = SE3.stack([camera.map_SE3_optical for camera in cameras])
     intrinsic = np.array([camera.intrinsic for camera in cameras]).reshape(-1, 3, 3)
@@ -84,7 +84,7 @@ def reaches(solids: Solids, cameras: Sequence[Camera]) -> list[Reach]:
 
 
 def _columns(
-    row: IntArray, bounds_px: FloatArray, rays: Rays, which: IntArray, cameras: Sequence[Camera]
+    row: IntArray, bounds_px: FloatArray, rays: Rays, which: IntArray, cameras: Sequence[PlacedCamera]
 ) -> dict[str, AnyArray]:
     """Return the columns of ``Reach`` of M boxes, each in the camera of that number."""
     sizes_px = np.array([[camera.width_px, camera.height_px] * 2 for camera in cameras], np.float64).reshape(-1, 4)
@@ -101,7 +101,7 @@ def _columns(
 
 
 def _truncation(
-    rays: Rays, bounds_px: FloatArray, size_px: FloatArray, which: IntArray, cameras: Sequence[Camera]
+    rays: Rays, bounds_px: FloatArray, size_px: FloatArray, which: IntArray, cameras: Sequence[PlacedCamera]
 ) -> FloatArray:
     share = np.zeros(len(bounds_px))
     cut = np.flatnonzero((bounds_px[:, :2] < 0).any(axis=1) | (bounds_px[:, 2:] > size_px[:, 2:]).any(axis=1))
@@ -120,7 +120,7 @@ def _truncation(
     return share
 
 
-def _share_outside_of_lens(rays: Rays, window: IntArray, stride_px: int, camera: Camera) -> float:
+def _share_outside_of_lens(rays: Rays, window: IntArray, stride_px: int, camera: PlacedCamera) -> float:
     """Return what ``share_outside`` does of one box, in the pixels of a lens, and of its straight continuation."""
     assert camera.lens is not None
     x, y = np.meshgrid(np.arange(window[0], window[2], stride_px), np.arange(window[1], window[3], stride_px))
@@ -134,7 +134,7 @@ def _rounded_outward(bounds_px: FloatArray) -> IntArray:
     return np.concatenate([np.floor(bounds_px[:, :2]), np.ceil(bounds_px[:, 2:])], axis=1).astype(np.int64)
 
 
-def reach_of_rows(solids: Solids, row: IntArray, camera: Camera) -> tuple[FloatArray, Rays]:
+def reach_of_rows(solids: Solids, row: IntArray, camera: PlacedCamera) -> tuple[FloatArray, Rays]:
     """Return the bounds and rays of some boxes, wherever they are; bounds are 0 where a box is behind the camera."""
     some = solids.take(row)
     bounds, in_front = outline_px(some, camera.map_SE3_optical, camera.intrinsic)

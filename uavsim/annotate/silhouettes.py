@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.annotate.kernels import Rays
-from uavsim.annotate.solids import Camera, Solids
+from uavsim.annotate.solids import PlacedCamera, Solids
 from uavsim.geometry import pinhole
 from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
@@ -73,7 +73,7 @@ def _cut_edges(corners_m: FloatArray) -> FloatArray:
     return np.where(np.concatenate([behind, behind], axis=1)[..., None], inside[:, None], ends)
 
 
-def rays_in_boxes(solids: Solids, camera: Camera) -> Rays:
+def rays_in_boxes(solids: Solids, camera: PlacedCamera) -> Rays:
     """Return what the kernels follow rays by, each in its box's own frame: (N, 5, 3)."""
     return rays_of_cameras(solids, camera.map_SE3_optical, camera.intrinsic)
 

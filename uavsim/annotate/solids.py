@@ -17,7 +17,7 @@ from uavsim.typing import FloatArray, IntArray, UInt8Array, UInt16Array
 
 Float32Array: TypeAlias = npt.NDArray[np.float32]
 STRAIGHT: Final = np.zeros((0, 0, 2), np.float32)
-"""``Camera.place_px`` of a pinhole."""
+"""``PlacedCamera.place_px`` of a pinhole."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +49,7 @@ class Solids:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Camera:
+class PlacedCamera:
     """One image: pose, (3, 3) intrinsics of the pinhole, size.
 
     Attributes:
@@ -63,7 +63,7 @@ class Camera:
     lens: Lens | None = None
 
     @classmethod
-    def of(cls, map_SE3_optical: SE3, camera: CameraParams) -> Camera:
+    def of(cls, map_SE3_optical: SE3, camera: CameraParams) -> PlacedCamera:
         """Make it of a pose and parameters."""
         return cls(map_SE3_optical, camera.rendered.intrinsic, camera.width_px, camera.height_px, camera.lens)
 

@@ -1,4 +1,4 @@
-"""Every box in every image of its keyframe: as it was measured in the client, or from the masks, camera by camera."""
+"""Every box in every image of its keyframe, counted in the stored masks, camera by camera."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,13 +7,14 @@ import numpy as np
 
 from uavsim.annotate.amodal import amodal_pixels
 from uavsim.annotate.fill import fill_of_views
-from uavsim.annotate.measure import measured_hash
-from uavsim.annotate.solids import Camera, Images, SeenInView, Solids
+from uavsim.annotate.reach import reaches
+from uavsim.annotate.solids import Images, PlacedCamera, SeenInView, Solids
+from uavsim.annotate.visibility import rows_of_ids, see
 from uavsim.errors import DatasetError
-from uavsim.images import codec
+from uavsim.images import codec, mask_pixels
 from uavsim.records.labels import BoxLabels, IgnoredLabels, LabelledActor, ViewLabels
 from uavsim.records.modalities import DEPTH, INSTANCE, SHUTTER_INSTANCE
-from uavsim.records.recording import MeasuredBoxes, RecordedFrame, Recording, SensorReading, instances_of_agents
+from uavsim.records.recording import RecordedFrame, Recording, SensorReading, instances_of_agents
 from uavsim.records.sensors import Agent
 from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
@@ -44,7 +45,7 @@ def views_of_scene(
             counted = _through_shutter(recording, reading, boxes.instance_id[rows])
             view = _with_late(at_stamp, counted[:, 0])
             if (instance := own.get(reading.sensor.agent)) is not None:
-                view = _taken(view, boxes.instance_id[rows[view.row]] != instance)
+                view = _rows_of_view(view, boxes.instance_id[rows[view.row]] != instance)
             seen.append(view)
             through.append(counted[view.row])
             at = np.tile([frame.sample_index, channel_of[reading.channel]], (len(view.ignored), 1))
@@ -61,11 +62,8 @@ def _through_shutter(recording: Recording, reading: SensorReading, instance_id: 
     """Return (N, 5) pixels of N boxes in the mask of a camera's shutter and their bounds; zeros where it has none."""
     if SHUTTER_INSTANCE not in reading.files:
         return np.zeros((len(instance_id), 5), np.int64)
-    from uavsim.annotate.visibility import rows_of_ids  # compiled code, which only cameras with shutters need here
-    from uavsim.images.mask_pixels import extents_by_row, runs_in
-
-    runs = runs_in(*_mask(recording, reading, SHUTTER_INSTANCE), np.ones(256, np.bool_))
-    return extents_by_row(runs, rows_of_ids(instance_id), len(instance_id))
+    runs = mask_pixels.runs_in(*_mask(recording, reading, SHUTTER_INSTANCE), np.ones(256, np.bool_))
+    return mask_pixels.extents_by_row(runs, rows_of_ids(instance_id), len(instance_id))
 
 
 def _with_late(view: SeenInView, counted: IntArray) -> SeenInView:
@@ -80,12 +78,12 @@ def _with_late(view: SeenInView, counted: IntArray) -> SeenInView:
 
 def _own_instances(recording: Recording, frame: RecordedFrame) -> dict[Agent, int]:
     """Return the instance of each agent that has a box and none in its own images."""
-    loud = {a for group in recording.plan.ground if group.labels_itself for a in group.agents}
+    self_labelling_agents = {a for group in recording.plan.ground if group.labels_itself for a in group.agents}
     own = instances_of_agents(recording.plan, recording.actors, frame.states)
-    return {agent: instance for agent, instance in own.items() if agent not in loud}
+    return {agent: instance for agent, instance in own.items() if agent not in self_labelling_agents}
 
 
-def _taken(view: SeenInView, rows: BoolArray) -> SeenInView:
+def _rows_of_view(view: SeenInView, rows: BoolArray) -> SeenInView:
     """Return some rows of a view; regions without a box are the whole image's."""
     columns = {name: getattr(view, name) for name in SeenInView.__dataclass_fields__ if name != "ignored"}
     return replace(view, **{name: column[rows] for name, column in columns.items()})
@@ -96,26 +94,11 @@ def _seen_in_frame(
 ) -> list[SeenInView]:
     """Return what each camera of a keyframe shows of its boxes."""
     cameras = [_camera(reading) for reading in frame.cameras]
-    measured = frame.measured
-    if measured is not None and measured.of_what == measured_hash(solids, instance_id, cameras):
-        return _as_measured(measured)
-    from uavsim.annotate.reach import reaches  # compiled code, which a recording with its measurements does not need
-    from uavsim.annotate.visibility import rows_of_ids, see
-
     row_of_id = rows_of_ids(instance_id)
     return [
         see(solids, instance_id, camera, _images(recording, frame, reading), reach=reach, row_of_id=row_of_id)
         for camera, reading, reach in zip(cameras, frame.cameras, reaches(solids, cameras), strict=True)
     ]
-
-
-def _as_measured(measured: MeasuredBoxes) -> list[SeenInView]:
-    columns = {name: getattr(measured, name) for name in SeenInView.__dataclass_fields__}
-    splits = {
-        name: np.split(column, np.cumsum(measured.ignored_views if name == "ignored" else measured.views)[:-1])
-        for name, column in columns.items()
-    }
-    return [SeenInView(**{name: parts[at] for name, parts in splits.items()}) for at in range(len(measured.views))]
 
 
 def _ignored(rows: IntArray) -> IgnoredLabels:
@@ -161,8 +144,8 @@ def _assemble(
 _COLUMNS = ("visible_px", "silhouette_px", "blockers_px", "truncation", "visible_box_px", "amodal_box_px")
 
 
-def _camera(reading: SensorReading) -> Camera:
-    return Camera.of(reading.map_SE3_sensor, reading.camera)
+def _camera(reading: SensorReading) -> PlacedCamera:
+    return PlacedCamera.of(reading.map_SE3_sensor, reading.camera)
 
 
 def _images(recording: Recording, frame: RecordedFrame, reading: SensorReading) -> Images:
@@ -184,8 +167,10 @@ def _images(recording: Recording, frame: RecordedFrame, reading: SensorReading) 
 
 def _mask(recording: Recording, reading: SensorReading, kind: str) -> tuple[UInt16Array, UInt8Array]:
     """Read a mask of the camera's size."""
-    path = recording.folder / reading.files[kind]
-    ids, tags = codec.mask_ids_and_tags(path)
-    if ids.shape != (reading.camera.height_px, reading.camera.width_px):
-        raise DatasetError(f"{path}: is {ids.shape[1]}x{ids.shape[0]}, its camera is not")
+    path, camera = recording.folder / reading.files[kind], reading.camera
+    ids, tags = mask_pixels.decode(path)
+    if ids.shape != (camera.height_px, camera.width_px):
+        raise DatasetError(
+            f"{path}: mask is {ids.shape[1]}x{ids.shape[0]} but its camera is {camera.width_px}x{camera.height_px}"
+        )
     return ids, tags

@@ -12,7 +12,7 @@ import numpy as np
 
 from uavsim.annotate.kernels import HIDES, OTHER, OVERHANGS, hidden_by_others
 from uavsim.annotate.reach import Reach, reach_of_rows, reaches
-from uavsim.annotate.solids import Camera, Images, SeenInView, Solids
+from uavsim.annotate.solids import Images, PlacedCamera, SeenInView, Solids
 from uavsim.images import mask_pixels
 from uavsim.images.mask_pixels import Int32Array, Runs
 from uavsim.images.regions import IS_ROAD_USER, unlabelled_regions
@@ -46,7 +46,7 @@ def rows_of_ids(instance_id: IntArray) -> Int32Array:
 def see(
     solids: Solids,
     instance_id: IntArray,
-    camera: Camera,
+    camera: PlacedCamera,
     images: Images,
     *,
     reach: Reach | None = None,

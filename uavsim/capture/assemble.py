@@ -82,9 +82,11 @@ class Assembler:
                     data[channel] |= proven
             else:
                 for each in taken:
-                    known = m.unknown is None or not first
+                    known = m.first_frame_placeholder is None or not first
                     data[each.pose.channel][m.name] = (
-                        each.reading.data if known or m.unknown is None else m.unknown(each.pose.sensor.spec.params)
+                        each.reading.data
+                        if known or m.first_frame_placeholder is None
+                        else m.first_frame_placeholder(each.pose.sensor.spec.params)
                     )
         _look_through_lenses(poses, data, spread=spread)
         _dim_corners(poses, data)

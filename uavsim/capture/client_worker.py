@@ -14,8 +14,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TextIO
 
-from uavsim.annotate.compile_ahead import CompileAhead
-from uavsim.annotate.measure import SceneMeasurement
 from uavsim.capture.client_events import (
     PROTOCOL,
     ClientReady,
@@ -81,7 +79,6 @@ def serve(
     *,
     connect: Callable[[], Session],
     leave: Callable[[int], None] = os._exit,
-    compiled: Callable[[Heartbeat], None] = lambda _: None,
 ) -> int:
     """Obey commands until their end; returns the exit code.
 
@@ -92,7 +89,6 @@ def serve(
         out: where events go.
         connect: opens the session.
         leave: ends the process where the client hangs in libcarla, from another thread.
-        compiled: waits before a flight until what it runs is compiled.
     """
     report = _Reporter(out)
     report.heartbeat("connect", 0)
@@ -104,7 +100,6 @@ def serve(
                 case ProbeCommand():
                     report.ready(session)
                 case FlyCommand(plan=plan, out=folder):
-                    compiled(report.heartbeat)
                     _fly(session, _read_plan(Path(plan)), Path(folder), report, leave=leave)
                     give_back_freed_memory()
                 case _:
@@ -146,9 +141,7 @@ def _fly(session: Session, plan: ScenePlan, folder: Path, report: _Reporter, *, 
         if isinstance(session.world, ReportsFrame):
             watch = HangWatch(session.world, hang, on_woken=lambda frame: report.event(Woken(frame)))
             heartbeat = _watched(stack.enter_context(watch), report)
-        facts = record_scene(
-            session, plan, folder, heartbeat=heartbeat, sample_taken=sample_taken, measure=SceneMeasurement
-        )
+        facts = record_scene(session, plan, folder, heartbeat=heartbeat, sample_taken=sample_taken)
     report.event(
         SceneFlown(
             scene=plan.scene_name,
@@ -213,8 +206,7 @@ def main() -> None:
         named = endpoints_of(options.endpoint) or _reported_endpoints(options.topology, sys.stdin)
         return open_session(options.topology, named)
 
-    with CompileAhead() as ahead:
-        code = serve(sys.stdin, events, connect=connect, compiled=ahead.wait)
+    code = serve(sys.stdin, events, connect=connect)
     events.flush()
     sys.stderr.flush()
     os._exit(code)  # libcarla's threads may abort or hang a regular interpreter exit

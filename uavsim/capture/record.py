@@ -15,7 +15,6 @@ from pathlib import Path
 from threading import Event
 
 from uavsim.capture.assemble import Assembler, Capture
-from uavsim.capture.measuring import FrameMeasure, MeasureScene
 from uavsim.capture.recording_reader import BUILDINGS_NAME, ROADS_NAME
 from uavsim.capture.recording_writer import RecordingWriter, yield_to_client
 from uavsim.capture.rig import sensor_poses
@@ -39,7 +38,6 @@ def record_scene(
     *,
     heartbeat: Heartbeat,
     sample_taken: SampleTaken,
-    measure: MeasureScene | None = None,
 ) -> SessionFacts:
     """Fly ``plan`` and write its recording into ``folder``.
 
@@ -49,7 +47,6 @@ def record_scene(
         folder: empty or not there yet.
         heartbeat: informed of every tick.
         sample_taken: informed of every capture whose images are here.
-        measure: begins what is measured in keyframes' masks while they are in memory.
 
     Raises:
         MissedTick: an image or a state was not of the tick asked for; nothing of the scene is to be used.
@@ -57,23 +54,23 @@ def record_scene(
         StorageError: the folder cannot be written.
     """
     lockstep, traffic = session.begin_scene(plan, heartbeat=heartbeat)
-    with RecordingWriter(folder, plan) as writer, _Behind(plan, traffic, writer, measure) as behind:
+    with RecordingWriter(folder, plan) as writer, _AssemblyThread(plan, traffic, writer) as assembly:
 
         def poses_of(step: int, places: Sequence[DroneState | AgentState]) -> list[SensorPose]:
-            behind.wait_for_room()  # now that the next images come: with them, two captures are in memory at most
+            assembly.wait_for_previous_images()  # now that the next images come: with them, two captures are in memory at most
             return sensor_poses(plan, places, step=step)
 
         for step in plan.rendered_steps:
             taken = _CapturedTick(
                 step, *lockstep.capture(step, poses_of=partial(poses_of, step)), lockstep.weather_now()
             )
-            behind.put(taken)
+            assembly.put(taken)
             del taken  # or its images would stay until the next ones are there
-            if behind.samples:
-                sample_taken(behind.samples, behind.images)
-        behind.wait()
-        sample_taken(behind.samples, behind.images)
-        facts = _facts(session, traffic, mask_ids=behind.assembler.mask_ids)
+            if assembly.samples:
+                sample_taken(assembly.samples, assembly.images)
+        assembly.wait()
+        sample_taken(assembly.samples, assembly.images)
+        facts = _facts(session, traffic, mask_ids=assembly.assembler.mask_ids)
         motion = lockstep.motion()
         writer.finish(facts, traffic.actors, drivable_map_m=session.world.drivable(), motion=motion)
     _write_town(session.world, plan, folder)
@@ -118,11 +115,10 @@ class _Open:
 
     taken: _CapturedTick
     captures: Sequence[Capture]
-    measure: FrameMeasure | None
     shutters: ThroughShutters
 
 
-class _Behind:
+class _AssemblyThread:
     """Joins captures to frames of the recording, one after the other, in a thread behind the client.
 
     Attributes:
@@ -130,21 +126,18 @@ class _Behind:
         images: of these and of the captures between them.
     """
 
-    def __init__(
-        self, plan: ScenePlan, traffic: SceneTraffic, writer: RecordingWriter, measure: MeasureScene | None
-    ) -> None:
+    def __init__(self, plan: ScenePlan, traffic: SceneTraffic, writer: RecordingWriter) -> None:
         self.assembler = Assembler(plan, traffic.actors)
         self.samples = self.images = 0
         self._plan, self._writer = plan, writer
-        self._measure = None if measure is None else measure(plan, traffic.actors)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assemble", initializer=yield_to_client)
         self._last: Future[None] | None = None
         self._pending: PendingReadings | None = None
         self._open: _Open | None = None
-        self._has_room = Event()
-        self._has_room.set()
+        self._previous_images_done = Event()
+        self._previous_images_done.set()
 
-    def __enter__(self) -> _Behind:
+    def __enter__(self) -> _AssemblyThread:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -157,7 +150,7 @@ class _Behind:
         """Hand a capture on, when the one before is joined; raises what that one raised."""
         self.wait()
         self._pending = taken.pending
-        self._has_room.clear()
+        self._previous_images_done.clear()
         self._last = self._thread.submit(self._join, taken)
 
     def wait(self) -> None:
@@ -165,19 +158,18 @@ class _Behind:
         if self._last is not None:
             self._last.result()
 
-    def wait_for_room(self) -> None:
+    def wait_for_previous_images(self) -> None:
         """Wait until the images of the last capture are here, and of those before it none is in memory.
 
         Raises:
             MissedTick: the last capture's images are not those asked for.
         """
-        self._has_room.wait()
+        self._previous_images_done.wait()
         if self._last is not None and self._last.done():
             self._last.result()
 
     def _join(self, taken: _CapturedTick) -> None:
         try:
-            measure = self._measurement(taken)  # before images are waited for: it needs none
             readings = taken.pending.wait()
             self._pending = None  # it may hold them
             captures = self.assembler.assemble(
@@ -189,30 +181,25 @@ class _Behind:
             )
             del readings  # masks are copies by now: the simulator's client receives the next ones in their memory
             if not self._plan.shutter_steps:
-                self._record(taken, captures, measure)
+                self._record(taken, captures)
                 return
             self._writer.make_room()
         finally:
-            self._has_room.set()  # also where that failed, which whoever waits for the capture learns
+            self._previous_images_done.set()  # also where that failed, which whoever waits for the capture learns
         if self._open is None:
-            self._open = _Open(taken, captures, measure, ThroughShutters(captures))
+            self._open = _Open(taken, captures, ThroughShutters(captures))
         opened = self._open
         opened.shutters.add(captures, step=taken.step, spread=self._writer.spread)
         if len(opened.shutters.ticks) > self._plan.shutter_steps:
             self._open = None
             opened.shutters.finish(spread=self._writer.spread)
-            self._record(opened.taken, opened.captures, opened.measure, shutter=tuple(opened.shutters.ticks))
+            self._record(opened.taken, opened.captures, shutter=tuple(opened.shutters.ticks))
 
     def _record(
-        self,
-        taken: _CapturedTick,
-        captures: Sequence[Capture],
-        measure: FrameMeasure | None,
-        *,
-        shutter: tuple[ShutterTick, ...] = (),
+        self, taken: _CapturedTick, captures: Sequence[Capture], *, shutter: tuple[ShutterTick, ...] = ()
     ) -> None:
         plan, state = self._plan, taken.state
-        recorded = self._writer.put(captures, step=taken.step, agents=taken.agents, measure=measure)
+        recorded = self._writer.put(captures, step=taken.step, agents=taken.agents)
         frame = RecordedFrame(
             step=taken.step,
             timestamp_us=plan.start_timestamp_us + taken.step * plan.step_us,
@@ -225,19 +212,12 @@ class _Behind:
             others=tuple(agent for agent in taken.agents if isinstance(agent, AgentState)),
             shutter=shutter,
         )
-        self._writer.add(frame, measure=measure)
+        self._writer.add(frame)
         self.samples += self._is_keyframe(taken)
         self.images += sum(RGB in capture.data for capture in captures)
 
     def _is_keyframe(self, taken: _CapturedTick) -> bool:
         return taken.step % self._plan.keyframe_every_steps == 0
-
-    def _measurement(self, taken: _CapturedTick) -> FrameMeasure | None:
-        if self._measure is None or not self._is_keyframe(taken):
-            return None
-        return self._measure(
-            taken.state.actors, taken.drones, [pose for pose in taken.poses if pose.sensor.spec.params.is_optical]
-        )
 
 
 def _facts(session: Session, traffic: SceneTraffic, *, mask_ids: str) -> SessionFacts:

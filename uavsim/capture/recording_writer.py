@@ -1,7 +1,7 @@
 """Write the recording to disk: ``log.msgpack`` and one file a measurement, while the simulator goes on.
 
 ``recording_reader`` describes the log's form. A log without its end is of a scene that was not finished, and is refused.
-Images are measured and encoded in threads while the next ticks are simulated; of one tick at most, then the simulator waits.
+Images are encoded in threads while the next ticks are simulated; of one tick at most, then the simulator waits.
 Nothing is flushed to the disk here: a recording counts when its scene is committed, which puts all of it on disk first.
 """
 
@@ -21,7 +21,6 @@ import msgpack
 
 from uavsim.capture import degrade
 from uavsim.capture.assemble import Capture
-from uavsim.capture.measuring import FrameMeasure, measure_capture
 from uavsim.capture.recording_reader import LOG_NAME, RECORDING_FORMAT
 from uavsim.files.whole import storage_error
 from uavsim.records.codec import pack_plan, pack_value
@@ -68,7 +67,7 @@ class RecordingWriter:
         self._jobs: deque[Callable[[], None]] = deque()
         self._pending: deque[list[Future[None]]] = deque()
         self._ticks_ahead = ticks_ahead
-        self._frames: list[tuple[RecordedFrame, FrameMeasure | None]] = []
+        self._frames: list[RecordedFrame] = []
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -92,7 +91,6 @@ class RecordingWriter:
         *,
         step: int,
         agents: Sequence[DroneState | AgentState] = (),
-        measure: FrameMeasure | None = None,
     ) -> tuple[SensorReading, ...]:
         """Queue one tick's measurements for writing; returns them with the paths of their files.
 
@@ -100,7 +98,6 @@ class RecordingWriter:
             captures: of this tick.
             step: plan step.
             agents: of this tick; needed when the plan degrades what they report.
-            measure: given every mask before it is written.
         """
         readings, rest, masks = [], [], []
         by_agent = {state.agent: state for state in agents}
@@ -111,7 +108,7 @@ class RecordingWriter:
             rest.append(partial(_write_data, image, paths, self._plan.images))
             if "degraded" in paths:
                 rest.append(partial(_write_degraded, image, paths["degraded"], self._plan, step))
-            masks.append(partial(_write_mask, mask, paths, self._plan.images, measure))
+            masks.append(partial(_write_data, mask, paths, self._plan.images))
             self.images_written += RGB in capture.data
         self.make_room()  # all is laid out by now: threads that encode wait for nobody
         self._jobs += rest + masks
@@ -138,9 +135,9 @@ class RecordingWriter:
         while len(self._pending) >= self._ticks_ahead:
             self._wait_for(self._pending.popleft())
 
-    def add(self, frame: RecordedFrame, *, measure: FrameMeasure | None = None) -> None:
-        """Add a frame whose images were put before, with what was said of their masks."""
-        self._frames.append((frame, measure))
+    def add(self, frame: RecordedFrame) -> None:
+        """Add a frame whose images were put before."""
+        self._frames.append(frame)
 
     def finish(
         self,
@@ -174,7 +171,7 @@ class RecordingWriter:
             "motion": pack_value(None if motion is None else motion.packed()),
         }
         values: list[Any] = [head]
-        values += [pack_value(_with_measurements(frame, measure)) for frame, measure in self._frames]
+        values += map(pack_value, self._frames)
         values.append({"end": len(self._frames)})
         _write_file(self._folder / LOG_NAME, b"".join(msgpack.packb(value, use_bin_type=True) for value in values))
         return self._folder
@@ -208,26 +205,14 @@ class RecordingWriter:
         return f"{name}/{channel}/{step:06d}{modality(name).file_suffix(self._plan.images)}"
 
 
-def _with_measurements(frame: RecordedFrame, measure: FrameMeasure | None) -> RecordedFrame:
-    if measure is None:
-        return frame
-    return replace(frame, measured=measure.result([reading.channel for reading in frame.cameras]))
-
-
 def _parted(capture: Capture) -> tuple[Capture, Capture]:
-    """Part what masks are measured with from the rest, which may lie in the simulator client's memory.
+    """Part masks and depth, which are copies, from the rest, which may lie in the memory of the simulator's client.
 
     The rest is written first: an image that is not written when the next one comes takes the client new memory for good.
     """
-    measured = {name: value for name, value in capture.data.items() if name in {INSTANCE, DEPTH}}
-    rest = {name: value for name, value in capture.data.items() if name not in measured}
-    return replace(capture, data=measured, owners=()), replace(capture, data=rest)
-
-
-def _write_mask(capture: Capture, paths: Mapping[str, Path], images: ImageFormat, measure: FrameMeasure | None) -> None:
-    if measure is not None:
-        measure_capture(capture, measure)
-    _write_data(capture, paths, images)
+    copies = {name: value for name, value in capture.data.items() if name in {INSTANCE, DEPTH}}
+    rest = {name: value for name, value in capture.data.items() if name not in copies}
+    return replace(capture, data=copies, owners=()), replace(capture, data=rest)
 
 
 def _write_data(capture: Capture, paths: Mapping[str, Path], images: ImageFormat) -> None:

@@ -23,6 +23,7 @@ from uavsim.dataset.schema import (
     VISIBILITY,
     Tables,
     all_tables,
+    refuse_unknown,
     scene_tables,
 )
 from uavsim.dataset.tables import TableWriter, write_json, write_rows
@@ -87,7 +88,7 @@ def assemble(
         info: goes into ``uav_dataset.json`` (name, seed, versions of the tools).
 
     Raises:
-        DatasetError: no scene at all, a scene twice, or scenes out of order.
+        DatasetError: no scene at all, a scene twice, scenes out of order, or rows of a table that nobody knows.
         StorageError: a file cannot be written.
     """
     with ExitStack() as stack:
@@ -123,6 +124,7 @@ class _VersionFolder:
         head = fragment.head
         if head.scene_index <= self._last_index:
             raise DatasetError(f"scene {head.scene} (number {head.scene_index}) comes twice or out of order")
+        refuse_unknown({*fragment.compressed, *fragment.row_count}, where=f"rows of scene {head.scene}")
         self._last_index = head.scene_index
         self._has_props |= head.has_props
         self._has_drones |= head.has_drones

@@ -34,7 +34,7 @@ def convert(root: Path, out: Path | ResultPath, *, dialect: str, options: Any = 
     Raises:
         UnknownNameError: no such dialect.
         InputError: ``out`` is not empty, or ``root`` is in that dialect already, or neither of the two is strict.
-        DatasetError: ``root`` is no dataset, or damaged.
+        DatasetError: ``root`` is no dataset, damaged, or has a table that nobody knows.
         StorageError: ``out`` cannot be written.
     """
     if isinstance(out, ResultPath):
@@ -95,6 +95,7 @@ def convert_version(
         known: tables that may be written.
         only: tokens of scenes; by default all are converted.
     """
+    reader.refuse_unknown_files()
     files = _Files(reader.root, out)
     with ExitStack() as stack:
         tables = _TableWriters(out / reader.version, scene_tables(known), stack)

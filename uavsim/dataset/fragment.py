@@ -22,7 +22,7 @@ from uavsim.files.names import check_part
 from uavsim.records.codec import few_containers
 from uavsim.typing import JsonDict
 
-_FORMAT: Final = "uavsim-fragment-2"
+_FORMAT: Final = "uavsim-fragment-3"
 _MOST_TEXT_BYTES: Final = 1 << 31  # of one table of one scene
 
 

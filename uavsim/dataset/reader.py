@@ -12,7 +12,18 @@ from typing import Any, TypeVar, cast
 from uavsim.dataset.collector import collector_paused
 from uavsim.dataset.named import check_scene_names, check_shared_names, check_splits
 from uavsim.dataset.rows import DatasetInfo, SceneRow
-from uavsim.dataset.schema import DATASET_INFO, REQUIRED, SPLITS, Owner, Table, Tables, all_tables, scene_tables
+from uavsim.dataset.schema import (
+    DATASET_INFO,
+    REQUIRED,
+    SPLITS,
+    UAV3D_TABLES,
+    Owner,
+    Table,
+    Tables,
+    all_tables,
+    refuse_unknown,
+    scene_tables,
+)
 from uavsim.dataset.tables import iter_rows, read_rows
 from uavsim.errors import DatasetError, InputError, UnknownNameError
 from uavsim.files.names import DataFolder, check_part
@@ -55,6 +66,7 @@ class DatasetReader:
         self.folder = root / check_part(version, what=f"{root}: version")
         self._files = DataFolder(root)
         known = (*all_tables(), *tables)
+        self._known = (*known, *UAV3D_TABLES)
         for name in ("", *(table.file for table in known), SPLITS, DATASET_INFO):
             outside = self._files.leads_outside(f"{version}/{name}")
             if outside:
@@ -100,11 +112,25 @@ class DatasetReader:
         """Yield every scene in table order.
 
         Raises:
-            DatasetError: a table is damaged.
+            DatasetError: a table is damaged, or the dataset's description counts one that nobody knows.
         """
+        counted: object = self.info.get("rows")
+        self._refuse_unknown(counted if isinstance(counted, dict) else ())
         for scene in self._stream() if self._in_scene_order() else self._grouped():
             check_scene_names(self._files, scene.scene, scene.rows)
             yield scene
+
+    def refuse_unknown_files(self) -> None:
+        """Refuse JSON files beside the tables; for what has to bring over everything.
+
+        Raises:
+            DatasetError: there is one that is no table that anybody knows.
+        """
+        files = {path.name for path in self.folder.glob("*.json")} - {SPLITS, DATASET_INFO}
+        self._refuse_unknown(name.removesuffix(".json") for name in files)
+
+    def _refuse_unknown(self, names: Iterable[str]) -> None:
+        refuse_unknown(names, where=self.folder, known=self._known)
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.json"

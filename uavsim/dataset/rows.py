@@ -15,14 +15,21 @@ __all__ = [
     "CalibratedSensorRow",
     "CameraPoseRow",
     "CategoryRow",
+    "ClockReadingRow",
+    "ClockRow",
+    "CornerCaseRow",
     "DatasetInfo",
     "EgoPoseRow",
+    "EncounterRow",
     "InstanceRow",
+    "IntruderViewRow",
     "LayerRow",
     "LensColumns",
     "LidarsegRow",
     "LogRow",
     "MapRow",
+    "MessageRow",
+    "ObjectTagRow",
     "RunInfo",
     "SampleAnnotationRow",
     "SampleDataRow",
@@ -31,6 +38,8 @@ __all__ = [
     "SemanticTagRow",
     "SensorRow",
     "ShutterTickRow",
+    "SkinRow",
+    "StreamRow",
     "SweepAnnotationRow",
     "Vector",
     "ViewEntry",
@@ -389,3 +398,150 @@ class DatasetInfo(RunInfo, total=False):
     towns: list[str]
     rows: dict[str, int]
     notes: list[str]
+
+
+class CornerCaseRow(TypedDict):
+    """One object that makes a scene a corner case; ``instance_tokens`` are its parts, which have boxes as all others have.
+
+    ``seen`` maps each training set to whether it has the tag, ``in_domain`` to whether it has the scene's town and weather.
+    """
+
+    token: str
+    scene_token: str
+    name: str
+    tag: str
+    synonyms: list[str]
+    hypernyms: list[str]
+    seen: dict[str, bool]
+    in_domain: dict[str, bool]
+    on: str
+    min_visible_px: int
+    attributes: dict[str, str]
+    instance_tokens: list[str]
+
+
+class ObjectTagRow(TypedDict):
+    """The tag of one instance of a dataset with corner cases; ``corner_case_token`` is "" for what no case placed."""
+
+    token: str
+    instance_token: str
+    tag: str
+    synonyms: list[str]
+    hypernyms: list[str]
+    seen: dict[str, bool]
+    corner_case_token: str
+
+
+class EncounterRow(TypedDict):
+    """An intruder and how it passes: as planned, and ``cpa_m`` and ``cpa_s`` as flown; times since the scene's first image."""
+
+    token: str
+    scene_token: str
+    name: str
+    kind: str
+    path: str
+    profile: str
+    planned: bool
+    instance_id: int
+    channel: str
+    size: Vector
+    collision_course: bool
+    begin_s: float
+    range_m: float
+    closing_mps: float
+    azimuth_deg: float
+    elevation_deg: float
+    cpa_m: float
+    cpa_s: float
+    planned_cpa_m: float
+    planned_cpa_s: float
+
+
+class IntruderViewRow(TypedDict):
+    """An intruder in one image; boxes are left, top, width, height."""
+
+    token: str
+    encounter_token: str
+    sample_data_token: str
+    translation: Vector
+    rotation: Vector
+    range_m: float
+    closing_mps: float
+    azimuth_deg: float
+    elevation_deg: float
+    bbox: Vector
+    bbox_aot: Vector
+    from_mask: bool
+    visible_px: int
+    is_above_horizon: NotRequired[int]
+
+
+class StreamRow(TypedDict):
+    """One sensor's readings over a scene; ``filename`` is a Parquet file.
+
+    ``motion`` is ``planned``, known between the simulator's steps, too, or ``reported`` by the simulator at its steps.
+    """
+
+    token: str
+    scene_token: str
+    channel: str
+    kind: str
+    motion: str
+    rate_hz: float
+    count: int
+    filename: str
+
+
+class ClockRow(TypedDict):
+    """One agent's clock, and the simulation's step.
+
+    At ``t`` us of a scene that begins at ``t0`` it shows ``t + (t - t0) * drift_ppm * 1e-6 + offset_us``.
+    """
+
+    token: str
+    scene_token: str
+    agent: str
+    rate_hz: float
+    step_us: int
+    drift_ppm: float
+    offset_us: float
+
+
+class ClockReadingRow(TypedDict):
+    """One image that was taken by its agent's clock; ``sample_data.timestamp`` is the true time at which it was.
+
+    ``asked_us`` is the true time at which it was to be taken, after the scene's begin; ``residual_us`` is how much later it
+    was, at most half a step of the simulation. ``agent_timestamp`` is what the agent's clock showed when it was taken.
+    """
+
+    token: str
+    sample_data_token: str
+    asked_us: float
+    residual_us: float
+    agent_timestamp: int
+
+
+class MessageRow(TypedDict):
+    """The images of one firing on the way to another agent; ``arrival`` is 0 where they were lost."""
+
+    token: str
+    scene_token: str
+    sender: str
+    receiver: str
+    timestamp: int
+    arrival: int
+
+
+class SkinRow(TypedDict):
+    """The skin of a scene; its weather and sun stand in ``log`` and ``sample``.
+
+    ``vehicle_colours`` is ``r,g,b`` by instance token; ``textures`` are the patterns, share, colours and seed of each.
+    """
+
+    token: str
+    scene_token: str
+    name: str
+    draw: int
+    vehicle_colours: dict[str, str]
+    textures: list[JsonDict]
+    other_traffic: bool

@@ -1,7 +1,8 @@
 """Every table of a dataset, said once: its columns, whose rows they are, and whether a dataset must have it.
 
-Reader, writers, assembler, converter and exporters take their lists from here; a dialect adds the tables that it alone has
-(``Dialect.tables``). The validator has its own idea of the format on purpose (``validate/schema.py``).
+Reader, writers, assembler, converter and exporters take their lists from here. Plug-ins add tables by their ingredients
+(``Ingredient.tables``) and dialects (``Dialect.tables``). The validator has its own idea of the format on purpose
+(``validate/schema.py``).
 
 Columns are in ``rows``.
 """
@@ -14,13 +15,16 @@ from functools import cache
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from uavsim.dataset import rows
+from uavsim.errors import DatasetError
 from uavsim.records.ingredients import every
 
 __all__ = [
     "DATASET_INFO",
+    "INGREDIENT_TABLES",
     "REQUIRED",
     "SPLITS",
     "TABLES",
+    "UAV3D_TABLES",
     "VECTOR_MAPS",
     "Owner",
     "Scope",
@@ -28,6 +32,7 @@ __all__ = [
     "Tables",
     "all_tables",
     "other_objects",
+    "refuse_unknown",
     "scene_tables",
 ]
 
@@ -168,7 +173,62 @@ TABLES: Final[tuple[Table[Any], ...]] = (
     LIDARSEG,
     AGENT,
 )
-"""Every table that all dialects have, in the order in which scenes are read: what names an owner stands before it."""
+"""The tables that a dialect may rewrite, in the order in which scenes are read: what names an owner stands before it."""
+
+CORNER_CASE: Final = Table.where_used("corner_case", rows.CornerCaseRow, "scene_token")
+OBJECT_TAG: Final = Table.where_used("object_tag", rows.ObjectTagRow, "instance_token")
+ENCOUNTER: Final = Table.where_used("encounter", rows.EncounterRow, "scene_token")
+INTRUDER_VIEW: Final = Table.where_used("intruder_view", rows.IntruderViewRow, "sample_data_token")
+STREAM: Final = Table.where_used("stream", rows.StreamRow, "scene_token", refers=True)
+CLOCK: Final = Table.where_used("clock", rows.ClockRow, "scene_token", refers=True)
+CLOCK_READING: Final = Table.where_used("clock_reading", rows.ClockReadingRow, "sample_data_token", refers=True)
+MESSAGE: Final = Table.where_used("message", rows.MessageRow, "scene_token", refers=True)
+SKIN: Final = Table.where_used("skin", rows.SkinRow, "scene_token", refers=True)
+
+INGREDIENT_TABLES: Final[tuple[Table[Any], ...]] = (
+    CORNER_CASE,
+    OBJECT_TAG,
+    ENCOUNTER,
+    INTRUDER_VIEW,
+    STREAM,
+    CLOCK,
+    CLOCK_READING,
+    MESSAGE,
+    SKIN,
+)
+"""The tables that ingredients fill, which every dialect keeps as they are; in the order in which they are written."""
+
+STRICT_SAMPLE_DATA: Final = Table(
+    "strict_sample_data", rows.SampleDataRow, Owner.by("sample_token", "sample.token"), required=False
+)
+STRICT_EGO_POSE: Final = Table(
+    "strict_ego_pose",
+    rows.EgoPoseRow,
+    Owner.by("token", "sample_data.uav_ego_pose_token", "strict_sample_data.ego_pose_token"),
+    required=False,
+)
+STRICT_CALIBRATED_SENSOR: Final = Table(
+    "strict_calibrated_sensor",
+    rows.CalibratedSensorRow,
+    Owner.by("token", "sample_data.uav_calibrated_sensor_token", "strict_sample_data.calibrated_sensor_token"),
+    required=False,
+)
+STRICT_LAYER: Final = Table.where_used("strict_layer", rows.LayerRow, "sample_data_token", of="strict_sample_data")
+STRICT_LIDARSEG: Final = Table.where_used(
+    "strict_lidarseg", rows.LidarsegRow, "sample_data_token", of="strict_sample_data"
+)
+STRICT_CATEGORY: Final = Table("strict_category", rows.CategoryRow, scope="shared", required=False)
+STRICT_SENSOR: Final = Table("strict_sensor", rows.SensorRow, scope="dataset", required=False)
+UAV3D_TABLES: Final[tuple[Table[Any], ...]] = (
+    STRICT_SAMPLE_DATA,
+    STRICT_EGO_POSE,
+    STRICT_CALIBRATED_SENSOR,
+    STRICT_LAYER,
+    STRICT_LIDARSEG,
+    STRICT_CATEGORY,
+    STRICT_SENSOR,
+)
+"""What the dialect uav3d keeps of strict tables, so that it converts back without loss."""
 
 VECTOR_MAPS: Final = ("maps/expansion", "maps/basemap")
 """Folders of files that no table names: vector maps of the dataset's towns, as nuScenes' map expansion has them."""
@@ -179,16 +239,36 @@ REQUIRED: Final = tuple(table.name for table in TABLES if table.required)
 
 @cache
 def all_tables() -> tuple[Table[Any], ...]:
-    """Return ``TABLES`` and those that ingredients add, which stand behind them."""
+    """Return ``TABLES``, ``INGREDIENT_TABLES`` and those that installed plug-ins add, which stand behind them."""
     added = (one.tables for _, one in every())
-    return (*TABLES, *(table for tables in added if tables is not None for table in tables.load()))
+    plugins = (table for tables in added if tables is not None for table in tables.load())
+    return (*TABLES, *INGREDIENT_TABLES, *plugins)
 
 
 @cache
 def other_objects() -> tuple[str, ...]:
-    """Return the tables, by name, of ingredients that add objects which UAV3D's profile does not have."""
+    """Return the tables, by name, of objects that UAV3D's profile does not have."""
     added = (one.tables for _, one in every() if one.adds_objects)
-    return tuple(table.name for tables in added if tables is not None for table in tables.load())
+    plugins = (table for tables in added if tables is not None for table in tables.load())
+    return tuple(table.name for table in (CORNER_CASE, OBJECT_TAG, *plugins))
+
+
+def refuse_unknown(names: Iterable[str], *, where: object, known: Iterable[Table[Any]] = ()) -> None:
+    """Refuse tables that a writer would leave out: what a dataset means does not depend on what is installed.
+
+    Args:
+        names: of the tables that are there.
+        where: they are, for the message.
+        known: tables beside ``all_tables``.
+
+    Raises:
+        DatasetError: names the first that is unknown.
+    """
+    for name in sorted(set(names).difference(table.name for table in (*all_tables(), *known))):
+        raise DatasetError(
+            f"{where}: table {name!a} is unknown to this version of uavsim and to the installed plug-ins; install the plug-in "
+            "that made it, or remove the table"
+        )
 
 
 def scene_tables(tables: Iterable[Table[Any]] | None = None) -> list[Table[Any]]:

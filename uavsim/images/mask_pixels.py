@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from uavsim.images import codec
+from uavsim.images.codec import ImageSource
 from uavsim.images.compiled import kernel
-from uavsim.images.png import FILTER_TYPE, encode_filtered, filtered_rows, scratch_rows
+from uavsim.images.png import FILTER_TYPE, encode_filtered, scratch_rows
 from uavsim.typing import BoolArray, IntArray, UInt8Array, UInt16Array
 
 __all__ = ["Int32Array", "Runs", "decode", "encode", "extents_by_row", "filled", "moments", "runs_in", "split"]
@@ -24,15 +25,15 @@ _TOGETHER: Final = 32  # pixels of a line that are passed over at once where non
 _FIRST: Final = cast("int", np.int64(0))  # no literals, for each of which numba would compile a function of its own
 
 
-def decode(data: bytes) -> tuple[UInt16Array, UInt8Array]:
+def decode(source: ImageSource) -> tuple[UInt16Array, UInt8Array]:
     """Decode a mask file: (H, W) ids and tags, as ``codec.mask_ids_and_tags`` does; of our own files in half the time.
 
     Raises:
         DatasetError: not a readable three-channel 8-bit image.
     """
-    found = filtered_rows(data)
+    found = codec.filtered_rows(source)
     if found is None or found[1] != 3 or not (found[0][:, 0] == FILTER_TYPE["up"]).all():
-        return codec.mask_ids_and_tags(data)
+        return codec.mask_ids_and_tags(source)
     shape = (found[0].shape[0], found[0].shape[1] // 3)
     ids, tags = np.empty(shape, np.uint16), np.empty(shape, np.uint8)
     _rows_to_ids(found[0], ids, tags)

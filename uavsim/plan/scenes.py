@@ -344,7 +344,7 @@ def _shutter_steps(dataset: Loaded[DatasetConfig], specs: tuple[SensorSpec, ...]
     """
     _check_sweeps(dataset, specs)
     steps = shutter_steps(specs)
-    changes = {name for spec in specs for name in spec.modalities if modality(name).unknown is not None}
+    changes = {name for spec in specs for name in spec.modalities if modality(name).first_frame_placeholder is not None}
     if steps and changes:
         raise dataset.error(
             ("rig",),
@@ -364,7 +364,7 @@ def _check_sweeps(dataset: Loaded[DatasetConfig], specs: tuple[SensorSpec, ...])
             hint = f"did you mean {guess!r}?" if guess else f"they have {', '.join(names)}"
             raise dataset.error(place, f"no rig has a camera {name!r}; {hint}")
     for name, spec in names.items() if filming else ():
-        changes = [word for word in spec.modalities if modality(word).unknown is not None]
+        changes = [word for word in spec.modalities if modality(word).first_frame_placeholder is not None]
         if name not in filming and changes:
             raise dataset.error(
                 place, f"{changes[0]} of camera {name} reports changes since the image before: let it film, too"

@@ -106,7 +106,8 @@ class Ingredient:
         folders: of the dataset, in which these lie.
         town_files: ``(TownSource, town, record) -> {path in the dataset: bytes}``: files of a town, made once.
         town_buildings: ``(record) -> bool``: whether these need the town's buildings.
-        tables: tuple of the ``Table`` objects that it adds to a dataset; their ``references`` show validators what to check.
+        tables: tuple of the ``Table`` objects that a plug-in adds to a dataset; their ``references`` show validators what to
+            check. Our own tables are in ``dataset/schema.py``.
         rows: ``(SceneLabels, record, tables) -> {table: rows}`` of them.
     """
 

@@ -69,12 +69,12 @@ class Modality:
         proof: where what proves it is, ``module:name`` (``capture/proofs.py``): how a reading is shown to be of the tick
             and pose asked for beyond its stamp, and made into what is stored; "" where its stamp, pose and size say all.
         derived_from: the modality whose proof makes it; no simulator gives it.
-        unknown: parameters -> the array that stands for a scene's first, where each array reports a change since the
-            sensor's measurement before: what it measured before the scene was another one. None: each stands alone.
+        first_frame_placeholder: parameters -> the array that stands for a scene's first, where each array reports a change
+            since the sensor's measurement before: what it measured before the scene was another one. None: each stands alone.
         through_lens: what is stored of a lens's wide pinhole image -> of the lens's own; None where no camera with a lens
             can have it.
-        remembers: an array depends on more than the measurement before, so the sensor is spawned anew for each scene; one
-            with ``unknown`` sends nothing for its first image.
+        is_stateful: an array depends on more than the measurement before, so the sensor is spawned anew for each scene; one
+            with ``first_frame_placeholder`` sends nothing for its first image.
     """
 
     name: str
@@ -89,9 +89,9 @@ class Modality:
     block: str = ""
     proof: str = ""
     derived_from: str = ""
-    unknown: Callable[[Any], AnyArray] | None = None
+    first_frame_placeholder: Callable[[Any], AnyArray] | None = None
     through_lens: Callable[[Any, Lens], Any] | None = None
-    remembers: bool = False
+    is_stateful: bool = False
 
     def given_by(self, server: Literal["carla", "airsim"]) -> bool:
         """Return whether a backend that measures with this server can deliver it."""
@@ -220,7 +220,7 @@ _BUILT_IN: Final = (
         encode=lambda flow_px, _: flow.encode_flow(flow_px),
         decode=flow.decode_flow,
         carla=f"{_CARLA}:OPTICAL_FLOW",
-        unknown=lambda camera: np.full((camera.height_px, camera.width_px, 2), np.nan, np.float32),
+        first_frame_placeholder=lambda camera: np.full((camera.height_px, camera.width_px, 2), np.nan, np.float32),
     ),
     Modality(
         "events",
@@ -230,8 +230,8 @@ _BUILT_IN: Final = (
         encode=lambda changes, _: events.encode_events(changes),
         decode=events.decode_events,
         carla=f"{_CARLA}:EVENTS",
-        unknown=lambda _: np.zeros(0, events.EVENT),
-        remembers=True,
+        first_frame_placeholder=lambda _: np.zeros(0, events.EVENT),
+        is_stateful=True,
     ),
     Modality(
         LIDAR,
@@ -258,7 +258,7 @@ _BUILT_IN: Final = (
         carla="uavsim.simulate.carla.radar:RADAR",
         block="uavsim.config.radar:Radar",
         proof="uavsim.capture.radar:OwnedDetections",
-        remembers=True,
+        is_stateful=True,
     ),
     _owners_of("radar", RadarParams),
     _through_shutter(SHUTTER, _RGB, folder="shutter"),

@@ -16,14 +16,13 @@ from uavsim.records.ingredients import actor_kind
 from uavsim.records.motion import MotionLog
 from uavsim.records.plan import ScenePlan
 from uavsim.records.sensors import Agent, CameraParams, Sensor
-from uavsim.typing import FloatArray, IntArray
+from uavsim.typing import FloatArray
 
 __all__ = [
     "ActorInfo",
     "ActorStates",
     "AgentState",
     "DroneState",
-    "MeasuredBoxes",
     "RecordedFrame",
     "Recording",
     "SensorReading",
@@ -91,37 +90,6 @@ class SensorReading:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MeasuredBoxes:
-    """A keyframe's boxes as its images show them, counted while they were in memory; rows camera by camera.
-
-    Attributes:
-        of_what: hash of boxes and cameras (``annotate.measure``): counts of others say nothing about these.
-        views: (cameras,) how many rows each camera has, in the order of ``RecordedFrame.cameras``.
-        row: (M,) box, among those that were measured.
-        visible_px: (M,) its pixels in the mask.
-        silhouette_px: (M,) pixels of the image whose rays meet the box.
-        blockers_px: (M,) of them, those that show something nearer.
-        truncation: (M,) share of the silhouette outside of the image.
-        visible_box_px: (M, 4) bounds of the visible pixels.
-        amodal_box_px: (M, 4) bounds of the projected box, clipped to the image.
-        ignored: (K, 6) regions of road users without a box, camera by camera: x_min, y_min, x_max, y_max, pixels, tag.
-        ignored_views: (cameras,) how many regions each camera has.
-    """
-
-    of_what: str
-    views: IntArray
-    row: IntArray
-    visible_px: IntArray
-    silhouette_px: IntArray
-    blockers_px: IntArray
-    truncation: FloatArray
-    visible_box_px: IntArray
-    amodal_box_px: FloatArray
-    ignored: IntArray
-    ignored_views: IntArray
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class ShutterTick:
     """One of the ticks that the images through shutters of a capture are made of.
 
@@ -144,7 +112,6 @@ class RecordedFrame:
         simulator_frame: the simulator's frame number in this run; differs from run to run, never reaches tables.
         sample_index: keyframe number 0.., or None for a sweep.
         readings: of every sensor of ``ScenePlan.sensors_at``, in that order.
-        measured: of a keyframe with masks; None of others.
         others: the agents beside the drones.
         shutter: the ticks of the images that were taken through shutters, this one first.
     """
@@ -157,7 +124,6 @@ class RecordedFrame:
     readings: tuple[SensorReading, ...]
     actors: ActorStates
     weather: tuple[float, ...]
-    measured: MeasuredBoxes | None = None
     others: tuple[AgentState, ...] = ()
     shutter: tuple[ShutterTick, ...] = ()
 

@@ -163,11 +163,12 @@ def _parse(data: bytes, *, scene: str, where: str) -> LedgerEntry:
         values = parse_json(data)
         if not isinstance(values, dict):
             raise ValueError("no JSON object")
-        if (version := values.pop("version", None)) != _VERSION:
-            raise StorageError(f"{where} is of another version of uavsim (entry version {version}); take that one")
+        version = values.pop("version", None)
+        if version != _VERSION:
+            raise StorageError(f"{where} is of another version of uavsim (entry version {version!a}); use that version")
         entry = _entry(values)
         _check(entry, scene=scene)
-    except (ValueError, TypeError, AttributeError, OverflowError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise StorageError(
             f"{where} is not a ledger entry of scene {scene!a} ({error}); delete it and the scene is flown again"
         ) from error
@@ -175,12 +176,12 @@ def _parse(data: bytes, *, scene: str, where: str) -> LedgerEntry:
 
 
 def _entry(values: dict[str, Any]) -> LedgerEntry:
-    facts, again = values.pop("facts", None), values.pop("replacing", None)
+    facts, again = values.pop("facts"), values.pop("replacing")
     return LedgerEntry(
         **values
         | {
             "reasons": _lines(values),
-            "retired": tuple(values.get("retired", ())),
+            "retired": tuple(values["retired"]),
             "facts": None if facts is None else SceneFacts(**facts),
             "replacing": None if again is None else Replacement(**{**again, "reasons": _lines(again)}),
         }
@@ -214,4 +215,4 @@ def _check(entry: LedgerEntry, *, scene: str) -> None:
 
 
 def _lines(values: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(str(line) for line in values.get("reasons", ()))
+    return tuple(str(line) for line in values["reasons"])

@@ -115,7 +115,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     of_tables("cases.tags", cases.everything_tagged, "cases.tag", where=_CASES),
     of("cases.seen", cases.cases_large_enough, "cases.small", needs="masks", where=_CASES),
 )
-"""In the order in which a report reports them."""
+"""In report order."""
 FURTHER: Final[Registry[tuple[Check, ...]]] = Registry("checks", {}, what="set of checks", expects=tuple)
 """Those of installed packages, each of which checks the tables that it brings."""
 

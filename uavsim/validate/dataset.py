@@ -16,9 +16,9 @@ from uavsim.registry import pick
 from uavsim.typing import BoolArray, IntArray
 from uavsim.validate.findings import Finding
 from uavsim.validate.schema import EXTRA, TABLES, Field
-from uavsim.validate.tables import MOST_TABLE_BYTES, Table, hashes, read_table, resolve
+from uavsim.validate.tables import MOST_TABLE_BYTES, ColumnTable, hashes, read_table, resolve
 
-__all__ = ["DIALECTS", "FILE_TABLES", "DataSet", "Dialect", "Place", "open_dataset", "versions_of"]
+__all__ = ["DIALECTS", "FILE_TABLES", "DataSet", "Dialect", "FindingPlace", "open_dataset", "versions_of"]
 
 Dialect = Literal["strict", "uav3d"]
 DIALECTS: Final[dict[str, Dialect]] = {"strict": "strict", "uav3d": "uav3d"}
@@ -29,7 +29,7 @@ FILE_TABLES: Final = tuple(
 """Every table that names files."""
 
 
-class Place(TypedDict, total=False):
+class FindingPlace(TypedDict, total=False):
     """The place of a finding: keyword arguments of ``Finding``."""
 
     scene: str
@@ -39,12 +39,12 @@ class Place(TypedDict, total=False):
 
 @dataclass(slots=True)
 class DataSet:
-    """One version folder, read. References in ``Table.columns`` are row numbers (NONE and DANGLING below 0)."""
+    """One version folder, read. References in ``ColumnTable.columns`` are row numbers (NONE and DANGLING below 0)."""
 
     files: DataFolder
     version: str
     dialect: Dialect
-    tables: dict[str, Table]
+    tables: dict[str, ColumnTable]
     splits: dict[str, list[str]]
     load_findings: list[Finding] = field(default_factory=list)
     schema: dict[str, tuple[Field, ...]] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class DataSet:
         except DatasetError:
             return b""
 
-    def __getitem__(self, table: str) -> Table:
+    def __getitem__(self, table: str) -> ColumnTable:
         return self.tables[table]
 
     @property
@@ -160,20 +160,22 @@ class DataSet:
         drone = np.array([name == "vehicle.ego" for name in self["category"]["name"]] + [False], bool)
         return np.asarray(drone[np.where(category >= 0, category, -1)])
 
-    def scene_place(self, row: int) -> Place:
+    def scene_place(self, row: int) -> FindingPlace:
         """Name a scene row."""
-        return Place(scene=self["scene"]["name"][row]) if row >= 0 else Place()
+        return FindingPlace(scene=self["scene"]["name"][row]) if row >= 0 else FindingPlace()
 
-    def sample_place(self, row: int) -> Place:
+    def sample_place(self, row: int) -> FindingPlace:
         """Name a sample row and its scene."""
         if row < 0:
-            return Place()
-        return Place(**self.scene_place(int(self["sample"]["scene_token"][row])), sample=self["sample"].tokens[row])
+            return FindingPlace()
+        return FindingPlace(
+            **self.scene_place(int(self["sample"]["scene_token"][row])), sample=self["sample"].tokens[row]
+        )
 
-    def data_place(self, row: int) -> Place:
+    def data_place(self, row: int) -> FindingPlace:
         """Name a sample_data row: scene, sample, channel; nothing below 0, which is no row."""
         if row < 0:
-            return Place()
+            return FindingPlace()
         sensor = int(self.sensor_of_data_row(row))
         place = self.sample_place(int(self["sample_data"]["sample_token"][row]))
         if sensor >= 0:
@@ -185,11 +187,11 @@ class DataSet:
         calibration = int(self["sample_data"]["calibrated_sensor_token"][row])
         return int(self["calibrated_sensor"]["sensor_token"][calibration]) if calibration >= 0 else -1
 
-    def annotation_place(self, row: int) -> Place:
+    def annotation_place(self, row: int) -> FindingPlace:
         """Name an annotation row's sample and scene."""
         return self.sample_place(int(self["sample_annotation"]["sample_token"][row]))
 
-    def place(self, table: str, row: int) -> Place:
+    def place(self, table: str, row: int) -> FindingPlace:
         """Name the place of a row of any table, as far as it has one."""
         if table == "sample_data":
             return self.data_place(row)
@@ -201,9 +203,9 @@ class DataSet:
             return self.scene_place(row)
         if table == "instance":
             first = int(self["instance"]["first_annotation_token"][row])
-            return self.annotation_place(first) if first >= 0 else Place()
+            return self.annotation_place(first) if first >= 0 else FindingPlace()
         owners = self[table].get("sample_data_token")
-        return Place() if owners is None else self.data_place(int(owners[row]))
+        return FindingPlace() if owners is None else self.data_place(int(owners[row]))
 
 
 def follow(first: IntArray, second: IntArray) -> IntArray:
@@ -276,7 +278,7 @@ def _added(files: DataFolder, version: str) -> dict[str, tuple[Field, ...]]:
     return fields
 
 
-def _dialect(tables: dict[str, Table]) -> Dialect:
+def _dialect(tables: dict[str, ColumnTable]) -> Dialect:
     """Return the dialects apart: UAV3D has one calibration an image and ego poses that never turn."""
     identity = np.array([1.0, 0.0, 0.0, 0.0])
     poses, images = tables["ego_pose"]["rotation"], len(tables["sample_data"])

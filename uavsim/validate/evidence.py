@@ -14,7 +14,7 @@ from uavsim.images.start import do_without_blas
 from uavsim.pool import Run, started
 from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim.validate.dataset import DataSet
-from uavsim.validate.frames import Boxes, Cameras, boxes_of, cameras_of
+from uavsim.validate.frames import AnnotationBoxes, Cameras, boxes_of, cameras_of
 from uavsim.validate.looks import FrameLook, FrameTask, TrackTask
 from uavsim.validate.temporal import time_unit_us
 
@@ -58,7 +58,7 @@ class Evidence:
     """
 
     data: DataSet
-    boxes: Boxes
+    boxes: AnnotationBoxes
     cameras: Cameras
     looks: tuple[FrameLook, ...]
     track: IntArray
@@ -130,7 +130,7 @@ def _mask_files(data: DataSet) -> dict[int, str]:
 
 
 def _tasks(
-    data: DataSet, boxes: Boxes, cameras: Cameras, track: IntArray, masks: dict[int, str], *, pixels: bool
+    data: DataSet, boxes: AnnotationBoxes, cameras: Cameras, track: IntArray, masks: dict[int, str], *, pixels: bool
 ) -> Iterator[TrackTask]:
     table, images = data["sample_annotation"], data["sample_data"]
     ids = table["uav_instance_id"] if masks else np.zeros(len(table), np.int64)

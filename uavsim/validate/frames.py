@@ -1,4 +1,4 @@
-"""Boxes and cameras of either dialect in one frame: the map (right-handed, z up), sizes as length, width, height.
+"""AnnotationBoxes and cameras of either dialect in one frame: the map (right-handed, z up), sizes as length, width, height.
 
 strict: boxes and ego poses are in the map already, ``map_T_optical`` = ego pose x calibration.
 uav3d (docs/formats-uav3d.md): CARLA's left-handed axes, y flipped; quaternions of the NED frame, so (w, x, -y, -z) and not
@@ -13,9 +13,9 @@ import numpy as np
 from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim.validate.dataset import DataSet, follow
 from uavsim.validate.lens import Lens
-from uavsim.validate.tables import Table
+from uavsim.validate.tables import ColumnTable
 
-__all__ = ["Boxes", "Cameras", "boxes_of", "cameras_of"]
+__all__ = ["AnnotationBoxes", "Cameras", "boxes_of", "cameras_of"]
 
 _FLIP_Y: Final = np.array([1.0, -1.0, 1.0])
 _NED_TO_FLU: Final = np.array([1.0, 1.0, -1.0, -1.0])
@@ -24,7 +24,7 @@ _NOT_UNIT: Final = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Boxes:
+class AnnotationBoxes:
     """All annotations, row by row as in the table.
 
     Attributes:
@@ -76,7 +76,7 @@ class Cameras:
     lenses: tuple[Lens | None, ...]
 
 
-def boxes_of(data: DataSet, *, unit_us: float) -> Boxes:
+def boxes_of(data: DataSet, *, unit_us: float) -> AnnotationBoxes:
     """Place every annotation in the map."""
     table = data["sample_annotation"]
     half = table["size"] / 2
@@ -91,7 +91,7 @@ def boxes_of(data: DataSet, *, unit_us: float) -> Boxes:
     stamps = follow(table["sample_token"], data["sample"]["timestamp"])
     time_s = np.where(table["sample_token"] >= 0, (stamps - _first(data)) * (unit_us * 1e-6), np.nan)
     finite = np.isfinite(np.concatenate([centre, rotation.reshape(-1, 9), half, time_s[:, None]], axis=1)).all(axis=1)
-    return Boxes(centre, rotation, half, velocity, time_s, finite & (half > 0).all(axis=1))
+    return AnnotationBoxes(centre, rotation, half, velocity, time_s, finite & (half > 0).all(axis=1))
 
 
 def _first(data: DataSet) -> int:
@@ -99,7 +99,7 @@ def _first(data: DataSet) -> int:
     return int(stamps.min()) if len(stamps) else 0
 
 
-def _offset(table: Table, half: FloatArray) -> FloatArray:
+def _offset(table: ColumnTable, half: FloatArray) -> FloatArray:
     """Return the box centre seen from the actor's origin, in its flu frame: reported, or straight up by half the height."""
     up: FloatArray = half * np.array([0.0, 0.0, 1.0])
     if "uav_bbox_offset" not in table:
@@ -127,7 +127,7 @@ def cameras_of(data: DataSet, rows: IntArray) -> Cameras:
     return Cameras(rows, position, rotation, intrinsic, np.isfinite(flat).all(axis=1), lenses)
 
 
-def _lens(calibrations: Table, row: int) -> Lens | None:
+def _lens(calibrations: ColumnTable, row: int) -> Lens | None:
     if "uav_lens" not in calibrations or not calibrations["uav_lens"][row]:
         return None
     k = calibrations["uav_distortion"][row] if "uav_distortion" in calibrations else np.zeros(0)

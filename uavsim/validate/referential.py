@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.typing import BoolArray, IntArray
-from uavsim.validate.dataset import BEV_CHANNEL, DataSet, Place, follow
+from uavsim.validate.dataset import BEV_CHANNEL, DataSet, FindingPlace, follow
 from uavsim.validate.findings import Finding
 from uavsim.validate.tables import DANGLING, NONE
 
@@ -27,7 +27,7 @@ def schema_kept(data: DataSet) -> Iterator[Finding]:
     for table in data.tables.values():
         for finding in table.findings:
             row = finding.numbers.get("row")
-            place = data.place(table.name, row) if isinstance(row, int) and row < len(table) else Place()
+            place = data.place(table.name, row) if isinstance(row, int) and row < len(table) else FindingPlace()
             yield Finding(finding.code, finding.message, numbers=finding.numbers, **place)
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from uavsim.typing import BoolArray, FloatArray, IntArray
-from uavsim.validate.dataset import DataSet, Place, follow
+from uavsim.validate.dataset import DataSet, FindingPlace, follow
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 from uavsim.validate.lens import lens_faults
@@ -79,11 +79,11 @@ def rotations_unit(evidence: Evidence) -> Iterator[Finding]:
             yield Finding("shape.rotation", message, numbers={"length": float(length[row])}, **place)
 
 
-def _place_of_pose(data: DataSet, name: str, row: int) -> Place:
+def _place_of_pose(data: DataSet, name: str, row: int) -> FindingPlace:
     if name == "sample_annotation":  # of no sample that is there
-        return Place()
+        return FindingPlace()
     users = np.flatnonzero(data["sample_data"][f"{name}_token"] == row)
-    return data.data_place(int(users[0])) if len(users) else Place()
+    return data.data_place(int(users[0])) if len(users) else FindingPlace()
 
 
 def intrinsics_plausible(evidence: Evidence) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from uavsim.typing import AnyArray, IntArray, JsonDict
 from uavsim.validate.findings import Finding
 from uavsim.validate.schema import Field
 
-__all__ = ["DANGLING", "MOST_TABLE_BYTES", "NONE", "Table", "read_table", "resolve", "rows_of"]
+__all__ = ["DANGLING", "MOST_TABLE_BYTES", "NONE", "ColumnTable", "read_table", "resolve", "rows_of"]
 
 NONE: Final = -1  # a reference that is "", or a row left out
 DANGLING: Final = -2
@@ -36,7 +36,7 @@ _SAID: Final = 20  # findings about one column that are spelled out
 
 
 @dataclass(slots=True)
-class Table:
+class ColumnTable:
     """One table as columns.
 
     Attributes:
@@ -132,9 +132,9 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def read_table(files: DataFolder, name: str, fields: tuple[Field, ...]) -> Table:
+def read_table(files: DataFolder, name: str, fields: tuple[Field, ...]) -> ColumnTable:
     """Read one table (see ``rows_of``); a broken file is a finding and an empty table."""
-    table = Table(name.rpartition("/")[2].removesuffix(".json"))
+    table = ColumnTable(name.rpartition("/")[2].removesuffix(".json"))
     parts: dict[str, list[Any]] = {f.name: [] for f in fields}
     try:
         rows = rows_of(files, name)
@@ -156,16 +156,16 @@ def hashes(tokens: list[str]) -> IntArray:
     return np.fromiter(map(hash, tokens), np.int64, len(tokens))
 
 
-def _read_column(table: Table, spec: Field, chunk: list[JsonDict], into: list[Any]) -> None:
+def _read_column(table: ColumnTable, spec: Field, chunk: list[JsonDict], into: list[Any]) -> None:
     values = [row.get(spec.name) for row in chunk]
     if spec.optional and not into and values.count(None) == len(values):
         return
     column = _READERS[spec.kind](table, spec, values)
-    if spec.kind != "token":  # kept once, as ``Table.tokens``
+    if spec.kind != "token":  # kept once, as ``ColumnTable.tokens``
         into.append(column)
 
 
-def _complain(table: Table, spec: Field, row: int, what: str) -> None:
+def _complain(table: ColumnTable, spec: Field, row: int, what: str) -> None:
     if sum(f.numbers.get("field") == spec.name for f in table.findings) < _SAID:
         token = table.tokens[row] if row < len(table.tokens) else f"row {row}"
         message = f"{table.name}.{spec.name} {what}"
@@ -174,7 +174,7 @@ def _complain(table: Table, spec: Field, row: int, what: str) -> None:
 
 
 def _typed(
-    table: Table, spec: Field, values: list[Any], *, allowed: frozenset[type], instead: Any, words: str
+    table: ColumnTable, spec: Field, values: list[Any], *, allowed: frozenset[type], instead: Any, words: str
 ) -> list[Any]:
     if set(map(type, values)) <= allowed:
         return values
@@ -193,13 +193,13 @@ def _short(value: Any) -> str:
     return f"{type(value).__name__} {str(value)[:40]}" if not isinstance(value, (list, dict)) else type(value).__name__
 
 
-def _read_text(table: Table, spec: Field, values: list[Any]) -> list[str]:
+def _read_text(table: ColumnTable, spec: Field, values: list[Any]) -> list[str]:
     if spec.optional:
         values = ["" if value is None else value for value in values]
     return _typed(table, spec, values, allowed=frozenset({str}), instead="", words="text")
 
 
-def _read_int(table: Table, spec: Field, values: list[Any]) -> IntArray:
+def _read_int(table: ColumnTable, spec: Field, values: list[Any]) -> IntArray:
     if spec.optional:
         values = [-1 if value is None else value for value in values]
     whole = _typed(table, spec, values, allowed=frozenset({int}), instead=-1, words="an integer")
@@ -213,21 +213,21 @@ def _read_int(table: Table, spec: Field, values: list[Any]) -> IntArray:
     return column
 
 
-def _read_bool(table: Table, spec: Field, values: list[Any]) -> AnyArray:
+def _read_bool(table: ColumnTable, spec: Field, values: list[Any]) -> AnyArray:
     return np.array(_typed(table, spec, values, allowed=frozenset({bool}), instead=False, words="true or false"), bool)
 
 
-def _read_ref(table: Table, spec: Field, values: list[Any]) -> IntArray:
+def _read_ref(table: ColumnTable, spec: Field, values: list[Any]) -> IntArray:
     return hashes(_typed(table, spec, values, allowed=frozenset({str}), instead="", words="a token"))
 
 
-def _read_refs(table: Table, spec: Field, values: list[Any]) -> tuple[IntArray, IntArray]:
+def _read_refs(table: ColumnTable, spec: Field, values: list[Any]) -> tuple[IntArray, IntArray]:
     lists = _typed(table, spec, values, allowed=frozenset({list}), instead=[], words="a list of tokens")
     flat = [str(token) for token in chain.from_iterable(lists)]
     return hashes(flat), np.fromiter(map(len, lists), np.int64, len(lists))
 
 
-def _read_vector(table: Table, spec: Field, values: list[Any]) -> AnyArray:
+def _read_vector(table: ColumnTable, spec: Field, values: list[Any]) -> AnyArray:
     nothing = [np.nan] * spec.length
     if spec.optional:
         values = [nothing if value is None else value for value in values]
@@ -247,12 +247,12 @@ def _read_vector(table: Table, spec: Field, values: list[Any]) -> AnyArray:
     return array
 
 
-def _read_number(table: Table, spec: Field, values: list[Any]) -> AnyArray:
+def _read_number(table: ColumnTable, spec: Field, values: list[Any]) -> AnyArray:
     """Return (N,) float64."""
     return _read_vector(table, replace(spec, length=1), [[value] for value in values]).reshape(-1)
 
 
-def _read_numbers(table: Table, spec: Field, values: list[Any]) -> AnyArray:
+def _read_numbers(table: ColumnTable, spec: Field, values: list[Any]) -> AnyArray:
     """Return (N, length) float64, NaN behind what a row has."""
     more = [[np.nan] * (spec.length - len(value)) if isinstance(value, list) else [] for value in values]
     padded = [[*value, *rest] if rest else value for value, rest in zip(values, more, strict=True)]
@@ -272,7 +272,7 @@ def _is_vector(value: Any, length: int) -> bool:
     return isinstance(value, list) and len(value) == length and all(type(v) in {int, float} for v in value)
 
 
-def _read_matrix(table: Table, spec: Field, values: list[Any]) -> AnyArray:
+def _read_matrix(table: ColumnTable, spec: Field, values: list[Any]) -> AnyArray:
     """Return (N, 3, 3), nan where the matrix is []."""
     out = np.full((len(values), 3, 3), np.nan)
     for row, value in enumerate(values):
@@ -307,7 +307,7 @@ _EMPTY: Final[dict[str, AnyArray]] = {
 }
 
 
-def _finish(table: Table, spec: Field, parts: list[Any]) -> None:
+def _finish(table: ColumnTable, spec: Field, parts: list[Any]) -> None:
     if spec.kind == "text":
         table.columns[spec.name] = list(chain.from_iterable(parts))
     elif spec.kind == "refs":
@@ -319,7 +319,7 @@ def _finish(table: Table, spec: Field, parts: list[Any]) -> None:
         table.columns[spec.name] = np.concatenate(parts) if parts else empty
 
 
-def resolve(keys: IntArray, target: Table) -> IntArray:
+def resolve(keys: IntArray, target: ColumnTable) -> IntArray:
     """Turn hashes into row numbers of ``target``: NONE for "", DANGLING for a token that is not there."""
     if not len(target):
         return np.where(keys == 0, NONE, DANGLING)

@@ -1,5 +1,5 @@
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 from uavsim.config.dataset import TownShare
 from uavsim.ingredients.traffic import RENAMED, Blueprints, Traffic, TrafficPlan, blueprints, planner
@@ -26,4 +26,4 @@ def test_the_towns_number_goes_before_the_datasets():
     block = Traffic(vehicles=60, walkers=3, blueprints=Blueprints(ids=("uav3d",)))
     for own, vehicles in ((None, 60), (0, 0), (9, 9)):
         town: Any = SimpleNamespace(block=block, share=TownShare(scenes=1, vehicles=own))
-        assert planner(town)(cast("Any", None)) == TrafficPlan(vehicles, blueprints(("uav3d",)))
+        assert planner(town) == TrafficPlan(vehicles, blueprints(("uav3d",)))

@@ -46,4 +46,4 @@ def test_the_mini_split_is_video_with_a_keyframe_every_few_frames(tmp_path: Path
     mini = library.with_dataset("uav3d-mini")[0].model
     clip = library.with_dataset(write_clip(tmp_path, frames=10, keyframe_s=0.1875))[0].model
     assert (clip.samples, clip.sweeps_per_keyframe, clip.step_s) == (4, 2, 0.0625)
-    assert (clip.rig, clip.formation, clip.ingredients) == (mini.rig, mini.formation, mini.ingredients)
+    assert (clip.rig, clip.formation, clip.block("traffic")) == (mini.rig, mini.formation, mini.block("traffic"))

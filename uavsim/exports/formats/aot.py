@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from uavsim.access import Image, Scene
+from uavsim.dataset.rows import EncounterRow, IntruderViewRow
+from uavsim.dataset.schema import ENCOUNTER, INTRUDER_VIEW
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError, InputError
 from uavsim.escape import csv_cell
@@ -24,7 +26,6 @@ from uavsim.exports.formats.text import write_json, write_text
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
 from uavsim.images import codec
-from uavsim.ingredients.intruders.tables import ENCOUNTER, INTRUDER_VIEW, EncounterRow, IntruderViewRow
 from uavsim.typing import JsonDict
 
 _PART: Final = "part1"

@@ -16,6 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from uavsim.access import Image, Sample, Scene
+from uavsim.dataset.rows import CornerCaseRow, ObjectTagRow
+from uavsim.dataset.schema import CORNER_CASE, OBJECT_TAG
 from uavsim.errors import DatasetError, InputError
 from uavsim.escape import word
 from uavsim.exports.formats.openad_objects import SceneTags, SeenObject, objects_in_view
@@ -25,7 +27,6 @@ from uavsim.exports.formats.text import write_bytes, write_json, write_text
 from uavsim.files.results import ResultPath
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
-from uavsim.ingredients.corner_cases.tables import CORNER_CASE, OBJECT_TAG, CornerCaseRow, ObjectTagRow
 from uavsim.typing import FloatArray, JsonDict
 
 SOURCES: Final = {"av2": 250, "kitti": 309, "nuscenes": 134, "once": 1057, "waymo": 250}

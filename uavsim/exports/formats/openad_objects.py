@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from uavsim.access import Boxes, Image, Sample
+from uavsim.dataset.rows import CornerCaseRow, ObjectTagRow
 from uavsim.errors import DatasetError
 from uavsim.geometry import cuboid, quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.corner_cases.tables import CornerCaseRow, ObjectTagRow
 from uavsim.typing import FloatArray, IntArray, JsonDict
 
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from uavsim.access import Dataset, Image, LidarScan, Sample, Scene, open_folder
 from uavsim.dataset.layout import BEV_CHANNEL
-from uavsim.dataset.schema import AGENT
+from uavsim.dataset.schema import AGENT, CLOCK
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.parse import reading
-from uavsim.ingredients.clocks.tables import CLOCK
 from uavsim.records.channels import agent_id
 
 _UNEVEN_US: Final = 1  # frames of a whole rate may be rounded by so much

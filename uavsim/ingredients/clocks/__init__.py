@@ -14,6 +14,5 @@ INGREDIENT: Final = Ingredient(
     records=f"{_HERE}.records",
     planner=Named(f"{_HERE}.plan:planner"),
     summary=Named(f"{_HERE}.plan:summary"),
-    tables=Named(f"{_HERE}.tables:TABLES"),
     rows=Named(f"{_HERE}.rows:rows"),
 )

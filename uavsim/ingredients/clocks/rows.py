@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from uavsim.dataset.schema import Tables
+from uavsim.dataset.rows import ClockReadingRow, ClockRow, MessageRow
+from uavsim.dataset.schema import CLOCK, CLOCK_READING, MESSAGE, Tables
 from uavsim.dataset.tokens import token
-from uavsim.ingredients.clocks.tables import CLOCK, CLOCK_READING, MESSAGE, ClockReadingRow, ClockRow, MessageRow
 from uavsim.records.clocks import ClocksPlan
 from uavsim.records.labels import SceneLabels
 

@@ -36,6 +36,5 @@ INGREDIENT: Final = Ingredient(
     spawn=Named(f"{_HERE}.carla:spawn"),
     spawn_order=1,  # vehicles keep clear of them
     finish=Named(f"{_HERE}.carla:finish"),
-    tables=Named(f"{_HERE}.tables:TABLES"),
     rows=Named(f"{_HERE}.rows:rows"),
 )

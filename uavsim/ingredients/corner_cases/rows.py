@@ -4,11 +4,10 @@ A part of a case is an instance with boxes of its own, as everything else. That 
 called, stands in tables of our own; nuScenes' classes do not know of it.
 """
 
-from uavsim.dataset.rows import InstanceRow
-from uavsim.dataset.schema import INSTANCE, Tables
+from uavsim.dataset.rows import CornerCaseRow, InstanceRow, ObjectTagRow
+from uavsim.dataset.schema import CORNER_CASE, INSTANCE, OBJECT_TAG, Tables
 from uavsim.dataset.tokens import token
 from uavsim.ingredients.corner_cases.records import CornerCasesPlan, TagWords, part_of_role
-from uavsim.ingredients.corner_cases.tables import CORNER_CASE, OBJECT_TAG, CornerCaseRow, ObjectTagRow
 from uavsim.records.labels import SceneLabels
 
 _NO_WORDS = TagWords()

@@ -16,6 +16,5 @@ INGREDIENT: Final = Ingredient(
     summary=Named(f"{_HERE}.plan:summary"),
     files_made=Named(f"{_HERE}.files:write_streams"),
     folders=("streams",),
-    tables=Named(f"{_HERE}.tables:TABLES"),
     rows=Named(f"{_HERE}.files:rows"),
 )

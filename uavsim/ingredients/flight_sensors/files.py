@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uavsim.dataset.schema import Tables
+from uavsim.dataset.rows import StreamRow
+from uavsim.dataset.schema import STREAM, Tables
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
 from uavsim.files.parquet import to_parquet
@@ -16,7 +17,6 @@ from uavsim.ingredients.flight_sensors.config import KINDS, Units
 from uavsim.ingredients.flight_sensors.config.unit import Unit
 from uavsim.ingredients.flight_sensors.motion import Track
 from uavsim.ingredients.flight_sensors.records import FlightSensorsPlan
-from uavsim.ingredients.flight_sensors.tables import STREAM, StreamRow
 from uavsim.records.labels import SceneLabels
 from uavsim.records.motion import SceneMotion
 from uavsim.records.plan import ScenePlan

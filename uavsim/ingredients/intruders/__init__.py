@@ -27,6 +27,5 @@ INGREDIENT: Final = Ingredient(
     spawn=Named(f"{_HERE}.carla:spawn"),
     spawn_order=4,
     labels=Named(f"{_HERE}.labels:intruder_labels"),
-    tables=Named(f"{_HERE}.tables:TABLES"),
     rows=Named(f"{_HERE}.rows:rows"),
 )

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from uavsim.dataset.schema import Tables
+from uavsim.dataset.rows import EncounterRow, IntruderViewRow
+from uavsim.dataset.schema import ENCOUNTER, INTRUDER_VIEW, Tables
 from uavsim.dataset.tokens import token
 from uavsim.ingredients.intruders.label_records import UNKNOWN, IntruderLabels
 from uavsim.ingredients.intruders.records import IntruderPlan, IntrudersPlan
-from uavsim.ingredients.intruders.tables import ENCOUNTER, INTRUDER_VIEW, EncounterRow, IntruderViewRow
 from uavsim.records.labels import SceneLabels
 from uavsim.records.plan import ScenePlan
 

@@ -19,6 +19,5 @@ INGREDIENT: Final = Ingredient(
     order=130,
     records=f"{_HERE}.records",
     spawn=Named(f"{_HERE}.carla:spawn"),
-    tables=Named(f"{_HERE}.tables:TABLES"),
     rows=Named(f"{_HERE}.tables:rows"),
 )

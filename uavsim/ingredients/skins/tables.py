@@ -1,30 +1,10 @@
-"""The table of skins: what was drawn for a scene."""
+"""The rows of the table of skins: what was drawn for a scene."""
 
-from typing import Any, Final, TypedDict
-
-from uavsim.dataset.schema import INSTANCE, Table, Tables
+from uavsim.dataset.rows import SkinRow
+from uavsim.dataset.schema import INSTANCE, SKIN, Tables
 from uavsim.dataset.tokens import token
 from uavsim.ingredients.skins.records import SkinPlan
 from uavsim.records.labels import SceneLabels
-
-
-class SkinRow(TypedDict):
-    """The skin of a scene; its weather and sun stand in ``log`` and ``sample``.
-
-    ``vehicle_colours`` is ``r,g,b`` by instance token; ``textures`` are the patterns, share, colours and seed of each.
-    """
-
-    token: str
-    scene_token: str
-    name: str
-    draw: int
-    vehicle_colours: dict[str, str]
-    textures: list[dict[str, Any]]
-    other_traffic: bool
-
-
-SKIN: Final = Table.where_used("skin", SkinRow, "scene_token", refers=True)
-TABLES: Final = (SKIN,)
 
 
 def rows(labels: SceneLabels, record: SkinPlan, tables: Tables) -> Tables:

@@ -4,13 +4,13 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.dataset.schema import Tables
+from uavsim.dataset.rows import StreamRow
+from uavsim.dataset.schema import STREAM, Tables
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
 from uavsim.files.parquet import to_parquet
 from uavsim.files.whole import storage_errors
 from uavsim.geometry import unreal
-from uavsim.ingredients.flight_sensors.tables import STREAM, StreamRow
 from uavsim.ingredients.vehicles.records import VehiclesPlan
 from uavsim.records.labels import SceneLabels
 from uavsim.records.motion import SceneMotion

@@ -90,7 +90,7 @@ class CarlaSensors:
         self._inbox.put(index, measurement, copy=lambda taken: reader.copy(taken, self._labelled))
 
     def _spawn(self, index: int, sensor: Sensor, modality: Modality, reader: CarlaReader) -> carla.Sensor:
-        if modality.remembers and modality.unknown is not None:
+        if modality.is_stateful and modality.first_frame_placeholder is not None:
             self._silent.add(index)
         attributes = reader.attributes(sensor.spec.params)
         carrier = self._carriers.get(sensor.agent)
@@ -105,7 +105,7 @@ class CarlaSensors:
     def _renew(self) -> None:
         """Spawn sensors anew whose measurements depend on what they saw in the scene before, or whose actor is another."""
         for index, spawned in enumerate(self._spawned):
-            if spawned.modality.remembers or spawned.is_carried:
+            if spawned.modality.is_stateful or spawned.is_carried:
                 if not spawned.is_carried:
                     self._world.destroy([spawned.actor])
                 spawned.memory.clear()
@@ -130,7 +130,7 @@ class CarlaSensors:
         for index, spawned in enumerate(self._spawned):
             idle = spawned.reader.rests and spawned.is_carried if carried_alone else spawned.sensor not in self._wanted
             sent = index not in self._awaited or index in self._inbox.sent
-            if idle and spawned.is_listening and sent and not spawned.modality.remembers:
+            if idle and spawned.is_listening and sent and not spawned.modality.is_stateful:
                 with translated("stopping a sensor"):
                     spawned.actor.stop()
                 spawned.is_listening = False
@@ -236,8 +236,10 @@ def _reader_of(modality: Modality) -> CarlaReader:
 def _reading(spawned: _ListeningSensor, measurement: carla.SensorData | None) -> Reading:
     modality = spawned.modality
     if measurement is None:
-        assert modality.unknown is not None, "what sends nothing at first says what stands for it"
-        return Reading(spawned.sensor.channel, modality.name, modality.unknown(spawned.sensor.spec.params), None)
+        assert modality.first_frame_placeholder is not None, "what sends nothing at first says what stands for it"
+        return Reading(
+            spawned.sensor.channel, modality.name, modality.first_frame_placeholder(spawned.sensor.spec.params), None
+        )
     return Reading(spawned.sensor.channel, modality.name, spawned.reader.read(measurement), measurement)
 
 

@@ -11,13 +11,7 @@ from typing import Any, Final, cast
 from uavsim.dataset import layout
 from uavsim.dataset.dialects.base import Conversion, Dialect, FileMove
 from uavsim.dataset.dialects.uav3d.format import (
-    CARRIED,
     FRAMES,
-    STRICT_CATEGORY,
-    STRICT_LAYER,
-    STRICT_LIDARSEG,
-    STRICT_SAMPLE_DATA,
-    STRICT_SENSOR,
     Uav3dInfo,
     Uav3dOptions,
 )
@@ -35,6 +29,12 @@ from uavsim.dataset.schema import (
     SAMPLE_DATA,
     SEMANTIC_TAG,
     SENSOR,
+    STRICT_CATEGORY,
+    STRICT_LAYER,
+    STRICT_LIDARSEG,
+    STRICT_SAMPLE_DATA,
+    STRICT_SENSOR,
+    UAV3D_TABLES,
     VISIBILITY,
     Table,
     Tables,
@@ -170,7 +170,7 @@ UAV3D: Final = Dialect(
     name="uav3d",
     detect=_looks_like_uav3d,
     frames=FRAMES,
-    tables=CARRIED,
+    tables=UAV3D_TABLES,
     options=Uav3dOptions,
     from_strict=_from_strict,
     to_strict=_ToStrict,

@@ -12,25 +12,17 @@ import numpy as np
 
 from uavsim.dataset.dialects.base import Frames
 from uavsim.dataset.rows import (
-    CalibratedSensorRow,
-    CategoryRow,
     DatasetInfo,
-    EgoPoseRow,
     InstanceRow,
-    LayerRow,
-    LidarsegRow,
     LogRow,
     SampleAnnotationRow,
     SampleDataRow,
-    SensorRow,
     Vector,
 )
-from uavsim.dataset.schema import Owner, Table
 from uavsim.geometry import frames, unreal
 from uavsim.typing import FloatArray
 
 __all__ = [
-    "CARRIED",
     "FRAMES",
     "NS_PER_US",
     "Uav3dAnnotationRow",
@@ -93,36 +85,6 @@ class Uav3dInfo(DatasetInfo, total=False):
     timestamp_unit: TimestampUnit
     num_pts: NumPts
     strict: DatasetInfo
-
-
-STRICT_SAMPLE_DATA: Final = Table(
-    "strict_sample_data", SampleDataRow, Owner.by("sample_token", "sample.token"), required=False
-)
-STRICT_EGO_POSE: Final = Table(
-    "strict_ego_pose",
-    EgoPoseRow,
-    Owner.by("token", "sample_data.uav_ego_pose_token", "strict_sample_data.ego_pose_token"),
-    required=False,
-)
-STRICT_CALIBRATED_SENSOR: Final = Table(
-    "strict_calibrated_sensor",
-    CalibratedSensorRow,
-    Owner.by("token", "sample_data.uav_calibrated_sensor_token", "strict_sample_data.calibrated_sensor_token"),
-    required=False,
-)
-STRICT_LAYER: Final = Table.where_used("strict_layer", LayerRow, "sample_data_token", of="strict_sample_data")
-STRICT_LIDARSEG: Final = Table.where_used("strict_lidarseg", LidarsegRow, "sample_data_token", of="strict_sample_data")
-STRICT_CATEGORY: Final = Table("strict_category", CategoryRow, scope="shared", required=False)
-STRICT_SENSOR: Final = Table("strict_sensor", SensorRow, scope="dataset", required=False)
-CARRIED: Final[tuple[Table[Any], ...]] = (
-    STRICT_SAMPLE_DATA,
-    STRICT_EGO_POSE,
-    STRICT_CALIBRATED_SENSOR,
-    STRICT_LAYER,
-    STRICT_LIDARSEG,
-    STRICT_CATEGORY,
-    STRICT_SENSOR,
-)
 
 
 def _ned(map_q_wxyz: FloatArray) -> FloatArray:
