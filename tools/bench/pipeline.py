@@ -28,7 +28,6 @@ from uavsim.capture import recording_writer
 from uavsim.capture.assemble import Capture
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_writer import yield_to_client
-from uavsim.memory import collect_seldom
 from uavsim.records.modalities import modality
 from uavsim.records.plan import ImageFormat
 
@@ -84,7 +83,6 @@ def main() -> None:
     parser.add_argument("port", type=int)
     parser.add_argument("--images", default="png", choices=FORMATS)
     options = parser.parse_args()
-    collect_seldom()  # as the client worker does
     kept = keep(options.port, KEPT)
     reported = measured(kept, options.images)
     sys.stdout.write(json.dumps(reported) + "\n")

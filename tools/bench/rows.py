@@ -14,9 +14,9 @@ import psutil
 from headless_simulator.testing import running_simulator
 
 from tools.common import ROOT
-from uavsim.supervise.client_process import client_tuning
+from uavsim.supervise.client_process import ONE_THREAD
 
-AS_CLIENT: Final = client_tuning()
+AS_CLIENT: Final = ONE_THREAD
 """What a run sets for the processes that a benchmark stands in for: threads of BLAS wait for each other by spinning."""
 
 

@@ -14,7 +14,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TextIO
 
-from uavsim.annotate.compile_ahead import CompileAhead
 from uavsim.annotate.measure import SceneMeasurement
 from uavsim.capture.client_events import (
     PROTOCOL,
@@ -35,8 +34,7 @@ from uavsim.capture.client_events import (
 from uavsim.capture.record import record_scene
 from uavsim.config.backends import backend_of
 from uavsim.errors import InputError, SimulatorLost, StorageError, SystemFailure, UavsimError
-from uavsim.images.start import do_without_blas
-from uavsim.memory import collect_seldom, give_back_freed_memory
+from uavsim.memory import give_back_freed_memory
 from uavsim.records.codec import unpack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.simulate.hang_watch import HangWatch, ReportsFrame
@@ -81,7 +79,6 @@ def serve(
     *,
     connect: Callable[[], Session],
     leave: Callable[[int], None] = os._exit,
-    compiled: Callable[[Heartbeat], None] = lambda _: None,
 ) -> int:
     """Obey commands until their end; returns the exit code.
 
@@ -92,7 +89,6 @@ def serve(
         out: where events go.
         connect: opens the session.
         leave: ends the process where the client hangs in libcarla, from another thread.
-        compiled: waits before a flight until what it runs is compiled.
     """
     report = _Reporter(out)
     report.heartbeat("connect", 0)
@@ -104,7 +100,6 @@ def serve(
                 case ProbeCommand():
                     report.ready(session)
                 case FlyCommand(plan=plan, out=folder):
-                    compiled(report.heartbeat)
                     _fly(session, _read_plan(Path(plan)), Path(folder), report, leave=leave)
                     give_back_freed_memory()
                 case _:
@@ -206,15 +201,12 @@ def main() -> None:
     options = parser.parse_args()
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # libcarla prints to standard output; that must not mix with the events
-    do_without_blas()
-    collect_seldom()
 
     def connect() -> Session:
         named = endpoints_of(options.endpoint) or _reported_endpoints(options.topology, sys.stdin)
         return open_session(options.topology, named)
 
-    with CompileAhead() as ahead:
-        code = serve(sys.stdin, events, connect=connect, compiled=ahead.wait)
+    code = serve(sys.stdin, events, connect=connect)
     events.flush()
     sys.stderr.flush()
     os._exit(code)  # libcarla's threads may abort or hang a regular interpreter exit

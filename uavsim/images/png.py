@@ -19,7 +19,6 @@ import struct
 import threading
 from typing import Any, Final, Literal, TypeAlias
 
-import deflate
 import numpy as np
 import numpy.typing as npt
 from isal import isal_zlib
@@ -164,16 +163,17 @@ def has_whole_chunks(data: bytes) -> bool:
     return False
 
 
-def _inflated(deflated: bytes | memoryview, *, height: int, row_bytes: int) -> bytearray | None:
+def _inflated(deflated: bytes | memoryview, *, height: int, row_bytes: int) -> bytes | None:
     """Return the filtered rows; None where they are damaged, more or fewer than reported."""
     size = height * row_bytes
     if size > _MOST_INFLATION * len(deflated):
         return None  # before memory is taken for it
+    stream = isal_zlib.decompressobj()
     try:
-        rows = deflate.zlib_decompress(deflated, size)  # no more, whatever the file holds
-    except deflate.DeflateError:
+        rows = stream.decompress(deflated, size + 1)  # no more, whatever the file holds
+    except isal_zlib.error:
         return None
-    return rows if len(rows) == size else None
+    return rows if stream.eof and len(rows) == size else None
 
 
 def _chunks(data: bytes) -> tuple[bytes, bytes | memoryview] | None:
