@@ -5,8 +5,7 @@ a file of the same size. The filter is chosen by what the image is: ``sub`` for 
 rows repeat.
 
 The same array gives the same bytes on every processor: ISA-L's levels 0 to 2 write the same stream with SSE, AVX2 and AVX-512
-(measured in ``.decisions/2026-11-21-png-by-isal.md``, held by the hashes in ``tests/images/test_png.py``); level 3 does not.
-And in every thread: a stream's first bytes are deflated by themselves, see ``uavsim.files.deflate``.
+(held by the hashes in ``tests/images/test_png.py``); level 3 does not.
 
 ``decode`` reads what ``encode`` writes, and whatever else has these pixels and simple filters; of the rest it says nothing:
 that is left to OpenCV, which also knows what is wrong with a file.
@@ -171,7 +170,7 @@ def _inflated(deflated: bytes | memoryview, *, height: int, row_bytes: int) -> b
     stream = isal_zlib.decompressobj()
     try:
         rows = stream.decompress(deflated, size + 1)  # no more, whatever the file holds
-    except isal_zlib.error:
+    except isal_zlib.IsalError:  # type: ignore[misc]  # its stub takes the class for an exception
         return None
     return rows if stream.eof and len(rows) == size else None
 

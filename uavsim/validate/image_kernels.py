@@ -79,7 +79,7 @@ def _in_words(pixels: Array) -> Array:
 
 
 @kernel
-def _all_are(words: Array, first: int, value: Array) -> bool:
+def _all_are(words: Array, first: int, value: Any) -> bool:
     """Return whether this word of a row and the seven behind it are there and have a value."""
     if first + _WORDS > len(words):
         return False
