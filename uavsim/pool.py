@@ -13,7 +13,6 @@ from functools import partial
 from typing import Final, Protocol, TypeVar
 
 from uavsim.errors import SystemFailure
-from uavsim.memory import collect_seldom, keep_freed_memory
 
 __all__ = ["Run", "in_order", "started"]
 
@@ -41,12 +40,11 @@ def in_order(work: Callable[[T], R], tasks: Iterable[T], *, workers: int) -> Ite
 
 
 @contextmanager
-def started(workers: int, *, begin: Callable[[], None] | None = None) -> Iterator[Run]:
+def started(workers: int) -> Iterator[Run]:
     """Start processes, which import for half a second while their tasks are made.
 
     Args:
         workers: processes; with one, tasks run in this process.
-        begin: what a process of ours does first.
 
     Yields:
         What runs tasks in them.
@@ -58,7 +56,7 @@ def started(workers: int, *, begin: Callable[[], None] | None = None) -> Iterato
         yield map
         return
     context = multiprocessing.get_context("spawn")  # a fork would copy the locks of whoever calls us
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(begin,))
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin)
     try:
         with _died_reported(), _interrupts_later():  # a process begins with the mask of who starts it
             for _ in range(workers):
@@ -98,13 +96,9 @@ def _interrupts_later() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(more: Callable[[], None] | None) -> None:
+def _begin() -> None:
     threading.Thread(target=_end_with_the_parent, name="parent", daemon=True).start()
     _leave_interrupts_to_the_parent()
-    keep_freed_memory()
-    collect_seldom()
-    if more is not None:
-        more()
 
 
 def _leave_interrupts_to_the_parent() -> None:

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from uavsim.errors import DatasetError, FrameError, InputError
-from uavsim.files.parse import open_regular, parse_json, parse_row, read_regular, reading
+from uavsim.files.parse import open_regular, parse_json, read_regular, reading
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1,]", "[" * 100_000, '{"a": ' + "9" * 5000 + "}", b"\xff\xfe\xfd"])
@@ -22,14 +22,7 @@ def test_what_is_no_json_is_one_short_value_error(text):
     ['{"a": [1, -0, 1e5, 0.1, true, null], "a b": "\\u00e9"}', "NaN", '"\\ud800"', "18446744073709551615", "1e400"],
 )
 def test_a_row_is_what_json_says_it_is(text):
-    assert repr(parse_row(text.encode())) == repr(json.loads(text))
-
-
-@pytest.mark.parametrize("text", [b"", b"{", b"[1,]", b"[" * 100_000, b"9" * 5000])
-def test_what_is_no_row_is_one_short_value_error(text):
-    with pytest.raises(ValueError, match=r"\w") as wrong:
-        parse_row(text)
-    assert len(str(wrong.value)) <= 120
+    assert repr(parse_json(text.encode())) == repr(json.loads(text))
 
 
 def test_a_file_of_a_known_size_is_read_and_a_larger_one_is_not(tmp_path):

@@ -1,19 +1,14 @@
 """What the validator counts in masks: worked out by hand, and against numpy."""
 
-from pathlib import Path
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from numba.core.dispatcher import Dispatcher
 
 from uavsim.images import codec
-from uavsim.validate import image_kernels
 from uavsim.validate.image_kernels import (
     border_pairs,
     border_steps,
-    compile_now,
     count_instances,
     count_levels,
     count_unlabelled,
@@ -21,9 +16,7 @@ from uavsim.validate.image_kernels import (
     ids_of_mask,
     ids_of_rows,
 )
-from uavsim.validate.validator import validate_version
 
-VERSION = "v1.0-mini"
 RGB = arrays.arrays(np.uint8, (5, 7, 3))
 IDS = arrays.arrays(np.uint16, (6, 9), elements=st.sampled_from([0, 3, 9]))
 
@@ -115,16 +108,3 @@ def test_road_users_without_a_box_are_counted_outside_of_the_regions(ids: np.nda
     expected = free & np.isin(tags, (14, 18)) & ~np.isin(ids, (1, 9))
     counted = np.isin(np.arange(256), (14, 18))
     assert count_unlabelled(ids, tags, box_of_id, counted, regions) == expected.sum()
-
-
-def test_all_that_a_validation_of_ours_calls_is_compiled_ahead(clean: Path):
-    def compiled() -> set[tuple[str, object]]:
-        kernels = [value for value in vars(image_kernels).values() if isinstance(value, Dispatcher)]
-        return {(kernel.py_func.__name__, types) for kernel in kernels for types in kernel.signatures}
-
-    compile_now()
-    before = compiled()
-
-    validate_version(clean, VERSION, workers=1)
-
-    assert compiled() == before

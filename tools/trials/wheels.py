@@ -39,11 +39,6 @@ world.tick()
 print(world.get_map().name, world.get_snapshot().frame - before, flush=True)
 os._exit(0)
 """
-FITS: Final = """
-from headless_simulator import kernel_cache as simulator
-from uavsim import kernel_cache
-print(bool(kernel_cache.shipped_folders()), bool(simulator.shipped_folders()))
-"""
 PATIENT: Final = """
 simulators: [{kind: mock, ready_s: 7200}]
 deadlines: {connect_s: 1800, load_s: 1800, spawn_s: 1800, tick_s: 1800}
@@ -67,14 +62,12 @@ def main() -> int:
     work.mkdir(parents=True, exist_ok=True)
     trial = WheelTrial(work, python=options.python)
     steps: list[tuple[str, Callable[[], str]]] = [
-        ("compile for processor levels", trial.compile),
         ("build both wheels", trial.build),
         ("pip install the simulator's wheel", trial.install_simulator),
         ("CARLA's client on headless-simulator", trial.tick_a_world),
         ("pip install both wheels", trial.install_both),
         ("generate from an empty folder", trial.generate),
         ("validate", trial.validate),
-        ("what was compiled", trial.compiled),
         ("bridge without AirSim's client is refused", trial.refuse_bridge),
     ]
     if options.airsim:
@@ -111,10 +104,6 @@ class WheelTrial:
         for name in ("HOME", "XDG_CACHE_HOME"):
             Path(self._env[name]).mkdir(exist_ok=True)
 
-    def compile(self) -> str:
-        """Put machine code into the packages, as a release would."""
-        return self._run([str(ROOT / "scripts/compile"), sys.executable], cwd=ROOT).replace("\n", ", ")
-
     def build(self) -> str:
         """Build with uv, as a release would."""
         uv = shutil.which("uv") or str(ROOT / ".uv/bin/uv")
@@ -150,14 +139,6 @@ class WheelTrial:
     def validate(self) -> str:
         """Let the installed validator read every pixel."""
         return self._run([self._bin("pipeline", "uavsim"), "validate", "out"]).splitlines()[-1]
-
-    def compiled(self) -> str:
-        """Look for machine code in the account: there is none where the wheels' own is of what was installed."""
-        fits = self._run([self._bin("pipeline", "python"), "-c", FITS]) == "True True"
-        names = sorted(path.name for path in Path(self._env["XDG_CACHE_HOME"]).rglob("*.nbc"))
-        if fits and names:
-            raise StepError(f"{len(names)} functions, although the wheels bring them: {', '.join(names[:3])}")
-        return f"{len(names)} functions; the wheels' machine code is {'' if fits else 'not '}for this environment"
 
     def refuse_bridge(self) -> str:
         """Ask for a topology whose client is not there: one line, exit code 2, nothing written."""

@@ -33,8 +33,7 @@ from uavsim.capture.client_events import (
 from uavsim.capture.record import record_scene
 from uavsim.config.backends import backend_of
 from uavsim.errors import InputError, SimulatorLost, StorageError, SystemFailure, UavsimError
-from uavsim.images.start import do_without_blas
-from uavsim.memory import collect_seldom, give_back_freed_memory
+from uavsim.memory import give_back_freed_memory
 from uavsim.records.codec import unpack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.simulate.hang_watch import HangWatch, ReportsFrame
@@ -199,8 +198,6 @@ def main() -> None:
     options = parser.parse_args()
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # libcarla prints to standard output; that must not mix with the events
-    do_without_blas()
-    collect_seldom()
 
     def connect() -> Session:
         named = endpoints_of(options.endpoint) or _reported_endpoints(options.topology, sys.stdin)

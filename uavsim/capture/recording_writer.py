@@ -39,14 +39,11 @@ from uavsim.records.recording import (
 from uavsim.typing import FloatArray
 
 _NICER: Final = 4  # the simulator's client waits for nobody; what encodes takes the time that is left
-_CORES: Final = getattr(os, "sched_getaffinity", lambda _: set[int]())(0)  # before the client is kept on one of them
 
 
 def yield_to_client() -> None:
-    """Lower this thread's priority, and let it run on every core again; a thread's own, on Linux."""
+    """Lower this thread's priority; a thread's own, on Linux."""
     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + _NICER)
-    if _CORES:
-        os.sched_setaffinity(0, _CORES)
 
 
 class RecordingWriter:

@@ -23,7 +23,6 @@ from uavsim.cli.stop import INTERRUPTED, StopSignals
 from uavsim.environment import DISTRIBUTION, keep_local_direct, name_the_user, own_command
 from uavsim.errors import ConfigError, InputError, UavsimError
 from uavsim.files.whole import AGAIN, remedy_of
-from uavsim.memory import collect_seldom
 from uavsim.registry import Named, package_behind
 from uavsim.terminal import Screen, be_quiet, line, open_standard_streams
 
@@ -148,7 +147,6 @@ def main(*, take_signals: bool = False) -> None:
     stop = StopSignals()
     try:
         if take_signals:
-            collect_seldom()
             stop.install()
         code = _prepared_and_run(stop)
     except (KeyboardInterrupt, typer.Abort):
@@ -187,9 +185,10 @@ def _run(stop: StopSignals) -> int:
         stop.raise_if_asked(end)
         return end.exit_code
     except SystemExit as end:
+        cause = end.__context__
         if (
-            type(sys.stdout).__name__ == "PacifyFlushWrapper"
-        ):  # typer's way of saying that the reader of the output went away
+            isinstance(cause, OSError) and cause.errno == errno.EPIPE
+        ):  # typer ends so when the output's reader went away
             sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
             return 0
         if package_behind(end) is not None:

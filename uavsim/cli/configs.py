@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 
 from uavsim.cli.generate import RunOption, SimulatorOption, refuse_lists
-from uavsim.cli.overrides import takes_overrides
+from uavsim.cli.overrides import NameOption, SamplesOption, SeedOption, TopologyOption
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
 from uavsim.environment import python_command
@@ -38,13 +38,17 @@ _WIDE = 150  # columns where the output is no terminal
 _MOST_DRAWN = 12  # more scenes than this hide each other
 
 
-@takes_overrides
 def plan(
     *,
     dataset: Annotated[str | None, typer.Option(help="name in flight_plans/datasets, or a YAML file")] = None,
     town: Annotated[str | None, typer.Option(help="one of the dataset's")] = None,
     scenes: Annotated[str | None, typer.Option(help="scene numbers: 0-4,7; all of the town by default")] = None,
-    overrides: Overrides,
+    samples: SamplesOption = None,
+    seed: SeedOption = None,
+    topology: TopologyOption = None,
+    formation: NameOption = None,
+    rig: NameOption = None,
+    weather: NameOption = None,
     xodr: Annotated[
         Path | None,
         typer.Option(
@@ -74,6 +78,7 @@ def plan(
         raise InputError("name a dataset: uavsim plan --dataset smoke --town Town10HD")
     refuse_lists([town] if town is not None else ())
     _check_png(png)
+    overrides = Overrides(samples=samples, seed=seed, topology=topology, formation=formation, rig=rig, weather=weather)
     if forecast:
         request = Request(
             dataset=dataset,

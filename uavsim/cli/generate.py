@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from uavsim.cli.overrides import takes_overrides
+from uavsim.cli.overrides import NameOption, SamplesOption, SeedOption, TopologyOption
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
 from uavsim.config.run import RunConfig
@@ -47,14 +47,18 @@ DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what would be
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")]
 
 
-@takes_overrides
 def generate(
     *,
     dataset: Annotated[str | None, typer.Option(help="Name in flight_plans/datasets, or a YAML file.")] = None,
     out: Annotated[str | None, typer.Option(help="Folder, or an object store's URL (s3://bucket/prefix).")] = None,
     town: Annotated[list[str] | None, typer.Option(help="Default: all of the dataset; repeat for several.")] = None,
     scenes: Annotated[str | None, typer.Option(help="Numbers in the dataset, 0-4,7.")] = None,
-    overrides: Overrides,
+    samples: SamplesOption = None,
+    seed: SeedOption = None,
+    topology: TopologyOption = None,
+    formation: NameOption = None,
+    rig: NameOption = None,
+    weather: NameOption = None,
     simulator: SimulatorOption = None,
     run: RunOption = None,
     force_scenes: Annotated[bool, typer.Option("--force-scenes", help="Fly anew what is committed.")] = False,
@@ -69,6 +73,7 @@ def generate(
     if name is None or place is None:
         missing = "--dataset" if name is None else "--out"
         raise InputError(f"{missing} is missing; uavsim generate --dataset smoke --out data/smoke")
+    overrides = Overrides(samples=samples, seed=seed, topology=topology, formation=formation, rig=rig, weather=weather)
     request = Request(
         dataset=name,
         out=place,

@@ -6,13 +6,11 @@ dataset is then copying, and takes time and memory that grow with nothing but th
 
 import json
 import operator
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgpack
-import orjson
 from isal import isal_zlib
 
 from uavsim.dataset.schema import Tables
@@ -99,30 +97,13 @@ class PackedFragment:
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False)  # rows are trees
 
 
-_ONE_DIGIT: Final = re.compile(rb"e-\d\D")  # of an exponent, where Python writes two
-
-
 def json_row(row: JsonDict) -> bytes:
     """Return one row as it stands in a table: compact, ASCII, floats as Python writes them, which read back to the same bits.
 
     Raises:
         ValueError: nan or infinity, which JSON does not have.
     """
-    try:
-        text = orjson.dumps(row)  # in a fifth of the time
-    except TypeError:  # a whole number of over 64 bits
-        return _by_python(row)
-    return text if _is_as_pythons(text) else _by_python(row)
-
-
-def _by_python(row: JsonDict) -> bytes:
     return _ENCODER.encode(row).encode("ascii")
-
-
-def _is_as_pythons(text: bytes) -> bool:
-    """Return whether nothing is in a row that orjson writes otherwise: small floats, other letters, nan as a null."""
-    others = b"0.0000" in text or (b"e-" in text and _ONE_DIGIT.search(text)) or b"\x7f" in text or not text.isascii()
-    return not others and (b"null" not in text or text.count(b"null") == text.count(b'_box":null'))
 
 
 def pack_fragment(fragment: Fragment) -> bytes:

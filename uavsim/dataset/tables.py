@@ -15,7 +15,7 @@ from typing import BinaryIO, Final, Self, cast
 from uavsim.dataset.collector import collector_paused
 from uavsim.dataset.fragment import json_row
 from uavsim.errors import DatasetError
-from uavsim.files.parse import open_regular, parse_json, parse_row, read_regular
+from uavsim.files.parse import open_regular, parse_json, read_regular
 from uavsim.files.whole import (
     AGAIN,
     Place,
@@ -182,7 +182,7 @@ def _iter_lines(file: BinaryIO, path: Path) -> Iterator[JsonDict]:
 def _rows_of_lines(lines: list[bytes]) -> list[JsonDict] | None:
     """Return the rows of whole lines, in half the time that they take one by one; None where they are none."""
     try:
-        rows: list[JsonDict] = parse_row(b"[" + b"".join(lines).rstrip().removesuffix(b",") + b"]")
+        rows: list[JsonDict] = parse_json(b"[" + b"".join(lines).rstrip().removesuffix(b",") + b"]")
     except ValueError:
         return None
     return rows if all(isinstance(row, dict) for row in rows) else None

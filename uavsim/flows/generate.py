@@ -15,7 +15,6 @@ from uavsim.environment import keep_local_direct, open_file_limit
 from uavsim.errors import SystemFailure, UavsimError
 from uavsim.flows import client, server
 from uavsim.flows.account import account_address
-from uavsim.memory import keep_few_pools
 from uavsim.on_top import ON_TOP
 from uavsim.run.context import opened, prepared, refuse_foreign_servers
 from uavsim.run.executor import execute, is_short
@@ -27,7 +26,6 @@ from uavsim.run.threads import Threads
 from uavsim.store.commit import committed_bytes
 from uavsim.store.journal import redact
 from uavsim.terminal import Screen, count, counts, line
-from uavsim.validate.ahead import read_ahead
 
 __all__ = ["generate"]
 
@@ -48,7 +46,6 @@ def generate(request: Request, *, console: Screen) -> Result:
     began = time.monotonic()
     keep_local_direct()
     open_file_limit()
-    keep_few_pools()
     ready = prepared(request, ON_TOP)  # before Prefect is imported: a typing error is reported in a third of the time
     named = client.configured_api_url()
     os.environ.setdefault(_CONSOLE_LEVEL, "CRITICAL")  # before Prefect is imported: the run shows its progress itself
@@ -65,7 +62,6 @@ def generate(request: Request, *, console: Screen) -> Result:
         kept = account_address() if named is None and ready.to_fly else None
         if not ready.to_fly or (named is None and kept is None and is_short(request.run_config(), len(ready.to_fly))):
             context = stack.enter_context(opened(ready, console=console))
-            _begin(read_ahead)  # client and simulator now wait for each other more than they work
             summary = execute(context, Threads(context))
         else:
             own = stack.enter_context(server.OwnServer()) if named is None and kept is None else None

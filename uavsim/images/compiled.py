@@ -1,54 +1,61 @@
 """The door to numba: kernels release the GIL, keep strict floating point, and are compiled once per account.
 
-numba takes half a second and 80 MB to import: only modules that run kernels import this one, when there is something to run.
+numba takes half a second and 80 MB to import: only modules that run kernels use ``kernel``, when there is something to run.
 """
 
-from __future__ import annotations
-
+import importlib.metadata
+import os
+import stat
+import sys
 from collections.abc import Callable
-from functools import cached_property
-from typing import Any, ParamSpec, TypeVar, cast
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final, ParamSpec, TypeVar, cast
 
-from numba.core import config, types
-from numba.core.registry import CPUDispatcher
+from uavsim.environment import cache_folder
 
-from uavsim.kernel_cache import KernelCache
-
-__all__ = ["is_kept", "kernel"]
+__all__ = ["CACHE_VARIABLE", "kernel", "kernel_folder"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+CACHE_VARIABLE: Final = "NUMBA_CACHE_DIR"
+_COMPILERS: Final = ("numba", "llvmlite", "numpy")
+_PACKAGE: Final = Path(__file__).parents[1]
 
-class _Kernel(CPUDispatcher):  # type: ignore[misc]
-    """A function that Python calls. Kernels that call it have it without the wrapper that takes Python's objects apart."""
 
-    @cached_property
-    def _numba_type_(self) -> Any:
-        self._callee = CPUDispatcher(self.py_func, targetoptions={**self.targetoptions, "no_cpython_wrapper": True})
-        return types.Dispatcher(self._callee)
+@cache
+def kernel_folder() -> Path:
+    """Return the user's cache folder for machine code of these kernels by these versions.
+
+    numba does not notice a change in a function that a kernel calls from another file, so the sources of all kernels are in
+    the folder's name. The processor is not: numba's index keeps code for each processor apart.
+    """
+    facts = [sys.version, *map(importlib.metadata.version, _COMPILERS)]
+    sources = (file.read_bytes() for file in sorted(_PACKAGE.rglob("*.py")))
+    digest = blake2b("\n".join(facts).encode(), digest_size=8)
+    for source in sources:
+        if b"compiled import kernel" in source:
+            digest.update(source)
+    return cache_folder() / f"kernels-{digest.hexdigest()}"
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function of arrays and numbers.
+    """Compile a function of arrays and numbers; its machine code is kept in ``NUMBA_CACHE_DIR``, else ``kernel_folder``."""
+    if CACHE_VARIABLE not in os.environ and _made_private(kernel_folder()):
+        os.environ[CACHE_VARIABLE] = str(kernel_folder())  # numba reads it when it is imported
+    import numba
 
-    It calls kernels of its own file only: numba keeps machine code until that file changes, and what a kernel calls is in it.
-    """
-    if config.DISABLE_JIT:
-        return function
-    options = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-    dispatcher = _Kernel(function, targetoptions=options)
-    dispatcher._cache = KernelCache(function)  # what numba's cache=True does, in a folder that environments share
-    return cast("Callable[P, R]", dispatcher)
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return cast("Callable[P, R]", compiled)
 
 
-def is_kept(function: Callable[..., Any]) -> bool:
-    """Return whether a kernel's machine code is on disk, for this file and this processor, whatever its arguments.
-
-    numba has no public way to ask; of a version that cannot be asked so, and where nothing is compiled, the answer is yes.
-    """
+def _made_private(folder: Path) -> bool:
+    """Return whether a folder is there that only this user can write: what lies in it is run."""
     try:
-        kept: bool = function._cache.is_kept(function.targetctx.codegen())  # type: ignore[attr-defined]
-        return kept
-    except (AttributeError, LookupError, TypeError):
-        return True
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022

@@ -5,8 +5,7 @@ a file of the same size. The filter is chosen by what the image is: ``sub`` for 
 rows repeat.
 
 The same array gives the same bytes on every processor: ISA-L's levels 0 to 2 write the same stream with SSE, AVX2 and AVX-512
-(measured in ``.decisions/2026-11-21-png-by-isal.md``, held by the hashes in ``tests/images/test_png.py``); level 3 does not.
-And in every thread: a stream's first bytes are deflated by themselves, see ``uavsim.files.deflate``.
+(held by the hashes in ``tests/images/test_png.py``); level 3 does not.
 
 ``decode`` reads what ``encode`` writes, and whatever else has these pixels and simple filters; of the rest it says nothing:
 that is left to OpenCV, which also knows what is wrong with a file.
@@ -19,7 +18,6 @@ import struct
 import threading
 from typing import Any, Final, Literal, TypeAlias
 
-import deflate
 import numpy as np
 import numpy.typing as npt
 from isal import isal_zlib
@@ -164,16 +162,17 @@ def has_whole_chunks(data: bytes) -> bool:
     return False
 
 
-def _inflated(deflated: bytes | memoryview, *, height: int, row_bytes: int) -> bytearray | None:
+def _inflated(deflated: bytes | memoryview, *, height: int, row_bytes: int) -> bytes | None:
     """Return the filtered rows; None where they are damaged, more or fewer than reported."""
     size = height * row_bytes
     if size > _MOST_INFLATION * len(deflated):
         return None  # before memory is taken for it
+    stream = isal_zlib.decompressobj()
     try:
-        rows = deflate.zlib_decompress(deflated, size)  # no more, whatever the file holds
-    except deflate.DeflateError:
+        rows = stream.decompress(deflated, size + 1)  # no more, whatever the file holds
+    except isal_zlib.IsalError:  # type: ignore[misc]  # its stub takes the class for an exception
         return None
-    return rows if len(rows) == size else None
+    return rows if stream.eof and len(rows) == size else None
 
 
 def _chunks(data: bytes) -> tuple[bytes, bytes | memoryview] | None:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from uavsim.config.routes import Orbit, PathItem, Route
-from uavsim.plan import splines
 from uavsim.typing import FloatArray, IntArray
 
 _ACCELERATION: Final = 2.0  # m/s^2: what a camera drone does without visible tilt
@@ -149,13 +149,13 @@ def _sampled(knots: list[_Knot], *, closed: bool) -> tuple[FloatArray, FloatArra
     height_m = np.array([k.altitude_m for k in knots])
     chord = np.linalg.norm(np.diff(xy, axis=0), axis=1)
     at_knot = np.concatenate([[0.0], np.cumsum(chord)])
-    plane = splines.smooth(at_knot, xy, closed=closed)
+    plane = CubicSpline(at_knot, xy, bc_type="periodic" if closed else "natural")
     pieces = np.maximum(1, np.ceil(chord / max(_STEP_M, at_knot[-1] / _MOST_SAMPLES))).astype(np.int64)
     knot_at = np.concatenate([[0], np.cumsum(pieces)])
     u = np.interp(np.arange(knot_at[-1] + 1), knot_at, at_knot)
-    slope = plane(u, derivative=True)
+    slope = plane(u, 1)
     heading_rad = np.unwrap(np.arctan2(slope[:, 1], slope[:, 0]))
-    level = splines.monotone(at_knot, height_m)(u)
+    level = PchipInterpolator(at_knot, height_m)(u)
     return np.column_stack([plane(u), level]), heading_rad, knot_at
 
 

@@ -1,13 +1,13 @@
 """Route and formation to where every drone is at every step."""
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 
 from uavsim.config.formation import Formation
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.plan import shapes
 from uavsim.plan.path import FlightPath
-from uavsim.plan.splines import monotone
 from uavsim.records.plan import SwarmTrajectory
 from uavsim.typing import FloatArray
 
@@ -30,8 +30,8 @@ def _glided(formation: Formation, keys: FloatArray, time_s: FloatArray) -> Float
         return np.repeat(keys, len(time_s), axis=0)
     at_s = np.array([keyframe.time_s for keyframe in formation.keyframes])
     still_s = np.concatenate([[at_s[0] - 1.0], at_s, [at_s[-1] + 1.0]])  # standing before and after: no jump in speed
-    glide = monotone(still_s, np.concatenate([keys[:1], keys, keys[-1:]]))
-    return glide(np.clip(time_s, at_s[0], at_s[-1]))
+    glide = PchipInterpolator(still_s, np.concatenate([keys[:1], keys, keys[-1:]]))
+    return np.asarray(glide(np.clip(time_s, at_s[0], at_s[-1])))
 
 
 def fly_swarm(

@@ -35,26 +35,14 @@ from uavsim.capture.client_events import (
 )
 from uavsim.environment import cache_home, python_command
 from uavsim.errors import InputError, SimulatorError, SimulatorLost, SystemFailure, UavsimError
-from uavsim.supervise.process import (
-    FEW_ARENAS,
-    LARGE_PAGES,
-    GuardedProcess,
-    core_s,
-    exit_text,
-    glibc_tunables,
-    rss_bytes,
-)
+from uavsim.supervise.process import GuardedProcess, core_s, exit_text, rss_bytes
 
-__all__ = ["ClientProcess", "Deadlines", "client_command", "client_environment", "client_tuning"]
+__all__ = ["ONE_THREAD", "ClientProcess", "Deadlines", "client_command", "client_environment"]
 
 E = TypeVar("E", ClientReady, SceneFlown)
 _LONGEST_LINE = 1 << 20
-_ONE_THREAD: Final = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"), "1")
+ONE_THREAD: Final = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"), "1")
 """Thread pools of OpenCV and BLAS would fight for the cores with the client processes of the other simulators."""
-_AT_HAND: Final = ("glibc.malloc.tcache_count=500", "glibc.malloc.tcache_max=4096")
-"""At every tick libcarla's Traffic Manager makes and drops thousands of things of a few dozen bytes. glibc keeps seven of a
-size for a thread to take again (glibc manual, "Memory Allocation Tunables"); with the others the manager spent a quarter of
-its time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +72,12 @@ def client_command(*, topology: str, endpoints: Mapping[str, str], python: str) 
     return python_command("uavsim.capture.client_worker", "--topology", topology, *where, python=python)
 
 
-def client_tuning() -> dict[str, str]:
-    """Return the variables of a client process that say how many threads it has and how it keeps memory."""
-    return _ONE_THREAD | FEW_ARENAS | glibc_tunables(LARGE_PAGES, *_AT_HAND)
-
-
 def client_environment(home: Path) -> Mapping[str, str | None]:
     """Return the variables of a client process, whose ``home`` is made."""
     home.mkdir(parents=True, exist_ok=True)
-    env = {"HOME": str(home), **client_tuning()}
-    # Where uavsim's own folder cannot be written, numba keeps machine code in the user's cache, which outlives the run.
+    env = {"HOME": str(home), **ONE_THREAD}
     if (caches := cache_home()) is not None:
-        env["XDG_CACHE_HOME"] = str(caches)
+        env["XDG_CACHE_HOME"] = str(caches)  # numba keeps machine code there, for the next run
     return env
 
 

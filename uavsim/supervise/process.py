@@ -12,25 +12,13 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Final
 
 from uavsim.files.logs import open_appending, tail_of
 
 _GUARD = Path(__file__).with_name("guard.py")
 _GUARD_GRACE_S = 40.0  # the guard may be running a stop command
-FEW_ARENAS: Final = {"MALLOC_ARENA_MAX": os.environ.get("MALLOC_ARENA_MAX", "2")}
-"""Environment of a process of many threads that hand images to each other. glibc gives threads memory of their own, and what
-one thread frees serves no other: a sixth of a client's memory and of a simulator's lay unused."""
-LARGE_PAGES: Final = "glibc.malloc.hugetlb=1"
-"""Of ``glibc_tunables``: images, and the tables that a renderer gathers from, take fewer walks through page tables. That is
-0.94 of the renderer's time and 0.93 of the client's for an image, for 1 to 2 MB."""
 _lifeline_lock = threading.Lock()
 _lifeline: tuple[int, int] | None = None
-
-
-def glibc_tunables(*own: str) -> dict[str, str]:
-    """Return the variable that says how a process keeps memory: our words, then those of the user's environment."""
-    return {"GLIBC_TUNABLES": ":".join([*own, *filter(None, [os.environ.get("GLIBC_TUNABLES")])])}
 
 
 def own_lifeline_fd() -> int:

@@ -13,7 +13,8 @@ from uavsim.config.run import SimulatorConfig
 from uavsim.environment import python_command
 from uavsim.errors import SimulatorError, SimulatorLost
 from uavsim.files.parse import parse_json
-from uavsim.supervise.process import FEW_ARENAS, LARGE_PAGES, GuardedProcess, exit_text, glibc_tunables, rss_bytes
+from uavsim.images.compiled import CACHE_VARIABLE, kernel_folder
+from uavsim.supervise.process import GuardedProcess, exit_text, rss_bytes
 
 _POLL_S = 0.05
 _CONNECT_S = 2.0
@@ -123,7 +124,8 @@ class Simulator:
             return {}
         end = time.monotonic() + self.config.ready_s
         if self.config.kind == "mock":
-            env = FEW_ARENAS | glibc_tunables(LARGE_PAGES)
+            ours = os.environ.get(CACHE_VARIABLE) == str(kernel_folder())  # not the user's: it keeps its own
+            env = {CACHE_VARIABLE: None} if ours else None
             self._process = GuardedProcess(self._headless_command(), log=self._log, env=env)
             ports = self._announced_ports(end=end)
         else:

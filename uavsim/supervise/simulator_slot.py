@@ -16,7 +16,6 @@ from uavsim.config.backends import backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import SimulatorLost, SystemFailure, UavsimError
 from uavsim.files.logs import tail_of
-from uavsim.supervise.chain_core import ChainCore
 from uavsim.supervise.client_process import ClientProcess, Deadlines, client_command
 from uavsim.supervise.health import MIN_FREE_GPU_MB, Pace, free_gpu_mb
 from uavsim.supervise.process import core_s
@@ -64,7 +63,6 @@ class SimulatorSlot:
             config = config.model_copy(update={"arguments": (*self._backend.headless, *config.arguments)})
         self.simulator = Simulator(config, servers=self._backend.servers, name=name, logs=logs)
         self._run, self._home, self._command = run, home, command
-        self._core, self._shares_core = ChainCore(), config.kind == "mock" and not config.client_python
         self._client_log = logs / f"{name}-client.log"
         self._client: ClientProcess | None = None
         self.town = ""
@@ -84,7 +82,6 @@ class SimulatorSlot:
             self.client_facts = self._guarded(self._client.probe)
             return self.client_facts
         self._stop_client(grace_s=0)  # one that died between two scenes has pipes that are open
-        self._core.release()  # what starts may run on every core that this process may
         fresh = self.simulator.is_ours and self.simulator.pid is None
         python = self.simulator.config.client_python or self._backend.python
         early = (
@@ -125,8 +122,6 @@ class SimulatorSlot:
         self.ready()
         client = self._client
         assert client is not None
-        if self._shares_core:
-            self._core.keep((self.simulator.pid, client.pid))
         flown = self._guarded(lambda: client.fly(plan, out=out, on_event=on_event))
         self.town = town
         self.scenes_flown += 1
@@ -157,7 +152,6 @@ class SimulatorSlot:
         """End client process and simulator; a client whose simulator ends, too, has nothing to tidy."""
         self._stop_client(grace_s=0 if self.simulator.is_ours else _TIDY_S)
         self.simulator.stop()
-        self._core.release()
 
     def _guarded(self, act: Callable[[], T]) -> T:
         try:

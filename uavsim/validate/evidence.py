@@ -10,7 +10,6 @@ from typing import Final
 import numpy as np
 
 from uavsim.files.names import MISSING, name_fault
-from uavsim.images.start import do_without_blas
 from uavsim.pool import Run, started
 from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim.validate.dataset import DataSet
@@ -77,7 +76,7 @@ def ready_to_look(folder: Path, *, workers: int) -> Iterator[Run]:
     """
     table = folder / "sample_data.json"
     if table.is_file() and table.stat().st_size > _POOL_FROM_TABLE_BYTES:
-        with started(workers, begin=do_without_blas) as run:
+        with started(workers) as run:
             yield run
     else:
         with ThreadPoolExecutor(workers, thread_name_prefix="look") as pool:

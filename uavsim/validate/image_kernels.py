@@ -1,21 +1,18 @@
-"""Counts of the validator in masks and along their borders, compiled: its own code for its own idea of the format."""
+"""Counts of the validator in masks and along their borders, its own code for its own idea of the format."""
 
 # ruff: noqa: PLR0917 (kernels take their arrays by place)
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from uavsim.kernel_cache import KernelCache
+from uavsim.images.compiled import kernel
 
 __all__ = [
     "border_pairs",
     "border_steps",
-    "compile_now",
     "count_instances",
     "count_levels",
     "count_unlabelled",
@@ -34,23 +31,12 @@ _ALIKE: Final = np.uint64(0x0001000100010001)  # times an id: four pixels of it
 _WORDS: Final = 8  # that are looked at together
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
-    dispatcher = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
-    dispatcher._cache = KernelCache(function)
-    return dispatcher
-
-
-@_compiled
 def ids_of_mask(mask: Array) -> Array:
     """Return the (H, W) uint16 ids of a (H, W, 3) mask: green + 256 * blue."""
-    ids = np.empty(mask.shape[:2], np.uint16)
-    for y in range(mask.shape[0]):
-        for x in range(mask.shape[1]):
-            ids[y, x] = mask[y, x, 1] + 256 * np.int64(mask[y, x, 2])
-    return ids
+    return mask[..., 1] + np.uint16(256) * mask[..., 2]
 
 
-@_compiled
+@kernel
 def ids_of_rows(rows: Array) -> tuple[Array, Array]:
     """Return (H, W) uint16 ids and (H, W) uint8 tags of a mask's rows, each byte the difference from the one above it.
 
@@ -72,30 +58,18 @@ def ids_of_rows(rows: Array) -> tuple[Array, Array]:
     return ids, tags
 
 
-@_compiled
 def green_of_rows(rows: Array) -> Array:
     """Return the (H, W) green channel of an image's rows, each byte the difference from the pixel on its left.
 
     Args:
         rows: (H, 1 + 3 W) of a PNG with the filter ``sub``, each behind its filter's number.
     """
-    green = np.empty((rows.shape[0], rows.shape[1] // 3), np.uint8)
-    for y in range(green.shape[0]):
-        level = np.uint8(0)
-        for x in range(green.shape[1]):
-            level = np.uint8(level + rows[y, 3 * x + 2])
-            green[y, x] = level
-    return green
+    return np.add.accumulate(rows[:, 2::3], axis=1, dtype=np.uint8)
 
 
-@_compiled
 def count_levels(luma: Array) -> Array:
     """Return (256,) how often each level stands in every third pixel of every third row of a (H, W) uint8 image."""
-    counts = np.zeros(256, np.int64)
-    for y in range(0, luma.shape[0], _STEP):
-        for x in range(0, luma.shape[1], _STEP):
-            counts[luma[y, x]] += 1
-    return counts
+    return np.bincount(luma[::_STEP, ::_STEP].reshape(-1), minlength=256)
 
 
 def _in_words(pixels: Array) -> Array:
@@ -104,8 +78,8 @@ def _in_words(pixels: Array) -> Array:
     return pixels.view(np.uint64) if fits else np.zeros((pixels.shape[0], 0), np.uint64)
 
 
-@_compiled
-def _all_are(words: Array, first: int, value: Array) -> bool:
+@kernel
+def _all_are(words: Array, first: int, value: Any) -> bool:
     """Return whether this word of a row and the seven behind it are there and have a value."""
     if first + _WORDS > len(words):
         return False
@@ -139,7 +113,7 @@ def count_instances(
     return counted
 
 
-@_compiled
+@kernel
 def _count_instances(
     ids: Array,
     words: Array,
@@ -195,7 +169,7 @@ def count_unlabelled(ids: Array, tags: Array, box_of_id: Array, counted: Array, 
     return int(_count_unlabelled(ids, tags, _in_words(tags), box_of_id, counted, ignored_px))
 
 
-@_compiled
+@kernel
 def _count_unlabelled(
     ids: Array, tags: Array, words: Array, box_of_id: Array, counted: Array, ignored_px: Array
 ) -> int:
@@ -218,7 +192,7 @@ def _count_unlabelled(
     return found
 
 
-@_compiled
+@kernel
 def _meets(box_R_optical: Array, eye: Array, half: Array, ray: Array) -> bool:
     """Slab test in the box's frame."""
     enter, leave = -np.inf, np.inf
@@ -237,7 +211,7 @@ def border_pairs(ids: Array) -> tuple[Array, Array]:
     return pairs
 
 
-@_compiled
+@kernel
 def _border_pairs(ids: Array, words: Array) -> tuple[Array, Array]:
     """Look at pixels one by one where four of them, the one behind them and the four below are not all alike."""
     height, width = ids.shape
@@ -268,7 +242,7 @@ def _border_pairs(ids: Array, words: Array) -> tuple[Array, Array]:
     return first[:at].copy(), second[:at].copy()
 
 
-@_compiled
+@kernel
 def border_steps(luma: Array, first: Array, second: Array, moves: Array) -> tuple[float, float]:
     """Return the mean step of a flat image between pairs of pixels, and that between the pairs moved by each of ``moves``."""
     here, beside, count = np.int64(0), np.int64(0), 0
@@ -280,17 +254,3 @@ def border_steps(luma: Array, first: Array, second: Array, moves: Array) -> tupl
                 beside += abs(np.int64(luma[a + move]) - np.int64(luma[b + move]))
                 count += 1
     return here / len(first), beside / count
-
-
-def compile_now() -> None:
-    """Run each kernel that images and masks as ours go through, on arrays of the types that they have."""
-    side, none = 16, np.zeros((0, 4), np.int64)
-    rows, tags = np.zeros((side, 1 + 3 * side), np.uint8), np.zeros((side, side), np.uint8)
-    luma, (ids, _), box_of_id = green_of_rows(rows), ids_of_rows(rows), np.full(65536, -1)
-    count_instances(
-        ids, box_of_id, np.zeros((0, 3, 3)), np.zeros((0, 3)), np.zeros((0, 3)), np.eye(3), np.zeros((0, 0, 2))
-    )
-    count_unlabelled(ids, tags, box_of_id, np.zeros(256, np.bool_), none)
-    border_pairs(ids)
-    count_levels(luma)
-    border_steps(luma.reshape(-1), np.zeros(1, np.int64), np.ones(1, np.int64), np.array([1]))

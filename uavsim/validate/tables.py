@@ -15,7 +15,7 @@ import numpy as np
 
 from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
-from uavsim.files.parse import parse_row
+from uavsim.files.parse import parse_json
 from uavsim.typing import AnyArray, IntArray, JsonDict
 from uavsim.validate.findings import Finding
 from uavsim.validate.schema import Field
@@ -115,7 +115,7 @@ def rows_of(files: DataFolder, name: str) -> Iterator[JsonDict]:
 def _rows_of_lines(lines: str, file_name: str) -> list[JsonDict] | None:
     """Return the rows of whole lines, in a third of the time that they take one by one; None where one goes on behind them."""
     try:
-        return [_object(row, file_name) for row in parse_row(f"[{lines}]")]
+        return [_object(row, file_name) for row in parse_json(f"[{lines}]")]
     except ValueError:
         return None
 

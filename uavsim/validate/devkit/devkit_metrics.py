@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import devkit_later  # noqa: F401 - before the devkit
 from nuscenes.eval.common.config import config_factory
 from nuscenes.eval.detection.data_classes import DetectionConfig
 from nuscenes.eval.detection.evaluate import DetectionEval

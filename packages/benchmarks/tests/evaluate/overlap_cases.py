@@ -11,35 +11,20 @@ Case = dict[str, Any]
 
 
 def cases(count: int, *, seed: int = 0) -> list[Case]:
-    """Return cases; every sample has ground truth and detections, since UAV3D's code ends where one has none."""
+    """Return cases; every sample has ground truth and detections, since UAV3D's code ends where one has none.
+
+    No two detections of a case have the same score: the order in which UAV3D's code takes those depends on its numpy.
+    """
     rng = np.random.default_rng(seed)
     reported: list[Case] = []
-    for number in range(count):
+    for _ in range(count):
         samples = []
-        for _ in range(int(rng.integers(1, 5))):
+        for place in range(int(rng.integers(1, 5))):
             truth = _boxes(rng, int(rng.integers(1, 9)))
             copies = truth[rng.integers(0, len(truth), int(rng.integers(1, 15)))]
             found = copies + rng.normal(0, rng.choice([0.0, 0.2, 0.6]), copies.shape)
             found[:, 2:] = np.abs(found[:, 2:]) + 0.1
-            score = rng.permutation(len(found)) / 20 if number % 4 else np.full(len(found), 0.5)
-            samples.append({"truth": truth.tolist(), "found": np.column_stack([found, score]).tolist()})
-        reported.append({"iou": float(rng.choice([0.5, 0.7])), "samples": samples})
-    return reported
-
-
-def tied_cases(count: int, *, seed: int = 1) -> list[Case]:
-    """Return cases whose detections share a few scores, up to 400 in a sample; some samples have none."""
-    rng = np.random.default_rng(seed)
-    reported: list[Case] = []
-    for number in range(count):
-        samples = []
-        for place in range(int(rng.integers(1, 5))):
-            truth = _boxes(rng, int(rng.integers(1, 40)))
-            detections = 0 if place and rng.random() < 0.3 else int(rng.choice([10, 40, 400]))
-            found = truth[rng.integers(0, len(truth), detections)]
-            found = found + rng.normal(0, rng.choice([0.2, 0.6, 1.5]), found.shape)
-            found[:, 2:] = np.abs(found[:, 2:]) + 0.1
-            score = rng.integers(0, 1 + number % 5, len(found)) / 10
+            score = rng.permutation(len(found)) / 20 + place / 1000
             samples.append({"truth": truth.tolist(), "found": np.column_stack([found, score]).tolist()})
         reported.append({"iou": float(rng.choice([0.5, 0.7])), "samples": samples})
     return reported

@@ -50,7 +50,7 @@ class Reference:
 
 
 def _uav3d_cases(_: Path) -> Any:
-    return overlap_cases.cases(300) + overlap_cases.tied_cases(200)
+    return overlap_cases.cases(300)
 
 
 def _compare_uav3d(cases: Any, answers: Any) -> int:

@@ -18,7 +18,6 @@ from uavsim_benchmarks.evaluate.bev_iou import aligned_iou, axis_bounds, corners
 from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.frame_check import FrameCheck
 from uavsim_benchmarks.evaluate.ignored import regions_of
-from uavsim_benchmarks.evaluate.numpy_order import argsort_as_pinned
 from uavsim_benchmarks.evaluate.nuscenes import detection
 from uavsim_benchmarks.evaluate.nuscenes.detection_run import detection_outcome
 from uavsim_benchmarks.evaluate.nuscenes.result_input import only_version, scored_samples
@@ -144,7 +143,7 @@ class IouCounter:
             if own.start == own.stop:
                 continue  # UAV3D's code ends with an IndexError here; every detection is a false positive
             score = found.score[theirs]
-            order = _by_score(score, self.mode)
+            order = _by_score(score)
             iou = self._overlap(found, theirs, truth, own)
             for k, threshold in enumerate(IOU_THRESHOLDS):
                 matched[k, theirs] = self._claim(iou, order, threshold)
@@ -182,14 +181,14 @@ class IouCounter:
         sample, score = (np.concatenate([part[k] for part in parts]) for k in range(2))
         matched = np.concatenate([part[2] for part in parts], axis=1)
         by_sample = np.argsort(sample, kind="stable")
-        order = by_sample[_by_score(score[by_sample], self.mode)]
+        order = by_sample[_by_score(score[by_sample])]
         ordered: BoolArray = matched[:, order]
         return ordered
 
 
-def _by_score(score: FloatArray, mode: str) -> IntArray:
-    """Return rows by descending score; ties as the numpy leaves them that UAV3D pins, or in the order of the file."""
-    return argsort_as_pinned(-score) if mode == "official" else np.argsort(-score, kind="stable")
+def _by_score(score: FloatArray) -> IntArray:
+    """Return rows by descending score; equal scores stay in the order of the file."""
+    return np.argsort(-score, kind="stable")
 
 
 def evaluate_uav3d(request: EvaluationRequest) -> Outcome:

@@ -2,14 +2,13 @@
 
 import json
 
-import orjson
-
 from uavsim.typing import JsonDict
 
 
 def json_line(row: JsonDict) -> bytes:
-    """Encode a row with a newline; names of others may hold lone surrogates, which only the standard library encodes."""
-    try:
-        return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
-    except orjson.JSONEncodeError:
-        return json.dumps(row, separators=(",", ":")).encode() + b"\n"
+    """Encode a row with a newline.
+
+    Raises:
+        ValueError: nan or infinity, which JSON does not have.
+    """
+    return json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n"

@@ -10,8 +10,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self, cast
 
-import orjson
-
 from uavsim.errors import InputError
 
 MAX_FILE_BYTES: Final = 1 << 30
@@ -97,8 +95,8 @@ class JsonStream:
             ends: and ends so takes half the time: a whole list of objects; no value ends twice.
         """
         if self._next() == begins and (end := self._text.find(ends, self._at) + len(ends)) >= len(ends):
-            with suppress(orjson.JSONDecodeError):
-                value = orjson.loads(self._text[self._at : end])
+            with suppress(ValueError, RecursionError):
+                value = json.loads(self._text[self._at : end])
                 self._at = end
                 return value
         while True:
@@ -123,9 +121,9 @@ class JsonStream:
         while not self._ended and len(self._text) - self._at < _BATCH:
             self._more()
         end = self._text.rfind("]}", self._at, self._at + _BATCH) + 2
-        with suppress(orjson.JSONDecodeError):
+        with suppress(ValueError, RecursionError):
             if end > self._at:
-                values: list[Any] = orjson.loads(f"[{self._text[self._at : end]}]")
+                values: list[Any] = json.loads(f"[{self._text[self._at : end]}]")
                 self._at = end
                 return values
         return []
