@@ -55,7 +55,7 @@ def generate(
         SystemFailure: simulators, storage or Prefect failed; what is committed stays.
         DatasetError: the validator found an error.
     """
-    from uavsim.flows.generate import generate as run
+    from uavsim.flows.command import generate as run
     from uavsim.run.request import Request
 
     request = Request(

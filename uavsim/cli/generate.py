@@ -118,7 +118,7 @@ def run_request(request: Request, *, dry_run: bool, as_json: bool) -> None:
     if dry_run:
         _say_intent(request, as_json=as_json)
         return
-    from uavsim.flows.generate import generate as run_generate
+    from uavsim.flows.command import generate as run_generate
 
     result = run_generate(request, console=Screen(stderr=True))
     if as_json:
