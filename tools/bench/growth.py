@@ -24,7 +24,7 @@ from tools.bench.cost import watched
 from tools.bench.frames import SIZE_PX
 from tools.bench.rows import Row
 from tools.common.small_dataset import write_plans
-from uavsim.flows.server import OwnServer
+from uavsim.flows.server import prefect_server
 
 __all__ = ["Cost", "Swarm", "per_scene", "rows", "spread", "write_swarm"]
 
@@ -194,8 +194,8 @@ def _used_s() -> float:
 
 def _scenes() -> Iterator[Row]:
     reported: dict[int, Cost] = {}
-    with OwnServer() as server:
-        url = {"PREFECT_API_URL": server.wait().api, "PREFECT_API_AUTH_STRING": server.address.key}
+    with tempfile.TemporaryDirectory() as home, prefect_server(Path(home)) as server:
+        url = {"PREFECT_API_URL": server.api, "PREFECT_API_AUTH_STRING": server.key}
         with patch.dict(os.environ, url):
             for count in (*SCENES[:-1] * (TURNS - 1), *SCENES):  # short runs, in which start-up weighs, several times
                 with tempfile.TemporaryDirectory() as folder:

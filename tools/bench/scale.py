@@ -19,7 +19,7 @@ import yaml
 from tools.bench.rows import Row
 from tools.common.leftovers import contents, differing, events
 from tools.common.small_dataset import write_plans
-from uavsim.flows.server import OwnServer
+from uavsim.flows.server import prefect_server
 
 COUNTS: Final = (1, 2, 4)
 SCENES: Final = 12
@@ -86,8 +86,8 @@ def compared(counts: Sequence[int], *, latency_ms: float, scenes: int, work: Pat
     write_plans(work)
     paces: dict[int, float] = {}
     sets: dict[int, dict[str, str]] = {}
-    with OwnServer() as server:
-        env = {**os.environ, "PREFECT_API_URL": server.wait().api, "PREFECT_API_AUTH_STRING": server.address.key}
+    with tempfile.TemporaryDirectory() as home, prefect_server(Path(home)) as server:
+        env = {**os.environ, "PREFECT_API_URL": server.api, "PREFECT_API_AUTH_STRING": server.key}
         for count in counts:
             simulator = {"kind": "mock", "arguments": ["--render", "flat", "--render-latency", str(latency_ms)]}
             run, out = work / f"run-{count}.yaml", work / f"out-{count}"

@@ -1,8 +1,8 @@
 """Kill or stop one process of a run while the run starts: it is started again, and every scene is made.
 
-    scripts/trial early-deaths [--only client,prefect] [--signals SIGKILL,SIGSTOP] [--work FOLDER]
+    scripts/trial early-deaths [--only client,guards] [--signals SIGKILL,SIGSTOP] [--work FOLDER]
 
-The victims: the client process, the simulator, Prefect's server, and all guards at once; each at the moment at which it is
+The victims: the client process, the simulator, and all guards at once; each at the moment at which it is
 there, and a moment later. Ends with code 0 only if every run ended with 0, with all of its scenes, and no victim is left.
 """
 
@@ -28,7 +28,6 @@ from tools.common.small_dataset import DATASET, write_plans
 WORDS: Final = {
     "client": "uavsim.capture.client_worker",
     "simulator": "-m headless_simulator",
-    "prefect": "uvicorn",
     "guards": "guard.py",
 }
 LATER_S: Final = 1.5
@@ -58,7 +57,7 @@ def main() -> int:
 
 def struck(work: Path, victim: str, number: signal.Signals, *, after_s: float) -> bool:
     """Run once, strike, print a line; returns whether the run went on to its end."""
-    out, scenes = work / "out", "0,1,2,3" if victim in {"prefect", "guards"} else "0"  # fewer need no server
+    out, scenes = work / "out", "0"
     shutil.rmtree(out, ignore_errors=True)
     words = ["generate", "--dataset", "kill", "--no-check", "--scenes", scenes, "--run", "run.yaml", "--out", str(out)]
     began = time.monotonic()
@@ -85,7 +84,7 @@ def struck(work: Path, victim: str, number: signal.Signals, *, after_s: float) -
         f"{time.monotonic() - began:.0f} s {said}",
         flush=True,
     )
-    return bool(hit) and code == 0 and made == scenes.count(",") + 1 and not left
+    return bool(hit) and code == 0 and made == 1 and not left
 
 
 def victims(pid: int, victim: str) -> Iterator[psutil.Process]:

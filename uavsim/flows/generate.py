@@ -72,9 +72,9 @@ def generate_town(request: Request) -> Summary:
         fly = fly_scene.with_options(retries=len(delays_s), retry_delay_seconds=delays_s)
         progress = run.show(begin_progress, title)
         for names in scenes.rounds():
-            flights = [(name, run.submit(fly, scene=name)) for name in names]
-            for name, wait in flights:
-                scenes.note(name, wait())
+            flights = {name: run.submit(fly, scene=name) for name in names}
+            for name, flight in flights.items():
+                scenes.note(name, flight.wait())
                 run.show(show_progress, progress, scenes.share_done)
         run.show(show_scenes, scenes.outcomes, title)
         return Summary(tuple(scenes.outcomes), finish_dataset(run) if is_deployment else Finished())
@@ -109,7 +109,7 @@ def finish_dataset(run: Run) -> Finished:
     validation = run.call(validate, output.root, request.pixels) if request.check else None
     if validation is not None:
         run.show(show_validation, validation, title)
-    page = drawn()
+    page = drawn.wait()
     if isinstance(page, BaseException):
         raise page
     run.show(show_sheet, page, title)

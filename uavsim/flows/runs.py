@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import ContextVar, copy_context
 from functools import partial
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import Any, Final, Generic, ParamSpec, TypeVar, cast
 
 import httpx
 from prefect.client.orchestration import get_client
@@ -32,13 +32,31 @@ from uavsim.terminal import line
 
 __all__ = ["Run", "current_run", "in_run", "run_of"]
 
+P = ParamSpec("P")
 T = TypeVar("T")
-Wait: TypeAlias = Callable[[], T | BaseException]
-"""Waits for a submitted task; returns its result or the error of its last attempt."""
-
 _CURRENT: Final[ContextVar[Run | None]] = ContextVar("run", default=None)
 _POLL_S: Final = 0.1
 _LEASE_S: Final = 120.0
+
+
+class Submitted(Generic[T]):
+    """A submitted task.
+
+    Args:
+        future: of Prefect, or of a thread.
+    """
+
+    def __init__(self, future: PrefectFuture[T] | Future[T]) -> None:
+        self._future = future
+
+    def wait(self) -> T | BaseException:
+        """Wait for its end; returns its result or the error of its last attempt."""
+        if isinstance(self._future, PrefectFuture):
+            result: T | BaseException = self._future.result(raise_on_failure=False)
+            return result
+        while not self._future.done():
+            wait((self._future,), timeout=_POLL_S)  # without a timeout, a signal is only seen when the wait ends
+        return self._future.exception() or self._future.result()
 
 
 class Run:
@@ -86,12 +104,12 @@ class Run:
                     return cast("T", self.summary)
         return part.fn(*arguments)
 
-    def submit(self, part: Task[Any, T], **arguments: Any) -> Wait[T]:
+    def submit(self, part: Task[P, T], *_: P.args, **arguments: P.kwargs) -> Submitted[T]:
         """Start a task in a thread."""
         if self.has_server:
-            return partial(_result_of_task, self._tasks.submit(part, parameters=arguments))
+            return Submitted(self._tasks.submit(part, parameters=arguments))
         attempts = partial(self._attempts, part, arguments)
-        return partial(_result_of_thread, self._threads.submit(copy_context().run, attempts))
+        return Submitted(self._threads.submit(copy_context().run, attempts))
 
     def show(self, artifact: Callable[..., T], *arguments: Any) -> T | None:
         """Make or update an artifact; nothing without a server."""
@@ -173,14 +191,3 @@ def run_of(request: Request) -> Iterator[Run]:
         except BaseException:
             run.give_up()
             raise
-
-
-def _result_of_task(future: PrefectFuture[T]) -> T | BaseException:
-    result: T | BaseException = future.result(raise_on_failure=False)
-    return result
-
-
-def _result_of_thread(future: Future[T]) -> T | BaseException:
-    while not future.done():
-        wait((future,), timeout=_POLL_S)  # without a timeout, a signal is only seen when the wait ends
-    return future.exception() or future.result()
