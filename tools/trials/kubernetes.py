@@ -18,7 +18,7 @@ from typing import Final
 
 from tools.common import ROOT
 
-INSTALLED: Final = ("prefect-kubernetes==0.8.0", "kubernetes-validate==1.37.0", "fastapi<0.151", "pyyaml")
+INSTALLED: Final = ("prefect-kubernetes==0.8.0", "kubernetes-validate==1.37.0", "pyyaml")
 CHECK: Final = """
 import asyncio, json, sys, uuid
 from pathlib import Path
