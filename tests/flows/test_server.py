@@ -16,7 +16,9 @@ from uavsim.errors import SystemFailure
 from uavsim.flows import server as server_module
 from uavsim.flows.command import generate
 from uavsim.flows.server import Address, account_address, account_server, is_healthy, prefect_server, use_api
+from uavsim.run import finish
 from uavsim.run.request import Request
+from uavsim.store.output import Output
 from uavsim.supervise.process import GuardedProcess
 from uavsim.terminal import Screen
 
@@ -96,17 +98,15 @@ def test_a_run_outlives_its_server(
     monkeypatch.setattr(server_module, "_RETRIES", 0)
     request: Request = paper(scenes="4").model_copy(update={"check": False})
     with prefect_server(tmp_path / "prefect") as address, use_api(address.api, key=address.key):
-        from uavsim.flows import generate as flows
+        assemble = finish.assemble_tables
 
-        assemble = flows.finish.assemble_tables
-
-        def kill_and_assemble(output: object) -> list[str]:
+        def kill_and_assemble(output: Output) -> list[str]:
             os.kill(processes[0].pid, signal.SIGKILL)
             while is_healthy(address.api):
                 pass
-            return assemble(output)  # type: ignore[arg-type]
+            return assemble(output)
 
-        monkeypatch.setattr(flows.finish, "assemble_tables", kill_and_assemble)
+        monkeypatch.setattr(finish, "assemble_tables", kill_and_assemble)
         result = generate(request, console=Screen(stderr=True))
     assert result.error is None
     assert len(result.committed) == 4
