@@ -1,5 +1,6 @@
 """Prefect's own server as ``uavsim ui`` starts it: private, gone with its process, and a run outlives it."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -29,7 +30,6 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Address,
     folder = tmp_path_factory.mktemp("account")
     theirs = folder / "theirs.db"
     env = {
-        "XDG_DATA_HOME": str(folder),
         "PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{theirs}",
         "PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS": "*",
         "PREFECT_SERVER_API_AUTH_STRING": "",
@@ -37,9 +37,13 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Address,
         "http_proxy": "http://127.0.0.1:9",
     }
     with pytest.MonkeyPatch.context() as patch, socket.create_server(("127.0.0.1", 0)) as other:
-        for name, value in env.items():
-            patch.setenv(name, value)
-        with account_server(port=other.getsockname()[1]) as address:
+        patch.setenv("XDG_DATA_HOME", str(folder))
+        with pytest.MonkeyPatch.context() as start, contextlib.ExitStack() as stack:
+            for name, value in env.items():
+                start.setenv(name, value)
+            address = stack.enter_context(account_server(port=other.getsockname()[1]))
+            running_on = stack.pop_all()
+        with running_on:
             assert not address.url.endswith(f":{other.getsockname()[1]}")
             yield address, theirs
 
