@@ -13,7 +13,7 @@ import pytest
 from headless_simulator.testing import RunningSimulator
 from hypothesis import settings
 
-from uavsim.flows.server import OwnServer
+from uavsim.flows.server import prefect_server
 
 # The same sources draw the same examples; a busy machine is no failure, and numba compiles on first use.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
@@ -85,11 +85,13 @@ def prefect(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
         fcntl.flock(start, fcntl.LOCK_EX)
         fcntl.flock(users, fcntl.LOCK_SH)
         if not reported.exists():
-            server = ours.enter_context(OwnServer())
+            home = folder / "prefect.home"
+            home.mkdir(exist_ok=True)
+            server = ours.enter_context(prefect_server(home))
             ours.callback(reported.unlink, missing_ok=True)
             ours.callback(fcntl.flock, users, fcntl.LOCK_EX)  # last but one: nobody uses it any more
             ours.callback(fcntl.flock, start, fcntl.LOCK_EX)  # first: nobody becomes a user
-            reported.write_text(f"{server.wait().api} {server.address.key}")
+            reported.write_text(f"{server.api} {server.key}")
         fcntl.flock(start, fcntl.LOCK_UN)
         yield RunningPrefect(*reported.read_text().split())
 

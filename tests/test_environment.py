@@ -17,7 +17,7 @@ CHILDREN = {
     "client worker": ("uavsim.capture.client_worker", "--help"),
     "headless simulator": ("headless_simulator", "--help"),
     "calibration": ("uavsim.probing.calibrate", "--help"),
-    "Prefect's server": ("uvicorn", "--version"),
+    "Prefect's server": ("prefect", "version"),
 }
 
 

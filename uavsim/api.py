@@ -46,7 +46,7 @@ def generate(
         DatasetError: the validator found an error.
     """
     from uavsim.config.overrides import Overrides
-    from uavsim.flows.generate import generate as run
+    from uavsim.flows.command import generate as run
     from uavsim.run.request import Request
 
     request = Request(

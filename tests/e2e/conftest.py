@@ -11,7 +11,7 @@ from tests.e2e.flights import Flights
 
 @pytest.fixture(scope="module")
 def named_server(prefect: RunningPrefect) -> Iterator[None]:
-    """Name the tests' Prefect server to the runs of a module; without it, runs of few scenes do without Prefect."""
+    """Name the tests' Prefect server to the runs of a module; without it, runs do without Prefect."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PREFECT_API_URL", prefect.url)
         patch.setenv("PREFECT_API_AUTH_STRING", prefect.key)

@@ -1,8 +1,6 @@
-"""The whole job through Prefect: a temporary server, real flows, tasks and artifacts; the scenes are drawings."""
+"""The whole job through Prefect: a real server, flows, tasks and artifacts; the scenes are drawings."""
 
 import json
-import os
-import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,14 +13,11 @@ import pytest
 
 from tests.conftest import RunningPrefect
 from tests.run.every_front import EveryFront, Fly, Paper
-from tests.run.test_stages import on_its_own_simulator, run_all
+from tests.run.test_stages import run_all
 from tools.common.leftovers import contents
 from uavsim.errors import InputError, SystemFailure
-from uavsim.flows import client as client_module
-from uavsim.flows import server as server_module
-from uavsim.flows.client import check_api, use_api
-from uavsim.flows.generate import generate
-from uavsim.flows.server import OwnServer
+from uavsim.flows.command import generate
+from uavsim.flows.server import check_api, use_api
 from uavsim.run.request import Request
 from uavsim.run.result import Result
 from uavsim.terminal import Screen
@@ -30,11 +25,8 @@ from uavsim.terminal import Screen
 
 @pytest.fixture(scope="module")
 def api(prefect: RunningPrefect) -> Iterator[str]:
-    from prefect.logging.handlers import APILogWorker  # Prefect takes seconds to import, in workers that need none too
-
     with use_api(prefect.url, key=prefect.key):
         yield prefect.url
-        APILogWorker.drain_all(timeout=30)  # else its thread complains on stderr in the midst of a later test
 
 
 def run(request: Request) -> Result:
@@ -65,12 +57,13 @@ def test_flow_and_stages_make_the_same_dataset(api: str, paper: Paper, tmp_path:
 @pytest.fixture
 def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let flows take the tests' own files and simulators; what a worker refuses is in tests/hostile."""
-    monkeypatch.setattr("uavsim.flows.dataset.of_worker", lambda request: request)
+    monkeypatch.setattr("uavsim.flows.runs.of_worker", lambda request: request)
+    monkeypatch.setattr("uavsim.flows.generate.of_worker", lambda request: request)
 
 
 @pytest.mark.usefixtures("trusted")
 def test_every_flow_takes_one_request_also_as_json(api: str, paper: Paper, tmp_path: Path) -> None:
-    from uavsim.flows.dataset import (
+    from uavsim.flows.generate import (
         assemble_dataset,
         generate_dataset,
         generate_town,
@@ -93,7 +86,7 @@ def test_every_flow_takes_one_request_also_as_json(api: str, paper: Paper, tmp_p
 @pytest.mark.usefixtures("trusted")
 def test_two_flows_in_one_process_do_not_meet(api: str, paper: Paper, tmp_path: Path) -> None:
     """Each has simulators and a context of its own."""
-    from uavsim.flows.dataset import generate_dataset
+    from uavsim.flows.generate import generate_dataset
 
     requests = [paper(scenes="2", out=tmp_path / name).model_copy(update={"check": False}) for name in ("a", "b")]
     with ThreadPoolExecutor() as threads:
@@ -158,54 +151,3 @@ def test_bad_input_starts_nothing_and_writes_nothing(
 def test_a_prefect_server_that_is_not_there() -> None:
     with pytest.raises(SystemFailure, match="unset PREFECT_API_URL"):
         check_api("http://127.0.0.1:9/api")
-
-
-def test_a_run_of_many_scenes_has_a_server_of_its_own(
-    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """More than fly ahead: they are flown as tasks of the flow, and end in the same bytes."""
-    started = []
-
-    class Watched(OwnServer):
-        def __init__(self) -> None:
-            super().__init__()
-            started.append(self._home)
-
-    monkeypatch.setattr(client_module, "configured_api_url", lambda: None)
-    monkeypatch.setattr(server_module, "OwnServer", Watched)
-    before = psutil.Process().children(recursive=True)
-    assert run(on_its_own_simulator(paper(scenes="4"))).committed == tuple(f"scene_{k:02d}" for k in range(4))
-    assert psutil.Process().children(recursive=True) == before
-    assert [home.exists() for home in started] == [False]
-    run_all(paper(scenes="4", out=tmp_path / "plain"))
-    flown = contents(tmp_path / "out")
-    assert flown == contents(tmp_path / "plain")
-
-
-def test_services_end_with_the_private_server_that_they_speak_to() -> None:
-    """Prefect keeps them by the names of the tags; a later run with the same tags would wait for a server that is gone."""
-    from prefect.concurrency.services import ConcurrencySlotAcquisitionWithLeaseService as Slots
-
-    with use_api("http://127.0.0.1:9/api", key="uavsim:x"):
-        first = Slots.instance(frozenset({"tag:once"}))
-    with use_api("http://127.0.0.1:9/api", key="uavsim:y"):
-        assert Slots.instance(frozenset({"tag:once"})) is not first
-
-
-def test_a_server_of_our_own_leaves_a_taken_port_to_its_owner_and_nothing_behind(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Between the choice of a port and Prefect's start lie seconds, in which simulators take theirs."""
-    before = psutil.Process().children(recursive=True)
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        free = server_module._free_port
-        ports = iter([other.getsockname()[1]])
-        monkeypatch.setattr(server_module, "_free_port", lambda _wanted=0: next(ports, None) or free())
-        with OwnServer() as server:
-            home = server._home
-            assert server.address.api.endswith(f":{other.getsockname()[1]}/api")
-            assert not server.wait().api.endswith(f":{other.getsockname()[1]}/api")
-            assert home.is_dir()
-    assert not home.exists()
-    assert psutil.Process().children(recursive=True) == before
-    assert "PREFECT_API_URL" not in os.environ

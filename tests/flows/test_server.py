@@ -1,93 +1,119 @@
-"""A Prefect server of our own that dies before it first answers is started again, and says why when that is in vain."""
+"""Prefect's own server as ``uavsim ui`` starts it: private, gone with its process, and a run outlives it."""
 
+import contextlib
 import os
 import signal
-import time
-from concurrent.futures import ThreadPoolExecutor
+import socket
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
+from tests.run.every_front import Paper
 from uavsim.errors import SystemFailure
 from uavsim.flows import server as server_module
-from uavsim.flows.client import is_healthy
-from uavsim.flows.server import OwnServer
+from uavsim.flows.command import generate
+from uavsim.flows.server import Address, account_address, account_server, is_healthy, prefect_server, use_api
+from uavsim.run import finish
+from uavsim.run.request import Request
+from uavsim.store.output import Output
+from uavsim.supervise.process import GuardedProcess
+from uavsim.terminal import Screen
 
 
-def child_of(server: OwnServer) -> int:
-    """Return the server's process itself, which comes a moment after its guard."""
-    while (pid := server._process.child_pid) is None:
-        assert server._process.poll() is None
-        time.sleep(0.01)
-    return pid
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Address, Path]]:
+    """The account's server, in an environment that says everything otherwise; its wanted port is taken."""
+    folder = tmp_path_factory.mktemp("account")
+    theirs = folder / "theirs.db"
+    env = {
+        "PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{theirs}",
+        "PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS": "*",
+        "PREFECT_SERVER_API_AUTH_STRING": "",
+        "PREFECT_LOGGING_LEVEL": "chatty",
+        "http_proxy": "http://127.0.0.1:9",
+    }
+    with pytest.MonkeyPatch.context() as patch, socket.create_server(("127.0.0.1", 0)) as other:
+        patch.setenv("XDG_DATA_HOME", str(folder))
+        with pytest.MonkeyPatch.context() as start, contextlib.ExitStack() as stack:
+            for name, value in env.items():
+                start.setenv(name, value)
+            address = stack.enter_context(account_server(port=other.getsockname()[1]))
+            running_on = stack.pop_all()
+        with running_on:
+            assert not address.url.endswith(f":{other.getsockname()[1]}")
+            yield address, theirs
 
 
-@pytest.mark.parametrize("victim", ["server", "guard"])
-def test_a_server_that_is_killed_while_it_starts_is_started_again(victim: str) -> None:
-    with OwnServer() as server:
-        first = server._process
-        os.kill(child_of(server) if victim == "server" else first.pid, signal.SIGKILL)
-        address = server.wait()
-        assert server._process is not first
-        assert first.poll() == -signal.SIGKILL
-        assert is_healthy(address.api)
+def ask(url: str, *, key: str = "", origin: str = "") -> tuple[int, dict[str, str]]:
+    import base64
+
+    headers = {"Origin": origin} if origin else {}
+    if key:
+        headers["Authorization"] = "Basic " + base64.b64encode(key.encode()).decode()
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(urllib.request.Request(url, headers=headers), timeout=30) as answer:
+            return answer.status, dict(answer.headers)
+    except urllib.error.HTTPError as error:
+        return error.code, dict(error.headers)
 
 
-@pytest.fixture
-def doomed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Let every start of a server end at once; gives the file that gets a line for each."""
-    starts = tmp_path / "starts"
-    lines = f"echo x >> {starts}; echo no such table >&2; exit 7"
-    monkeypatch.setattr(server_module, "python_command", lambda *_: ["sh", "-c", lines])
-    return starts
+def test_the_accounts_server_is_private(running: tuple[Address, Path]) -> None:
+    address, theirs = running
+    assert not theirs.exists()
+    assert address.key_file.stat().st_mode & 0o077 == 0
+    assert ask(f"{address.api}/admin/version")[0] in {401, 403}
+    status, headers = ask(f"{address.api}/admin/version", key=address.key, origin="http://evil.example")
+    assert status == 200
+    assert not any(name.lower() == "access-control-allow-origin" for name in headers)
 
 
-def test_one_that_ends_at_every_start_is_given_up_with_its_last_line(doomed: Path) -> None:
-    with OwnServer() as server, pytest.raises(SystemFailure, match=r"ended with code 7, 3 times: no such table$"):
-        server.wait()
-    assert doomed.read_text() == "x\n" * 3
+def test_runs_find_it_and_a_second_one_is_refused(running: tuple[Address, Path]) -> None:
+    address, _ = running
+    assert account_address() == address
+    with pytest.raises(SystemFailure, match=f"running already at {address.url}"), account_server(port=0):
+        pass
 
 
-def test_one_that_never_answers_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "_START_S", 0.1)
-    monkeypatch.setattr(server_module, "python_command", lambda *_: ["sleep", "600"])
-    with OwnServer() as server:
-        first = server._process
-        monkeypatch.setattr(server_module, "is_healthy", lambda _: server._process is not first)
-        server.wait()
-        assert first.poll() is not None
-    monkeypatch.setattr(server_module, "is_healthy", lambda _: False)
-    with OwnServer() as server, pytest.raises(SystemFailure, match=r"did not answer within 0.3 s, 3 times$"):
-        server.wait()
+def test_a_server_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(server_module, "python_command", lambda *_: ["sh", "-c", "echo no such table >&2; exit 7"])
+    with pytest.raises(SystemFailure, match=r"ended with code 7: no such table"), prefect_server(tmp_path):
+        pass
 
 
-def test_a_port_that_a_simulator_took_first_is_exchanged(monkeypatch: pytest.MonkeyPatch, doomed: Path) -> None:
-    lines = f"echo x >> {doomed}; echo '[Errno 98] address already in use' >&2; exit 1"
-    monkeypatch.setattr(server_module, "python_command", lambda *_: ["sh", "-c", lines])
-    with OwnServer() as server:
-        first = server.address.url
-        with pytest.raises(SystemFailure, match="3 times"):
-            server.wait()
-        assert server.address.url != first
+def test_a_run_outlives_its_server(
+    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The server is killed after the first scene."""
+    before = psutil.Process().children(recursive=True)
+    (tmp_path / "prefect").mkdir()
+    processes: list[GuardedProcess] = []
 
+    class Watched(GuardedProcess):
+        def __init__(self, *arguments: object, **options: object) -> None:
+            super().__init__(*arguments, **options)  # type: ignore[arg-type]
+            processes.append(self)
 
-@pytest.mark.parametrize("kept", [False, True])
-def test_clients_at_once_are_none_of_them_sent_away(kept: bool, tmp_path: Path) -> None:
-    """Prefect asks for its limits, which reads and then writes, before each task, while others' rows are written.
+    monkeypatch.setattr(server_module, "GuardedProcess", Watched)
+    monkeypatch.setattr(server_module, "_RETRIES", 0)
+    request: Request = paper(scenes="4").model_copy(update={"check": False})
+    with prefect_server(tmp_path / "prefect") as address, use_api(address.api, key=address.key):
+        assemble = finish.assemble_tables
 
-    After an answer of 503 its client waits for two seconds.
-    """
-    import httpx  # Prefect's own
+        def kill_and_assemble(output: Output) -> list[str]:
+            os.kill(processes[0].pid, signal.SIGKILL)
+            while is_healthy(address.api):
+                pass
+            return assemble(output)
 
-    with OwnServer(home=tmp_path if kept else None) as server:
-        address = server.wait()
-
-        def answers(path: str, body: object) -> set[int]:
-            with httpx.Client(auth=httpx.BasicAuth(*address.key.split(":")), timeout=60, trust_env=False) as client:
-                return {client.post(f"{address.api}/{path}", json=body).status_code for _ in range(20)}
-
-        log = [{"name": "x", "level": 20, "message": "x", "timestamp": "2026-11-26T00:00:00Z"}]
-        asked = [("v2/concurrency_limits/increment-with-lease", {"names": ["tag:x"], "slots": 1})] * 3
-        with ThreadPoolExecutor() as clients:
-            found = list(clients.map(answers, *zip(*asked, ("logs/", log), ("logs/", log), strict=True)))
-    assert found == [{200}] * 3 + [{201}] * 2
+        monkeypatch.setattr(finish, "assemble_tables", kill_and_assemble)
+        result = generate(request, console=Screen(stderr=True))
+    assert result.error is None
+    assert len(result.committed) == 4
+    assert result.contact_sheet is not None
+    assert capsys.readouterr().err.count("the run goes on without it") == 1
+    assert psutil.Process().children(recursive=True) == before

@@ -3,12 +3,8 @@
 import json
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -18,8 +14,7 @@ from hypothesis import strategies as st
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.environment import cache_folder, keep_local_direct, open_file_limit
 from uavsim.errors import InputError, SystemFailure, UnknownNameError
-from uavsim.flows.client import check_api
-from uavsim.flows.server import OwnServer
+from uavsim.flows.server import check_api
 from uavsim.run.request import Request
 from uavsim.run.worker import WORKER_RUN, of_worker
 from uavsim.store.journal import redact
@@ -99,78 +94,6 @@ def test_a_worker_knows_its_own_simulators(tmp_path: Path, monkeypatch: pytest.M
         of_worker(Request(dataset="smoke", out="/x", simulators=("bog",)))
     with pytest.raises(UnknownNameError):
         of_worker(Request(dataset="smoke", out="/x", simulators=("10.0.0.1:2000",)))
-
-
-@pytest.fixture(scope="module")
-def private(tmp_path_factory: pytest.TempPathFactory):
-    """A private server in an environment that says everything otherwise."""
-    folder = tmp_path_factory.mktemp("theirs")
-    theirs = folder / "theirs.db"
-    (folder / "cache").mkdir()
-    before = dict(os.environ)
-    os.environ |= {
-        "PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{theirs}",
-        "PREFECT_API_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{theirs}",
-        "PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS": "*",
-        "PREFECT_SERVER_API_AUTH_STRING": "",
-        "PREFECT_LOGGING_LEVEL": "chatty",
-        "http_proxy": "http://127.0.0.1:9",
-        "XDG_CACHE_HOME": str(folder / "cache"),
-    }
-    damaged = cache_folder() / f"prefect-{__import__('prefect').__version__}.db"
-    damaged.parent.mkdir(parents=True)
-    damaged.write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
-    try:
-        with OwnServer() as server:
-            server.wait()
-            yield server, theirs, damaged
-    finally:
-        os.environ.clear()
-        os.environ |= before
-
-
-def ask(url: str, *, key: str = "", origin: str = "") -> tuple[int, dict[str, str]]:
-    import base64
-
-    headers = {"Origin": origin} if origin else {}
-    if key:
-        headers["Authorization"] = "Basic " + base64.b64encode(key.encode()).decode()
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(urllib.request.Request(url, headers=headers), timeout=30) as answer:
-            return answer.status, dict(answer.headers)
-    except urllib.error.HTTPError as error:
-        return error.code, dict(error.headers)
-
-
-def test_the_private_server_is_private(private) -> None:
-    server, theirs, damaged = private
-    assert not theirs.exists()
-    assert ask(f"{server.address.api}/admin/version")[0] in {401, 403}
-    status, headers = ask(f"{server.address.api}/admin/version", key=server.address.key, origin="http://evil.example")
-    assert status == 200
-    assert not any(name.lower() == "access-control-allow-origin" for name in headers)
-    with sqlite3.connect(damaged) as database:  # it was replaced by a good one
-        assert database.execute("PRAGMA quick_check").fetchone() == ("ok",)
-
-
-def test_the_private_server_comes_back(private) -> None:
-    server, _, _ = private
-    victim = server._process.child_pid
-    assert victim is not None
-    os.kill(victim, 9)
-    end = time.monotonic() + 120
-    while time.monotonic() < end:
-        time.sleep(0.1)
-        try:
-            if (
-                ask(f"{server.address.api}/admin/version", key=server.address.key)[0] == 200
-                and server._process.child_pid != victim
-            ):
-                return
-        except (urllib.error.URLError, OSError):
-            pass
-    pytest.fail("it did not come back")
 
 
 def test_local_addresses_never_go_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
 os.environ["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] = "CRITICAL"
+os.environ["PREFECT_LOGGING_TO_API_ENABLED"] = "false"  # else its thread complains on stderr when the server is gone
 
 from tests import rpc_ports
 from tools.common.factories import make_plan

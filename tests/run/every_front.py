@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,13 +13,12 @@ import pytest
 
 from tests.run.conftest import FAKE_CLIENT_WORKER
 from uavsim.errors import StorageError, SystemFailure
-from uavsim.run import executor
-from uavsim.run.finish import Finished, Step, finish_dataset
-from uavsim.run.on_top import LabelFolder
+from uavsim.run import finish
 from uavsim.run.request import Request
 from uavsim.run.result import Result
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
+from uavsim.store.output import Output
 
 Paper = Callable[..., Request]
 Fly = Callable[[Request], Result]
@@ -49,12 +48,14 @@ class EveryFront:
         """The validator's processes take the memory that they had."""
         clients = []
 
-        def finish(request: Request, *, step: Step, further: Mapping[str, LabelFolder]) -> Finished:
+        assemble = finish.assemble_tables
+
+        def watched(output: Output) -> list[str]:
             running = psutil.Process().children(recursive=True)
             clients.append([child.pid for child in running if str(FAKE_CLIENT_WORKER) in child.cmdline()])
-            return finish_dataset(request, step=step, further=further)
+            return assemble(output)
 
-        monkeypatch.setattr(executor, "finish_dataset", finish)
+        monkeypatch.setattr(finish, "assemble_tables", watched)
         assert fly(paper(scenes="1")).committed == ("scene_00",)
         assert clients == [[]]
 

@@ -8,8 +8,8 @@ import pytest
 from tests import rpc_ports
 from uavsim.config.run import RunConfig
 from uavsim.errors import SimulatorError
-from uavsim.flows import client, server
-from uavsim.flows.generate import generate
+from uavsim.flows import command
+from uavsim.flows.command import generate
 from uavsim.run import context
 from uavsim.run.request import Request
 from uavsim.terminal import Screen
@@ -37,8 +37,8 @@ def test_a_foreign_one_at_the_port_is_refused_before_anything_starts(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("nothing has to start for a simulator that is none")
 
-    monkeypatch.setattr(client, "configured_api_url", lambda: None)
-    monkeypatch.setattr(server, "OwnServer", refuse)
+    monkeypatch.setattr(command, "configured_api_url", lambda: None)
+    monkeypatch.setattr(command, "account_address", lambda: None)
     monkeypatch.setattr(context, "SimulatorSlot", refuse)
     with rpc_ports.listening(serve) as where, pytest.raises(SimulatorError, match=words):
         generate(at_port(paper(scenes="1"), where.port), console=Screen(quiet=True))

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from tests.run.test_stages import run_all
 from tools.common.leftovers import contents
 from uavsim.cli import build_app
-from uavsim.flows import client, server
-from uavsim.flows.generate import generate
+from uavsim.flows import command
+from uavsim.flows.command import generate
 from uavsim.run import finish
 from uavsim.run.context import prepared
 from uavsim.run.request import Request
@@ -28,8 +28,8 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("nothing has to start where no scene is to be flown")
 
-    monkeypatch.setattr(client, "configured_api_url", lambda: None)
-    monkeypatch.setattr(server, "OwnServer", refuse)
+    monkeypatch.setattr(command, "configured_api_url", lambda: None)
+    monkeypatch.setattr(command, "account_address", lambda: None)
     monkeypatch.setattr("uavsim.run.context.SimulatorSlot", refuse)
 
 

@@ -22,7 +22,7 @@ _EVERY_S: Final = 0.2
 _ROLES: Final = {  # word of a command line -> process; what has none of them is the flow's
     "headless_simulator": "simulator",
     "client_worker": "client",
-    "uvicorn": "prefect",
+    "prefect server start": "prefect",
     "multiprocessing": "validator",
 }
 

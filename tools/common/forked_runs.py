@@ -46,7 +46,7 @@ class RunForker:
         import prefect.context
 
         import uavsim.cli
-        import uavsim.flows.dataset  # noqa: F401 - for the children
+        import uavsim.flows.generate  # noqa: F401 - for the children
 
         prefect.context.refresh_global_settings_context()  # whoever imported Prefect before read other variables
         self._main = uavsim.cli.main

@@ -24,7 +24,7 @@ import yaml
 from tools.common.forked_runs import ForkedRun, RunForker
 from tools.common.leftovers import contents, events, surviving
 from tools.common.small_dataset import write_plans
-from uavsim.flows.server import OwnServer
+from uavsim.flows.server import prefect_server
 from uavsim.run.finish import validate
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
@@ -226,8 +226,8 @@ def main() -> int:
     work: Path = options.work or Path(tempfile.mkdtemp(prefix="uavsim-faults-"))
     work.mkdir(parents=True, exist_ok=True)
     write_plans(work)
-    with OwnServer() as server:
-        env = {"PREFECT_API_URL": server.wait().api, "PREFECT_API_AUTH_STRING": server.address.key}
+    with tempfile.TemporaryDirectory() as home, prefect_server(Path(home)) as server:
+        env = {"PREFECT_API_URL": server.api, "PREFECT_API_AUTH_STRING": server.key}
         return run_matrix(Runs(work, env), work, only=options.only, jobs=options.jobs)
 
 

@@ -1,6 +1,6 @@
 """Kill -9 commands at seeded random moments, run each again until it is done, and compare with an undisturbed run.
 
-    scripts/trial kill [--kills 100] [--only generate,replay] [--seed 0] [--scenes 6] [--work FOLDER] [--attach] [--own-server]
+    scripts/trial kill [--kills 100] [--only generate,replay] [--seed 0] [--scenes 6] [--work FOLDER] [--attach]
                        [--during connecting]
 
 Each round kills one command and runs it again until it is complete, then compares every byte of what it made with the
@@ -9,10 +9,8 @@ change, and what is written in place must be whole after every kill. Ends with c
 commands (``tools/common/killed_commands.py``), of which each gets so many kills; by default generate alone.
 
 Every run that flies starts its own headless simulator, unless --attach gives all runs one that survives the kills. One
-Prefect server serves all runs, unless --own-server gives each of more than three scenes its temporary one (slower). A third
-of the kills of these strikes while the run starts: anywhere, while its client connects, or while its Prefect server does not
-answer yet; --during has all of them strike in one of these. At the end it prints what the runs were doing when they were
-killed.
+Prefect server serves all runs. A third of the kills of these strikes while the run starts: anywhere, or while its client
+connects; --during has all of them strike in one of these. At the end it prints what the runs were doing when they were killed.
 """
 
 import argparse
@@ -40,7 +38,7 @@ from tools.common.leftovers import contents, differing, events, orphans, state_o
 from tools.common.small_dataset import write_plans
 from uavsim.config.backends import backend_of
 from uavsim.config.run import SimulatorConfig
-from uavsim.flows.server import OwnServer
+from uavsim.flows.server import prefect_server
 from uavsim.supervise.simulator import Simulator
 
 START_TIMEOUT_S: Final = 300.0
@@ -48,11 +46,9 @@ EARLY_SHARE: Final = 1 / 3  # of the kills strikes while a run starts
 SOON: Final = 0.3  # of the start's time: a phase is over by then
 PATIENT_S: Final = 1e9  # a run that is not to be killed
 PER_ROUND: Final = 4  # kills of a command that begins anew each time
-PREFECT: Final = "prefect"
 EARLY: Final = {  # what is struck while a run starts -> a word of the process that is there by then
     "starting": "",
     "connecting": "uavsim.capture.client_worker",
-    PREFECT: "uvicorn",
 }
 
 
@@ -65,7 +61,6 @@ def main() -> int:
     parser.add_argument("--scenes", type=int, default=6)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--attach", action="store_true")
-    parser.add_argument("--own-server", action="store_true")
     parser.add_argument("--during", choices=EARLY)
     options = parser.parse_args()
     names = options.only.split(",")
@@ -75,12 +70,10 @@ def main() -> int:
     write_plans(work)
     with ExitStack() as stack:
         env, simulator = {**os.environ}, "mock"
-        if not options.own_server:
-            server = stack.enter_context(OwnServer())
-            env |= {"PREFECT_API_URL": server.wait().api, "PREFECT_API_AUTH_STRING": server.address.key}
+        (work / "prefect").mkdir(exist_ok=True)
+        server = stack.enter_context(prefect_server(work / "prefect"))
+        env |= {"PREFECT_API_URL": server.api, "PREFECT_API_AUTH_STRING": server.key}
         if options.attach:
-            if options.own_server:
-                parser.error("--attach goes with the shared server: its slots must be given back")
             one = Simulator(SimulatorConfig(), servers=backend_of("carla").servers, name="survivor", logs=work)
             stack.callback(one.stop)
             simulator = one.ensure()["carla"]
@@ -115,7 +108,6 @@ class KillTrial:
         self._work, self._scenes, self._attached, self._during = work, scenes, attached, during
         self._temp, self._log = work / "tmp", work / "runs.log"
         self._temp.mkdir(exist_ok=True)
-        self._own_server = "PREFECT_API_URL" not in env
         self._forker = RunForker(work, env)
         self._filled = {
             "SET": str(work / "set"),
@@ -244,12 +236,9 @@ class KillTrial:
             wait_for_takeoff(out, process, timeout_s=START_TIMEOUT_S)
             ended_in(process, share * 0.6 * self._flight_s)
             return phase_of(out, scenes=self._scenes)
-        early = self._during or rng.choice([phase for phase in EARLY if self._own_server or phase != PREFECT])
-        said = self._log.stat().st_size if self._log.exists() else 0
+        early = self._during or rng.choice(list(EARLY))
         wait_for_child(process, EARLY[early], timeout_s=START_TIMEOUT_S)
         took_off = wait_for_takeoff(out, process, timeout_s=share * self._start_s * (SOON if self._during else 1))
-        if early == PREFECT and b"in a browser" in self._log.read_bytes()[said:]:
-            early = "starting, with Prefect"
         return phase_of(out, scenes=self._scenes) if took_off else early
 
     def _kill(self, process: ForkedRun, phase: str, *, whole_group: bool) -> None:

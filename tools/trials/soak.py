@@ -30,7 +30,7 @@ from tools.common.leftovers import surviving
 from tools.common.small_dataset import DATASET
 from tools.common.small_dataset import write_plans as write_small_plans
 
-ROLES = {"uavsim.capture.client_worker": "client", "headless_simulator": "simulator", "uvicorn": "prefect"}
+ROLES = {"uavsim.capture.client_worker": "client", "headless_simulator": "simulator", "prefect server start": "prefect"}
 NEVER = 1_000_000
 MOST_GROWTH = 1.05
 WATCHED = ("flow", "client", "simulator")  # Prefect's own server is shown, not checked

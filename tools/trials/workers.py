@@ -30,7 +30,7 @@ from tools.common.leftovers import contents, differing, events, orphans
 from tools.common.postgres import PostgreSQL
 from tools.common.small_dataset import write_plans
 from uavsim.config.library import PLANS
-from uavsim.flows.client import is_healthy, use_api
+from uavsim.flows.server import is_healthy, use_api
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient

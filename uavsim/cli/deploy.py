@@ -17,7 +17,7 @@ def deploy(
     cron: Annotated[str | None, typer.Option(help='When regenerate-mini runs by itself, as "0 3 * * 1".')] = None,
 ) -> None:
     """Run ``uavsim deploy``."""
-    from uavsim.flows.client import check_api, configured_api_url
+    from uavsim.flows.server import check_api, configured_api_url
 
     url = configured_api_url()
     if url is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import logging
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -123,8 +124,11 @@ def run_request(request: Request, *, dry_run: bool, as_json: bool) -> None:
     if dry_run:
         _say_intent(request, as_json=as_json)
         return
-    from uavsim.flows.generate import generate as run_generate
+    from uavsim.flows.command import generate as run_generate
 
+    logging.raiseExceptions = (
+        False  # else a log that does not reach a Prefect server is printed amid the run's progress
+    )
     result = run_generate(request, console=Screen(stderr=True))
     if as_json:
         write_out(json.dumps(_as_json(result)))

@@ -107,7 +107,7 @@ def reproduce(
     except ImportError as error:
         raise InputError(f"publishing is not installed ({error.name}): {install_line('publish')}") from error
     from uavsim.config.library import Library
-    from uavsim.flows.generate import generate
+    from uavsim.flows.command import generate
 
     if out is not None:
         _refuse_full(out)

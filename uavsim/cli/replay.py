@@ -93,7 +93,7 @@ def twins(
             screen.print(f"{twin.name}: {len(twin.words)} changes, into {out / twin.name}")
         screen.print("nothing was started or written (--dry-run)")
         return
-    from uavsim.flows.generate import generate
+    from uavsim.flows.command import generate
 
     console = Screen(stderr=True)
     result = make_twins(folder, out, asked, requests, generate=partial(generate, console=console))

@@ -39,11 +39,15 @@ class StopSignals:
         atexit.register(self._leave)
 
     def end_with(self, code: int) -> None:
-        """Let a signal end the process at once from now on: the work is done, its exit code is known."""
+        """Let a signal end the process at once from now on: the work is done, its exit code is known.
+
+        Threads of libraries that still have something to send, as to a Prefect server that is gone, are given ten seconds.
+        """
         self._code = code
         for number in (*_SIGNALS, signal.SIGALRM):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, lambda *_: os._exit(code))
+        signal.alarm(int(_PATIENCE_S))
 
     def raise_if_asked(self, error: BaseException) -> None:
         """Call what a library made of the interrupt by its name.

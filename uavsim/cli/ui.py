@@ -12,15 +12,13 @@ def ui(
     *, port: Annotated[int, typer.Option(min=1, max=65535, help="Of its pages; another one where it is taken.")] = 4200
 ) -> None:
     """Run ``uavsim ui``."""
-    from uavsim.flows.account import account_server, home_folder
+    from uavsim.flows.server import account_folder, account_server
 
     screen = Screen()
-    with account_server(port=port) as (address, started):
+    with account_server(port=port) as address:
         screen.print(line("Prefect's pages: ", ("bold", address.url)))
         screen.print(f"key, which they ask for once: {address.key}")
-        if not started:
-            return
-        screen.print(f"runs use it while it is up; its database is in {home_folder()}; Ctrl-C ends it")
+        screen.print(f"runs use it while it is up; its database is in {account_folder()}; Ctrl-C ends it")
         try:
             signal.pause()
         except KeyboardInterrupt:

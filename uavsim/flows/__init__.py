@@ -1,1 +1,1 @@
-"""The order of the stages, as Prefect flows: the only room that imports Prefect."""
+"""The flows and tasks of a run (``generate.py``); the only package that imports Prefect."""

@@ -2,11 +2,18 @@
 
 import base64
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+from uuid import UUID
 
-from prefect.artifacts import create_image_artifact, create_markdown_artifact, create_table_artifact
+from prefect.artifacts import (
+    create_image_artifact,
+    create_markdown_artifact,
+    create_progress_artifact,
+    create_table_artifact,
+    update_progress_artifact,
+)
 
 from uavsim.escape import markdown_text
 from uavsim.images.codec import decode_rgb
@@ -14,7 +21,7 @@ from uavsim.images.overlay import small_jpeg
 from uavsim.run.finish import ValidationSummary
 from uavsim.run.outcome import SceneOutcome
 
-__all__ = ["ARTIFACTS", "report_scenes"]
+__all__ = ["begin_progress", "show_progress", "show_scenes", "show_sheet", "show_validation"]
 
 _SHEET_PX: Final = 1280
 _JPEG_QUALITY: Final = 80
@@ -25,7 +32,24 @@ def artifact_key(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "run"
 
 
-def report_scenes(outcomes: Sequence[SceneOutcome], *, title: str) -> None:
+def begin_progress(title: str) -> UUID:
+    """Make a town's progress bar; returns the artifact's id."""
+    made = create_progress_artifact(0.0, description=f"Scenes of {title}")
+    assert isinstance(made, UUID), "in a synchronous flow"
+    return made
+
+
+def show_progress(artifact: UUID, share: float) -> None:
+    """Update a progress bar.
+
+    Args:
+        artifact: id of the progress bar.
+        share: of the scenes that are done, 0 to 1.
+    """
+    update_progress_artifact(artifact, 100.0 * share)
+
+
+def show_scenes(outcomes: Sequence[SceneOutcome], title: str) -> None:
     """Show one row a scene: state, what spawned, retries, pace."""
     rows = [
         {
@@ -42,7 +66,7 @@ def report_scenes(outcomes: Sequence[SceneOutcome], *, title: str) -> None:
     create_table_artifact(table=rows, key=artifact_key(f"scenes {title}"), description=f"Scenes of {title}")
 
 
-def _report_validation(summary: ValidationSummary, title: str) -> None:
+def show_validation(summary: ValidationSummary, title: str) -> None:
     """Show what the validator said."""
     head = f"# {markdown_text(title)}: {'valid' if summary.ok else f'{summary.errors} errors'}\n\n"
     facts = "\n".join(
@@ -54,7 +78,7 @@ def _report_validation(summary: ValidationSummary, title: str) -> None:
     create_markdown_artifact(markdown=head + facts + findings, key=artifact_key(f"validation {title}"))
 
 
-def _show_sheet(page: Path, title: str) -> None:
+def show_sheet(page: Path, title: str) -> None:
     """Show the contact sheet, small: the image travels within the artifact, because Prefect serves no files."""
     jpeg = small_jpeg(decode_rgb(page), width_px=_SHEET_PX, quality=_JPEG_QUALITY)
     create_image_artifact(
@@ -62,7 +86,3 @@ def _show_sheet(page: Path, title: str) -> None:
         key=artifact_key(f"contact sheet {title}"),
         description=f"Contact sheet of {title}, in full at {page.resolve().as_uri()}",
     )
-
-
-ARTIFACTS: Final[dict[str, Callable[[Any, str], None]]] = {"contact-sheet": _show_sheet, "validate": _report_validation}
-"""What is shown of a step's result, by the step's name; with the title of the dataset."""

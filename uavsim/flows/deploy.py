@@ -1,27 +1,23 @@
 """Register the flows with a Prefect server, so that workers on any machine can run them."""
 
 import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import WorkPoolCreate
-from prefect.concurrency.sync import concurrency
 from prefect.exceptions import ObjectAlreadyExists
 from prefect.flows import Flow
 
-from uavsim.flows.client import RETRIED
-from uavsim.supervise.simulator_slot import SimulatorSlot
+from uavsim.flows.server import RETRIED
 
 DEPLOYMENTS: Final = {
-    "generate-dataset": "uavsim/flows/dataset.py:generate_dataset",
-    "generate-town": "uavsim/flows/dataset.py:generate_town",
-    "regenerate-mini": "uavsim/flows/dataset.py:regenerate_mini",
-    "assemble-dataset": "uavsim/flows/dataset.py:assemble_dataset",
-    "validate-dataset": "uavsim/flows/dataset.py:validate_dataset",
+    "generate-dataset": "uavsim/flows/generate.py:generate_dataset",
+    "generate-town": "uavsim/flows/generate.py:generate_town",
+    "regenerate-mini": "uavsim/flows/generate.py:regenerate_mini",
+    "assemble-dataset": "uavsim/flows/generate.py:assemble_dataset",
+    "validate-dataset": "uavsim/flows/generate.py:validate_dataset",
 }
-_LEASE_S: Final = 120.0
 
 
 def deploy(pool: str, *, kind: str = "process", cron: str | None = None) -> list[str]:
@@ -53,20 +49,3 @@ def deploy(pool: str, *, kind: str = "process", cron: str | None = None) -> list
         )
         names.append(f"{name}/uavsim")
     return names
-
-
-@contextlib.contextmanager
-def one_at_a_time(slot: SimulatorSlot) -> Iterator[None]:
-    """Hold the simulator's global concurrency limit while a scene flies: two runs may name the same server.
-
-    Simulators that a run starts itself are its own; they need no limit. The limit of a run that dies comes free when its
-    lease ends.
-    """
-    if slot.simulator.is_ours:
-        yield
-        return
-    name = f"simulator {slot.simulator.address}"
-    with get_client(sync_client=True) as client:
-        client.upsert_global_concurrency_limit_by_name(name, 1)
-    with concurrency(name, occupy=1, lease_duration=_LEASE_S, strict=True):
-        yield

@@ -1,147 +1,168 @@
-"""``uavsim generate``: check, bring up simulators and Prefect side by side, run the job, say how it went."""
+"""The flows and tasks of a run.
 
-import importlib
-import os
-import signal
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from functools import partial
-from types import FrameType
-from typing import Final
+The order::
 
-from uavsim.environment import keep_local_direct, open_file_limit
-from uavsim.errors import SystemFailure, UavsimError
-from uavsim.flows import client, server
-from uavsim.flows.account import account_address
-from uavsim.on_top import ON_TOP
-from uavsim.run.context import opened, prepared, refuse_foreign_servers
-from uavsim.run.executor import execute, is_short
-from uavsim.run.finish import assemble_tables
-from uavsim.run.request import Request
-from uavsim.run.result import Result, Summary
-from uavsim.run.stages import RunContext
-from uavsim.run.threads import Threads
-from uavsim.store.commit import committed_bytes
-from uavsim.store.journal import redact
-from uavsim.terminal import Screen, count, counts, line
+    generate_dataset
+        generate_town       for each town
+            fly_scene       for each scene: fly, label, commit; in parallel
+        assemble
+        label               for each further label of the dataset (occupancy)
+        contact_sheet       beside validate
+        validate
 
-__all__ = ["generate"]
+``run.call`` and ``run.submit`` (``runs.py``) make flow runs and task runs of them where the run has a Prefect server. Without
+a server they call the undecorated functions. Parameters are requests, names and paths, never simulator clients or pixels.
+"""
 
-_CONSOLE_LEVEL: Final = "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"
+from pathlib import Path
 
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State, TaskRun
+from prefect.runtime import flow_run
+from prefect.tasks import Task
 
-def generate(request: Request, *, console: Screen) -> Result:
-    """Do the main job.
+from uavsim.errors import DatasetError, InputError
+from uavsim.flows.artifacts import begin_progress, show_progress, show_scenes, show_sheet, show_validation
+from uavsim.flows.runs import Run, current_run, in_run, run_of
+from uavsim.run import finish, stages
+from uavsim.run.finish import Finished, ValidationSummary
+from uavsim.run.outcome import SceneOutcome
+from uavsim.run.request import OutputRequest, Request
+from uavsim.run.result import Summary
+from uavsim.run.town_scenes import TownScenes, retry_delays_s, worth_another_try
+from uavsim.run.worker import of_worker
 
-    Args:
-        request: what to make.
-        console: shows people the progress.
-
-    Raises:
-        InputError: before anything is started or written.
-        SystemFailure: simulators, storage or Prefect failed; what is committed stays.
-    """
-    began = time.monotonic()
-    keep_local_direct()
-    open_file_limit()
-    ready = prepared(request, ON_TOP)  # before Prefect is imported: a typing error is reported in a third of the time
-    named = client.configured_api_url()
-    os.environ.setdefault(_CONSOLE_LEVEL, "CRITICAL")  # before Prefect is imported: the run shows its progress itself
-    job = ready.job
-    each = counts(sample=job.samples, image=job.images_per_scene)
-    what = f" {', '.join(job.towns)}: {count(len(job.scenes), 'scene')} x {each} each, seed {job.seed}"
-    console.print(line(("bold", job.dataset), what))
-    with ExitStack() as stack:
-        stack.enter_context(_sigterm_as_interrupt())
-        refuse_foreign_servers(ready)
-        if named is not None and ready.to_fly:
-            client.check_api(named)
-        opening = time.monotonic()
-        kept = account_address() if named is None and ready.to_fly else None
-        if not ready.to_fly or (named is None and kept is None and is_short(request.run_config(), len(ready.to_fly))):
-            context = stack.enter_context(opened(ready, console=console))
-            summary = execute(context, Threads(context))
-        else:
-            own = stack.enter_context(server.OwnServer()) if named is None and kept is None else None
-            _begin(
-                partial(importlib.import_module, "uavsim.flows.dataset")
-            )  # with it Prefect, for seconds: the simulators start meanwhile
-            context = stack.enter_context(opened(ready, console=console))
-            address = own.wait() if own is not None else kept
-            stack.enter_context(_shown(address, console) if address is not None else client.use_api(named or ""))
-            summary = _through_prefect(context)
-        if context.failure is not None:
-            raise context.failure
-        simulator_s = ((context.pool.closed_s or time.monotonic()) - opening) * len(context.pool.slots)
-    return Result.of(
-        summary,
-        there=context.there,
-        address=context.output.address,
-        seconds=time.monotonic() - began,
-        simulator_s=simulator_s,
-        size_bytes=sum(committed_bytes(context.output, name) for name in summary.named("committed")),
-    )
+MINI = Request(dataset="uav3d-mini", out="data/uav3d-mini")
 
 
-def _shown(address: server.Address, console: Screen) -> AbstractContextManager[None]:
-    """Say where the run can be looked at, and point Prefect's client there."""
-    key = address.key if console.is_terminal else f"in {address.key_file}"  # a log may be read by others
-    console.print(line("in a browser: ", ("bold", address.url), f" (key {key})"))
-    return client.use_api(address.api, key=address.key)
+def _title() -> str:
+    return Request.model_validate(flow_run.parameters["request"]).title  # from a server the request comes as JSON
 
 
-def _through_prefect(context: RunContext) -> Summary:
-    """Run the flow; when Prefect fails under it, what is committed still gets its tables.
+@flow(name="generate-dataset", flow_run_name=_title)
+def generate_dataset(request: Request) -> Summary:
+    """Fly the missing scenes of a dataset town by town, write its tables, draw its contact sheet, validate it."""
+    with run_of(request) as run:
+        outcomes: list[SceneOutcome] = []
+        for town in run.context.job.towns:
+            outcomes += run.call(generate_town, run.request_of_town(town)).outcomes
+        run.summary = Summary(tuple(outcomes), finish_dataset(run))
+        return run.summary
+
+
+@flow(name="generate-town", flow_run_name=_title)
+def generate_town(request: Request) -> Summary:
+    """Fly the missing scenes of one town. As a deployment it also finishes the dataset: workers share one by its towns.
 
     Raises:
-        UavsimError: what ended the run.
+        InputError: the request names no town, or several.
     """
-    from uavsim.flows.dataset import generate_opened
-
-    try:
-        return generate_opened(context)
-    except UavsimError:
-        raise
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None and context.failure is None:
-            raise
-        assemble_tables(context.output)
-        if context.failure is not None:
-            raise context.failure from error
-        said = redact(" ".join(str(error).split()))[:200]
-        raise SystemFailure(
-            f"Prefect failed ({type(error).__name__}: {said}); the tables hold what is committed; run the same command again"
-        ) from error
-
-
-def _begin(work: Callable[[], object]) -> None:
-    """Import or read in a thread of its own; who needs it does so again, and waits or sees the error there."""
-
-    def begun() -> None:
-        with suppress(Exception):
-            work()
-
-    threading.Thread(target=begun, name="ahead", daemon=True).start()
+    if len(request.towns) != 1:
+        raise InputError(
+            f"generate-town flies one town; towns has {len(request.towns)} (generate-dataset flies several)"
+        )
+    is_deployment = not in_run()
+    with run_of(request) as run:
+        title = f"{run.context.job.dataset} {request.towns[0]}"
+        scenes = TownScenes(run.context, request.towns[0])
+        delays_s = retry_delays_s(run.context.run)
+        fly = fly_scene.with_options(retries=len(delays_s), retry_delay_seconds=delays_s)
+        progress = run.show(begin_progress, title)
+        for names in scenes.rounds():
+            flights = {name: run.submit(fly, scene=name) for name in names}
+            for name, flight in flights.items():
+                scenes.note(name, flight.wait())
+                run.show(show_progress, progress, scenes.share_done)
+        run.show(show_scenes, scenes.outcomes, title)
+        return Summary(tuple(scenes.outcomes), finish_dataset(run) if is_deployment else Finished())
 
 
-@contextmanager
-def _sigterm_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM end the run as Ctrl-C does: simulators and client processes are ended, nothing half-written stays."""
-    if (
-        threading.current_thread() is not threading.main_thread()
-        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
-    ):
-        yield  # somebody else's thread, or the command line, which takes the signals itself
-        return
+def _worth_another_try(_: Task[..., object], __: TaskRun, state: State[object]) -> bool:
+    return worth_another_try(state.result(raise_on_failure=False))
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+@task(name="fly-scene", task_run_name="{scene}", cache_policy=NO_CACHE, retry_condition_fn=_worth_another_try)
+def fly_scene(scene: str) -> SceneOutcome:
+    """Fly one scene on the next free simulator, label it, commit it."""
+    return stages.fly_scene(current_run().context, scene)
+
+
+def finish_dataset(run: Run) -> Finished:
+    """Run what follows the last scene: tables, and on a local disk further labels, contact sheet and validation.
+
+    Raises:
+        UavsimError: the error that ended the run.
+    """
+    if run.context.failure is not None:
+        raise run.context.failure
+    run.context.pool.close()  # the validator's processes take the memory that simulators and clients had
+    request, output, title = run.context.request, run.context.output, Path(run.context.request.out).name
+    versions = run.call(assemble, request)
+    if not versions or not output.is_local:
+        return Finished(tuple(versions))
+    for name in run.context.job.further:
+        run.call(label, name, output.root)
+    drawn = run.submit(contact_sheet, root=output.root, versions=versions)
+    validation = run.call(validate, output.root, request.pixels) if request.check else None
+    if validation is not None:
+        run.show(show_validation, validation, title)
+    page = drawn.wait()
+    if isinstance(page, BaseException):
+        raise page
+    run.show(show_sheet, page, title)
+    return Finished(tuple(versions), validation, page)
+
+
+@task(name="assemble", cache_policy=NO_CACHE)
+def assemble(request: OutputRequest) -> list[str]:
+    """Write all tables from the committed scenes; returns the version folders."""
+    return finish.assemble_tables(request.output())
+
+
+@task(name="label", task_run_name="{name}", cache_policy=NO_CACHE)
+def label(name: str, root: Path) -> None:
+    """Add labels of the whole dataset."""
+    current_run().context.job.further[name](root)
+
+
+@task(name="contact-sheet", cache_policy=NO_CACHE)
+def contact_sheet(root: Path, versions: list[str]) -> Path:
+    """Draw the contact sheet; returns its path."""
+    return finish.sheet(root, versions=versions)
+
+
+@task(name="validate", cache_policy=NO_CACHE)
+def validate(root: Path, pixels: bool | None) -> ValidationSummary:
+    """Validate the dataset on disk."""
+    return finish.validate(root, pixels=pixels)
+
+
+@flow(name="regenerate-mini", flow_run_name="{request.out}")
+def regenerate_mini(request: Request = MINI) -> Summary:
+    """Generate the mini split, or finish it: 20 scenes of Town10HD."""
+    return generate_dataset(request)
+
+
+@flow(name="assemble-dataset", flow_run_name="{request.out}")
+def assemble_dataset(request: OutputRequest) -> list[str]:
+    """Write all tables from the committed scenes; may be repeated at any time."""
+    return assemble(of_worker(request))
+
+
+@flow(name="validate-dataset", flow_run_name="{request.out}")
+def validate_dataset(request: OutputRequest) -> ValidationSummary:
+    """Validate a dataset on disk.
+
+    Raises:
+        DatasetError: it is not valid; the artifact lists the findings.
+    """
+    output = of_worker(request).output()
+    if not output.is_local:
+        raise InputError(f"{output.address}: the validator reads a local disk; copy the dataset, or mount it")
+    summary = validate(output.root, request.pixels)
+    show_validation(summary, Path(request.out).name)
+    if not summary.ok:
+        first = summary.lines[0] if summary.lines else "?"
+        raise DatasetError(f"{request.out}: {summary.errors} errors, first: {first}")
+    return summary

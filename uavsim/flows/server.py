@@ -1,70 +1,65 @@
-"""A Prefect server of our own: of one run, gone with it; or the account's (``account.py``), which keeps past runs.
+"""The Prefect server of a run: the one that PREFECT_API_URL names, or the account's, which ``uavsim ui`` starts.
 
-Prefect's own temporary server waits 20 s at most, which a first start on a slow machine exceeds, outlives a killed parent,
-and migrates its database anew each time. Ours runs under the guard, takes its time, and starts from a migrated copy.
+The account's server is Prefect's own, ``prefect server start``, with documented settings. While it is up, ``uavsim ui`` holds
+a lock, and the server's address lies beside it; runs of the account find it there.
 """
 
-from __future__ import annotations
-
 import contextlib
-import importlib.metadata
+import fcntl
 import os
 import secrets
-import shutil
 import socket
-import sqlite3
-import stat
-import threading
+import sys
 import time
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Final
+from typing import Any, Final
 
-from uavsim.environment import cache_folder, python_command
-from uavsim.errors import StorageError, SystemFailure
-from uavsim.files.scratch import scratch_folder
-from uavsim.files.whole import replace_bytes
-from uavsim.flows.client import is_healthy
+from uavsim.environment import data_folder, python_command, without_prefect
+from uavsim.errors import InputError, SystemFailure
+from uavsim.files.whole import make_folders, storage_errors, write_whole
+from uavsim.store.journal import redact
 from uavsim.supervise.process import GuardedProcess, exit_text
 
-_START_S: Final = 90.0  # until it answers; a second start has twice, a third thrice as long
+RETRIED: Final = 500
+"""The status of a server whose database is briefly away; by default Prefect's client retries 408, 429, 502 and 503 only."""
+
+_DIRECT: Final = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy reaches this machine's own
+_OURS: Final = (
+    "PREFECT_SERVER_ANALYTICS_ENABLED",
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL",
+    "PREFECT_INTERNAL_LOGGING_LEVEL",
+)  # set by the command itself
+_RETRIES: Final = 3  # after 2, 4 and 8 s; then the run goes on without the server
+_START_S: Final = 180.0
 _POLL_S: Final = 0.1
-_PORT_TAKEN: Final = "address already in use"
-_MOST_STARTS: Final = 3  # before it answers first
-_RESTARTS: Final = 3  # of a server that dies in the middle of a run
-_NICENESS: Final = "5"  # simulators and clients go first
 _SETTINGS: Final = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_API_URL": "",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
+    "PREFECT_SERVER_REGISTER_BLOCKS_ON_START": "false",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
-    "PREFECT_LOGGING_SERVER_LEVEL": "ERROR",
-    "PREFECT__SERVER_FINAL": "1",
-    # Half of what a task costs: rows of its events, for the page "Events". Task runs are recorded without.
+    # Rows for the page "Events": half of what a task costs. Task runs are recorded without.
     "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false",
-    # What deployments, workers and automations need; these have a server of the user's.
-    "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
+    # Services of deployments with schedules, workers and automations, which have a server of the user's.
     **{
         f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false"
-        for name in (
-            "CANCELLATION_CLEANUP",
-            "CLEANUP_RECONCILER",
-            "FOREMAN",
-            "LATE_RUNS",
-            "PAUSE_EXPIRATIONS",
-            "SCHEDULER",
-            "TRIGGERS",
-        )
+        for name in ("FOREMAN", "LATE_RUNS", "PAUSE_EXPIRATIONS", "SCHEDULER", "TRIGGERS")
     },
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address of a server of our own.
+    """The address of a server that ``prefect_server`` started.
 
     Attributes:
         url: of its pages, for a browser.
-        key_file: holds its authentication string, which Prefect's pages ask for once and its client sends always.
+        key_file: holds its authentication string, which Prefect's pages ask for once and its client always sends.
     """
 
     url: str
@@ -81,127 +76,208 @@ class Address:
         return f"{self.url}/api"
 
 
-class OwnServer:
-    """Starts at once, is waited for later: the simulators can start meanwhile. Use as a context manager.
+def configured_api_url() -> str | None:
+    """Return the server that the user configured (PREFECT_API_URL or a Prefect profile), or None.
 
-    It is private: its database, settings and working folder are its own, and it answers those alone who know its key.
+    Without one, Prefect's other variables are removed from the environment of this process and its children.
+
+    Raises:
+        InputError: Prefect refuses a variable of the environment.
+    """
+    if _nothing_is_configured():
+        without_prefect()
+        return None
+    named = bool(os.environ.get("PREFECT_API_URL"))
+    taken = {} if named else without_prefect()
+    url = _url_of_settings(taken)
+    if url is not None and taken:  # a profile names a server: the user's variables are for it
+        os.environ.update(taken)
+        url = _url_of_settings(taken)
+    return url
+
+
+def _nothing_is_configured() -> bool:
+    """Report, without importing Prefect (which takes seconds), that neither environment nor files configure it."""
+    if "prefect" in sys.modules or any(name.startswith("PREFECT_") and name not in _OURS for name in os.environ):
+        return False  # a program that has imported it may have settings of its own at work
+    files = (Path("prefect.toml"), Path(".env"), Path.home() / ".prefect" / "profiles.toml")
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        project = Path("pyproject.toml")
+        return not any(file.exists() for file in files) and not (
+            project.exists() and "tool.prefect" in project.read_text("utf-8")
+        )
+    return False
+
+
+def _url_of_settings(taken: dict[str, str]) -> str | None:
+    try:
+        from prefect.context import refresh_global_settings_context
+        from prefect.settings import PREFECT_API_URL
+
+        if taken:
+            refresh_global_settings_context()
+        value = PREFECT_API_URL.value()
+    except Exception as error:
+        said = redact(" ".join(str(error).split()))[:300]
+        raise InputError(f"Prefect refuses its variables in the environment or its profile: {said}") from error
+    return str(value) if value else None
+
+
+@contextlib.contextmanager
+def use_api(url: str, *, key: str = "") -> Iterator[None]:
+    """Point Prefect's client to a server.
 
     Args:
-        home: folder of its database and key, which stay; by default a temporary one.
-        port: that its pages are to have, if it is free.
+        url: of its API.
+        key: authentication string of the account's server; "" for the user's own settings.
     """
+    from prefect.settings import (
+        PREFECT_API_AUTH_STRING,
+        PREFECT_API_KEY,
+        PREFECT_API_URL,
+        PREFECT_CLIENT_CSRF_SUPPORT_ENABLED,
+        PREFECT_CLIENT_CUSTOM_HEADERS,
+        PREFECT_CLIENT_MAX_RETRIES,
+        PREFECT_CLIENT_RETRY_EXTRA_CODES,
+        PREFECT_RESULTS_PERSIST_BY_DEFAULT,
+        PREFECT_SERVER_ALLOW_EPHEMERAL_MODE,
+        temporary_settings,
+    )
 
-    def __init__(self, *, home: Path | None = None, port: int = 0) -> None:
-        self._scratch = contextlib.ExitStack()
-        self._home = home or self._scratch.enter_context(scratch_folder("uavsim-prefect-"))
-        self._is_kept = home is not None
-        self._key_file = _key_in(self._home)
-        self._template = cache_folder() / f"prefect-{importlib.metadata.version('prefect')}.db"
-        self._fresh = not (self._is_kept and self._database.exists()) and not _copy_whole(
-            self._template, self._database
-        )
-        self._ends = threading.Event()
-        self._port, self._starts = _free_port(port), 1
-        self._process = self._start()
-        self._began = time.monotonic()
-        self._keeper = threading.Thread(target=self._keep_up, name="prefect-server", daemon=True)
-
-    def __enter__(self) -> OwnServer:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._ends.set()
-        if self._keeper.is_alive():
-            self._keeper.join()
-        self._process.stop(grace_s=_POLL_S if self._is_kept else 0)
-        self._scratch.close()
-
-    def _own_settings(self) -> dict[str, str]:
-        """Return what the environment, a profile or a ``prefect.toml`` could say otherwise."""
-        database = f"sqlite+aiosqlite:///{self._database}"
-        return {
-            "PREFECT_HOME": str(self._home),
-            "PREFECT_PROFILES_PATH": str(self._home / "profiles.toml"),
-            "PREFECT_API_URL": "",
-            "PREFECT_SERVER_DATABASE_CONNECTION_URL": database,
-            "PREFECT_API_DATABASE_CONNECTION_URL": database,
-            # The template is of this version; a database that is kept may be of an older one.
-            "PREFECT_SERVER_DATABASE_MIGRATE_ON_START": str(self._fresh or self._is_kept).lower(),
-            "PREFECT_SERVER_API_AUTH_STRING": self.address.key,
-            "PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS": self.address.url,
-            "PREFECT_SERVER_API_CSRF_PROTECTION_ENABLED": "false",
-            "PREFECT_SERVER_UI_API_URL": self.address.api,
-            # Prefect copies its pages before it serves them: once for a version, not once a run, nor beside its code.
-            "PREFECT_SERVER_UI_STATIC_DIRECTORY": str(self._template.with_suffix(".pages")),
+    updates: dict[Any, Any] = {
+        PREFECT_API_URL: url,
+        PREFECT_SERVER_ALLOW_EPHEMERAL_MODE: False,
+        PREFECT_RESULTS_PERSIST_BY_DEFAULT: False,
+        PREFECT_CLIENT_MAX_RETRIES: _RETRIES,
+        PREFECT_CLIENT_RETRY_EXTRA_CODES: {*PREFECT_CLIENT_RETRY_EXTRA_CODES.value(), RETRIED},
+    }
+    if key:
+        updates |= {
+            PREFECT_API_AUTH_STRING: key,
+            PREFECT_API_KEY: None,
+            PREFECT_CLIENT_CUSTOM_HEADERS: {},
+            PREFECT_CLIENT_CSRF_SUPPORT_ENABLED: False,
         }
+    with temporary_settings(updates=updates):
+        yield
 
-    @property
-    def _database(self) -> Path:
-        return self._home / "prefect.db"
 
-    @property
-    def address(self) -> Address:
-        """Return where it answers, or will."""
-        return Address(f"http://127.0.0.1:{self._port}", self._key_file)
+def check_api(url: str) -> None:
+    """Make sure that the configured server answers.
 
-    def wait(self) -> Address:
-        """Wait until it answers; returns where.
+    Raises:
+        SystemFailure: it does not.
+    """
+    host = urllib.parse.urlsplit(url).hostname or ""
+    opener = _DIRECT if host in {"127.0.0.1", "localhost", "::1"} else urllib.request.build_opener()
+    try:
+        with opener.open(f"{url.rstrip('/')}/health", timeout=10) as answer:  # http(s) by Prefect's own check
+            answer.read()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise SystemFailure(
+            f"tried the Prefect server at {redact(url)}: {reason}; start it, or unset PREFECT_API_URL to run without one"
+        ) from error
 
-        Raises:
-            SystemFailure: it ended, or does not answer.
-        """
-        while not is_healthy(self.address.api):
-            code, patience_s = self._process.poll(), _START_S * self._starts
-            silent = code is None and time.monotonic() - self._began > patience_s
-            if code is not None or silent:
-                said = self._process.log_tail(lines=1)
-                if self._starts == _MOST_STARTS:
-                    what = exit_text(code) if code is not None else f"did not answer within {patience_s:g} s"
-                    ended = f"the Prefect server of our own {what}, {_MOST_STARTS} times"
-                    raise SystemFailure(f"{ended}: {said}" if said.strip() else ended)
-                self._process.stop(grace_s=0)
-                self._starts += 1
-                if _PORT_TAKEN in said:  # a simulator was faster
-                    self._port = _free_port()
-                self._process, self._began = self._start(), time.monotonic()
+
+def is_healthy(url: str) -> bool:
+    """Return whether a server on this machine answers."""
+    try:
+        with _DIRECT.open(f"{url}/health", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def account_folder() -> Path:
+    """Return the folder of the account's server: its database, its key, and its address while it is up."""
+    return data_folder() / "prefect"
+
+
+def account_address() -> Address | None:
+    """Return the address of the account's server; None when it is not up."""
+    home = account_folder()
+    with contextlib.suppress(OSError), (home / "lock").open("rb") as lock:
+        if not _is_held(lock.fileno()):
+            return None
+        address = Address((home / "address").read_text("utf-8").strip(), home / "key")
+        return address if is_healthy(address.api) else None
+    return None
+
+
+@contextlib.contextmanager
+def account_server(*, port: int) -> Iterator[Address]:
+    """Run the account's server for the length of the block.
+
+    Args:
+        port: of its pages; another one where it is taken.
+
+    Raises:
+        SystemFailure: it is up already, or does not start.
+        StorageError: its folder cannot be written.
+    """
+    home = account_folder()
+    with storage_errors(f"write {home}"):
+        make_folders([home])
+        home.chmod(0o700)
+        lock = os.open(home / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        if _is_held(lock, take=True):
+            running = account_address()
+            at = f"at {running.url} (key {running.key})" if running is not None else "and starts"
+            raise SystemFailure(f"uavsim ui is running already {at}; runs of this account use it")
+        (home / "address").unlink(missing_ok=True)
+        with prefect_server(home, port=port) as address:
+            write_whole(home / "address", f"{address.url}\n".encode())
+            yield address
+    finally:
+        os.close(lock)
+
+
+@contextlib.contextmanager
+def prefect_server(home: Path, *, port: int = 0) -> Iterator[Address]:
+    """Run ``prefect server start`` on 127.0.0.1 for the length of the block.
+
+    It answers only clients that know its key, and takes no settings from this process's environment.
+
+    Args:
+        home: Prefect's home folder: database, key, log.
+        port: of its pages; another one where it is taken.
+
+    Raises:
+        SystemFailure: it does not start.
+    """
+    key_file, port = _key_in(home), _free_port(port)
+    address = Address(f"http://127.0.0.1:{port}", key_file)
+    env: dict[str, str | None] = {name: None for name in os.environ if name.startswith("PREFECT_")}
+    env |= _SETTINGS | {
+        "PREFECT_HOME": str(home),
+        "PREFECT_PROFILES_PATH": str(home / "profiles.toml"),
+        "PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{home / 'prefect.db'}",
+        "PREFECT_SERVER_API_AUTH_STRING": address.key,
+        "PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS": address.url,
+        "PREFECT_SERVER_UI_API_URL": address.api,
+        "PREFECT_SERVER_UI_STATIC_DIRECTORY": str(home / "pages"),
+    }
+    command = python_command("prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port))
+    with GuardedProcess(command, log=home / "server.log", env=env, cwd=home) as process:
+        end = time.monotonic() + _START_S
+        while not is_healthy(address.api):
+            code = process.poll()
+            if code is not None or time.monotonic() > end:
+                what = exit_text(code) if code is not None else f"did not answer within {_START_S:g} s"
+                raise SystemFailure(f"Prefect's server {what}: {process.log_tail(lines=1)} ({process.log} has more)")
             time.sleep(_POLL_S)
-        if self._fresh:
-            self._keep_template()
-        self._keeper.start()
-        return self.address
+        yield address
 
-    def _start(self) -> GuardedProcess:
-        env: dict[str, str | None] = {name: None for name in os.environ if name.startswith("PREFECT_")}
-        env |= _SETTINGS | self._own_settings()
-        kind = "account" if self._is_kept else "run"
-        app = ("--factory", f"uavsim.flows.app:create_app_of_{kind}", "--log-level", "error", "--lifespan", "on")
-        command = python_command("uvicorn", *app, "--host", "127.0.0.1", "--port", str(self._port))
-        return GuardedProcess(
-            ["nice", "-n", _NICENESS, *command], log=self._home / "server.log", env=env, cwd=self._home
-        )
 
-    def _keep_up(self) -> None:
-        """Start the server anew when it dies: its database is there, and Prefect's client asks again for a minute."""
-        for _ in range(_RESTARTS):
-            while self._process.poll() is None:
-                if self._ends.wait(_POLL_S):
-                    return
-            if self._ends.is_set():
-                return
-            self._process = self._start()
-
-    def _keep_template(self) -> None:
-        """Keep a copy of the migrated database: the next start takes half the time. A cache: failing is no failure."""
-        copied = self._home / "template.db"
-        with contextlib.suppress(OSError, sqlite3.Error, StorageError):
-            with (
-                contextlib.closing(sqlite3.connect(self._database)) as source,
-                contextlib.closing(sqlite3.connect(copied)) as copy,
-            ):
-                source.backup(copy)
-            replace_bytes(self._template, copied.read_bytes())
+def _is_held(lock: int, *, take: bool = False) -> bool:
+    """Return whether another process has the account's server up."""
+    try:
+        fcntl.flock(lock, (fcntl.LOCK_EX if take else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
 
 
 def _key_in(home: Path) -> Path:
@@ -215,29 +291,10 @@ def _key_in(home: Path) -> Path:
     return path
 
 
-def _free_port(wanted: int = 0) -> int:
-    for port in dict.fromkeys((wanted, 0)):
+def _free_port(preferred: int) -> int:
+    for port in dict.fromkeys((preferred, 0)):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("127.0.0.1", port))
             return int(probe.getsockname()[1])
     raise SystemFailure("this machine has no free port for a Prefect server")
-
-
-def _copy_whole(template: Path, database: Path) -> bool:
-    """Copy the migrated database; False when there is none, or it is damaged: then the server makes its own."""
-    with contextlib.suppress(OSError, sqlite3.Error):
-        found = template.lstat()
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
-            return False
-        shutil.copyfile(template, database)
-        with contextlib.closing(sqlite3.connect(database)) as copy:
-            if copy.execute("PRAGMA quick_check").fetchone() == ("ok",) and _has_tables(copy):
-                return True
-    database.unlink(missing_ok=True)
-    return False
-
-
-def _has_tables(database: sqlite3.Connection) -> bool:
-    names = {row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    return {"flow_run", "task_run", "alembic_version"} <= names

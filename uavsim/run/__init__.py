@@ -1,1 +1,1 @@
-"""A run: request, context, stages, finishing, and one executor."""
+"""A run: request, context, stages, the scenes of a town, and finishing."""

@@ -1,14 +1,11 @@
 """The end of a run: tables from the committed scenes, the validator's quick look, the contact sheet."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final, Protocol, TypeVar, cast
+from typing import Final, cast
 
 from uavsim.access.contact_sheet import write_contact_sheet
 from uavsim.dataset.assemble import AssembledVersion, assemble
@@ -16,8 +13,6 @@ from uavsim.dataset.map_mask import draw_map_mask
 from uavsim.dataset.rows import RunInfo
 from uavsim.errors import DatasetError, SystemFailure
 from uavsim.records.recording import Recording
-from uavsim.run.on_top import LabelFolder
-from uavsim.run.request import Request
 from uavsim.store.commit import drop_retired, generation_of, read_fragment
 from uavsim.store.identity import read_identity, refuse_removed
 from uavsim.store.layout import check_name
@@ -29,18 +24,15 @@ from uavsim.validate.dataset import versions_of
 
 __all__ = [
     "Finished",
-    "Step",
     "ValidationSummary",
     "assemble_tables",
     "committed_scenes",
     "decodes",
-    "finish_dataset",
     "keep_map_mask",
     "sheet",
     "validate",
 ]
 
-T = TypeVar("T")
 _TABLES: Final = "tables"  # the name under which the tables are locked and staged, like a scene
 _MASKS: Final = ".uavsim/maps"
 _WAIT_S: Final = 600.0
@@ -167,37 +159,6 @@ def sheet(root: Path, *, versions: list[str] | None = None) -> Path:
     """Draw the contact sheet of the first scene; returns its path."""
     version = (versions or versions_of(root))[0]
     return write_contact_sheet(root, root / SHEET, version=version)
-
-
-class Step(Protocol):
-    """Runs one of the steps that follow the last scene."""
-
-    def __call__(self, name: str, work: Callable[[], T]) -> T:
-        """Run it; ``name`` is for people."""
-        ...
-
-
-def finish_dataset(
-    request: Request, *, step: Step, further: Mapping[str, LabelFolder] = MappingProxyType({})
-) -> Finished:
-    """Write the tables; draw the contact sheet and validate where the dataset is on a local disk.
-
-    Args:
-        request: whose scenes are committed.
-        step: runs each of these.
-        further: labels the whole dataset, by name.
-    """
-    output = request.output()
-    versions = step("assemble-tables", lambda: assemble_tables(output))
-    if not versions or not output.is_local:
-        return Finished(versions=tuple(versions))
-    for name, label in further.items():
-        step(name, partial(label, output.root))
-    with ThreadPoolExecutor(1, thread_name_prefix="contact-sheet") as beside:
-        drawn = beside.submit(sheet, output.root, versions=versions)
-        validation = step("validate", lambda: validate(output.root, pixels=request.pixels)) if request.check else None
-        page = step("contact-sheet", drawn.result)
-    return Finished(versions=tuple(versions), validation=validation, contact_sheet=page)
 
 
 def decodes(table_bytes: float, *, asked: bool | None) -> bool:

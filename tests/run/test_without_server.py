@@ -1,4 +1,4 @@
-"""Runs of few scenes on simulators of their own, where nobody has named a Prefect server: none is started."""
+"""Runs without a Prefect server: the flows' plain functions, in threads."""
 
 import threading
 import time
@@ -12,12 +12,9 @@ from tests.run.every_front import EveryFront, Fly, Paper, interrupted_when
 from tests.run.test_stages import on_its_own_simulator, run_all
 from tools.common.leftovers import contents
 from uavsim.annotate.scene import annotate
-from uavsim.config.run import RunConfig, SimulatorConfig
-from uavsim.flows import client, server
-from uavsim.flows.generate import generate
+from uavsim.flows import command
+from uavsim.flows.command import generate
 from uavsim.records.recording import Recording
-from uavsim.run.context import prepared
-from uavsim.run.executor import is_short
 from uavsim.run.request import Request
 from uavsim.run.result import Result
 from uavsim.store.local import LocalOutput
@@ -26,11 +23,8 @@ from uavsim.terminal import Screen
 
 @pytest.fixture(autouse=True)
 def _no_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a short run needs no Prefect server")
-
-    monkeypatch.setattr(client, "configured_api_url", lambda: None)
-    monkeypatch.setattr(server, "OwnServer", refuse)
+    monkeypatch.setattr(command, "configured_api_url", lambda: None)
+    monkeypatch.setattr(command, "account_address", lambda: None)
     before = psutil.Process().children(recursive=True)
     yield
     assert psutil.Process().children(recursive=True) == before
@@ -99,30 +93,3 @@ def test_an_interrupt_does_not_wait_for_the_next_attempt(paper: Paper, tmp_path:
     patient = request.run_config().model_copy(update={"retry_delay_s": 600.0})
     with interrupted_when("failed", tmp_path / "out"):
         run(request.model_copy(update={"run": patient}))
-
-
-@pytest.mark.parametrize(
-    ("kinds", "scenes", "short"),
-    [
-        (("mock",), 3, True),
-        (("mock",), 4, False),
-        (("mock", "mock"), 6, True),
-        (("attach",), 1, False),  # others may use it too: a limit of a server shares it out
-        (("mock", "attach"), 1, False),
-    ],
-)
-def test_which_runs_are_short(kinds: tuple[str, ...], scenes: int, short: bool) -> None:
-    own, others = SimulatorConfig(), SimulatorConfig(kind="attach", ports={"carla": 2000})
-    run = RunConfig(simulators=tuple(own if kind == "mock" else others for kind in kinds))
-    assert is_short(run, scenes) is short
-
-
-def test_scenes_that_are_committed_do_not_count(paper: Paper) -> None:
-    def short_with(**spec: object) -> bool:
-        asked = on_its_own_simulator(paper(scenes="4", **spec))
-        return is_short(asked.run_config(), len(prepared(asked).to_fly))
-
-    assert not short_with()
-    run_all(paper(scenes="1"))
-    assert short_with()
-    assert not short_with(force=True)

@@ -1,0 +1,194 @@
+"""An open run, and how it calls its flows and tasks: through Prefect, or as plain functions.
+
+A run that loses its Prefect server goes on without it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import ContextVar, copy_context
+from functools import partial
+from typing import Any, Final, Generic, ParamSpec, TypeVar, cast
+
+import httpx
+from prefect.client.orchestration import get_client
+from prefect.concurrency.sync import concurrency
+from prefect.flows import Flow
+from prefect.futures import PrefectFuture
+from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, PREFECT_LOGGING_TO_API_ENABLED, temporary_settings
+from prefect.task_runners import ThreadPoolTaskRunner
+from prefect.tasks import Task
+
+from uavsim.on_top import ON_TOP
+from uavsim.run.context import opened, prepared
+from uavsim.run.request import Request
+from uavsim.run.result import Summary
+from uavsim.run.stages import RunContext
+from uavsim.run.town_scenes import worth_another_try
+from uavsim.run.worker import of_worker
+from uavsim.supervise.simulator_slot import SimulatorSlot
+from uavsim.terminal import line
+
+__all__ = ["Run", "current_run", "in_run", "run_of"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_CURRENT: Final[ContextVar[Run | None]] = ContextVar("run", default=None)
+_POLL_S: Final = 0.1
+_LEASE_S: Final = 120.0
+
+
+class Submitted(Generic[T]):
+    """A submitted task.
+
+    Args:
+        future: of Prefect, or of a thread.
+    """
+
+    def __init__(self, future: PrefectFuture[T] | Future[T]) -> None:
+        self._future = future
+
+    def wait(self) -> T | BaseException:
+        """Wait for its end; returns its result or the error of its last attempt."""
+        if isinstance(self._future, PrefectFuture):
+            result: T | BaseException = self._future.result(raise_on_failure=False)
+            return result
+        while not self._future.done():
+            wait((self._future,), timeout=_POLL_S)  # without a timeout, a signal is only seen when the wait ends
+        return self._future.exception() or self._future.result()
+
+
+class Run:
+    """An open run.
+
+    Args:
+        context: its simulators, scenes and output.
+        has_server: report flows and tasks to the Prefect server of the settings in force.
+
+    Attributes:
+        summary: the result of ``generate_dataset``, once it is known.
+    """
+
+    def __init__(self, context: RunContext, *, has_server: bool) -> None:
+        self.context = context
+        self.has_server = has_server
+        self.summary: Summary | None = None
+        self._threads = ThreadPoolExecutor(context.workers, thread_name_prefix="scene")
+        self._tasks: ThreadPoolTaskRunner[Any] = ThreadPoolTaskRunner(max_workers=context.workers)
+        self._stack = contextlib.ExitStack()
+        context.gate = self._one_at_a_time
+
+    @contextlib.contextmanager
+    def current(self) -> Iterator[Run]:
+        """Make this the run of all flows and tasks that are called in the block."""
+        with self._stack, self._threads, self._tasks if self.has_server else contextlib.nullcontext():
+            token = _CURRENT.set(self)
+            try:
+                yield self
+            finally:
+                _CURRENT.reset(token)
+
+    def request_of_town(self, town: str) -> Request:
+        """Return the run's request for one town, without the run's configuration: a shared server may show it to others."""
+        return self.context.request.model_copy(update={"towns": (town,), "run": None})
+
+    def call(self, part: Flow[Any, T] | Task[Any, T], *arguments: Any) -> T:
+        """Call a flow or a task."""
+        if self.has_server:
+            try:
+                return part(*arguments)
+            except httpx.HTTPError as error:
+                self._go_on_without_server(error)
+                if self.summary is not None:  # the run had ended; only that was not reported
+                    return cast("T", self.summary)
+        return part.fn(*arguments)
+
+    def submit(self, part: Task[P, T], *_: P.args, **arguments: P.kwargs) -> Submitted[T]:
+        """Start a task in a thread."""
+        if self.has_server:
+            return Submitted(self._tasks.submit(part, parameters=arguments))
+        attempts = partial(self._attempts, part, arguments)
+        return Submitted(self._threads.submit(copy_context().run, attempts))
+
+    def show(self, artifact: Callable[..., T], *arguments: Any) -> T | None:
+        """Make or update an artifact; nothing without a server."""
+        if self.has_server:
+            try:
+                return artifact(*arguments)
+            except httpx.HTTPError as error:
+                self._go_on_without_server(error)
+        return None
+
+    def give_up(self) -> None:
+        """End the scenes in flight at once: the run is interrupted."""
+        self.context.abort(None)
+        self.context.pool.interrupt()
+        self.context.output.give_up()
+
+    def _attempts(self, part: Task[Any, T], arguments: dict[str, Any]) -> T:
+        """Call a task's function as often as its options allow, as Prefect does."""
+        for k in range(part.retries):
+            try:
+                return part.fn(**arguments)
+            except Exception as error:
+                if not worth_another_try(error):
+                    raise
+            self.context.wait_for_end(part.retry_delay_seconds[k])
+        return part.fn(**arguments)
+
+    def _go_on_without_server(self, error: Exception) -> None:
+        """Say so once; the flows that are open do not ask the server for long when they end."""
+        if self.has_server:
+            self.has_server = False
+            said = f": the server is gone ({' '.join(str(error).split())[:100]}); the run goes on without it"
+            self.context.progress.say(line(("yellow", "Prefect"), said))
+            quick = {PREFECT_CLIENT_MAX_RETRIES: 0, PREFECT_LOGGING_TO_API_ENABLED: False}
+            self._stack.enter_context(temporary_settings(updates=quick))
+
+    @contextlib.contextmanager
+    def _one_at_a_time(self, slot: SimulatorSlot) -> Iterator[None]:
+        """Hold the simulator's global concurrency limit while a scene flies: two runs may name the same simulator.
+
+        Simulators that the run starts itself need no limit. The limit of a run that dies is released when its lease ends.
+        """
+        if not self.has_server or slot.simulator.is_ours:
+            yield
+            return
+        name = f"simulator {slot.simulator.address}"
+        with contextlib.ExitStack() as held:
+            try:
+                with get_client(sync_client=True) as client:
+                    client.upsert_global_concurrency_limit_by_name(name, 1)
+                held.enter_context(concurrency(name, lease_duration=_LEASE_S, raise_on_lease_renewal_failure=False))
+            except httpx.HTTPError:
+                pass  # the server is gone, which the flow's own thread notices and says
+            yield
+
+
+def in_run() -> bool:
+    """Return whether the caller is part of an open run."""
+    return _CURRENT.get() is not None
+
+
+def current_run() -> Run:
+    """Return the run of the task that calls this."""
+    run = _CURRENT.get()
+    assert run is not None, "tasks are called within a run"
+    return run
+
+
+@contextlib.contextmanager
+def run_of(request: Request) -> Iterator[Run]:
+    """Yield the caller's run. A flow that a worker calls has no caller: it opens a run of its own."""
+    with contextlib.ExitStack() as stack:
+        run = _CURRENT.get()
+        if run is None:
+            context = stack.enter_context(opened(prepared(of_worker(request), ON_TOP)))
+            run = stack.enter_context(Run(context, has_server=True).current())
+        try:
+            yield run
+        except BaseException:
+            run.give_up()
+            raise
