@@ -17,7 +17,7 @@ from headless_simulator.carla.connection import WAKE_GAP_S
 from headless_simulator.carla.server import CarlaServer
 from headless_simulator.compile_ahead import CompileAhead, compile_aside, note_late_compilation
 from headless_simulator.compile_groups import one_triangle
-from headless_simulator.compiled import do_without_blas
+from headless_simulator.jit import do_without_blas
 from headless_simulator.errors import ClientError
 from headless_simulator.faults import Faults, read_faults
 from headless_simulator.memory import collect_seldom, keep_freed_memory
