@@ -30,19 +30,6 @@ _POLL_S = 0.1
 _TIDY_S = 60.0  # a client process that leaves takes its actors with it; on a busy server that is some hundred calls
 
 
-def _for_our_client() -> tuple[str, ...]:
-    """Return what the headless simulator gets where the client is ours, of this version.
-
-    Our cameras are known by their images. Where the client can look by itself whether libcarla's manager waits
-    (``uavsim/simulate/carla/manager_worker.py``), answers need not be held back.
-    """
-    try:
-        Path("/proc/thread-self/syscall").read_bytes()
-    except OSError:
-        return ("--unlisted-sensors",)
-    return ("--unlisted-sensors", "--wake-gap", "0")
-
-
 class NoSlotLeft(SystemFailure):
     """Every simulator of the run was given up."""
 
@@ -74,8 +61,7 @@ class SimulatorSlot:
         self.name = name
         self._backend = backend_of(topology)
         if config.kind == "mock":
-            ours = () if config.client_python else _for_our_client()
-            config = config.model_copy(update={"arguments": (*self._backend.headless, *ours, *config.arguments)})
+            config = config.model_copy(update={"arguments": (*self._backend.headless, *config.arguments)})
         self.simulator = Simulator(config, servers=self._backend.servers, name=name, logs=logs)
         self._run, self._home, self._command = run, home, command
         self._core, self._shares_core = ChainCore(), config.kind == "mock" and not config.client_python

@@ -37,7 +37,7 @@ def cache_folder() -> Path:
     digest = hashlib.sha256("\n".join(facts).encode())
     for source in sorted(path for pattern in _SOURCES for path in here.glob(pattern)):
         digest.update(source.read_bytes())
-    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(caches, "headless-simulator", f"kernels-{digest.hexdigest()[:16]}")
 
 
@@ -57,7 +57,9 @@ def kernel(
 
     def compiled(function: Callable[P, R]) -> Callable[P, R]:
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _FOLDER
-        decorate = numba.njit(cache=True, nogil=True, error_model=error_model, fastmath=_EXACT if assume_finite else False)
+        decorate = numba.njit(
+            cache=True, nogil=True, error_model=error_model, fastmath=_EXACT if assume_finite else False
+        )
         found = cast("Callable[P, R]", decorate(function))
         numba.config.CACHE_DIR = before
         return found

@@ -1,4 +1,4 @@
-"""One call of every kernel, on a scene of one triangle: each is compiled, or read from the disk, before anybody waits for it."""
+"""One call of every kernel, on a scene of one triangle: each is compiled, or read from disk, before anybody waits for it."""
 
 from __future__ import annotations
 
