@@ -24,7 +24,15 @@ Number: TypeAlias = Any  # a scalar inside a kernel: numba distinguishes float32
 int64: Final = cast("Callable[[Any], int]", np.int64)
 """In a kernel, one type for the numbers of int32 arrays and for Python's: a function is compiled once for both."""
 
-_SOURCES: Final = ("airsim/*.py", "carla/kernels/*.py", "render/*.py", "world/*.py", "jit.py", "scene.py")
+_SOURCES: Final = (
+    "airsim/*.py",
+    "carla/kernels/*.py",
+    "carla/wire.py",
+    "render/*.py",
+    "world/*.py",
+    "jit.py",
+    "scene.py",
+)
 _EXACT: Final = {"nnan", "ninf", "nsz"}  # say what numbers are not; other flags of LLVM's would change results
 
 
