@@ -21,7 +21,6 @@ def taken() -> Iterator[int]:
     ("words", "said"),
     [
         (["--carla-port", "99999"], "argument --carla-port: 99999: a port is between 0 and 65534"),
-        (["--wake-gap", "-1"], "argument --wake-gap: -1: a pause is 0 to 60000 ms"),
         (["--render-latency", "nan"], "argument --render-latency: nan: a pause is 0 to 60000 ms"),
         (["--rendr", "full"], "unrecognized arguments: --rendr full"),
         (["--town", "Atlantis"], "Atlantis"),

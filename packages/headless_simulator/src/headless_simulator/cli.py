@@ -13,14 +13,10 @@ from typing import Final, NoReturn
 from headless_simulator.airsim import AirSimServer, AirSimSettings, read_settings
 from headless_simulator.airsim.dialects import DIALECTS
 from headless_simulator.airsim.fault_injection import AirSimFaults
-from headless_simulator.carla.connection import WAKE_GAP_S
 from headless_simulator.carla.server import CarlaServer
-from headless_simulator.compile_ahead import CompileAhead, compile_aside, note_late_compilation
-from headless_simulator.compile_groups import one_triangle
-from headless_simulator.compiled import do_without_blas
 from headless_simulator.errors import ClientError
 from headless_simulator.faults import Faults, read_faults
-from headless_simulator.memory import collect_seldom, keep_freed_memory
+from headless_simulator.jit import cache_folder
 from headless_simulator.models.calibration import calibrate
 from headless_simulator.models.library import ModelLibrary
 from headless_simulator.render import LateRenderer, Renderer
@@ -29,6 +25,7 @@ from headless_simulator.scene import Town
 from headless_simulator.stages import count_stages
 from headless_simulator.terminal import note
 from headless_simulator.towns.library import TownLibrary, opendrive_files
+from headless_simulator.warm_up import warm_up
 from headless_simulator.world.game_thread import EngineRules, GameThread
 from headless_simulator.world.world import World
 
@@ -61,16 +58,6 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--faults", type=Path, help="YAML: what shall go wrong")
     p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: cheap images that carry numbers")
     p.add_argument("--render-latency", type=_milliseconds, default=0.0, metavar="MS", help="pause per camera image")
-    p.add_argument(
-        "--wake-gap",
-        type=_milliseconds,
-        default=WAKE_GAP_S * 1000,
-        metavar="MS",
-        help="how long answers to ticks are held back for clients' Traffic Managers; 0: clients tick when these wait",
-    )
-    p.add_argument(
-        "--unlisted-sensors", action="store_true", help="states of ticks are without sensors: ticks cost less"
-    )
     p.add_argument("--stage-times", type=Path, metavar="FILE", help="add a line of stages' times at each SIGUSR1")
     p.add_argument("--airsim-settings", type=Path, help="AirSim's settings.json")
     p.add_argument("--separate-worlds", action="store_true", help="AirSim flies in a world of its own")
@@ -102,9 +89,6 @@ def _milliseconds(text: str) -> float:
 
 
 _MOST_RENDERERS: Final = 6
-_UNASKED_S: Final = (
-    30.0  # a first, short run wants the processors itself; rays and events compile when they are asked for
-)
 
 
 class _Renderers:
@@ -122,20 +106,13 @@ class _Renderers:
         self._lock = threading.Lock()
 
     def prepare(self) -> None:
-        """Make the first town's renderer and read compiled code from disk, while the first client connects."""
+        """Make the first town's renderer while the first client connects."""
         self._listens = True
-        threading.Thread(target=self._prepare, daemon=True).start()
-
-    def _prepare(self) -> None:
         if not self._late:
             with self._lock:
                 first = [renderer for _, renderer in self._kept.values()]
             for renderer in first:
-                renderer.made()
-            Renderer(one_triangle(), self.models).warm_up_images()
-        compile_aside("sensors", after_s=_UNASKED_S)
-        if not self._late:
-            Renderer(one_triangle(), self.models).warm_up_sensors()
+                threading.Thread(target=renderer.made, daemon=True).start()
 
     def __call__(self, town: Town) -> LateRenderer:
         with self._lock:
@@ -161,24 +138,20 @@ def _count_stages(file: Path) -> None:
     signal.signal(signal.SIGUSR1, write)
 
 
-def _groups(options: argparse.Namespace) -> tuple[str, ...]:
-    """Return what must be compiled before the servers listen."""
-    return ("images", "traffic") if options.no_airsim else ("images", "traffic", "flight")
+def _compile() -> None:
+    if not cache_folder().exists():
+        note("the first start compiles the kernels, once for this account: a minute or two")
+    warm_up()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until SIGTERM or SIGINT."""
     options = parser().parse_args(arguments)
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until it serves, it just ends
     if options.stage_times:
         _count_stages(options.stage_times)
-    do_without_blas()
-    keep_freed_memory()
     if options.compile_only:
-        with CompileAhead((*_groups(options), "sensors")) as ahead:
-            ahead.wait(stop=stop)
+        _compile()
         return
     try:
         if options.calibration:
@@ -189,10 +162,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if options.write_xodr:
             options.write_xodr.write_text(library.town(options.town).opendrive, "utf-8")
             return
-        with CompileAhead(_groups(options)) as ahead:
-            town = library.open_file(options.xodr) if options.xodr else library.town(options.town)
-            ahead.wait(stop=stop)
-        note_late_compilation()
+        town = library.open_file(options.xodr) if options.xodr else library.town(options.town)
+        _compile()
         renderers = _Renderers(ModelLibrary(), late=options.render == "flat")
         carla, airsim = _servers(options, town, library, faults, settings, renderers=renderers)
     except (ClientError, ValueError, OSError) as problem:
@@ -201,7 +172,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ports = {"carla": _listen("--carla-port", lambda: carla.start(options.carla_port))}
     if airsim is not None:
         ports["airsim"] = _listen("--airsim-port", airsim.start)
-    collect_seldom()
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
     sys.stdout.write(json.dumps(ports) + "\n")
     sys.stdout.flush()
     renderers.prepare()
@@ -232,11 +205,10 @@ def _servers(
 ) -> tuple[CarlaServer, AirSimServer | None]:
     models = renderers.models
     world = World(town, models=models, renderer_of=renderers)
-    world.lists_sensors = not options.unlisted_sensors
     rules = EngineRules(waits_for_tick=options.merged_engine == "carla" and not options.separate_worlds)
     world.game_thread = GameThread(rules.assuming(options.merged_assume))
     rendering = Rendering(flat=options.render == "flat", latency_s=options.render_latency / 1000)
-    carla = CarlaServer(world, towns=library, faults=faults, rendering=rendering, wake_gap_s=options.wake_gap / 1000)
+    carla = CarlaServer(world, towns=library, faults=faults, rendering=rendering)
     if options.no_airsim:
         return carla, None
     sky = World(town, models=models, renderer_of=renderers) if options.separate_worlds else world

@@ -65,14 +65,3 @@ def test_spoiled_poses_are_no_numbers_and_nothing_else_is() -> None:
     assert np.isnan(states["transform"][spoiled]).all()
     assert np.isfinite(states["transform"][~spoiled]).all()
     assert np.isfinite(states["velocity"]).all()
-
-
-def test_sensors_can_be_left_out_of_the_states() -> None:
-    town = world(signals=(head(1, 0, 0.0),))
-    camera = town.spawn(SpawnOrder("sensor.camera.rgb", pose=(1.0, 2.0, 3.0, 0.0, 0.0, 0.0)))
-    car = town.spawn(SpawnOrder("vehicle.tesla.model3", pose=(50.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
-    whole = np.frombuffer(snapshot.pack(town, flags=0)[HEADERS:], wire.ACTOR_STATE)
-    town.lists_sensors = False
-    fewer = np.frombuffer(snapshot.pack(town, flags=0)[HEADERS:], wire.ACTOR_STATE)
-    assert {camera.actor_id, car.actor_id} <= set(whole["id"].tolist())
-    assert fewer.tobytes() == whole[whole["id"] != camera.actor_id].tobytes()

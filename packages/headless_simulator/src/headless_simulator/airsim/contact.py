@@ -29,7 +29,7 @@ from headless_simulator.airsim.quad import (
     S_VELOCITY,
     STANDS_M,
 )
-from headless_simulator.compiled import kernel
+from headless_simulator.jit import kernel
 
 GROUND: Final = -1
 NOTHING: Final = -2
@@ -39,7 +39,7 @@ NO_GROUND_M: Final = -1.0e9
 FAR_AWAY_M: Final = 1.0e8  # no town is there; also keeps what is no number away from the grid
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def ground_height(grid: Any, origin_x: float, origin_y: float, cell: float, x: float, y: float) -> float:
     """Give the ground's height (Unreal's z, metres), bilinear; outside the grid its edge goes on.
 
@@ -63,7 +63,7 @@ def ground_height(grid: Any, origin_x: float, origin_y: float, cell: float, x: f
     return float(top * (1 - v) + (grid[j1, i] * (1 - u) + grid[j1, i1] * u) * v)
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def touch_ground(state: Any, height: float, spawn_z: float) -> None:
     """Keep a body out of the ground; one that comes down on it stays, level, as AirSim's ground lock does."""
     height += STANDS_M
@@ -88,7 +88,7 @@ def touch_ground(state: Any, height: float, spawn_z: float) -> None:
         _calm(state)
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _lock_to_ground(state: Any) -> None:
     yaw = quad.angles(state)[2]
     state[S_QUAT], state[S_QUAT + 1], state[S_QUAT + 2], state[S_QUAT + 3] = (
@@ -104,7 +104,7 @@ def _lock_to_ground(state: Any) -> None:
     state[S_GROUNDED] = 1.0
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _calm(state: Any) -> None:
     for axis in range(3):
         state[S_ACCEL + axis] = 0.0
@@ -112,7 +112,7 @@ def _calm(state: Any) -> None:
         state[S_RATE + axis] *= 0.9
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _note_hit(state: Any, nx: float, ny: float, nz: float, depth: float, what: int, reach: float) -> None:
     """Write down a new contact (one that was not there in the step before)."""
     if state[S_TOUCHING] > 0 and state[S_HIT_WHAT] == what:
@@ -129,7 +129,7 @@ def _note_hit(state: Any, nx: float, ny: float, nz: float, depth: float, what: i
         state[S_HIT_POINT + axis] = state[axis] - state[S_HIT_NORMAL + axis] * reach
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def touch_boxes(state: Any, spawn: Any, boxes: Any, first: int, last: int) -> None:
     """Push the body, a ball pressed flat, out of the boxes it is in, and throw its velocity back.
 
@@ -167,7 +167,7 @@ def touch_boxes(state: Any, spawn: Any, boxes: Any, first: int, last: int) -> No
         _bounce(state, c * dx - s * dy, s * dx + c * dy, -dz, (BODY_RADIUS_M - distance) / stretch, row)
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _bounce(state: Any, nx: float, ny: float, nz: float, depth: float, row: int) -> None:
     reach = math.sqrt((nx * nx + ny * ny) * BODY_RADIUS_M**2 + nz * nz * STANDS_M**2)
     _note_hit(state, nx, ny, nz, depth, row, reach)
@@ -189,7 +189,7 @@ def _bounce(state: Any, nx: float, ny: float, nz: float, depth: float, row: int)
         _calm(state)
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def advance(
     state: Any,
     mode: Any,

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from headless_simulator.compiled import kernel
+from headless_simulator.jit import kernel
 from headless_simulator.scene import STATIC_ID, UInt8
 
 _STATIC: Final = np.uint32(STATIC_ID)
 _PLAIN: Final = np.uint32(STATIC_ID - 1)
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def ids_into(
     ids: Any,
     tag: Any,
@@ -58,7 +58,7 @@ def ids_into(
         out[pixel] = last
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def paint_into(ids: Any, palette: Any, out: Any) -> None:
     """Colour ids by a palette; hidden ones look like id 0.
 
@@ -74,7 +74,7 @@ def paint_into(ids: Any, palette: Any, out: Any) -> None:
         out[pixel, 2] = palette[number, 2]
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def without_alpha_into(bgra: Any, out: Any) -> None:
     """Drop the fourth channel: (N, 4) to (N, 3) uint8."""
     for pixel in range(bgra.shape[0]):

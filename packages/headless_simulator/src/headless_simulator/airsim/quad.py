@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from headless_simulator.compiled import kernel
+from headless_simulator.jit import kernel
 from headless_simulator.scene import Float64
 
 # ---- columns of a state row ------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ RESTITUTION: Final = 0.55
 FRICTION: Final = 0.5
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def turn_to_world(state: Any, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Turn a body vector into world axes."""
     w, i, j, k = state[3], state[4], state[5], state[6]
@@ -99,7 +99,7 @@ def turn_to_world(state: Any, x: float, y: float, z: float) -> tuple[float, floa
     )
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def turn_to_body(state: Any, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Turn a world vector into body axes."""
     w, i, j, k = state[3], -state[4], -state[5], -state[6]
@@ -111,7 +111,7 @@ def turn_to_body(state: Any, x: float, y: float, z: float) -> tuple[float, float
     )
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def angles(state: Any) -> tuple[float, float, float]:
     """Give roll, pitch and yaw, radians."""
     w, x, y, z = state[3], state[4], state[5], state[6]
@@ -123,7 +123,7 @@ def angles(state: Any) -> tuple[float, float, float]:
     )
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def air_density(altitude_m: float) -> float:
     """Give the density of AirSim's standard atmosphere, kg/m3; above 11 km it stays as it is there.
 
@@ -135,7 +135,7 @@ def air_density(altitude_m: float) -> float:
     return float(101_325.0 * math.pow(288.15 / kelvin, -5.255877) / 287.053 / kelvin)
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _turn_rotors(state: Any, dt: float) -> tuple[float, float, float, float]:
     """Let the rotors follow their signals; gives the outputs that push in this step.
 
@@ -151,7 +151,7 @@ def _turn_rotors(state: Any, dt: float) -> tuple[float, float, float, float]:
     return pushes
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def move(state: Any, wind: Any, density: float, dt: float) -> None:
     """Move the free body by one step of velocity Verlet; a body at rest on the ground stays until thrust beats weight."""
     front_right, rear_left, front_left, rear_right = _turn_rotors(state, dt)
@@ -208,7 +208,7 @@ def move(state: Any, wind: Any, density: float, dt: float) -> None:
             state[S_RATE_ACCEL + axis] = 0.0
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _spin(state: Any, x: float, y: float, z: float) -> None:
     """Turn the attitude by a small rotation vector in body axes."""
     angle = math.sqrt(x * x + y * y + z * z)

@@ -37,7 +37,7 @@ from headless_simulator.airsim.quad import (
     angles,
     turn_to_body,
 )
-from headless_simulator.compiled import kernel
+from headless_simulator.jit import kernel
 from headless_simulator.scene import Float64, Int32
 
 # ---- goal modes of an axis -------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def idle_goal(count: int) -> tuple[Int32, Float64]:
     return mode, np.zeros((count, 4))
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _pid(state: Any, gains: Any, controller: int, axis: int, error: float, dt: float) -> float:
     """Run one PID whose output is held to -1..1; in its first step it has neither integral nor slope."""
     slot = controller * 4 + axis
@@ -107,12 +107,12 @@ def _pid(state: Any, gains: Any, controller: int, axis: int, error: float, dt: f
     return float(min(1.0, max(-1.0, output + state[S_INTEGRAL + slot])))
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _rate_control(state: Any, gains: Any, axis: int, goal: float, dt: float) -> float:
     return _pid(state, gains, G_RATE, axis, goal - state[S_RATE + axis], dt)
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _turn(measured: float, goal: float) -> float:
     """Give the shorter way round from one angle to another."""
     measured, goal = measured % (2 * PI_SINGLE), goal % (2 * PI_SINGLE)
@@ -123,13 +123,13 @@ def _turn(measured: float, goal: float) -> float:
     return goal - measured
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _level_control(state: Any, gains: Any, axis: int, goal: float, dt: float) -> float:
     turn = _turn(angles(state)[axis], goal)
     return _rate_control(state, gains, axis, _pid(state, gains, G_LEVEL, axis, turn, dt) * MAX_RATE, dt)
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def aim_by_sticks(state: Any, mode: Any, goal: Any) -> None:
     """Set the goals that the remote control gave when it was last read."""
     rates = state[S_STICKS] > 0
@@ -139,7 +139,7 @@ def aim_by_sticks(state: Any, mode: Any, goal: Any) -> None:
         goal[axis] = state[S_STICKS + 1 + axis]
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _read_sticks(state: Any, mode: Any, goal: Any, dt: float) -> None:
     """Look at the remote control now and then; it flies the vehicle while no client has control."""
     state[S_STICKS_AGE] += dt
@@ -151,7 +151,7 @@ def _read_sticks(state: Any, mode: Any, goal: Any, dt: float) -> None:
         aim_by_sticks(state, mode, goal)
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _watch(state: Any, mode: Any, goal: Any) -> None:
     """Hold position when commands stop coming, and notice landing and take-off, as the firmware does."""
     if state[S_API] > 0 and state[S_FLYING] > 0 and state[S_GOAL_AGE] > HOVER_AFTER_S and state[S_HOLDING] == 0:
@@ -169,7 +169,7 @@ def _watch(state: Any, mode: Any, goal: Any) -> None:
         state[S_FLYING] = 1.0
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _renew(state: Any, mode: Any, axis: int) -> None:
     """Give an axis a controller without memory when its mode or the gains were changed."""
     if state[S_ACTIVE + axis] == mode[axis] and state[S_RETUNED] == 0:
@@ -182,7 +182,7 @@ def _renew(state: Any, mode: Any, axis: int) -> None:
         state[S_LAST_ERROR + slot] = 0.0
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _asked_velocity(state: Any, mode: Any, goal: Any, gains: Any, axis: int, dt: float) -> tuple[float, float, float]:
     """Give the world velocity (x, y, z) that an axis's velocity controller is asked for."""
     if mode[axis] == VELOCITY:
@@ -192,7 +192,7 @@ def _asked_velocity(state: Any, mode: Any, goal: Any, gains: Any, axis: int, dt:
     return (asked if axis == 1 else 0.0), (asked if axis == 0 else 0.0), (asked if axis == 3 else 0.0)
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _ideal_velocity(
     asked: tuple[float, float, float], state: Any, mode: Any, goal: Any, gains: Any, axis: int
 ) -> tuple[float, float, float]:
@@ -213,7 +213,7 @@ def _ideal_velocity(
     return x, y, z
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _control_axis(state: Any, mode: Any, goal: Any, gains: Any, axis: int, ideal: bool, dt: float) -> float:
     """Run the controllers of one axis; gives roll, pitch, yaw or throttle."""
     kind = mode[axis]
@@ -234,7 +234,7 @@ def _control_axis(state: Any, mode: Any, goal: Any, gains: Any, axis: int, ideal
     return _level_control(state, gains, PITCH, -_pid(state, gains, G_VELOCITY, PITCH, x, dt) * MAX_TILT, dt)
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def control(state: Any, mode: Any, goal: Any, gains: Any, ideal: bool, dt: float) -> None:
     """Turn the goal into four rotor signals."""
     _read_sticks(state, mode, goal, dt)
@@ -253,7 +253,7 @@ def control(state: Any, mode: Any, goal: Any, gains: Any, ideal: bool, dt: float
         _mix(state, roll, pitch, yaw, throttle)
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _mix(state: Any, roll: float, pitch: float, yaw: float, throttle: float) -> None:
     """Share roll, pitch, yaw and throttle out to the rotors: front right, rear left, front left, rear right."""
     if throttle < MIN_MIX_THROTTLE:

@@ -5,8 +5,8 @@ A request is ``[0, id, method, [[asynchronous], args...]]``, its answer ``[1, id
 Calls that make the simulation advance run in a second thread per connection, so that the others are answered
 meanwhile. The client's Traffic Manager wakes its worker without holding the lock under which the worker waits; a step
 that arrives while the worker is just about to wait is lost and both hang for ever. The worker asks for the episode
-settings right before it waits, so the answer to a tick is held back until ``WAKE_GAP_S`` after that question, unless clients
-ask for a tick only when their worker waits. A batch that ticks wakes no worker: its answer is held back by nothing.
+settings right before it waits, so the answer to a tick is held back until ``_WAKE_GAP_S`` after that question. A batch
+that ticks wakes no worker: its answer is held back by nothing.
 
 An asynchronous Traffic Manager reads the world in a loop of its own, and ends the process if it does so while ``load_world``
 has no episode in the client. Every round begins with a question for the episode settings. One that comes while a map is
@@ -25,7 +25,7 @@ from headless_simulator.rpc.connections import Connection
 from headless_simulator.rpc.messages import Dialect, ProtocolError, Request, encode_whole
 
 LARGEST_MESSAGE: Final = 32 << 20
-WAKE_GAP_S: Final = 0.003
+_WAKE_GAP_S: Final = 0.003
 _WAKE_LIMIT_S: Final = 0.1
 _IDLE_QUESTION_S: Final = 0.002  # an asynchronous Traffic Manager asks for the settings in a busy loop
 _QUEUED_STEPS: Final = 1024
@@ -45,7 +45,6 @@ class CarlaConnection(Connection):
         call: answers a request.
         advances: whether a request makes the simulation advance.
         is_synchronous: whether clients own the clock now.
-        wake_gap_s: see above; 0: no answer is held back.
 
     Attributes:
         managers: ports of the Traffic Managers that run in the client.
@@ -58,13 +57,11 @@ class CarlaConnection(Connection):
         call: Callable[[Request], Answer],
         advances: Callable[[Request], bool],
         is_synchronous: Callable[[], bool],
-        wake_gap_s: float = WAKE_GAP_S,
     ) -> None:
         super().__init__(sock, DIALECT)
         self._call = call
         self._advances = advances
         self._is_synchronous = is_synchronous
-        self._wake_gap_s = wake_gap_s
         self.managers: set[int] = set()
         self._asked_s = 0.0
         self._stepped_s = 0.0
@@ -129,7 +126,7 @@ class CarlaConnection(Connection):
             except ConnectionAbortedError:
                 self.cut()
                 return
-            if self.managers and self._wake_gap_s and request.method == "tick_cue":
+            if self.managers and request.method == "tick_cue":
                 self._let_worker_wait()
             if self._loading and request.method == "load_new_episode":
                 self._let_managers_ask()
@@ -158,7 +155,7 @@ class CarlaConnection(Connection):
         end = time.monotonic() + _WAKE_LIMIT_S
         with self._worker_asked:
             while (now := time.monotonic()) < end:
-                rest_s = self._asked_s + self._wake_gap_s - now if self._asked_s >= self._stepped_s else end - now
+                rest_s = self._asked_s + _WAKE_GAP_S - now if self._asked_s >= self._stepped_s else end - now
                 if rest_s <= 0:
                     return
                 self._worker_asked.wait(min(rest_s, end - now))

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from headless_simulator.carla import control_batch, snapshot, wire
 from headless_simulator.carla.caller import CALLER
-from headless_simulator.carla.connection import WAKE_GAP_S, Answer, CarlaConnection
+from headless_simulator.carla.connection import Answer, CarlaConnection
 from headless_simulator.carla.context import build_context
 from headless_simulator.carla.method import Traits
 from headless_simulator.carla.method_table import method_table
@@ -38,7 +38,6 @@ class CarlaServer:
         towns: what can be loaded.
         faults: what goes wrong on purpose.
         rendering: how images are made.
-        wake_gap_s: of connections.
 
     Attributes:
         context: its parts.
@@ -53,7 +52,6 @@ class CarlaServer:
         towns: TownLibrary,
         faults: Faults,
         rendering: Rendering,
-        wake_gap_s: float = WAKE_GAP_S,
     ) -> None:
         control_batch.compile_all()
         snapshot.compile_all()
@@ -62,7 +60,6 @@ class CarlaServer:
         world.game_thread.is_synchronous = lambda: self.context.episode.settings.synchronous
         self.methods = method_table(self.context)
         self.port = 0
-        self._wake_gap_s = wake_gap_s
         self._stop = threading.Event()
         self._connections: set[socket.socket] = set()
         self._sockets: list[socket.socket] = []
@@ -126,7 +123,6 @@ class CarlaServer:
             call=lambda request: self.call(request, caller=connection),
             advances=self._advances,
             is_synchronous=lambda: self.context.episode.settings.synchronous,
-            wake_gap_s=self._wake_gap_s,
         )
         try:
             client.serve()

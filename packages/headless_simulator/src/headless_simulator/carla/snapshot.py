@@ -11,7 +11,7 @@ import numpy.typing as npt
 from headless_simulator.carla import wire
 from headless_simulator.carla.kernels.snapshot_bytes import DATA, States, put_states
 from headless_simulator.scene import Int32, UInt8, UInt32
-from headless_simulator.world.table import LIGHT, SENSOR, SIGN, WALKER, Rows, Table, some_of
+from headless_simulator.world.table import LIGHT, SIGN, WALKER, Rows, Table, some_of
 from headless_simulator.world.world import World
 
 _FIELDS: Final[Mapping[str, Any]] = wire.LIGHT_DATA.fields or {}
@@ -21,11 +21,7 @@ _STATE: Final = _FIELDS["state"][1]
 
 
 def pack(world: World, *, flags: int, spoiled: Sequence[int] = ()) -> bytes:
-    """Pack the world as it is now; the poses of ``spoiled`` actors are no numbers.
-
-    libcarla copies the description of each actor in it, attribute by attribute, at every step of its Traffic Manager. Cameras
-    have the most of them, and their images say where they are: a world that ``lists_sensors`` not, leaves them out.
-    """
+    """Pack the world as it is now; the poses of ``spoiled`` actors are no numbers."""
     with world.lock:
         header = wire.SENSOR_HEADER.pack(wire.WORLD_OBSERVER, world.frame, world.elapsed_s, *(0.0,) * 6)
         episode = wire.EPISODE_HEADER.pack(world.episode, time.time(), world.delta_s, 0, 0, 0, flags)
@@ -60,7 +56,7 @@ def _states(world: World) -> UInt8:
     signs = table.rows(SIGN)
     if len(signs):
         data[table.places(SIGN)] = _signs(c.actor_id[signs].tobytes())
-    return out if world.lists_sensors else np.delete(out, table.places(SENSOR), axis=0)
+    return out
 
 
 def _walkers(world: World, rows: Rows) -> UInt8:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headless_simulator.compiled import kernel
+from headless_simulator.jit import kernel
 from headless_simulator.scene import Float32, UInt8, UInt32
 
 FAR_M = 1000.0  # CARLA's depth images end here

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from headless_simulator.compiled import kernel
+from headless_simulator.jit import kernel
 from headless_simulator.render.camera import NEAR_M, pack
 from headless_simulator.render.raster import model_frames
 from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, UInt32, View

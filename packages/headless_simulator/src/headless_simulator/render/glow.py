@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from headless_simulator.compiled import Number, kernel
+from headless_simulator.jit import Number, kernel
 from headless_simulator.render.lanes import BESIDE, BIAS, BLUE, GRAIN, GREEN, RED, UPRIGHT, X, Y, Z
 from headless_simulator.render.tiles import StaticScene
 from headless_simulator.scene import STATIC_ID, TAG, Float32, Float64, Movers, UInt32
@@ -93,7 +93,7 @@ def _pools(scene: StaticScene, shares: Mapping[int, float]) -> tuple[Float32, Fl
     return glow, frame
 
 
-@kernel(counts=False)
+@kernel()
 def add_pools(glow: Float32, frame: Float32, lamps_m: Float64) -> None:
     """Add a pool of light below each lamp (x, y, z, share of the usual light)."""
     rows, columns = glow.shape
@@ -110,7 +110,7 @@ def add_pools(glow: Float32, frame: Float32, lamps_m: Float64) -> None:
                 )
 
 
-@kernel(counts=False)
+@kernel()
 def add_cones(glow: Float32, frame: Float32, world: Float64, reach_m: Float64, lights: UInt32) -> None:
     """Add the light before every mover whose low (2) or high beam (4) is on."""
     rows, columns = glow.shape
@@ -135,7 +135,7 @@ def add_cones(glow: Float32, frame: Float32, world: Float64, reach_m: Float64, l
                     glow[row, column] += _F(1.3 * side * end * min(1.0, along * 0.4))
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def look_lamps_up(lane: Float32, glow: Float32, frame: Float32, count: Number) -> None:
     """Fill BESIDE: lamp light on level ground at each pixel's place. BIAS and UPRIGHT serve as scratch."""
     columns = np.int32(glow.shape[1])
@@ -156,7 +156,7 @@ def look_lamps_up(lane: Float32, glow: Float32, frame: Float32, count: Number) -
         lane[BESIDE + i] = upper + (lower - upper) * fv
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def lamplight(lane: Float32, first: Number, last: Number, surface: Float32, up: Number, night: Number) -> None:
     """Add lamp light to the colour of some pixels, of BESIDE; ``up`` is the surface normal's z."""
     facing = night * (_F(0.35) + _F(0.65) * max(up, _F(0.0)))

@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 
-from headless_simulator.compiled import Number, kernel
+from headless_simulator.jit import Number, kernel
 from headless_simulator.scene import Float32, Float64, Int32, UInt16
 
 
-@kernel(counts=False)
+@kernel()
 def _raise_triangle(heights: UInt16, columns: Number, rows: Number, p: Float64) -> None:
     """Raise the map to a triangle; ``p`` holds u, v (texels) and level of its corners, row by row."""
     x0, y0, z0, x1, y1, z1, x2, y2, z2 = p[0, 0], p[0, 1], p[0, 2], p[1, 0], p[1, 1], p[1, 2], p[2, 0], p[2, 1], p[2, 2]
@@ -147,7 +147,7 @@ def draw_mover_heights(
     return room
 
 
-@kernel(counts=False)
+@kernel()
 def restore_heights(heights: UInt16, kept: UInt16, stains: Int32, columns: Number) -> None:
     """Put back what was there before the movers, the last one first: they may have been drawn over each other."""
     for i in range(stains.shape[0]):

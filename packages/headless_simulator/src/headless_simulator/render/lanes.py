@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from headless_simulator.compiled import Number, kernel
+from headless_simulator.jit import Number, kernel
 from headless_simulator.render.light import (
     CLOUDS,
     FOG_FALLOFF_PER_M,
@@ -29,7 +29,6 @@ from headless_simulator.render.light import (
     TO_SUN,
     ZENITH_RGB,
 )  # fmt: skip
-from headless_simulator.render.neighbours import two_texels
 from headless_simulator.scene import (
     Float32,
     UInt8,
@@ -62,13 +61,13 @@ LANES: Final = 27 * (TILE + SPAN)
 PART: Final = np.uint64(TILE + SPAN)
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def three(numbers: Float32, at: int) -> Triple:
     """Give three numbers by value: loops need not ask whether what they write changes them."""
     return numbers[at], numbers[at + 1], numbers[at + 2]
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def gradient(dz: Number, horizon: Triple, zenith: Triple) -> Triple:
     """Colour of the sky by height alone."""
     up = max(dz, _ZERO)
@@ -80,7 +79,7 @@ def gradient(dz: Number, horizon: Triple, zenith: Triple) -> Triple:
     )
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def sky_colour(dx: Number, dy: Number, dz: Number, light: Float32, noise: UInt8, out: Float32) -> None:
     """Colour of the sky in a unit direction: gradient, clouds, sun."""
     out[0], out[1], out[2] = gradient(dz, three(light, HORIZON_RGB), three(light, ZENITH_RGB))
@@ -102,7 +101,7 @@ def sky_colour(dx: Number, dy: Number, dz: Number, light: Float32, noise: UInt8,
         out[axis] = out[axis] + (white - out[axis]) * cover + shine * (glow + disc) * (_ONE - cover)
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def cloud_noise(noise: UInt8, x: Number, y: Number) -> Number:
     """Noise from 0 to 1, of two sizes that are turned against each other.
 
@@ -113,19 +112,19 @@ def cloud_noise(noise: UInt8, x: Number, y: Number) -> Number:
     return _HALF + (one + other - _F(255.0)) * _F(0.7 / 255.0)
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def blend(noise: UInt8, u: Number, v: Number) -> Number:
     """Noise between its texels (u, v above 0)."""
     return between(four_texels(noise, texel_at(u, v)), u, v)
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def texel_at(u: Number, v: Number) -> Number:
     """Give the place of a texel in the noise (u, v above 0)."""
     return ((np.int32(v) & _MASK) << _SHIFT) | (np.int32(u) & _MASK)
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def four_texels(noise: UInt8, at: Number) -> Number:
     """Give a texel and its neighbours to the right, below and below to the right, a byte each, from the lowest on."""
     row, column = np.uint32(at) & np.uint32(_MASK << _SHIFT), np.uint32(at) & np.uint32(_MASK)
@@ -138,7 +137,7 @@ def four_texels(noise: UInt8, at: Number) -> Number:
     return np.int32(upper | lower << np.uint32(16))
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def between(four: Number, u: Number, v: Number) -> Number:
     """Blend four texels."""
     fu, fv = u - _F(np.int32(u)), v - _F(np.int32(v))
@@ -149,7 +148,7 @@ def between(four: Number, u: Number, v: Number) -> Number:
     return upper + (c + (d - c) * fu - upper) * fv
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def place_pixels(depths_m: Float32, eye: Float32, line: Float32, right: Float32, lane: Float32, count: Number) -> None:
     """Fill where pixels are in the world, and CLEAR with 1.
 
@@ -174,14 +173,21 @@ def place_pixels(depths_m: Float32, eye: Float32, line: Float32, right: Float32,
         lane[CLEAR + i] = _ONE
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def fill(lane: Float32, first: Number, last: Number, value: Number) -> None:
     """Give some pixels one value."""
     for i in range(first, last):
         lane[i] = value
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
+def two_texels(heights: UInt16, at: Number) -> Number:
+    """Give a texel, in the lower half, and its neighbour to the right."""
+    first = np.uint64(np.uint32(at))
+    return np.int32(np.uint32(heights[first]) | np.uint32(heights[first + np.uint64(1)]) << np.uint32(16))
+
+
+@kernel(assume_finite=True)
 def sunlit(heights: UInt16, shadow: Float32, lane: Float32, count: Number) -> None:
     """Fill SUN: share of sunlight at each pixel, from four texels of a sheared height map, blended.
 
@@ -204,8 +210,8 @@ def sunlit(heights: UInt16, shadow: Float32, lane: Float32, count: Number) -> No
         whole[SUN + i] = iv * columns + iu
     for i in range(count):
         at = np.uint32(whole[SUN + i])
-        whole[SUN + i] = two_texels(heights, np.uint64(at))
-        whole[BESIDE + i] = two_texels(heights, np.uint64(np.uint32(at + np.uint32(columns))))
+        whole[SUN + i] = two_texels(heights, at)
+        whole[BESIDE + i] = two_texels(heights, at + np.uint32(columns))
     for i in range(count):
         fu, fv, level = lane[GRAIN + i], lane[ROUGH + i], whole[BIAS + i]
         here, beside = np.uint32(whole[SUN + i]), np.uint32(whole[BESIDE + i])
@@ -217,14 +223,14 @@ def sunlit(heights: UInt16, shadow: Float32, lane: Float32, count: Number) -> No
         lane[SUN + i] = _ONE if a & b & c & d else (blended if a | b | c | d else _ZERO)
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def along_surface(lane: Float32, pixel: Number) -> tuple[Number, Number]:
     """Give where a pixel's noise is looked up, metres."""
     upright = lane[UPRIGHT + pixel]
     return lane[X + pixel] + upright * lane[Y + pixel], lane[Z + pixel] if upright > _ZERO else lane[Y + pixel]
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def roughened(noise: UInt8, lane: Float32, count: Number) -> None:
     """Fill ROUGH, -2..2, from noise that stands still in the world."""
     whole = lane.view(np.int32)
@@ -237,14 +243,14 @@ def roughened(noise: UInt8, lane: Float32, count: Number) -> None:
         lane[ROUGH + i] = (_F(whole[ROUGH + i]) - _F(128.0)) * _F(1.0 / 64.0)
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def grained(lane: Float32, count: Number) -> None:
     """Fill GRAIN, a factor on the albedo, of pixels far away."""
     for i in range(count):
         lane[GRAIN + i] = max(_ONE + lane[ROUGHNESS + i] * _F(0.75) * lane[ROUGH + i], _F(0.25))
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def grained_near(noise: UInt8, lane: Float32, count: Number) -> None:
     """Do what ``grained`` does where pixels may be near: there the grain is smooth, and has a second, finer one."""
     for i in range(count):
@@ -259,7 +265,7 @@ def grained_near(noise: UInt8, lane: Float32, count: Number) -> None:
         begin = end + span
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def has_near(lane: Float32, first: Number) -> bool:
     """Return whether one of ``SPAN`` pixels is near."""
     least = lane[DEPTH + first]
@@ -268,7 +274,7 @@ def has_near(lane: Float32, first: Number) -> bool:
     return least < NEAR_M  # type: ignore[no-any-return]
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def grain_span(noise: UInt8, lane: Float32, first: Number, last: Number) -> None:
     """Fill ROUGH and GRAIN of pixels of which some are near; the others' come out as they are.
 
@@ -294,7 +300,7 @@ def grain_span(noise: UInt8, lane: Float32, first: Number, last: Number) -> None
         lane[GRAIN + i] = max(_ONE + amplitude * (_F(0.75) * rough + _F(0.35) * fine * near), _F(0.25))
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def coloured(lane: Float32, count: Number) -> None:
     """Make the colour of what sky and sun light, and of the grain."""
     for i in range(count):
@@ -304,7 +310,7 @@ def coloured(lane: Float32, count: Number) -> None:
         lane[BLUE + i] = grain * (lane[BLUE + i] + lane[SUN_BLUE + i] * sun)
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32, count: Number) -> None:
     """Saturation, fog, tone curve and bytes."""
     saturation, haze = light[SATURATION], light[HAZE_PER_M]

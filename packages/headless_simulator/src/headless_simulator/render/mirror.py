@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from headless_simulator.compiled import Number, kernel
+from headless_simulator.jit import Number, kernel
 from headless_simulator.render.lanes import (
     BLUE,
     FACING,
@@ -34,19 +34,19 @@ _TWO_PARTS = np.uint64(2) * PART
 _ZERO, _HALF, _ONE, _TWO = _F(0.0), _F(0.5), _F(1.0), _F(2.0)
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def sky_of(light: Float32) -> tuple[Triple, Triple, Triple]:
     """Give what is mirrored: the sky's colours at the horizon and the zenith, and the unit vector to the sun."""
     return three(light, HORIZON_RGB), three(light, ZENITH_RGB), three(light, TO_SUN)
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def ray_to(lane: Float32, pixel: Number, eye: Float32) -> Triple:
     """Give the vector from the camera to what a pixel shows, in metres."""
     return lane[X + pixel] - eye[0], lane[Y + pixel] - eye[1], lane[Z + pixel] - eye[2]
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def mirrored(
     ray: Triple, normal: Triple, sky: tuple[Triple, Triple, Triple], share: Number, gloss: Number
 ) -> tuple[Number, Number, Number, Number, Number]:
@@ -76,7 +76,7 @@ def mirrored(
     return red * dim, green * dim, blue * dim, share * (_F(0.22) + _F(0.78) * graze * graze), shine
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def mirror_pools(
     lane: Float32,
     first: Number,
@@ -103,7 +103,7 @@ def mirror_pools(
         lane[BLUE + i] = blue + ((sky_blue - blue) * much + sun[2] * shine)
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def put_knots(
     lane: Float32,
     knots: Number,
@@ -126,7 +126,7 @@ def put_knots(
     return knots
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def mirror_knots(lane: Float32, knots: Number, light: Float32) -> None:
     """Put what is mirrored at all knots of a row in the place of what was noted: the colour in that of the ray."""
     sky = sky_of(light)
@@ -138,7 +138,7 @@ def mirror_knots(lane: Float32, knots: Number, light: Float32) -> None:
         lane[SHARE + n], lane[SHINE + n] = much, shine
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def knot_at(lane: Float32, knot: Number) -> tuple[Number, Number, Number, Number, Number]:
     """Give what ``mirror_knots`` found."""
     return (
@@ -146,7 +146,7 @@ def knot_at(lane: Float32, knot: Number) -> tuple[Number, Number, Number, Number
     )  # fmt: skip
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def mirror_span(lane: Float32, knot: Number, first: Number, last: Number, light: Float32) -> Number:
     """Lay the sky's mirror image over pixels of one triangle, blended between knots; returns the next run's first knot."""
     sun_rgb = three(light, SUN_RGB)

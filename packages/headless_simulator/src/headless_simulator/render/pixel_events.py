@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from headless_simulator.compiled import Number, kernel
+from headless_simulator.jit import Number, kernel
 from headless_simulator.scene import Float32, Int32, UInt8
 
 Int64: TypeAlias = npt.NDArray[np.int64]

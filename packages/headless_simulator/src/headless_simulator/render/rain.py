@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 
-from headless_simulator.compiled import Number, kernel
+from headless_simulator.jit import Number, kernel
 from headless_simulator.scene import Float64, UInt32
 
 
-@kernel(counts=False)
+@kernel()
 def draw_rain(
     out: UInt32,
     width: Number,

@@ -2,7 +2,6 @@
 
 Both are one 64-bit key: the bits of 1 / depth as float32 (which order like integers) above, twice the triangle's number
 plus 1 for its front face below; 0 is sky. The greatest key wins, so the image does not depend on the order of drawing.
-A buffer of keys is ``SLACK`` longer than its image.
 
 Coverage: a pixel belongs to a triangle when its centre does. Spans are half open, and the crossing of an edge with a
 row is computed from the edge alone (upper end first), so triangles that share an edge neither overlap nor leave a
@@ -21,16 +20,14 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from headless_simulator.compiled import int64, kernel
-from headless_simulator.render.eight_keys import LANES, draw_eight
+from headless_simulator.jit import int64, kernel
 from headless_simulator.scene import Float32, Float64, Int32
 
 Int64: TypeAlias = npt.NDArray[np.int64]
-SLACK: Final = 2 * LANES  # what an empty span at the end of the last row may touch
 SMALL: Final = 13  # rows of scratch: a frame of 3, a box of 2, a polygon of 8
 
 
-@kernel(counts=False)
+@kernel()
 def fill(
     keys: Int64,
     width: int,
@@ -74,8 +71,6 @@ def fill(
     step12 = (x2 - x1) / (y2 - y1) if y2 > y1 else 0.0
     gain = np.float32(slope_x)
     past = width + 0.5
-    widest = abs(area) / (y2 - y0) + 0.01  # no row has more pixels than the whole part of this and one
-    lanes = math.ceil(widest) if widest <= SLACK else 0  # as many for all rows of a slim one: no branch to guess wrong
     for row in range(first, last):
         centre_y = row + 0.5
         a = x0 + (centre_y - y0) * step02
@@ -90,11 +85,13 @@ def fill(
         count = math.ceil(min(max(right, 0.5), past) - 0.5) - start
         w = np.float32(base + slope_x * start + slope_y * centre_y)
         at = np.uint64(row * width + start)  # unsigned: no index can count from the end
-        for column in range(0, lanes if lanes > 0 else count, LANES):
-            draw_eight(keys, at + np.uint64(column), w, gain, column, mark, count)
+        for column in range(count):
+            bits = np.int64(np.float32(w + gain * np.float32(column)).view(np.int32))
+            place = at + np.uint64(column)
+            keys[place] = max(keys[place], bits << np.int64(32) | mark)
 
 
-@kernel(counts=False)
+@kernel()
 def _clip_and_fill(keys: Int64, width: int, height: int, camera: Float64, polygon: Float64, number: int) -> None:
     """Cut a triangle (camera coordinates; (8, 4) buffer of which it is the first 3 rows) at the near plane, fill the rest."""
     near, focal, cx, cy = camera[15], camera[12], camera[13], camera[14]
@@ -126,7 +123,7 @@ def _clip_and_fill(keys: Int64, width: int, height: int, camera: Float64, polygo
         )  # fmt: skip
 
 
-@kernel(counts=False)
+@kernel()
 def _project(points_m: Float32, first: int, last: int, frame: Float64, camera: Float64, out: Float64) -> None:
     """Project vertices ``first`` to ``last`` into ``out`` rows x, y, 1 / depth (0 when before the near plane).
 
@@ -148,7 +145,7 @@ def _project(points_m: Float32, first: int, last: int, frame: Float64, camera: F
         inverse[i] = w if ahead else 0.0
 
 
-@kernel(counts=False)
+@kernel()
 def _draw_group(
     keys: Int64,
     width: int,
@@ -197,7 +194,7 @@ def _draw_group(
             _clip_and_fill(keys, width, height, camera, polygon, number + t - first)
 
 
-@kernel(counts=False)
+@kernel()
 def _outside(camera: Float64, width: int, height: int, centre: Float64, half: Float64) -> bool:
     """Return whether an axis-aligned box lies wholly beyond one side of what the camera sees."""
     focal, cx, cy = camera[12], camera[13], camera[14]
@@ -221,7 +218,7 @@ def _outside(camera: Float64, width: int, height: int, centre: Float64, half: Fl
     return False
 
 
-@kernel(counts=False)
+@kernel()
 def _sort_by_distance(near_m: Float64, tiles: Int64, count: int) -> None:
     """Sort the first ``count`` tiles by distance, in place (Shell's sort; numba's own takes seconds to compile)."""
     gap = count // 2
@@ -235,7 +232,7 @@ def _sort_by_distance(near_m: Float64, tiles: Int64, count: int) -> None:
         gap //= 2
 
 
-@kernel(counts=False)
+@kernel()
 def draw_static(
     keys: Int64,
     width: int,
@@ -285,7 +282,7 @@ def draw_static(
         )  # fmt: skip
 
 
-@kernel(counts=False)
+@kernel()
 def model_frames(pose: Float64, out: Float64) -> None:
     """Turn (N, 6) poses into (N, 3, 4) matrices from the actor's frame to the world."""
     for i in range(pose.shape[0]):
@@ -297,7 +294,7 @@ def model_frames(pose: Float64, out: Float64) -> None:
         out[i, 0, 3], out[i, 1, 3], out[i, 2, 3] = pose[i, 0], pose[i, 1], pose[i, 2]
 
 
-@kernel(counts=False)
+@kernel()
 def draw_movers(
     keys: Int64,
     width: int,

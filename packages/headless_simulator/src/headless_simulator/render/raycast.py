@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from headless_simulator.compiled import Number, kernel
+from headless_simulator.jit import Number, kernel
 from headless_simulator.render.tiles import StaticScene
 from headless_simulator.scene import Float32, Float64, Int32, UInt8, UInt32
 

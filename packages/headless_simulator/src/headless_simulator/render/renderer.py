@@ -21,7 +21,7 @@ from headless_simulator.render.pack import ModelPack, ModelStore
 from headless_simulator.render.patches import blend_patch, patches_of
 from headless_simulator.render.pixel_events import EventPixels, Tuning
 from headless_simulator.render.rain import draw_rain
-from headless_simulator.render.raster import SLACK, SMALL, Int64, draw_movers, draw_static, model_frames
+from headless_simulator.render.raster import SMALL, Int64, draw_movers, draw_static, model_frames
 from headless_simulator.render.raycast import Bounds, RayGrid, build_grid, cast_rays
 from headless_simulator.render.resolve import base_colours, mover_tables, resolve, resolve_normals
 from headless_simulator.render.scratch import Scratch
@@ -185,7 +185,7 @@ class Renderer:
         camera = pack(view)
         models = self._models.pack(movers.model)
         size = view.width * view.height
-        keys = self._scratch.empty_keys(size + SLACK)
+        keys = self._scratch.empty_keys(size)
         seen: Int32 = self._scratch.get("seen", (size,), np.int32)  # type: ignore[assignment]
         starts: Int32 = self._scratch.get("starts", (size + 1,), np.int32)  # type: ignore[assignment]
         scene = self._scene

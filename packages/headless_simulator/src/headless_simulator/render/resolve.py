@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headless_simulator.compiled import kernel
+from headless_simulator.jit import kernel
 from headless_simulator.render.lanes import SPAN, TILE
 from headless_simulator.render.raster import Int64
 from headless_simulator.render.tiles import srgb
@@ -14,7 +14,7 @@ from headless_simulator.scene import Float32, Float64, Int32, UInt8, UInt32
 SKY_TAG = 11
 
 
-@kernel(counts=False)
+@kernel()
 def mover_tables(
     drawn: Int32,
     world: Float64,
@@ -59,7 +59,7 @@ def mover_tables(
                 )
 
 
-@kernel(counts=False)
+@kernel()
 def resolve(
     keys: Int64,
     width: int,
@@ -122,7 +122,7 @@ def resolve(
             row_end += np.uint64(width)
 
 
-@kernel(counts=False)
+@kernel()
 def resolve_normals(
     seen: Int32, static_count: int, static_surface: Float32, mover_surface: Float32, out: Float32
 ) -> None:

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from headless_simulator.compiled import Number, kernel
+from headless_simulator.jit import Number, kernel
 from headless_simulator.render.glow import lamplight, look_lamps_up
 from headless_simulator.render.lanes import (
     ACROSS,
@@ -39,7 +39,6 @@ from headless_simulator.render.lanes import (
 )  # fmt: skip
 from headless_simulator.render.light import BOUNCE_RGB, FOG_PER_M, NIGHT, PUDDLES, SKY_RGB, SUN_RGB, TO_SUN, WET
 from headless_simulator.render.mirror import mirror_knots, mirror_pools, mirror_span, put_knots
-from headless_simulator.render.neighbours import fetch_ahead
 from headless_simulator.scene import (
     ASPHALT,
     FOLIAGE,
@@ -63,13 +62,12 @@ _F = np.float32
 _ZERO, _HALF, _ONE = _F(0.0), _F(0.5), _F(1.0)
 _HAZARD = np.uint32(48)  # both blinkers
 _NEVER_SHADED = _F(1e5)  # metres above everything
-_AHEAD = np.uint64(6)  # runs between that at work and the one whose triangle is fetched
 
 # What is kept of a run that has more to it than sun, sky and grain: its pixels (whole numbers), and what its triangle says.
 FIRST, LAST, SURFACE, NORMAL, MIRROR, GLOSS, GLOW, WARM, POOLS = 0, 1, 2, 5, 8, 9, 10, 11, 12
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def shade(
     depth_m: Float32,
     seen: Int32,
@@ -110,7 +108,7 @@ def shade(
         eye[k], right[k] = camera[k], _F(camera[3 + k]) / focal
     wet, night = light[WET], light[NIGHT]
     has_shadow = shadow[4] > _ZERO
-    place, pixels = np.uint64(0), np.uint64(seen.shape[0])  # in starts; of the image
+    place = np.uint64(0)  # in starts
     laid_out = -1  # for which ``begin`` ACROSS is filled
     over_all = wet > _ZERO or night > _ZERO  # else few runs have more to them than sun, sky and grain
     for row in range(height):
@@ -133,10 +131,6 @@ def shade(
                 mark = marks[first]
                 place += np.uint64(1)
                 last = np.uint64(starts[place]) - np.uint64(here)
-                # Past the last run is what was left there, too.
-                soon = min(np.uint64(starts[min(place + _AHEAD, pixels)]), pixels - np.uint64(1))
-                if 0 <= seen[soon] >> 1 < static_count:
-                    fetch_ahead(static_surface, np.uint64(seen[soon] >> 1))
                 if mark < 0:
                     sky(lane, first, last, line, right, eye[2], light, noise, colour)
                     continue
@@ -244,7 +238,7 @@ def shade(
             finish(lane, light, eye[2], out[here : here + TILE], count)
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def sky(
     lane: Float32,
     first: Number,
@@ -272,7 +266,7 @@ def sky(
             lane[Z + i] = eye_z
 
 
-@kernel(assume_finite=True, counts=False)
+@kernel(assume_finite=True)
 def overlay(
     lane: Float32,
     knot: Number,

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from headless_simulator.compiled import kernel
+from headless_simulator.jit import kernel
 from headless_simulator.scene import Float64
 from headless_simulator.world.contact import first_hit, overlap_depth
 
@@ -67,7 +67,7 @@ class Cells(NamedTuple):
         return cls.of(boxes[:, :2] - reach, boxes[:, :2] + reach)
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _along(at_m: float, origin_m: float, cell_m: float, count: int) -> int:
     """Return the number of the square in which a coordinate lies; the nearest outside all of them."""
     return min(max(int((at_m - origin_m) / cell_m), 0), count - 1)
@@ -103,7 +103,7 @@ def first_hits(boxes: Float64, others: Float64, cells: Cells) -> Int64:
     return out
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def nearest_to(x: float, y: float, samples: Float64, cells: Cells) -> int:
     """Return the number of the sample that is nearest to a place; samples begin with x and y, ``cells`` are theirs."""
     best, least = 0, 1e300

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from headless_simulator.compiled import kernel
+from headless_simulator.jit import kernel
 from headless_simulator.scene import Float64
 
 # A box is (x, y, z of its centre, yaw in degrees, half length, half width, half height).
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def overlap_depth(a: Float64, b: Float64) -> float:
     """Return how deep two upright boxes are in each other, metres; 0 or less when apart (separating axes)."""
     depth = a[6] + b[6] - abs(a[2] - b[2])
@@ -35,7 +35,7 @@ def overlap_depth(a: Float64, b: Float64) -> float:
     return depth  # type: ignore[no-any-return]
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def box_into(row: int, pose: Float64, half: Float64, offset: Float64, out: Float64) -> None:
     """Write an actor's upright box to ``out``."""
     yaw = math.radians(pose[row, 4])
@@ -56,7 +56,7 @@ def boxes_of(rows: npt.NDArray[np.int64], pose: Float64, half: Float64, offset: 
     return out
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def first_hit(box: Float64, others: Float64) -> int:
     """Return the number of the first box that ``box`` overlaps, -1 without."""
     for n in range(len(others)):

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from headless_simulator.compiled import int64, kernel
+from headless_simulator.jit import int64, kernel
 from headless_simulator.scene import Float64, StaticObject
 from headless_simulator.world import cells, contact
 from headless_simulator.world.cells import Cells, Int64
@@ -136,14 +136,14 @@ def _solid(rows: Rows, c: _Bodies, moving: bool) -> Rows:
     return found[:count]
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _note_touch(row: int, other: int, c: _Bodies, ids: Int64, impulse: Float64) -> None:
     ids[0], ids[1] = int64(c.actor_id[row]), other
     for axis in range(3):
         impulse[axis] = -c.velocity[row, axis] * c.mass[row]
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _hold_back(row: int, box: Float64, was: Float64, c: _Bodies, own: Float64) -> None:
     """Take a vehicle's last move back if that brought it deeper into ``box``; ``own`` is scratch."""
     contact.box_into(row, c.pose, c.half, c.offset, own)

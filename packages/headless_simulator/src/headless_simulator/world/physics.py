@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from headless_simulator.compiled import Number, int64, kernel
+from headless_simulator.jit import Number, int64, kernel
 from headless_simulator.scene import Float32, Float64, Ground, Int32
 from headless_simulator.world.pose import compose_into
 from headless_simulator.world.table import Columns, Rows, some_of
@@ -35,7 +35,7 @@ STEP_DOWN_M: Final = 0.4  # a walker takes a kerb in its stride
 JUMP_MPS: Final = 4.2  # upward, as Unreal's characters have it
 _ALL: Final = -1  # rows
 
-_fast = kernel(error_model="python", counts=False)  # what makes no array needs no counts of references
+_fast = kernel(error_model="python")  # what makes no array needs no counts of references
 
 
 class GroundGrid(NamedTuple):
@@ -322,7 +322,7 @@ def carry_all(c: Columns) -> None:
     _carry(_ALL, some_of(c, _Attached))
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _carry_one(row: Number, c: _Attached, above: Float64) -> None:
     parent = c.parent[row]
     for k in range(6):

@@ -6,7 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from headless_simulator.compiled import Number, kernel
+from headless_simulator.jit import Number, kernel
 from headless_simulator.scene import Float64, Int32, Movers, UInt8, UInt32
 from headless_simulator.world.table import VEHICLE, Rows, Table, some_of
 
@@ -44,6 +44,6 @@ def _shown(rows: Rows, c: _Bodies) -> tuple[Int32, Float64, UInt32, UInt8, UInt3
     return model, pose, actor_id, colour, lights
 
 
-@kernel(error_model="python", counts=False)
+@kernel(error_model="python")
 def _as_reported(value: Number) -> Number:
     return np.float64(np.float32(value))

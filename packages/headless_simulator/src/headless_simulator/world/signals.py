@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from headless_simulator.compiled import kernel
+from headless_simulator.jit import kernel
 from headless_simulator.scene import Float64, Int32, SignalHead, UInt8
 from headless_simulator.world import contact
 from headless_simulator.world.table import Columns, Rows

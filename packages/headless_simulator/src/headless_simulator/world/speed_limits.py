@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from headless_simulator.compiled import kernel
+from headless_simulator.jit import kernel
 from headless_simulator.scene import Float64
 from headless_simulator.world import cells
 from headless_simulator.world.cells import Cells

@@ -68,14 +68,12 @@ class World:
         delta_s: length of the last tick.
         touches: who met whom in the last tick.
         game_thread: serves what a merged build's AirSim puts on it.
-        lists_sensors: the state of a tick, as it is sent, has sensors, too.
     """
 
     def __init__(self, town: Town, *, models: ModelLibrary, renderer_of: Callable[[Town], RendererLike]) -> None:
         self.models = models
         self.lock = threading.RLock()
         self.game_thread = GameThread()
-        self.lists_sensors = True
         self.frame, self.episode, self.delta_s = 1, 0, 0.05
         self._next_id = 1
         self._renderer_of = renderer_of

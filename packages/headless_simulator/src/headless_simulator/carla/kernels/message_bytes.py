@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from headless_simulator.compiled import Number, int64, kernel
+from headless_simulator.jit import Number, int64, kernel
 from headless_simulator.scene import Float64, UInt8, UInt32
 
 ELSE: Final = -1
@@ -22,7 +22,7 @@ LONGEST_ARRAY_HEAD: Final = 5
 _FIRST, _SINGLE, _DOUBLE = int64(2), int64(4), int64(8)  # no literals, for each of which numba would compile a function
 _FALSE: Final = 0xC2
 _TRUE: Final = 0xC3
-_fast = kernel(error_model="python", counts=False)
+_fast = kernel(error_model="python")
 
 
 @_fast

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from headless_simulator.carla import wire
-from headless_simulator.compiled import Number, int64, kernel
+from headless_simulator.jit import Number, int64, kernel
 from headless_simulator.scene import UInt8, UInt32
 from headless_simulator.world.signals import GREEN
 from headless_simulator.world.table import VEHICLE, Rows
@@ -39,7 +39,7 @@ _LIMIT: Final = _place_in_data("limit")
 _LIGHT_STATE: Final = _place_in_data("tl_state")
 _HAS_LIGHT: Final = _place_in_data("has_tl")
 _LIGHT_ID: Final = _place_in_data("tl_id")
-_fast = kernel(error_model="python", counts=False)
+_fast = kernel(error_model="python")
 
 
 States = namedtuple(

@@ -10,7 +10,6 @@ from headless_simulator.carla.episode import Episode
 from headless_simulator.carla.sensors import cameras, events, gbuffers, inertial, radio, rays, successive
 from headless_simulator.carla.sensors.moment import Body, Measured, Moment, Reading, Stamp
 from headless_simulator.carla.streams import Streams
-from headless_simulator.cores import leave_tick_core, yield_to_ticks
 from headless_simulator.faults import Delivery, Faults
 from headless_simulator.rendering import GraphicsCard, Rendering
 from headless_simulator.scene import View
@@ -78,9 +77,9 @@ class Sensors:
         self._last_s: dict[int, float] = {}
         self._cameras: dict[int, int] = {}  # actor id: number in the order of spawning
         self._pixels: dict[int, int] = {}
-        self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw", initializer=yield_to_ticks)
+        self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw")
         self._others = ThreadPoolExecutor(  # images keep nobody waiting
-            rendering.threads, thread_name_prefix="measure", initializer=leave_tick_core
+            rendering.threads, thread_name_prefix="measure"
         )
         self._card = GraphicsCard(rendering.latency_s)
         self._drawing: list[Future[None]] = []  # images, of the last tick that had any

@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 
 from headless_simulator.carla.sensors.moment import Body, Moment, Reading
-from headless_simulator.cores import leave_tick_core
 from headless_simulator.scene import STATIC_ID, Float64, Movers
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.pose import rotation
@@ -28,7 +27,7 @@ SEMANTIC_POINT: Final = np.dtype([("place", "<f4", 3), ("cosine", "<f4"), ("acto
 _MOST_RAYS: Final = 150_000  # a tick; more are thinned evenly
 _RING: Final = 8
 _PART: Final = 20_000  # rays
-_helpers: Final = ThreadPoolExecutor(2, thread_name_prefix="rays", initializer=leave_tick_core)
+_helpers: Final = ThreadPoolExecutor(2, thread_name_prefix="rays")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,75 @@
+"""The decorator of kernels, functions that numba compiles, and the folder that keeps their machine code.
+
+numba compiles a kernel anew when its own file has changed. But the machine code of a kernel contains what it calls, also from
+other files. So the folder is named after all sources that kernels are made of, and after the versions of what compiles them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, cast
+
+import llvmlite  # type: ignore[import-untyped]
+import numba
+import numpy as np
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Number: TypeAlias = Any  # a scalar inside a kernel: numba distinguishes float32 and float64, mypy need not
+
+int64: Final = cast("Callable[[Any], int]", np.int64)
+"""In a kernel, one type for the numbers of int32 arrays and for Python's: a function is compiled once for both."""
+
+_SOURCES: Final = (
+    "airsim/*.py",
+    "carla/kernels/*.py",
+    "carla/wire.py",
+    "render/*.py",
+    "world/*.py",
+    "jit.py",
+    "scene.py",
+)
+_EXACT: Final = {"nnan", "ninf", "nsz"}  # say what numbers are not; other flags of LLVM's would change results
+
+
+def cache_folder() -> Path:
+    """Return the folder of this account for these sources and versions; ``NUMBA_CACHE_DIR`` names another one."""
+    if named := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(named)
+    here = Path(__file__).parent
+    facts = [sys.version, numba.__version__, llvmlite.__version__, np.__version__]
+    digest = hashlib.sha256("\n".join(facts).encode())
+    for source in sorted(path for pattern in _SOURCES for path in here.glob(pattern)):
+        digest.update(source.read_bytes())
+    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(caches, "headless-simulator", f"kernels-{digest.hexdigest()[:16]}")
+
+
+_FOLDER: Final = str(cache_folder())
+
+
+def kernel(
+    *, assume_finite: bool = False, error_model: Literal["numpy", "python"] = "numpy"
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Compile a function of arrays and numbers; it runs without the GIL.
+
+    Args:
+        assume_finite: nothing in it is infinite or no number, and the sign of zero does not matter. Sums keep their order
+            and are not fused with products, so that results are the same on every processor.
+        error_model: whose way to divide by zero: ``numpy`` gives infinities, ``python`` raises.
+    """
+
+    def compiled(function: Callable[P, R]) -> Callable[P, R]:
+        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _FOLDER
+        decorate = numba.njit(
+            cache=True, nogil=True, error_model=error_model, fastmath=_EXACT if assume_finite else False
+        )
+        found = cast("Callable[P, R]", decorate(function))
+        numba.config.CACHE_DIR = before
+        return found
+
+    return compiled

@@ -1,0 +1,49 @@
+"""One call of every kernel, on a scene of one triangle: each is compiled, or read from disk, before anybody waits for it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headless_simulator.airsim import pixels, quad, simple_flight
+from headless_simulator.airsim.contact import advance, ground_height
+from headless_simulator.carla import control_batch, snapshot
+from headless_simulator.models import ModelLibrary
+from headless_simulator.render import Renderer
+from headless_simulator.scene import Ground, Mesh, SignalHead, Town
+from headless_simulator.world.world import World
+
+
+def warm_up() -> None:
+    """Call the kernels of images, sensors, traffic and flight."""
+    mesh, models = one_triangle(), ModelLibrary()
+    renderer = Renderer(mesh, models)
+    renderer.warm_up()
+    light = SignalHead((0.0,) * 6, "1", 0, 0, np.zeros((1, 6)), (0.0,) * 7, np.zeros(0, np.int32))
+    town = Town(
+        "One", "<OpenDRIVE/>", np.zeros((0, 6)), mesh, Ground((0.0, 0.0), 10.0, np.zeros((2, 2), np.float32)), (light,),
+        (), (), (), np.zeros((1, 3)),
+    )  # fmt: skip
+    World(town, models=models, renderer_of=lambda _: renderer)
+    control_batch.compile_all()
+    snapshot.compile_all()
+    mode, goal = simple_flight.idle_goal(0)
+    grid, place = np.zeros((2, 2)), np.array([0.0, 0.0, 10.0])
+    advance(
+        quad.fresh_state(0), mode, goal, np.zeros((0, 4, 3, 4)), np.zeros((0, 3)), np.zeros((0, 8)),
+        np.zeros((0, 2), np.int64), grid, place, np.zeros(3), np.zeros(0), False, 0.003, 0,
+    )  # fmt: skip
+    ground_height(grid, 0.0, 0.0, 10.0, 0.0, 0.0)
+    simple_flight.aim_by_sticks(quad.fresh_state(1)[0], *(one[0] for one in simple_flight.idle_goal(1)))
+    pixels.compile_all()
+
+
+def one_triangle() -> Mesh:
+    """Return the smallest town."""
+    return Mesh(
+        vertices_m=np.array([[0, 0, 0], [10, 0, 0], [10, 10, 0]], np.float32),
+        triangles=np.array([[0, 1, 2]], np.int32),
+        colour_rgb=np.zeros((1, 3), np.uint8),
+        tag=np.ones(1, np.uint8),
+        material=np.zeros(1, np.uint8),
+        object_id=np.zeros(1, np.uint32),
+    )

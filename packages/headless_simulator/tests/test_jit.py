@@ -1,0 +1,47 @@
+"""The folder of machine code follows all that the code is made of."""
+
+import ast
+from pathlib import Path
+
+import headless_simulator
+import pytest
+from headless_simulator import jit
+
+ROOT = Path(headless_simulator.__path__[0])
+
+
+def covered() -> set[Path]:
+    return {path for pattern in jit._SOURCES for path in ROOT.glob(pattern)}
+
+
+def test_what_a_kernel_is_made_of_is_in_the_digest() -> None:
+    needed = {path: imported(path) for path in ROOT.rglob("*.py")}
+    kernels = {path for path, modules in needed.items() if ROOT / "jit.py" in modules and path != ROOT / "cli.py"}
+    assert len(kernels) > 20
+    assert not {path for path in kernels if {path, *needed[path]} - covered()}
+
+
+def imported(path: Path) -> set[Path]:
+    nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+    names = {name for node in nodes for name in (f"{node.module}", *(f"{node.module}.{a.name}" for a in node.names))}
+    files = {ROOT.parent / f"{name.replace('.', '/')}.py" for name in names}
+    return {file for file in files if file.is_file() and file.is_relative_to(ROOT)}
+
+
+def test_another_source_has_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
+    monkeypatch.setattr(jit, "__file__", str(tmp_path / "jit.py"))
+    source = tmp_path / "world" / "cells.py"
+    source.parent.mkdir()
+    found = []
+    for text in ("a = 1", "a = 2", "a = 1"):
+        source.write_text(text)
+        found.append(jit.cache_folder())
+    assert found[0] == found[2] != found[1]
+    assert found[0].parent == Path("/caches/headless-simulator")
+
+
+def test_the_users_own_folder_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/somewhere")
+    assert jit.cache_folder() == Path("/somewhere")
