@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final, ParamSpec, TypeVar, cast
+from typing import Any, Final, ParamSpec, TypeVar, cast
 
 from uavsim.environment import cache_folder
 
@@ -43,12 +43,21 @@ def kernel_folder() -> Path:
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function of arrays and numbers; its machine code is kept in ``NUMBA_CACHE_DIR``, else ``kernel_folder``."""
-    if CACHE_VARIABLE not in os.environ and _made_private(kernel_folder()):
-        os.environ[CACHE_VARIABLE] = str(kernel_folder())  # numba reads it when it is imported
+    compiled = _numba().njit(cache=True, nogil=True, error_model="numpy")(function)
+    return cast("Callable[P, R]", compiled)
+
+
+@cache
+def _numba() -> Any:
+    """Import numba, which reads the variable then; processes that this one starts, as simulators, have their own."""
+    is_set = CACHE_VARIABLE in os.environ
+    if not is_set and _made_private(kernel_folder()):
+        os.environ[CACHE_VARIABLE] = str(kernel_folder())
     import numba
 
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    return cast("Callable[P, R]", compiled)
+    if not is_set:
+        os.environ.pop(CACHE_VARIABLE, None)
+    return numba
 
 
 def _made_private(folder: Path) -> bool:

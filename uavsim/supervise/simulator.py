@@ -13,7 +13,6 @@ from uavsim.config.run import SimulatorConfig
 from uavsim.environment import python_command
 from uavsim.errors import SimulatorError, SimulatorLost
 from uavsim.files.parse import parse_json
-from uavsim.images.compiled import CACHE_VARIABLE, kernel_folder
 from uavsim.supervise.process import GuardedProcess, exit_text, rss_bytes
 
 _POLL_S = 0.05
@@ -124,9 +123,7 @@ class Simulator:
             return {}
         end = time.monotonic() + self.config.ready_s
         if self.config.kind == "mock":
-            ours = os.environ.get(CACHE_VARIABLE) == str(kernel_folder())  # not the user's: it keeps its own
-            env = {CACHE_VARIABLE: None} if ours else None
-            self._process = GuardedProcess(self._headless_command(), log=self._log, env=env)
+            self._process = GuardedProcess(self._headless_command(), log=self._log)
             ports = self._announced_ports(end=end)
         else:
             ports = self._chosen_ports()

@@ -7,7 +7,7 @@ says of it, on any server that has the blueprints.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final, TypeAlias
 
 import carla
 import numpy as np
@@ -26,9 +26,7 @@ from uavsim.simulate.carla.read import NOTHING_PARKED, Parked
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 from uavsim.typing import AnyArray, BoolArray, IntArray
 
-if TYPE_CHECKING:
-    from carla.command import _IsCommand as CarlaCommand  # a name of CARLA's types alone
-
+CarlaCommand: TypeAlias = Any  # CARLA has no public name for the type of its commands
 _SPAWN_ABOVE_M: Final = 200.0  # of the first place: nothing is in the way there, and two actors are never at one place
 _PLACE_TOLERANCE_M: Final = 1e-3
 _TURN_TOLERANCE_DEG: Final = 1e-2

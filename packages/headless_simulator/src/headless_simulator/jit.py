@@ -7,14 +7,13 @@ other files. So the folder is named after all sources that kernels are made of, 
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
-import llvmlite  # type: ignore[import-untyped]
-import numba
 import numpy as np
 
 P = ParamSpec("P")
@@ -24,6 +23,7 @@ Number: TypeAlias = Any  # a scalar inside a kernel: numba distinguishes float32
 int64: Final = cast("Callable[[Any], int]", np.int64)
 """In a kernel, one type for the numbers of int32 arrays and for Python's: a function is compiled once for both."""
 
+_VARIABLE: Final = "NUMBA_CACHE_DIR"
 _SOURCES: Final = (
     "airsim/*.py",
     "carla/kernels/*.py",
@@ -38,10 +38,10 @@ _EXACT: Final = {"nnan", "ninf", "nsz"}  # say what numbers are not; other flags
 
 def cache_folder() -> Path:
     """Return the folder of this account for these sources and versions; ``NUMBA_CACHE_DIR`` names another one."""
-    if named := os.environ.get("NUMBA_CACHE_DIR"):
+    if named := os.environ.get(_VARIABLE):
         return Path(named)
     here = Path(__file__).parent
-    facts = [sys.version, numba.__version__, llvmlite.__version__, np.__version__]
+    facts = [sys.version, *map(importlib.metadata.version, ("numba", "llvmlite", "numpy"))]
     digest = hashlib.sha256("\n".join(facts).encode())
     for source in sorted(path for pattern in _SOURCES for path in here.glob(pattern)):
         digest.update(source.read_bytes())
@@ -49,7 +49,18 @@ def cache_folder() -> Path:
     return Path(caches, "headless-simulator", f"kernels-{digest.hexdigest()[:16]}")
 
 
-_FOLDER: Final = str(cache_folder())
+def _import_numba() -> Any:
+    """Import numba, which reads the variable then; processes that this one starts have kernels of their own."""
+    is_set = _VARIABLE in os.environ
+    os.environ[_VARIABLE] = str(cache_folder())
+    import numba
+
+    if not is_set:
+        del os.environ[_VARIABLE]
+    return numba
+
+
+numba: Final = _import_numba()
 
 
 def kernel(
@@ -64,12 +75,9 @@ def kernel(
     """
 
     def compiled(function: Callable[P, R]) -> Callable[P, R]:
-        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _FOLDER
         decorate = numba.njit(
             cache=True, nogil=True, error_model=error_model, fastmath=_EXACT if assume_finite else False
         )
-        found = cast("Callable[P, R]", decorate(function))
-        numba.config.CACHE_DIR = before
-        return found
+        return cast("Callable[P, R]", decorate(function))
 
     return compiled
