@@ -1,12 +1,10 @@
 import os
-import platform
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import psutil
-import pytest
 
 from uavsim.pool import started
 
@@ -15,15 +13,6 @@ MIB = 1 << 20
 
 def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
-
-
-def kept_of_freed(mib: int) -> float:
-    """Take memory and give it back; return the share that the process still has."""
-    before = resident_bytes()
-    block = bytearray(mib * MIB)
-    block[::4096] = bytes(len(block[::4096]))
-    del block
-    return (resident_bytes() - before) / (mib * MIB)
 
 
 def own_pid(_: int) -> int:
@@ -54,12 +43,6 @@ def test_processes_start_before_there_is_a_task() -> None:
     with started(2) as run:
         ready = {child.pid for child in psutil.Process().children()} - before
         assert set(run(own_pid, range(2))) <= ready
-
-
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries keep memory by other rules")
-def test_workers_keep_the_memory_of_one_image_for_the_next() -> None:
-    with started(2) as run:
-        assert min(run(kept_of_freed, [16, 16])) > 0.9
 
 
 KILLED = """
