@@ -139,9 +139,10 @@ def _count_stages(file: Path) -> None:
 
 
 def _compile() -> None:
-    if not cache_folder().exists():
+    is_first = not cache_folder().exists()
+    if is_first:
         note("the first start compiles the kernels, once for this account: a minute or two")
-    warm_up()
+    warm_up(in_two_processes=is_first)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
