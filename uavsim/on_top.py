@@ -1,7 +1,26 @@
 """Replays and voxel labels as functions that a run calls: they are built on top of a run, so its flows hand them in."""
 
-from uavsim.occupancy.further import voxel_labeller
-from uavsim.replays.requests import replayed
-from uavsim.run.on_top import OnTop
+from collections.abc import Mapping
 
-ON_TOP = OnTop(replayed, voxel_labeller)
+from uavsim.config.dataset import VoxelLabels
+from uavsim.records.plan import ScenePlan
+from uavsim.records.sensors import SensorSpec
+from uavsim.run.on_top import LabelFolder, OnTop
+from uavsim.run.request import Request
+
+__all__ = ["ON_TOP"]
+
+
+def _replayed(planned: ScenePlan, request: Request) -> ScenePlan:
+    from uavsim.replays.requests import replayed  # only a replay needs it
+
+    return replayed(planned, request)
+
+
+def _voxel_labeller(asked: VoxelLabels, sensors: Mapping[str, SensorSpec]) -> LabelFolder:
+    from uavsim.occupancy.further import voxel_labeller  # imports numba
+
+    return voxel_labeller(asked, sensors)
+
+
+ON_TOP = OnTop(_replayed, _voxel_labeller)
