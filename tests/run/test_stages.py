@@ -167,7 +167,7 @@ def test_a_mistake_of_ours_in_one_scene_is_in_its_log_and_on_the_screen(
     def wrong(_: object) -> None:
         raise ValueError("labels went wrong")
 
-    monkeypatch.setattr("uavsim.run.stages.annotate", wrong)
+    monkeypatch.setattr("uavsim.annotate.scene.annotate", wrong)
     with opened(prepared(paper()), console=Screen()) as context, pytest.raises(ValueError, match="went wrong"):
         fly_scene(context, "scene_00")
     last = json.loads((tmp_path / "out/.uavsim/logs/scene_00.jsonl").read_text().splitlines()[-1])

@@ -63,7 +63,7 @@ def test_a_mistake_of_ours_in_one_scene_is_reported_with_it(
             raise TypeError("a mistake")
         return annotate(recording)
 
-    monkeypatch.setattr("uavsim.run.stages.annotate", mistaken)
+    monkeypatch.setattr("uavsim.annotate.scene.annotate", mistaken)
     result = run(paper())
     assert result.committed == ("scene_00", "scene_02")
     assert result.unfinished == ("scene_01",)

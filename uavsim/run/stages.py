@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from uavsim.annotate.scene import annotate, write_label_files
 from uavsim.capture.client_events import ClientEvent, Progress, SceneFlown, UnknownEvent, fields_of
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.config.run import RunConfig
@@ -283,6 +282,8 @@ def _fly_label_commit(
     refuse_blank_images(recording)
     keep_map_mask(context.output, recording)
     keep_town_files(context.output, recording)
+    from uavsim.annotate.scene import annotate, write_label_files  # imports numba: wrong words are refused without
+
     labels = annotate(recording)
     give_back_freed_memory()  # 26 MB that it compares directions in, before rows take as much
     rows = scene_fragment(labels)
