@@ -16,7 +16,7 @@ from uavsim.files.whole import to_json_bytes, write_whole
 from uavsim.pool import in_order
 from uavsim.typing import JsonDict
 from uavsim_benchmarks.labels.jobs import jobs_of
-from uavsim_benchmarks.labels.run import default_workers
+from uavsim_benchmarks.labels.write_events import default_workers
 from uavsim_benchmarks.questions.checks import check_questions
 from uavsim_benchmarks.questions.draw import draw_task
 from uavsim_benchmarks.questions.facts import groups_of

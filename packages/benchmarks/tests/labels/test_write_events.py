@@ -14,9 +14,9 @@ from uavsim.errors import DatasetError, InputError
 from uavsim.files.whole import to_json_bytes
 from uavsim.images import codec
 from uavsim_benchmarks.labels.causes import CAUSES
-from uavsim_benchmarks.labels.run import IMAGE_FILE, SAMPLE_FILE, SUMMARY_FILE, write_events
 from uavsim_benchmarks.labels.twin_tables import read_twins
 from uavsim_benchmarks.labels.values import VALUES_FILE, VALUES_SUMMARY_FILE, write_values
+from uavsim_benchmarks.labels.write_events import IMAGE_FILE, SAMPLE_FILE, SUMMARY_FILE, write_events
 
 THRESHOLDS = EventThresholds()
 
