@@ -81,7 +81,7 @@ class RecordedTraffic(Spawned):
                 "version of the town"
             )
         present = [i for i in self._present() if not self._kinds[i].is_of_town]
-        walk = [i for i in present if self._kinds[i].control == "walker"]
+        walk = [i for i in present if self._driven_as(i) == "walker"]
         others = self._spawn([i for i in present if i not in walk])
         self._context.pass_a_tick()
         walkers = self._spawn(walk)
@@ -188,18 +188,21 @@ class RecordedTraffic(Spawned):
         commands: list[CarlaCommand] = []
         if before is None or not np.array_equal(before[:6], values[:6]):
             commands.append(carla.command.ApplyTransform(actor_id, _transform(values)))
-        if self._kinds[instance_id].control is not None and (
-            before is None or not np.array_equal(before[6:], values[6:])
-        ):
+        is_driven = self._driven_as(instance_id) in {"vehicle", "walker"}
+        if is_driven and (before is None or not np.array_equal(before[6:], values[6:])):
             commands.append(self._control(instance_id, actor_id, values[6:]))
         if lights != lights_before:
             commands.append(carla.command.SetVehicleLightState(actor_id, lights))
         return commands
 
+    def _driven_as(self, instance_id: int) -> str:
+        """Return the first word of an actor's blueprint: what is no vehicle or walker is placed and not driven."""
+        return self._infos[instance_id].blueprint.partition(".")[0]
+
     def _control(self, instance_id: int, actor_id: int, control: AnyArray) -> CarlaCommand:
         """Say how an actor drove or walked: it moves nothing, but brake lights, wheels and limbs show it."""
         throttle, steer, brake, hand_brake, gear = control.tolist()
-        if self._kinds[instance_id].control == "walker":
+        if self._driven_as(instance_id) == "walker":
             return carla.command.ApplyWalkerControl(actor_id, carla.WalkerControl(carla.Vector3D(), throttle, False))
         reported = carla.VehicleControl(throttle, steer, brake, bool(hand_brake), gear < 0, True, round(gear))
         return carla.command.ApplyVehicleControl(actor_id, reported)

@@ -27,9 +27,7 @@ INGREDIENT: Final = Ingredient(
     without=Named(f"{__name__}.plan_cases:without"),
     kinds=(
         ActorKind(name="prop", label="debris", is_prop=True, has_own_tag=True, may_hide=False),
-        ActorKind(
-            name="case_vehicle", written_as="vehicle", is_parked=True, is_ridden=True, may_hide=False, control="vehicle"
-        ),
+        ActorKind(name="case_vehicle", written_as="vehicle", is_parked=True, is_ridden=True, may_hide=False),
     ),
     role="corner_case",
     spawn=Named(f"{__name__}.cases_carla:spawn"),
