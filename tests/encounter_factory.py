@@ -12,7 +12,7 @@ from uavsim.geometry import quaternion
 from uavsim.geometry.frames import FLU_SE3_OPTICAL
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
-from uavsim.ingredients.intruders.records import IntruderPlan, IntrudersPlan
+from uavsim.ingredients.intruders.intruder_plans import IntruderPlan, IntrudersPlan
 from uavsim.ingredients.traffic import TrafficPlan
 from uavsim.records.plan import ScenePlan, SwarmTrajectory
 from uavsim.records.recording import (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.dataset_factory import make_dataset
 from tools.common.factories import Mover, street
-from uavsim.ingredients.corner_cases.records import CasePart, CornerCasePlan, CornerCasesPlan, TagWords, role_of_part
+from uavsim.ingredients.corner_cases.case_plans import CasePart, CornerCasePlan, CornerCasesPlan, TagWords, role_of_part
 
 NOWHERE = (0.0, 0.0, 0.0)
 CASES = CornerCasesPlan(

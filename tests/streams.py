@@ -8,8 +8,8 @@ import numpy as np
 import uavsim
 from tools.common.factories import make_plan
 from uavsim.files.parquet import to_parquet
-from uavsim.ingredients.flight_sensors.config import KINDS, Units
-from uavsim.ingredients.flight_sensors.motion import Track
+from uavsim.ingredients.flight_sensors import KINDS, Units
+from uavsim.ingredients.flight_sensors.carrier_motion import Track
 
 
 def add_streams(folder: Path, *, drones: int, units: Units | None = None) -> None:

@@ -10,7 +10,7 @@ from tests.other_python import python_of
 from tests.streams import add_streams
 from uavsim.exports.formats import ExportRequest
 from uavsim.exports.formats.rosbag2 import export_rosbag2
-from uavsim.ingredients.flight_sensors.config import Units
+from uavsim.ingredients.flight_sensors import Units
 
 ROOT = Path(__file__).parents[1]
 

@@ -7,7 +7,7 @@ import pytest
 
 from uavsim.annotate.occluders import front_of
 from uavsim.annotate.reach import reach_of_rows, reaches
-from uavsim.annotate.solids import Images, PlacedCamera, Solids
+from uavsim.annotate.solids import CameraImages, PlacedCamera, Solids
 from uavsim.annotate.visibility import see
 from uavsim.geometry import cuboid
 from uavsim.geometry.lens import Lens
@@ -74,7 +74,10 @@ def sure(solids: Solids, eye: PlacedCamera, rays: FloatArray) -> tuple[BoolArray
 def test_a_pixel_is_of_a_box_when_its_bent_ray_meets_it(lens: Lens, seed: int) -> None:
     solids, eye = boxes(seed), camera(lens)
     view = see(
-        solids, np.arange(1, COUNT + 1), eye, Images(np.zeros(SIZE[::-1], np.uint16), np.ones(SIZE[::-1], np.uint8))
+        solids,
+        np.arange(1, COUNT + 1),
+        eye,
+        CameraImages(np.zeros(SIZE[::-1], np.uint16), np.ones(SIZE[::-1], np.uint8)),
     )
     most, least = (met.sum(axis=(1, 2)) for met in sure(solids, eye, pixel_rays(lens)))
     counted = np.zeros(COUNT, np.int64)
@@ -95,7 +98,7 @@ def test_nearer_objects_and_depths_hide_pixels(lens: Lens) -> None:
     met = np.isfinite(enters_m(solids, eye, pixel_rays(lens)))
     left = met[:, :, :60].sum(axis=(1, 2))
     for depth in (None, depth_m):
-        view = see(solids, np.arange(1, COUNT + 1), eye, Images(ids, np.ones_like(ids, np.uint8), depth))
+        view = see(solids, np.arange(1, COUNT + 1), eye, CameraImages(ids, np.ones_like(ids, np.uint8), depth))
         others = view.row != nearest
         assert np.abs(view.blockers_px - left[view.row])[others].max() <= 1
         assert view.blockers_px[others].max() > 20
@@ -134,7 +137,7 @@ def test_the_share_outside_is_that_of_the_lens_s_pixels(lens: Lens) -> None:
     """A plate that reaches out of the image's right side, counted in a lens of the same kind with a wider image."""
     more = replace(lens, size_px=(140, 80))
     plate = Solids.of(SE3(np.array([[1.0, 0, 0, 0]]), np.array([[11.5, 0.0, 0.0]])), np.array([[4.0, 3.0, 0.01]]))
-    nothing = [Images(np.zeros((80, width), np.uint16), np.ones((80, width), np.uint8)) for width in (120, 140)]
+    nothing = [CameraImages(np.zeros((80, width), np.uint16), np.ones((80, width), np.uint8)) for width in (120, 140)]
     eye = camera(lens)
     wide = PlacedCamera.of(eye.map_SE3_optical, CameraParams(140, 80, 90.0, more))
     seen, all_of_it = (see(plate, np.array([1]), c, image) for c, image in zip((eye, wide), nothing, strict=True))

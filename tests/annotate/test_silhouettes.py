@@ -6,7 +6,7 @@ import pytest
 from uavsim.annotate.amodal import amodal_pixels
 from uavsim.annotate.kernels import share_outside
 from uavsim.annotate.silhouettes import outline_px, rays_in_boxes, rays_of_cameras
-from uavsim.annotate.solids import Images, PlacedCamera, Solids
+from uavsim.annotate.solids import CameraImages, PlacedCamera, Solids
 from uavsim.annotate.visibility import see
 from uavsim.geometry.se3 import SE3
 
@@ -38,7 +38,7 @@ def test_a_plate_under_the_camera_covers_what_paper_says() -> None:
     bounds, in_front = outline(plate, camera())
     np.testing.assert_allclose(bounds, [[50, 30, 70, 40]], atol=1e-6)
     assert in_front.all()
-    nothing = Images(np.zeros((80, 100), np.uint16), np.ones((80, 100), np.uint8))
+    nothing = CameraImages(np.zeros((80, 100), np.uint16), np.ones((80, 100), np.uint8))
     assert see(plate, np.array([1]), camera(), nothing).silhouette_px.tolist() == [20 * 10]
 
 
@@ -57,7 +57,7 @@ def test_a_pixel_is_of_a_box_when_its_ray_passes_through(seed: int) -> None:
     turns = rng.normal(size=(30, 4))
     poses = SE3(turns / np.linalg.norm(turns, axis=1, keepdims=True), rng.uniform(-6, 6, (30, 3)))
     solids = Solids.of(poses, rng.uniform(0.05, 3.0, (30, 3)))
-    nothing = Images(np.zeros((80, 100), np.uint16), np.ones((80, 100), np.uint8))
+    nothing = CameraImages(np.zeros((80, 100), np.uint16), np.ones((80, 100), np.uint8))
     view = see(solids, np.arange(1, 31), camera(), nothing)
 
     u, v = np.meshgrid(np.arange(100) + 0.5, np.arange(80) + 0.5)
@@ -86,7 +86,7 @@ def test_a_box_through_the_camera_plane_is_cut_there() -> None:
 def test_truncation_is_the_share_outside() -> None:
     ids, tags = np.zeros((80, 100), np.uint16), np.ones((80, 100), np.uint8)
     half_out = box((5.0, 0.0, 0.0), (1.0, 1.0, 1e-9))  # x 4..6 m -> u 90..110, of 100
-    view = see(half_out, np.array([7]), camera(), Images(ids, tags))
+    view = see(half_out, np.array([7]), camera(), CameraImages(ids, tags))
     assert view.truncation[0] == pytest.approx(0.5, abs=0.03)
     np.testing.assert_allclose(view.amodal_box_px, [[90, 30, 100, 50]], atol=1e-6)
     assert view.silhouette_px[0] == 10 * 20
@@ -99,16 +99,16 @@ def test_who_hides_whom() -> None:
     both = Solids.of(SE3.concatenate([low.map_SE3_box, high.map_SE3_box]), np.concatenate([low.half_m, high.half_m]))
     ids[30:50, 40:60], tags[30:50, 40:60] = 1, 14
     ids[36:44, 46:54] = 2
-    view = see(both, np.array([1, 2]), camera(), Images(ids, tags))
+    view = see(both, np.array([1, 2]), camera(), CameraImages(ids, tags))
     assert view.visible_px.tolist() == [400 - 64, 64]
     assert view.blockers_px.tolist() == [64, 0]  # the lower is no blocker of the higher
     tags[30:50, 40:45], ids[30:50, 40:45] = 9, 0  # a tree's crown may hang over it
-    assert see(both, np.array([1, 2]), camera(), Images(ids, tags)).blockers_px[0] == 64 + 100
+    assert see(both, np.array([1, 2]), camera(), CameraImages(ids, tags)).blockers_px[0] == 64 + 100
     tags[30:50, 40:45] = 3  # a wall there stands behind: seen from straight below the camera, the object comes first
     shadow = 3 * 8  # but for the columns in which the higher box hides it
-    assert see(both, np.array([1, 2]), camera(), Images(ids, tags)).blockers_px[0] == 64 + shadow
+    assert see(both, np.array([1, 2]), camera(), CameraImages(ids, tags)).blockers_px[0] == 64 + shadow
     depth_m = np.full((80, 100), 20.0, np.float32)  # the wall is behind, says the depth image
-    assert see(both, np.array([1, 2]), camera(), Images(ids, tags, depth_m)).blockers_px[0] == 0
+    assert see(both, np.array([1, 2]), camera(), CameraImages(ids, tags, depth_m)).blockers_px[0] == 0
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -123,13 +123,13 @@ def test_what_hides_a_box_is_counted_pixel_by_pixel(seed: int) -> None:
         at = np.s_[(v := rng.integers(0, 80)) : v + 12, (u := rng.integers(0, 100)) : u + 15]
         ids[at], tags[at] = number, rng.choice([9, 14, 24])
 
-    view = see(solids, numbers, level, Images(ids, tags))
+    view = see(solids, numbers, level, CameraImages(ids, tags))
 
     away_m = np.linalg.norm(poses.translation_m - level.map_SE3_optical.translation_m, axis=1)
     away_of_id = np.full(65536, -np.inf)
     away_of_id[numbers] = away_m
     for row, silhouette, blockers in zip(view.row, view.silhouette_px, view.blockers_px, strict=True):
-        nothing = Images(np.zeros_like(ids), np.ones_like(tags))
+        nothing = CameraImages(np.zeros_like(ids), np.ones_like(tags))
         nearer = np.where(ids > 0, away_of_id[ids] < away_m[row], np.isin(tags, [3, 9])) & (ids != numbers[row])
         others = np.where(nearer, 3, 1).astype(np.uint8)  # the same without ids
         alone = see(solids.take(np.array([row])), numbers[[row]], level, replace(nothing, tags=others))

@@ -5,7 +5,7 @@ import pytest
 
 from tests.annotate.city import City, make_city
 from uavsim.annotate import annotate, reach
-from uavsim.annotate.solids import Images, PlacedCamera, SeenInView, Solids
+from uavsim.annotate.solids import CameraImages, PlacedCamera, SeenInView, Solids
 from uavsim.annotate.visibility import see
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
@@ -99,7 +99,7 @@ def test_boxes_that_no_ray_meets_are_left_out_and_no_others(seed: int, monkeypat
     )
     ids = np.zeros((45, 80), np.uint16)
     ids[rng.integers(0, 45, 5), rng.integers(0, 80, 5)] = rng.integers(1, count, 5)  # also of what is nowhere near
-    images = Images(ids, np.full(ids.shape, 3, np.uint8))
+    images = CameraImages(ids, np.full(ids.shape, 3, np.uint8))
     numbers = np.arange(1, count + 1)
 
     few = see(solids, numbers, camera, images)

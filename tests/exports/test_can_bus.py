@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from uavsim.exports.formats.can_bus import meta, pose_messages, vehicle_messages
-from uavsim.ingredients.vehicles.can_bus import STATE
+from uavsim.ingredients.vehicles_can_bus import STATE
 from uavsim.typing import FloatArray, JsonDict
 
 

@@ -13,8 +13,8 @@ from uavsim.dataset.convert import convert
 from uavsim.errors import InputError
 from uavsim.exports.formats import ExportRequest
 from uavsim.exports.formats.openad import SOURCES, export_openad
+from uavsim_benchmarks.evaluate.openad.evaluate_openad import evaluate_openad
 from uavsim_benchmarks.evaluate.openad.files import read_openad_truth
-from uavsim_benchmarks.evaluate.openad.run import evaluate_openad
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 
 

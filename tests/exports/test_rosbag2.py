@@ -18,11 +18,8 @@ from uavsim.exports.formats.rosbag2 import export_rosbag2
 from uavsim.exports.formats.rosbag2.topics import names_of
 from uavsim.files.parquet import to_parquet
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.flight_sensors.config.barometer import Barometer
-from uavsim.ingredients.flight_sensors.config.gnss import Gnss
-from uavsim.ingredients.flight_sensors.config.imu import Imu, InertialNoise
-from uavsim.ingredients.flight_sensors.config.magnetometer import Magnetometer
-from uavsim.ingredients.flight_sensors.motion import Track
+from uavsim.ingredients.flight_sensors.carrier_motion import Track
+from uavsim.ingredients.flight_sensors.units import Barometer, Gnss, Imu, InertialNoise, Magnetometer
 
 
 @pytest.fixture(scope="module")

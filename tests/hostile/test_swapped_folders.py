@@ -21,9 +21,9 @@ from uavsim.dataset.convert import convert
 from uavsim.errors import UavsimError
 from uavsim.exports.formats import EXPORTERS, ExportRequest
 from uavsim.exports.publish import PublishRequest, publish
-from uavsim_benchmarks.labels.run import write_events
 from uavsim_benchmarks.labels.values import write_values
-from uavsim_benchmarks.questions.run import write_questions
+from uavsim_benchmarks.labels.write_events import write_events
+from uavsim_benchmarks.questions.write_questions import write_questions
 
 TRIES = 4
 

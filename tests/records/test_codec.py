@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as npst
 from tests.records.test_motion import motion
 from uavsim.errors import DatasetError
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.replay.records import ReplayPlan
+from uavsim.ingredients.replay import ReplayPlan
 from uavsim.ingredients.traffic import TrafficPlan
 from uavsim.records import codec, recording
 from uavsim.records.plan import (

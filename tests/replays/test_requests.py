@@ -17,8 +17,8 @@ from uavsim.capture.recording_writer import RecordingWriter
 from uavsim.cli import build_app
 from uavsim.errors import InputError
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.corner_cases.records import role_of_part
-from uavsim.ingredients.intruders.records import IntrudersPlan, intruders_of
+from uavsim.ingredients.corner_cases.case_plans import role_of_part
+from uavsim.ingredients.intruders.intruder_plans import IntrudersPlan, intruders_of
 from uavsim.on_top import ON_TOP
 from uavsim.records.actors import ActorInfo, ActorStates
 from uavsim.records.motion import SceneMotion

@@ -9,7 +9,7 @@ from tools.common.factories import make_plan
 from uavsim.errors import MissedTick, SceneVoid
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.vehicles.records import VehiclesPlan
+from uavsim.ingredients.vehicles import VehiclesPlan
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState
 from uavsim.records.sensors import Agent

@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.records.test_motion import motion
 from tools.common.plans import scene_plan
-from uavsim.ingredients.replay.records import ReplayPlan
+from uavsim.ingredients.replay import ReplayPlan
 from uavsim.simulate.airsim.swarm import AirSimFlight
 from uavsim.simulate.swarm import PlannedSwarm
 

@@ -84,7 +84,7 @@ def _places(lens: Lens) -> Float32Array:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Images:
+class CameraImages:
     """One camera's (H, W) instance ids and semantic tags, (H, W) depth in metres where recorded, the mask's runs if known."""
 
     ids: UInt16Array

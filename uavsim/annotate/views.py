@@ -8,7 +8,7 @@ import numpy as np
 from uavsim.annotate.amodal import amodal_pixels
 from uavsim.annotate.fill import fill_of_views
 from uavsim.annotate.reach import reaches
-from uavsim.annotate.solids import Images, PlacedCamera, SeenInView, Solids
+from uavsim.annotate.solids import CameraImages, PlacedCamera, SeenInView, Solids
 from uavsim.annotate.visibility import rows_of_ids, see
 from uavsim.errors import DatasetError
 from uavsim.images import codec, mask_pixels
@@ -148,7 +148,7 @@ def _camera(reading: SensorReading) -> PlacedCamera:
     return PlacedCamera.of(reading.map_SE3_sensor, reading.camera)
 
 
-def _images(recording: Recording, frame: RecordedFrame, reading: SensorReading) -> Images:
+def _images(recording: Recording, frame: RecordedFrame, reading: SensorReading) -> CameraImages:
     """Read what one camera took.
 
     Raises:
@@ -162,7 +162,7 @@ def _images(recording: Recording, frame: RecordedFrame, reading: SensorReading) 
         )
     ids, tags = _mask(recording, reading, INSTANCE)
     depth_m = codec.decode_depth(recording.folder / depth) if depth else None
-    return Images(ids, tags, depth_m)
+    return CameraImages(ids, tags, depth_m)
 
 
 def _mask(recording: Recording, reading: SensorReading, kind: str) -> tuple[UInt16Array, UInt8Array]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from uavsim.annotate.kernels import HIDES, OTHER, OVERHANGS, hidden_by_others
 from uavsim.annotate.reach import Reach, reach_of_rows, reaches
-from uavsim.annotate.solids import Images, PlacedCamera, SeenInView, Solids
+from uavsim.annotate.solids import CameraImages, PlacedCamera, SeenInView, Solids
 from uavsim.images import mask_pixels
 from uavsim.images.mask_pixels import Int32Array, Runs
 from uavsim.images.regions import IS_ROAD_USER, unlabelled_regions
@@ -47,7 +47,7 @@ def see(
     solids: Solids,
     instance_id: IntArray,
     camera: PlacedCamera,
-    images: Images,
+    images: CameraImages,
     *,
     reach: Reach | None = None,
     row_of_id: Int32Array | None = None,
@@ -99,7 +99,7 @@ def see(
     )
 
 
-def _runs(images: Images) -> Runs:
+def _runs(images: CameraImages) -> Runs:
     """Find the runs of all that has an id, and of all road users."""
     counted = IS_ROAD_USER.copy()
     counted[images.tags[images.ids > 0]] = True

@@ -28,7 +28,7 @@ from uavsim.terminal import Screen, count, line, write_out
 from uavsim.typing import JsonDict
 
 if TYPE_CHECKING:
-    from uavsim.plan.roadmap import Road
+    from uavsim.plan.roadmap import DrawnRoad
     from uavsim.records.plan import ScenePlan
     from uavsim.records.road_map import RoadMap
 
@@ -124,13 +124,13 @@ def _used(plans: Sequence[ScenePlan]) -> list[Ingredient]:
     return [used.ingredient for used in ingredients_of({name: None for plan in plans for name in plan.ingredients})]
 
 
-def _refuse_far(plans: Sequence[ScenePlan], given: Sequence[Road] | RoadMap) -> None:
+def _refuse_far(plans: Sequence[ScenePlan], given: Sequence[DrawnRoad] | RoadMap) -> None:
     """Refuse scenes whose flight passes none of what they need in the town's map: crossings, junctions.
 
     Raises:
         InputError: there is none near; without ``--xodr`` on the headless simulator's map.
     """
-    maps: dict[str, Sequence[Road] | RoadMap] = {}
+    maps: dict[str, Sequence[DrawnRoad] | RoadMap] = {}
     for scene in plans:
         for used in ingredients_of(scene.ingredients):
             needed = used.ingredient.sites.load()(used.record) if used.ingredient.sites is not None else {}
@@ -157,7 +157,9 @@ def _check_png(path: Path | None) -> None:
         raise InputError(f"--png {path}: a PNG image is written; give it a name that ends with .png")
 
 
-def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road] | RoadMap, target: Path, *, as_json: bool = False) -> None:
+def _draw(
+    plans: Sequence[ScenePlan], roads: Sequence[DrawnRoad] | RoadMap, target: Path, *, as_json: bool = False
+) -> None:
     """Write the image and say what is in it."""
     from uavsim.images.codec import encode_png
     from uavsim.plan.chart import draw_plan
@@ -175,7 +177,7 @@ def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road] | RoadMap, target: P
     Screen(stderr=as_json).print(f"{target}: {count(len(routes), 'route')}{fewer}{missing}")
 
 
-def _roads(xodr: Path) -> Sequence[Road] | RoadMap:
+def _roads(xodr: Path) -> Sequence[DrawnRoad] | RoadMap:
     """Read an OpenDRIVE file as a vector map, of a city only the outlines of its roads; a map expansion is read as it is."""
     from uavsim.maps.build import map_of_opendrive
     from uavsim.maps.expansion import read_expansion
@@ -190,7 +192,7 @@ def _roads(xodr: Path) -> Sequence[Road] | RoadMap:
     return outlines if xodr.stat().st_size > _CITY_BYTES else map_of_opendrive(xodr.read_bytes(), name=xodr.stem)
 
 
-def _headless_roads(town: str) -> Sequence[Road] | RoadMap:
+def _headless_roads(town: str) -> Sequence[DrawnRoad] | RoadMap:
     """Return the roads of the headless simulator's town; none where it has no such town, or is not installed."""
     with scratch_folder("uavsim-plan-") as folder:
         path = folder / "town.xodr"

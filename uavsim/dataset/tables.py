@@ -18,7 +18,7 @@ from uavsim.errors import DatasetError
 from uavsim.files.parse import open_regular, parse_json, read_regular
 from uavsim.files.whole import (
     AGAIN,
-    Place,
+    HeldPath,
     begin_temp,
     parent_of,
     refuse_special,
@@ -36,7 +36,7 @@ _HANDED_OVER_BYTES: Final = 16 << 20  # the steps in which a table's text goes t
 class TableWriter:
     """Writes one table beside its final place; ``keep`` puts it there in one step."""
 
-    def __init__(self, path: Path | Place) -> None:
+    def __init__(self, path: Path | HeldPath) -> None:
         """Open a temporary file in ``path``'s folder, and the folder.
 
         Raises:
@@ -113,7 +113,7 @@ class TableWriter:
             os.posix_fadvise(self._file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def write_rows(path: Path | Place, rows: Iterable[JsonDict]) -> int:
+def write_rows(path: Path | HeldPath, rows: Iterable[JsonDict]) -> int:
     """Write a whole table; returns the number of rows."""
     with TableWriter(path) as table:
         for row in rows:
@@ -122,7 +122,7 @@ def write_rows(path: Path | Place, rows: Iterable[JsonDict]) -> int:
     return table.row_count
 
 
-def write_json(path: Path | Place, value: Mapping[str, object]) -> None:
+def write_json(path: Path | HeldPath, value: Mapping[str, object]) -> None:
     """Write a small JSON object, indented for people, in one step.
 
     Raises:

@@ -7,10 +7,10 @@ from typing import BinaryIO
 
 from uavsim.errors import StorageError
 from uavsim.files.own_folder import mark_in
-from uavsim.files.whole import AGAIN, Place, parent_of, storage_errors, whole_file
+from uavsim.files.whole import AGAIN, HeldPath, parent_of, storage_errors, whole_file
 
 
-def bring_file(source: BinaryIO, target: Path | Place) -> None:
+def bring_file(source: BinaryIO, target: Path | HeldPath) -> None:
     """Hard-link an open regular file, or copy it where the file system cannot link; one that is brought already is left.
 
     Args:

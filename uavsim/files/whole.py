@@ -124,7 +124,7 @@ def replace_bytes(path: Path, data: bytes) -> None:
         replace_in(folder, path.name, data, shown=path)
 
 
-class Place(Protocol):
+class HeldPath(Protocol):
     """A place in a folder that is held open, ``results.ResultPath``; ``str`` of it is its path for people."""
 
     @property
@@ -135,11 +135,11 @@ class Place(Protocol):
         """Open, and make, the folder that it is in."""
 
 
-AnyPlace = TypeVar("AnyPlace", bound=Path | Place)
+AnyPlace = TypeVar("AnyPlace", bound=Path | HeldPath)
 
 
 @contextmanager
-def parent_of(path: Path | Place) -> Iterator[int]:
+def parent_of(path: Path | HeldPath) -> Iterator[int]:
     """Open, and make, the folder that a file is to be in; temp files that killed writers of it left there are removed.
 
     Raises:
@@ -169,7 +169,7 @@ def write_whole(path: AnyPlace, data: bytes) -> AnyPlace:
 
 
 @contextmanager
-def whole_file(path: Path | Place, *, again: str = AGAIN) -> Iterator[BinaryIO]:
+def whole_file(path: Path | HeldPath, *, again: str = AGAIN) -> Iterator[BinaryIO]:
     """Open a file that takes its place, whole, when the context ends well, and is gone when it does not.
 
     A hard link or a file that is there is replaced, never written into.

@@ -20,7 +20,7 @@ INGREDIENT: Final = Ingredient(
     order=20,
     records=__name__,
     planner=Named(f"{__name__}:planner"),
-    kinds=(ActorKind(name="walker", label="pedestrian", origin_at_middle=True, control="walker"),),
+    kinds=(ActorKind(name="walker", label="pedestrian", origin_at_middle=True),),
     spawn=Named(f"{__name__}_carla:spawn"),
     spawn_order=3,
 )

@@ -26,7 +26,7 @@ _CURB: Final = "curb"
 
 
 @dataclass(eq=False)
-class Town:
+class TownLanes:
     """A network with its lanes as shapes.
 
     Attributes:
@@ -69,14 +69,14 @@ class Town:
         return self.token("change", self.tokens[change.begin], self.tokens[change.end])
 
 
-def survey(network: Network, name: str) -> Town:
+def survey(network: Network, name: str) -> TownLanes:
     """Find the lanes of a network."""
     pieces = list(lane_pieces(network))
     driven: dict[Key, LanePiece] = {piece.key: piece for piece in pieces if piece.lane.type in DRIVING}
     records, edges = lane_records(network, driven)
     tokens = [token("map", name, "lane", *record.pieces[0].key) for record in records]
     shapes = polygons_of([record.ring_m for record in records])
-    return Town(name, network, pieces, records, edges, tokens, shapes, lane_changes(records, edges))
+    return TownLanes(name, network, pieces, records, edges, tokens, shapes, lane_changes(records, edges))
 
 
 def heights_of(points_m: FloatArray) -> JsonDict:
@@ -92,7 +92,7 @@ def parts_of(shape: Any) -> list[Any]:
     return list(parts[np.argsort(-shapely.area(parts), kind="stable")])
 
 
-def lane_layers(town: Town) -> dict[str, Layer]:
+def lane_layers(town: TownLanes) -> dict[str, Layer]:
     """Return the layers lane, lane_connector, road_block and road_segment; remember what they share in ``town``."""
     layers = {
         name: Layer.of(
@@ -119,7 +119,7 @@ def _lane_fields(record: LaneRecord) -> JsonDict:
     return {**own, **heights_of(record.joined("centre_m"))}
 
 
-def _segments(town: Town) -> Iterable[tuple[str, Any, JsonDict]]:
+def _segments(town: TownLanes) -> Iterable[tuple[str, Any, JsonDict]]:
     by_road: dict[str, list[int]] = defaultdict(list)
     by_junction: dict[str, list[int]] = defaultdict(list)
     for place, record in enumerate(town.records):
@@ -139,7 +139,7 @@ def _segments(town: Town) -> Iterable[tuple[str, Any, JsonDict]]:
             )
 
 
-def _blocks(town: Town, segments: list[tuple[str, Any, JsonDict]]) -> Iterable[tuple[str, Any, JsonDict]]:
+def _blocks(town: TownLanes, segments: list[tuple[str, Any, JsonDict]]) -> Iterable[tuple[str, Any, JsonDict]]:
     groups: dict[tuple[str, bool], list[int]] = defaultdict(list)
     for place, record in enumerate(town.records):
         if not record.road.in_junction:
@@ -170,7 +170,7 @@ def _filled(shape: Any, largest_m2: float) -> Any:
     return shapely.MultiPolygon(filled)  # also of none
 
 
-def drivable_area(town: Town) -> Layer:
+def drivable_area(town: TownLanes) -> Layer:
     """Return the layer drivable_area: lanes, what vehicles may stop on beside them up to the first curb, and junctions."""
     beside = _before_curbs(town.network)
     shoulders = polygons_of([piece.ring_m for piece in town.pieces if piece.key in beside])
@@ -198,7 +198,7 @@ def _before_curbs(network: Network) -> set[Key]:
     return found
 
 
-def walkways(town: Town) -> Layer:
+def walkways(town: TownLanes) -> Layer:
     """Return the layer walkway: a record for each lane of people on foot in each section."""
     pieces = [piece for piece in town.pieces if piece.lane.type in _WALKED]
     shapes = polygons_of([piece.ring_m for piece in pieces])
@@ -208,7 +208,7 @@ def walkways(town: Town) -> Layer:
     )
 
 
-def carparks(town: Town) -> Layer:
+def carparks(town: TownLanes) -> Layer:
     """Return the layer carpark_area: lanes for parking, and parking spaces beside them."""
     pieces = [piece for piece in town.pieces if piece.lane.type == "parking"]
     rings: list[tuple[tuple[object, ...], Road, FloatArray, float]] = [
@@ -243,7 +243,7 @@ def _principal(yaw: float) -> float:
     return float((yaw + np.pi) % (2 * np.pi) - np.pi)
 
 
-def _block_of_road(town: Town, road: Road) -> str:
+def _block_of_road(town: TownLanes, road: Road) -> str:
     """Return a block of a road; "" in junctions."""
     for forward in (True, False):
         name = town.token("road_block", road.id, forward, 0)

@@ -9,7 +9,7 @@ import shapely
 
 from uavsim.errors import InputError
 from uavsim.maps.arclines import fit_arcs
-from uavsim.maps.areas import Town, carparks, drivable_area, lane_layers, survey, walkways
+from uavsim.maps.areas import TownLanes, carparks, drivable_area, lane_layers, survey, walkways
 from uavsim.maps.changes import components
 from uavsim.maps.controls import control_layers
 from uavsim.maps.dividers import divider_layers, lane_borders, lane_cuts
@@ -61,7 +61,7 @@ def build(network: Network, name: str, buildings: Sequence[Building] = ()) -> Ve
     )
 
 
-def _buildings(town: Town, buildings: Sequence[Building]) -> Layer:
+def _buildings(town: TownLanes, buildings: Sequence[Building]) -> Layer:
     """Return the layer of buildings: each by its footprint, at the height of its roof."""
     hulls = shapely.convex_hull([shapely.multipoints(one.footprint_map_m) for one in buildings])
     return Layer.of(
@@ -89,7 +89,7 @@ def _name_areas(layers: dict[str, Layer]) -> None:
         fields["drivable_area_token"] = areas.tokens[of[number]] if number in of else ""
 
 
-def _connectivity(town: Town) -> dict[str, tuple[list[str], list[str]]]:
+def _connectivity(town: TownLanes) -> dict[str, tuple[list[str], list[str]]]:
     """Return what leads to and from each lane, lanes of the largest connected part first.
 
     The devkit looks for lanes apart from the first one's, and fails where those are the most.

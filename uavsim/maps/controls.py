@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import shapely
 
-from uavsim.maps.areas import Town, heights_of, parts_of
+from uavsim.maps.areas import TownLanes, heights_of, parts_of
 from uavsim.maps.opendrive.model import Road, Signal
 from uavsim.maps.opendrive.objects import outline_on_map
 from uavsim.maps.vector_map import Layer, polygons_of
@@ -49,7 +49,7 @@ class _Approach:
     crossings: list[str] = field(default_factory=list)
 
 
-def control_layers(town: Town, segments: Layer) -> dict[str, Layer]:
+def control_layers(town: TownLanes, segments: Layer) -> dict[str, Layer]:
     """Return the layers ped_crossing, stop_line and traffic_light."""
     crossings = _crossings(town, segments)
     into = defaultdict(list)
@@ -70,7 +70,7 @@ def control_layers(town: Town, segments: Layer) -> dict[str, Layer]:
     return {"ped_crossing": crossings, "stop_line": stop_lines, "traffic_light": lights}
 
 
-def _crossings(town: Town, segments: Layer) -> Layer:
+def _crossings(town: TownLanes, segments: Layer) -> Layer:
     things = [
         (road, thing)
         for road in town.network.roads.values()
@@ -103,7 +103,7 @@ def _most_common(shapes: Any, layer: Layer) -> dict[int, str]:
 class _Governed:
     """The lanes that heed each signal."""
 
-    def __init__(self, town: Town, into: dict[int, list[int]]) -> None:
+    def __init__(self, town: TownLanes, into: dict[int, list[int]]) -> None:
         self.town, self.into = town, into
         self.of_road: dict[str, list[int]] = defaultdict(list)
         for place, record in enumerate(town.records):
@@ -155,7 +155,7 @@ class _Governed:
         return {name: self.before(self.lanes_of(name)) for name in names}
 
 
-def _approaches(town: Town) -> dict[int, _Approach]:
+def _approaches(town: TownLanes) -> dict[int, _Approach]:
     """Return the approach of every lane that leads into a junction."""
     ends = {before for before, after in town.edges if town.records[after].road.in_junction and before in town.block_of}
     found: dict[int, _Approach] = {}
@@ -167,7 +167,9 @@ def _approaches(town: Town) -> dict[int, _Approach]:
     return found
 
 
-def _lights(town: Town, governed: _Governed, approaches: dict[int, _Approach]) -> Iterator[tuple[str, Any, JsonDict]]:
+def _lights(
+    town: TownLanes, governed: _Governed, approaches: dict[int, _Approach]
+) -> Iterator[tuple[str, Any, JsonDict]]:
     ahead: dict[int, list[int]] = defaultdict(list)
     for before, after in town.edges:
         ahead[before].append(after)
@@ -188,7 +190,7 @@ def _lights(town: Town, governed: _Governed, approaches: dict[int, _Approach]) -
 
 
 def _light(
-    town: Town, road: Road, signal: Signal, *, before: list[int], behind: list[str], lanes: list[int]
+    town: TownLanes, road: Road, signal: Signal, *, before: list[int], behind: list[str], lanes: list[int]
 ) -> tuple[Any, JsonDict]:
     point = road.xyz(np.array([signal.s_m]), np.array([signal.t_m]), signal.z_m)[0]
     yaw = road.heading_rad(signal.s_m) + signal.heading_rad + (np.pi if signal.orientation == "+" else 0.0)
@@ -217,7 +219,7 @@ def _light(
     }
 
 
-def _see_paint(town: Town, approaches: list[_Approach]) -> None:
+def _see_paint(town: TownLanes, approaches: list[_Approach]) -> None:
     """Move lines to where they are painted."""
     painted = []
     for road in town.network.roads.values():
@@ -247,7 +249,7 @@ def _before_end_m(line: FloatArray, point: FloatArray) -> float:
     return float(max(shapely.length(shape) - shapely.line_locate_point(shape, shapely.points(point)), 0.0))
 
 
-def _see_crossings(town: Town, approaches: list[_Approach], crossings: Layer) -> None:
+def _see_crossings(town: TownLanes, approaches: list[_Approach], crossings: Layer) -> None:
     """Find the crossing behind each line, and lines before crossings that have no other reason."""
     if not len(crossings):
         return
@@ -271,7 +273,7 @@ def _see_crossings(town: Town, approaches: list[_Approach], crossings: Layer) ->
             approach.reasons.add("PED_CROSSING")
 
 
-def _heading(town: Town, approach: _Approach) -> FloatArray:
+def _heading(town: TownLanes, approach: _Approach) -> FloatArray:
     line = town.records[approach.records[0]].joined("centre_m")[:, :2]
     ahead = line[-1] - line[-2]
     return np.asarray(ahead / max(float(np.linalg.norm(ahead)), 1e-9))
@@ -287,7 +289,7 @@ def _lies_across(shape: Any, heading: FloatArray) -> bool:
     return bool(abs(longest @ heading) < 0.72 * np.linalg.norm(longest))
 
 
-def _stop_lines(town: Town, approaches: list[_Approach]) -> Iterator[tuple[str, Any, JsonDict]]:
+def _stop_lines(town: TownLanes, approaches: list[_Approach]) -> Iterator[tuple[str, Any, JsonDict]]:
     for approach in approaches:
         kind = next((k for k in ("TRAFFIC_LIGHT", "STOP_SIGN", "YIELD", "PED_CROSSING") if k in approach.reasons), None)
         if kind is None:
@@ -312,7 +314,7 @@ def _stop_lines(town: Town, approaches: list[_Approach]) -> Iterator[tuple[str, 
         )
 
 
-def _band(town: Town, near_m: float, far_m: float, place: int) -> Any:
+def _band(town: TownLanes, near_m: float, far_m: float, place: int) -> Any:
     """Return the part of a lane between two distances before its end."""
     record = town.records[place]
     cut = [_cut(record.joined(side), near_m, far_m) for side in ("left_m", "right_m")]

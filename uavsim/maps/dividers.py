@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import shapely
 
-from uavsim.maps.areas import Town
+from uavsim.maps.areas import TownLanes
 from uavsim.maps.lanes import DRIVING, Key, LanePiece, LaneRecord
 from uavsim.maps.opendrive.model import Mark, Road
 from uavsim.maps.vector_map import Border, Layer
@@ -105,7 +105,7 @@ def _piece_paint(piece: LanePiece, *, left: bool) -> list[str]:
     return _mirrored(paint) if lane is not None and (lane.id > 0) == piece.forward else paint
 
 
-def divider_layers(town: Town, segments: Layer) -> tuple[dict[str, Layer], dict[str, list[str]]]:
+def divider_layers(town: TownLanes, segments: Layer) -> tuple[dict[str, Layer], dict[str, list[str]]]:
     """Return the layers road_divider and lane_divider, and the paint along each line by token; junctions have none."""
     segment_of = {
         row["uav_road"]: name for name, row in zip(segments.tokens, segments.fields, strict=True) if "uav_road" in row

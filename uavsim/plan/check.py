@@ -30,7 +30,7 @@ _LONGEST_CHECKED_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FileFinding:
     """The finding of one file: its kind, the error or None, and all of its errors in the order of the lines."""
 
     path: Path
@@ -39,7 +39,7 @@ class Finding:
     every: tuple[str, ...] = ()
 
 
-def check_paths(paths: Sequence[Path], *, search_dirs: Sequence[Path] = ()) -> list[Finding]:
+def check_paths(paths: Sequence[Path], *, search_dirs: Sequence[Path] = ()) -> list[FileFinding]:
     """Check files, and all YAML files of folders.
 
     Raises:
@@ -65,7 +65,7 @@ def _hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
-def _check(path: Path, library: Library, search_dirs: Sequence[Path]) -> Finding:
+def _check(path: Path, library: Library, search_dirs: Sequence[Path]) -> FileFinding:
     kind = "?"
     try:
         kind = _kind(path)
@@ -75,11 +75,11 @@ def _check(path: Path, library: Library, search_dirs: Sequence[Path]) -> Finding
         elif (deeper := file_kinds()[kind].check) is not None:
             deeper.load()(loaded)
     except ConfigError as error:
-        return Finding(path, kind, str(error), error.every or (str(error),))
+        return FileFinding(path, kind, str(error), error.every or (str(error),))
     except InputError as error:
         said = f"{shown(path)}:1: {error}"
-        return Finding(path, kind, said, (said,))
-    return Finding(path, kind, None)
+        return FileFinding(path, kind, said, (said,))
+    return FileFinding(path, kind, None)
 
 
 def _kind(path: Path) -> str:

@@ -21,7 +21,7 @@ _LARGEST_BYTES: Final = 200_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Road:
+class DrawnRoad:
     """One road: (N, 2) reference line in the map frame, and the widths of its driving lanes left and right of it."""
 
     line_m: FloatArray
@@ -37,7 +37,7 @@ class Road:
         return np.concatenate([self.line_m + to_left * self.left_m, (self.line_m - to_left * self.right_m)[::-1]])
 
 
-def read_roads(path: Path) -> list[Road]:
+def read_roads(path: Path) -> list[DrawnRoad]:
     """Read the roads of an OpenDRIVE file.
 
     Raises:
@@ -62,11 +62,11 @@ def read_roads(path: Path) -> list[Road]:
     return roads
 
 
-def _road(element: ElementTree.Element) -> Road:
+def _road(element: ElementTree.Element) -> DrawnRoad:
     pieces = [_piece(geometry) for geometry in element.iterfind("planView/geometry")]
     if not pieces:
         raise ValueError("no plan view")
-    return Road(np.concatenate(pieces), _width(element, "left"), _width(element, "right"))
+    return DrawnRoad(np.concatenate(pieces), _width(element, "left"), _width(element, "right"))
 
 
 def _width(road: ElementTree.Element, side: str) -> float:

@@ -37,7 +37,6 @@ class ActorKind:
         is_ridden: a two-wheeler of it has a rider unless its role is ``parked``.
         origin_at_middle: of its box; else at the box's foot.
         may_hide: a replay may leave it out.
-        control: how it is driven: ``vehicle``, ``walker``, or None where it is placed and not driven.
     """
 
     name: str
@@ -53,7 +52,6 @@ class ActorKind:
     is_ridden: bool = False
     origin_at_middle: bool = False
     may_hide: bool = True
-    control: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

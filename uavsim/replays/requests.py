@@ -13,10 +13,10 @@ from uavsim.config.kept import KEPT
 from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
 from uavsim.errors import DatasetError, InputError
-from uavsim.ingredients.replay.plan import replay_plan
-from uavsim.ingredients.replay.records import ReplayPlan
-from uavsim.ingredients.skins.plan import coloured, dressed, other_traffic
-from uavsim.ingredients.skins.records import SkinPlan
+from uavsim.ingredients.replay import ReplayPlan
+from uavsim.ingredients.replay_plans import replay_plan
+from uavsim.ingredients.skin_plans import coloured, dressed, other_traffic
+from uavsim.ingredients.skins import SkinPlan
 from uavsim.plan.numbering import parse_numbers
 from uavsim.records.modalities import LIDAR, camera_sensors
 from uavsim.records.plan import ScenePlan

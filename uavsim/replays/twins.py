@@ -25,7 +25,7 @@ from uavsim.errors import InputError
 from uavsim.files.parse import parse_json, read_regular, reading
 from uavsim.files.result_folder import check_result_folder
 from uavsim.files.whole import to_json_bytes, write_whole
-from uavsim.ingredients.skins.plan import check_names
+from uavsim.ingredients.skin_plans import check_names
 from uavsim.records.ingredients import actor_kind
 from uavsim.records.labels import ViewLabels
 from uavsim.records.recording import Recording

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from uavsim.errors import ConfigError
-from uavsim.ingredients.flight_sensors.records import FlightSensorsPlan
+from uavsim.ingredients.flight_sensors import FlightSensorsPlan
 from uavsim.plan import plan_scenes
 
 DATASET = "towns: {Town10HD: {scenes: 2}}\nformation: cross\nrig: uav3d\nsamples: 2\n"

@@ -22,8 +22,7 @@ from uavsim.errors import DatasetError
 from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
-from uavsim.ingredients.intruders.label_records import ABOVE, BELOW, ON, UNKNOWN, IntruderLabels
-from uavsim.ingredients.intruders.labels import horizon_side, intruder_labels
+from uavsim.ingredients.intruders.labels import ABOVE, BELOW, ON, UNKNOWN, IntruderLabels, horizon_side, intruder_labels
 from uavsim.records.recording import Recording
 from uavsim.records.sensors import CameraParams
 

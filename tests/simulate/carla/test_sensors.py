@@ -14,7 +14,7 @@ from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.vehicles.records import VehiclesPlan
+from uavsim.ingredients.vehicles import VehiclesPlan
 from uavsim.records.recording import ActorInfo, AgentState
 from uavsim.records.sensors import Agent, CameraParams, LidarParams, SensorSpec
 from uavsim.simulate.carla.sensors import CarlaSensors

@@ -49,10 +49,10 @@ from uavsim.files.bring import bring_file
 from uavsim.files.names import DataFolder
 from uavsim.files.results import ResultPath
 from uavsim.geometry import quaternion
-from uavsim.ingredients.vehicles.can_bus import KIND
+from uavsim.ingredients.vehicles_can_bus import KIND
 from uavsim.typing import JsonDict
 
-__all__ = ["View", "agent_of", "agents_of", "export_agents", "folder_name", "plain"]
+__all__ = ["AgentDataset", "agent_of", "agents_of", "export_agents", "folder_name", "plain"]
 
 _OF_SCENES: Final = (SCENE, LOG, SAMPLE, EGO_POSE, CALIBRATED_SENSOR, SAMPLE_DATA, INSTANCE, SAMPLE_ANNOTATION)
 _KINDS: Final = {"v": "vehicle", "r": "roadside"}
@@ -104,7 +104,7 @@ def folder_name(agent: str) -> str:
     return f"{_KINDS[agent[0]]}_{agent[1:]}" if agent[0] in _KINDS else f"drone_{agent}"
 
 
-class View:
+class AgentDataset:
     """A dataset of some of the sensors, by other names, while scenes are added."""
 
     def __init__(self, sensors: dict[str, JsonDict], data: Dataset, folder: ResultPath, stack: ExitStack) -> None:
@@ -190,7 +190,7 @@ class View:
         """Add what a reader of the view needs besides."""
 
 
-class _Alone(View):
+class _Alone(AgentDataset):
     """The dataset of one agent."""
 
     def __init__(self, agent: str, data: Dataset, folder: ResultPath, stack: ExitStack) -> None:

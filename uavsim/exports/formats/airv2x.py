@@ -21,7 +21,7 @@ from uavsim.access import Dataset, Image, LidarScan, Sample, Scene
 from uavsim.access.boxes import mask_ids
 from uavsim.dataset.schema import AGENT, INSTANCE
 from uavsim.errors import InputError
-from uavsim.exports.formats.airv2x_bev import LAYERS, BirdsEye, Ground
+from uavsim.exports.formats.airv2x_bev import LAYERS, BevGround, BirdsEye
 from uavsim.exports.formats.carla_axes import pcd, points_of_depth, pose, pose_of_camera, ue_transform
 from uavsim.exports.formats.request import ExportRequest, by_drone, exporter, lidar_of
 from uavsim.exports.formats.text import write_bytes
@@ -78,7 +78,7 @@ def export_airv2x(request: ExportRequest) -> list[Path]:
 def _write_scene(folder: ResultPath, scene: Scene, data: Dataset) -> None:
     classes = {row["token"]: _CLASSES.get(str(row.get("uav_label")), _OTHER) for row in scene.rows(INSTANCE)}
     own_token = {split_channel(f"SENSOR_id_{row['id']}")[1]: row["instance_token"] for row in scene.rows(AGENT)}
-    ground = Ground.of(data, scene.town)
+    ground = BevGround.of(data, scene.town)
     for sample in scene:
         now = folder / f"timestamp_{sample.number:06d}"
         labels = np.array([classes[token] for token in sample.boxes.instance_tokens], dtype=np.int64)
@@ -181,7 +181,7 @@ def _objects(sample: Sample, labels: list[int], numbers: list[int]) -> dict[int,
     }
 
 
-def _write_layers(own: ResultPath, view: BirdsEye, sample: Sample, labels: Any, ground: Ground) -> None:
+def _write_layers(own: ResultPath, view: BirdsEye, sample: Sample, labels: Any, ground: BevGround) -> None:
     for name, layer in view.static(ground).items():
         write_bytes(own / f"map_static_{name}.png", codec.encode_png(layer))
     for number in range(LAYERS):

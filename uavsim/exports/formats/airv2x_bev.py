@@ -30,7 +30,7 @@ _REACH_M: Final = _SIDE_PX * _METRES_PER_PX  # beyond it nothing is in sight
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ground:
+class BevGround:
     """A town's map.
 
     Attributes:
@@ -46,7 +46,7 @@ class Ground:
     lines_map_m: tuple[FloatArray, ...]
 
     @classmethod
-    def of(cls, data: Dataset, town: str) -> Ground:
+    def of(cls, data: Dataset, town: str) -> BevGround:
         """Read what the dataset has of a town.
 
         Raises:
@@ -81,7 +81,7 @@ class BirdsEye:
         yaw = float(quaternion.yaw(map_SE3_flu.quat_wxyz))
         self._map_from_own = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
 
-    def static(self, ground: Ground) -> dict[str, UInt8Array]:
+    def static(self, ground: BevGround) -> dict[str, UInt8Array]:
         """Return (512, 512) of background, lane lines and road; no pixel is in two of them."""
         lane = _canvas()
         for line_map_m in ground.lines_map_m:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.flight_sensors.motion import GRAVITY_MPS2, Motion, Track
+from uavsim.ingredients.flight_sensors.carrier_motion import GRAVITY_MPS2, CarrierMotion, Track
 from uavsim.typing import AnyArray, FloatArray, IntArray, JsonDict
 
 _RATES_HZ: Final = {
@@ -95,7 +95,7 @@ def _stats(values: FloatArray) -> JsonDict:
 class _Car:
     """A car's motion at some times, and what its instruments show of it."""
 
-    def __init__(self, motion: Motion, states: npt.NDArray[Any]) -> None:
+    def __init__(self, motion: CarrierMotion, states: npt.NDArray[Any]) -> None:
         self.motion = motion
         self.velocity_flu_mps = np.asarray(motion.turn.apply(motion.velocity_map_mps, inverse=True))
         self.felt_flu_mps2 = motion.specific_force_flu_mps2

@@ -14,7 +14,7 @@ from typing import Any
 
 from uavsim.access import Scene
 from uavsim.dataset.schema import SENSOR
-from uavsim.exports.formats.agents import Rows, View, agent_of, agents_of, plain
+from uavsim.exports.formats.agents import AgentDataset, Rows, agent_of, agents_of, plain
 from uavsim.exports.formats.request import ExportRequest, by_drone, exporter, receive, refuse_clockless
 from uavsim.files.results import ResultPath
 from uavsim.records.channels import split_channel
@@ -37,7 +37,7 @@ def export_v2xsim(request: ExportRequest) -> list[Path]:
             for row in data.rows(SENSOR)
             if (agent := agent_of(row["channel"]))
         }
-        kind = View if not request.received else partial(_Received, "v0" if "v0" in agents else "0")
+        kind = AgentDataset if not request.received else partial(_Received, "v0" if "v0" in agents else "0")
         view = kind(sensors, data, ResultPath.open(request.out) / request.split_name, stack)
         for scene in data.scenes(request.split):
             if request.received:
@@ -46,11 +46,11 @@ def export_v2xsim(request: ExportRequest) -> list[Path]:
         return [view.keep(data)]
 
 
-class _Received(View):
+class _Received(AgentDataset):
     """The data that one agent has at each sample."""
 
     def __init__(self, ego: str, *rest: Any) -> None:
-        """Open its tables; ``rest`` is of a ``View``."""
+        """Open its tables; ``rest`` is of a ``AgentDataset``."""
         self._ego = split_channel(f"SENSOR_id_{ego}")[1]
         super().__init__(*rest)
 

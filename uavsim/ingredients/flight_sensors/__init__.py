@@ -1,20 +1,177 @@
 """Sensors of a flight controller: IMU, GNSS, barometer and magnetometer of each drone, at rates of their own."""
 
-from typing import Final
+from __future__ import annotations
 
+import importlib.util
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from pydantic import ValidationError, model_validator
+
+from uavsim.config.base import Model
+from uavsim.environment import install_line
+from uavsim.errors import DatasetError
+from uavsim.ingredients.flight_sensors.units import Barometer, Gnss, Imu, Magnetometer, Unit
 from uavsim.records.ingredients import Ingredient
 from uavsim.registry import Named
+from uavsim.typing import JsonDict
 
-_HERE: Final = "uavsim.ingredients.flight_sensors"
+if TYPE_CHECKING:
+    from uavsim.plan.ingredients import ScenePlanner, SceneToFill, TownPlan
+
+__all__ = ["INGREDIENT", "KINDS", "FlightSensors", "FlightSensorsPlan", "Units", "planner", "summary"]
+
 INGREDIENT: Final = Ingredient(
     key="flight_sensors",
-    block=Named(f"{_HERE}.config:FlightSensors"),
+    block=Named(f"{__name__}:FlightSensors"),
     about="IMU, GNSS, barometer and magnetometer of each drone, at rates of their own, with the truth beside.",
     order=90,
-    records=f"{_HERE}.records",
-    planner=Named(f"{_HERE}.plan:planner"),
-    summary=Named(f"{_HERE}.plan:summary"),
-    files_made=Named(f"{_HERE}.files:write_streams"),
+    records=__name__,
+    planner=Named(f"{__name__}:planner"),
+    summary=Named(f"{__name__}:summary"),
+    files_made=Named(f"{__name__}.stream_files:write_streams"),
     folders=("streams",),
-    rows=Named(f"{_HERE}.files:rows"),
+    rows=Named(f"{__name__}.stream_files:rows"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class FlightSensorsPlan:
+    """The sensors of every drone and sensing car; errors are drawn from ``seed``, each carrier's its own.
+
+    Attributes:
+        drones: kind -> the keys of its block in the YAML, with the rate that was settled.
+        vehicles: the same of each sensing car.
+        flown: drones' motion is what the simulator reported at its steps; else it is the plan's, known between steps, too.
+    """
+
+    seed: int
+    drones: dict[str, dict[str, Any]]
+    vehicles: dict[str, dict[str, Any]] = field(default_factory=dict)
+    flown: bool = False
+
+
+class Units(Model):
+    """The sensors of one carrier; a kind is a key here."""
+
+    imu: Imu | None = None
+    gnss: Gnss | None = None
+    barometer: Barometer | None = None
+    magnetometer: Magnetometer | None = None
+
+    @classmethod
+    def of_record(cls, values: dict[str, Any]) -> Self:
+        """Return what a plan's record says.
+
+        Raises:
+            DatasetError: it was written by another version, or is damaged.
+        """
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            raise DatasetError(f"a plan of flight_sensors is of another version or damaged: {error}") from error
+
+    def asked_for(self) -> Iterator[tuple[str, Unit]]:
+        """Yield the kinds that are there, and what is said of each."""
+        units = ((kind, getattr(self, kind)) for kind in KINDS)
+        return ((kind, unit) for kind, unit in units if unit is not None)
+
+
+KINDS = tuple(Units.model_fields)
+"""Of sensors, in an order that the draws of errors depend on: new ones come last."""
+
+
+class FlightSensors(Units):
+    """IMU, GNSS, barometer and magnetometer of each drone, and of sensing cars."""
+
+    vehicles: Units | None = None
+    """The same of each car that carries sensors (key ``vehicles``); its motion is known at the simulator's steps alone."""
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if not [*self.asked_for(), *(self.vehicles.asked_for() if self.vehicles else ())]:
+            raise ValueError(f"names no sensor: give one of {', '.join(KINDS)} ({{}} has its defaults)")
+        return self
+
+
+_AS_PLANNED: Final = ("carla", "merged")
+"""Topologies whose drones are put where the plan wants them; in others only what the simulator reports of them is known."""
+
+
+def planner(town: TownPlan) -> ScenePlanner:
+    """Return what each scene's plan says.
+
+    Raises:
+        ConfigError: a rate that cannot be made, sensors of cars that are not there, motion that is not kept, or pyarrow is
+            not installed.
+    """
+    dataset, block = town.dataset, town.block
+    assert isinstance(block, FlightSensors)
+    if importlib.util.find_spec("pyarrow") is None:
+        raise dataset.error(
+            ("flight_sensors",), f"streams are written as Parquet by pyarrow: {install_line('streams')}"
+        )
+    if block.vehicles is not None and dataset.model.block("vehicles") is None:
+        what = "no car carries sensors in this dataset; say how many at the key vehicles ({count: 2})"
+        raise dataset.error(("flight_sensors", "vehicles"), what)
+    flown = dataset.model.topology not in _AS_PLANNED
+    drones = _settled(town, block, ("flight_sensors",), at_steps=flown)
+    vehicles = _settled(town, block.vehicles, ("flight_sensors", "vehicles"), at_steps=True) if block.vehicles else {}
+
+    def plan(scene: SceneToFill) -> FlightSensorsPlan:
+        return FlightSensorsPlan(scene.seed("flight_sensors"), drones, vehicles, flown)
+
+    return plan
+
+
+def _settled(town: TownPlan, units: Units, key: tuple[str, ...], *, at_steps: bool) -> dict[str, dict[str, Any]]:
+    """Return the keys of each kind with its rate: as asked for, or the usual one, or the nearest below where steps limit it.
+
+    Raises:
+        ConfigError: a rate that was asked for is between those of the steps, or no whole number of microseconds, or motion at
+            the steps is not kept.
+    """
+    dataset, found = town.dataset, dict[str, dict[str, Any]]()
+    step_us = round(dataset.model.step_s * 1e6)
+    for kind, unit in units.asked_for():
+        rate_hz = unit.hz
+        if at_steps:
+            if dataset.model.recording != "full":
+                what = (
+                    f"{kind} needs the motion of every step, which recording: {dataset.model.recording} drops; set full"
+                )
+                raise dataset.error((*key, kind), what)
+            steps = max(round(1e6 / rate_hz / step_us), 1)
+            nearest_hz = 1e6 / (steps * step_us)
+            if unit.rate_hz is not None and abs(nearest_hz - rate_hz) > 1e-6 * rate_hz:
+                raise dataset.error(
+                    (*key, kind, "rate_hz"), _between_steps(rate_hz, nearest_hz, step_us, dataset.model.topology)
+                )
+            rate_hz = nearest_hz
+        elif not _is_whole(period_us := 1e6 / rate_hz):
+            what = f"rate_hz={rate_hz:g} is {period_us:.3f} us a reading; the nearest is {1e6 / round(period_us):.9g}"
+            raise dataset.error((*key, kind, "rate_hz"), what)
+        found[kind] = unit.model_dump() | {"rate_hz": rate_hz}
+    return found
+
+
+def _is_whole(period_us: float) -> bool:
+    return abs(period_us - round(period_us)) < 1e-6
+
+
+def _between_steps(rate_hz: float, nearest_hz: float, step_us: int, topology: str) -> str:
+    """Explain why a rate cannot be made, and which can."""
+    is_faster = rate_hz > 1e6 / step_us and _is_whole(1e6 / rate_hz)
+    faster = f", or step_s: {1 / rate_hz:g}, which costs as many more steps" if is_faster else ""
+    return (
+        f"rate_hz={rate_hz:g} cannot be made: this motion is known at the simulator's steps alone (topology {topology}, every "
+        f"{step_us / 1e6:g} s); the nearest is {nearest_hz:.9g}{faster}"
+    )
+
+
+def summary(planned: FlightSensorsPlan) -> JsonDict:
+    """Return what ``uavsim plan`` shows."""
+    named = [(kind, keys) for kind, keys in planned.drones.items()]
+    named += [(f"cars' {kind}", keys) for kind, keys in planned.vehicles.items()]
+    return {"flight sensors": ", ".join(f"{name} {keys['rate_hz']:g} Hz" for name, keys in named)}

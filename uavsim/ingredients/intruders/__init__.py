@@ -5,27 +5,28 @@ from typing import Final
 from uavsim.records.ingredients import ActorKind, FileKind, Ingredient
 from uavsim.registry import Named
 
-_HERE: Final = "uavsim.ingredients.intruders"
 INGREDIENT: Final = Ingredient(
     key="encounters",
     block=Named("uavsim.config.base:Reference"),
     about="What flies into the swarm's way.",
     files={
         "encounters": FileKind(
-            folder="encounters", spoken="file of encounters", model=Named(f"{_HERE}.config:EncountersConfig")
+            folder="encounters",
+            spoken="file of encounters",
+            model=Named(f"{__name__}.encounters_config:EncountersConfig"),
         )
     },
     order=40,
-    records=f"{_HERE}.records",
-    planner=Named(f"{_HERE}.plan:planner"),
+    records=f"{__name__}.intruder_plans",
+    planner=Named(f"{__name__}.plan_encounters:planner"),
     whole_scenes=True,
-    show=Named(f"{_HERE}.show:show_encounters"),
-    show_json=Named(f"{_HERE}.show:encounters_as_json"),
-    without=Named(f"{_HERE}.plan:without"),
+    show=Named(f"{__name__}.show:show_encounters"),
+    show_json=Named(f"{__name__}.show:encounters_as_json"),
+    without=Named(f"{__name__}.plan_encounters:without"),
     kinds=(ActorKind(name="intruder", has_box=False, has_own_tag=True, is_lone=True),),
     role="intruder",
-    spawn=Named(f"{_HERE}.carla:spawn"),
+    spawn=Named(f"{__name__}.intruders_carla:spawn"),
     spawn_order=4,
-    labels=Named(f"{_HERE}.labels:intruder_labels"),
-    rows=Named(f"{_HERE}.rows:rows"),
+    labels=Named(f"{__name__}.labels:intruder_labels"),
+    rows=Named(f"{__name__}.encounter_rows:rows"),
 )

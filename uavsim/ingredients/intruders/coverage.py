@@ -7,9 +7,9 @@ import numpy as np
 
 from uavsim.geometry import pinhole
 from uavsim.ingredients.intruders import approach
-from uavsim.ingredients.intruders.config import Limits, Wanted
-from uavsim.ingredients.intruders.plan import horizon_deg
-from uavsim.ingredients.intruders.records import IntruderPlan, intruders_of
+from uavsim.ingredients.intruders.encounters_config import Limits, Wanted
+from uavsim.ingredients.intruders.intruder_plans import IntruderPlan, intruders_of
+from uavsim.ingredients.intruders.plan_encounters import horizon_deg
 from uavsim.ingredients.intruders.sight import is_valid, pixels_of
 from uavsim.records.plan import ScenePlan
 from uavsim.records.sensors import SensorSpec

@@ -13,12 +13,11 @@ from uavsim.geometry import cuboid, pinhole
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.ingredients.intruders import approach
-from uavsim.ingredients.intruders.label_records import ABOVE, BELOW, ON, UNKNOWN, IntruderLabels
-from uavsim.ingredients.intruders.records import IntrudersPlan
+from uavsim.ingredients.intruders.intruder_plans import IntrudersPlan
 from uavsim.ingredients.intruders.steady import HIDDEN, OPEN, SEEN, aot_boxes, kept
 from uavsim.records.modalities import INSTANCE
 from uavsim.records.recording import ActorInfo, RecordedFrame, Recording, SensorReading
-from uavsim.typing import BoolArray, FloatArray, UInt8Array, UInt16Array
+from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
 SKY_TAG: Final = 11  # of CARLA's palette
 _SEMANTIC: Final = "semantic"
@@ -28,6 +27,44 @@ _RING_PX: Final = 4
 _NEAR_M: Final = 0.1
 _FEW_PX: Final = 24.0  # a projected box of fewer may have no pixel of the mask although nothing hides it
 _FEW_OF_FLOCK_PX: Final = 160.0  # measured with 150 poses of every kind: 22, of a flock 151
+BELOW, ON, ABOVE, UNKNOWN = -1, 0, 1, 9
+"""Sides of the horizon, as AOT has them; unknown where no semantic image reports."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IntruderLabels:
+    """One intruder over one scene, V images that show it.
+
+    Attributes:
+        intruder: its place in ``plan.intruders``.
+        instance_id: in the masks.
+        cpa_m: how near it came to the camera, over all captures; ``cpa_us`` when, since the scene's first.
+        frame: (V,) places in the recording's frames.
+        map_SE3_intruder: (V,) its middle.
+        range_m: (V,) from the camera.
+        closing_mps: (V,) how fast that shrinks.
+        bearing_deg: (V, 2) azimuth to the right and elevation upwards, in the camera.
+        box_px: (V, 4) left, top, width, height; of the mask's pixels, or of the projected box where the mask has none.
+        aot_px: (V, 4) the same as AOT's people drew it.
+        from_mask: (V,) the mask has pixels of it.
+        visible_px: (V,) how many.
+        horizon: (V,) side of the horizon that is behind it.
+    """
+
+    intruder: int
+    instance_id: int
+    cpa_m: float
+    cpa_us: int
+    frame: IntArray
+    map_SE3_intruder: SE3
+    range_m: FloatArray
+    closing_mps: FloatArray
+    bearing_deg: FloatArray
+    box_px: FloatArray
+    aot_px: FloatArray
+    from_mask: IntArray
+    visible_px: IntArray
+    horizon: IntArray
 
 
 def intruder_labels(recording: Recording, record: IntrudersPlan) -> tuple[IntruderLabels, ...]:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from uavsim.config.library import Library
 from uavsim.files.whole import write_whole
-from uavsim.ingredients.intruders.records import IntruderPlan, intruders_of
+from uavsim.ingredients.intruders.intruder_plans import IntruderPlan, intruders_of
 from uavsim.terminal import Screen, count
 from uavsim.typing import JsonDict
 

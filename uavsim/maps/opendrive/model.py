@@ -28,7 +28,7 @@ class Fault(NamedTuple):
         return f"road {self.road}, s {self.s_m:.2f}: {self.text}" if self.road else self.text
 
 
-class Link(NamedTuple):
+class RoadLink(NamedTuple):
     """The end of a road at another: ``kind`` is road or junction, ``contact`` which end of that road."""
 
     kind: str
@@ -133,8 +133,8 @@ class Road:
     elevation: Cubics = NOTHING
     superelevation: Cubics = NOTHING
     lane_offset: Cubics = NOTHING
-    predecessor: Link | None = None
-    successor: Link | None = None
+    predecessor: RoadLink | None = None
+    successor: RoadLink | None = None
     sections: list[Section] = field(default_factory=list)
     objects: list[RoadObject] = field(default_factory=list)
     signals: list[Signal] = field(default_factory=list)

@@ -15,7 +15,7 @@ import numpy as np
 from uavsim.config.load import shown
 from uavsim.errors import InputError
 from uavsim.maps.opendrive.cubics import NOTHING, Cubics, cubics
-from uavsim.maps.opendrive.model import Fault, Junction, Lane, Link, Mark, Network, Road, Section, Speed
+from uavsim.maps.opendrive.model import Fault, Junction, Lane, Mark, Network, Road, RoadLink, Section, Speed
 from uavsim.maps.opendrive.numbers import Element, Faulty, number
 from uavsim.maps.opendrive.objects import read_objects, read_signals
 from uavsim.maps.opendrive.plan_view import Piece, PlanView
@@ -192,10 +192,10 @@ def _profile(element: Element, path: str, road: Road, faults: list[Fault]) -> Cu
     return NOTHING if found.is_nothing else found
 
 
-def _link(element: Element | None) -> Link | None:
+def _link(element: Element | None) -> RoadLink | None:
     if element is None or element.get("elementId") is None:
         return None
-    return Link(element.get("elementType", "road"), element.get("elementId", ""), element.get("contactPoint", ""))
+    return RoadLink(element.get("elementType", "road"), element.get("elementId", ""), element.get("contactPoint", ""))
 
 
 def _sections(element: Element, road: Road, faults: list[Fault]) -> list[Section]:

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from uavsim.errors import InputError
-from uavsim.files.whole import Place, write_whole
+from uavsim.files.whole import HeldPath, write_whole
 
 __all__ = ["REFERENCE", "Answer", "AnswerFile", "Rule", "Value", "read_answers", "write_answers"]
 
@@ -108,7 +108,7 @@ def read_answers(path: Path) -> AnswerFile:
         raise InputError(f"{path} is no file of `uavsim conform`: {where}: {first['msg']}") from error
 
 
-def write_answers(path: Path | Place, answers: AnswerFile) -> None:
+def write_answers(path: Path | HeldPath, answers: AnswerFile) -> None:
     """Write the file whole or not at all.
 
     Raises:

@@ -1,4 +1,4 @@
-"""CARLA through its own client; beside it only the ingredients' ``carla`` modules import ``carla``.
+"""CARLA through its own client; beside it only the ingredients' ``*_carla`` modules import ``carla``.
 
 libcarla can abort or deadlock its interpreter: nothing here runs outside a client process that may be killed. Every vendor
 exception is translated where it enters.

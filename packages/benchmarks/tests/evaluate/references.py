@@ -15,10 +15,10 @@ import pytest
 
 from evaluate import aot_cases, openad_cases, overlap_cases, synthetic
 from uavsim_benchmarks.evaluate.aircopbench.scores import parse_official, score_answers
-from uavsim_benchmarks.evaluate.aot.run import evaluate_aot
+from uavsim_benchmarks.evaluate.aot.evaluate_aot import evaluate_aot
 from uavsim_benchmarks.evaluate.coperception import communication_rate, match_by_overlap, voc_ap
 from uavsim_benchmarks.evaluate.metrics import evaluate
-from uavsim_benchmarks.evaluate.openad.run import evaluate_openad
+from uavsim_benchmarks.evaluate.openad.evaluate_openad import evaluate_openad
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 from uavsim_benchmarks.evaluate.uav3d import IouCounter
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from uavsim.errors import InputError
-from uavsim_benchmarks.evaluate.aircopbench.run import evaluate_aircopbench
+from uavsim_benchmarks.evaluate.aircopbench.evaluate_aircopbench import evaluate_aircopbench
 from uavsim_benchmarks.evaluate.aircopbench.scores import parse_official, parse_strict, score_answers, task_of
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 

@@ -12,8 +12,8 @@ from evaluate.aot_cases import make_case
 from uavsim.errors import InputError
 from uavsim.typing import FloatArray
 from uavsim_benchmarks.evaluate.aot.encounters import detected_in_time, find_encounters, horizon_of, tracked_until
+from uavsim_benchmarks.evaluate.aot.evaluate_aot import evaluate_aot
 from uavsim_benchmarks.evaluate.aot.files import read_aot_results, read_aot_truth
-from uavsim_benchmarks.evaluate.aot.run import evaluate_aot
 from uavsim_benchmarks.evaluate.aot.scores import AotResults, extended_iou, keep_results, score_aot
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 

@@ -10,7 +10,7 @@ import pytest
 from evaluate.openad_cases import write_case
 from uavsim.errors import InputError
 from uavsim_benchmarks.evaluate.boxes import NOTHING
-from uavsim_benchmarks.evaluate.openad.run import evaluate_openad
+from uavsim_benchmarks.evaluate.openad.evaluate_openad import evaluate_openad
 from uavsim_benchmarks.evaluate.openad.scores import (
     OpenAdScene,
     match_in_order,

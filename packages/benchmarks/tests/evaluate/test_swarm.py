@@ -14,7 +14,7 @@ from uavsim_benchmarks.evaluate.coperception import (
     match_by_overlap,
 )
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
-from uavsim_benchmarks.evaluate.swarm.run import evaluate_swarm
+from uavsim_benchmarks.evaluate.swarm.evaluate_swarm import evaluate_swarm
 from uavsim_benchmarks.evaluate.swarm.scores import SwarmCounter, match_swarm
 
 

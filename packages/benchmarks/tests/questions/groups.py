@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from uavsim_benchmarks.questions.facts import Group, ObjectSeen, View
+from uavsim_benchmarks.questions.facts import Group, ImageFacts, ObjectSeen
 
 KINDS = ("car", "truck", "bus", "pedestrian", "two-wheeler")
 FAULTS = ("none", "dark", "flat", "noisy", "blurred")
@@ -13,11 +13,11 @@ def make_group(*, sample: int = 0, drones: int = 5, scene: str = "scene_00") -> 
     return Group(scene, sample, "FRONT", tuple(make_view(sample, drone, drones) for drone in range(drones)))
 
 
-def make_view(sample: int, drone: int, drones: int) -> View:
+def make_view(sample: int, drone: int, drones: int) -> ImageFacts:
     step = sample + 3 * drone
     turn = 2 * np.pi * drone / drones
     fault = FAULTS[sample % 5] if drone == 4 and sample % 3 == 1 else "none"
-    return View(
+    return ImageFacts(
         drone=drone,
         filename=f"samples/{sample}_{drone}.png",
         surface=("road", "plants", "built-up")[step % 3],

@@ -1,8 +1,8 @@
-from headless_simulator.world.table import CONTROLLER, PROP, VEHICLE, WALKER, Table
+from headless_simulator.world.table import CONTROLLER, PROP, VEHICLE, WALKER, ActorTable
 
 
 def test_rows_are_by_actor_id_and_know_who_came_and_went() -> None:
-    table = Table()
+    table = ActorTable()
     rows = [table.claim(kind, actor_id) for kind, actor_id in ((VEHICLE, 9), (WALKER, 4), (VEHICLE, 2))]
     assert [table.rows().tolist(), table.rows(VEHICLE).tolist(), table.rows(PROP).tolist()] == [[2, 1, 0], [2, 0], []]
 
@@ -14,7 +14,7 @@ def test_rows_are_by_actor_id_and_know_who_came_and_went() -> None:
 
 
 def test_a_row_that_was_somebody_elses_is_blank() -> None:
-    table = Table()
+    table = ActorTable()
     row = table.claim(VEHICLE, 1)
     table.c.pose[row], table.c.parent[row], table.c.lights[row] = 7.0, 3, 5
     table.release(row)
@@ -25,7 +25,7 @@ def test_a_row_that_was_somebody_elses_is_blank() -> None:
 
 
 def test_a_table_grows() -> None:
-    table = Table()
+    table = ActorTable()
     for number in range(600):
         table.claim(VEHICLE, number + 1)
 

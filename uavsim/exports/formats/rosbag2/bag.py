@@ -17,12 +17,12 @@ from uavsim.environment import install_line
 from uavsim.errors import InputError
 from uavsim.exports.formats.patient_file import patient_file
 from uavsim.exports.formats.request import ExportRequest, exporter
-from uavsim.exports.formats.rosbag2.messages import VISION_MESSAGES, Message, Messages
+from uavsim.exports.formats.rosbag2.messages import VISION_MESSAGES, Message, RosMessages
 from uavsim.exports.formats.rosbag2.topics import STYLES, Names, names_of
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import to_json_bytes, write_whole
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.vehicles.can_bus import KIND
+from uavsim.ingredients.vehicles_can_bus import KIND
 from uavsim.registry import pick
 
 _Reading = Image | LidarScan | Sample
@@ -56,7 +56,7 @@ def export_rosbag2(request: ExportRequest) -> list[Path]:
         with patient_file(folder / name) as file:
             options = foxglove.mcap.MCAPWriteOptions(profile="ros2")
             with foxglove.open_mcap(file, context=bag.context, writer_options=options):
-                for time_us, topic, message in _messages(scene, Messages(store.types), style=request.topics):
+                for time_us, topic, message in _messages(scene, RosMessages(store.types), style=request.topics):
                     bag.write(topic, message, time_us)
         write_whole(folder / "metadata.yaml", to_json_bytes(bag.metadata(name)))
         written.append(folder.shown)
@@ -139,7 +139,7 @@ def _quality(topic: str) -> dict[str, Any]:
     }
 
 
-def _messages(scene: Scene, messages: Messages, *, style: str) -> Iterator[tuple[int, str, Message]]:
+def _messages(scene: Scene, messages: RosMessages, *, style: str) -> Iterator[tuple[int, str, Message]]:
     """Yield time, topic and message of all that a scene holds, in the order of time."""
     readings = sorted((*_readings(scene), *_streamed(scene)), key=lambda one: one.timestamp_us)
     static: set[str] = set()
@@ -201,7 +201,7 @@ def _mount(reading: Image | LidarScan) -> SE3:
 
 
 def _poses(
-    sensed: list[tuple[Image | LidarScan, Names]], messages: Messages, time_us: int
+    sensed: list[tuple[Image | LidarScan, Names]], messages: RosMessages, time_us: int
 ) -> Iterator[tuple[int, str, Message]]:
     """Yield where each agent is: the pose of its first sensor's row."""
     firsts: dict[str, tuple[Image | LidarScan, Names]] = {}
@@ -215,7 +215,7 @@ def _poses(
         yield time_us, names.topics["odometry"], messages.odometry(measured, agent=agent, velocity_map_mps=velocity)
 
 
-def _contents(reading: Image | LidarScan, names: Names, messages: Messages) -> Iterator[tuple[str, Message]]:
+def _contents(reading: Image | LidarScan, names: Names, messages: RosMessages) -> Iterator[tuple[str, Message]]:
     """Yield what a sensor measured, by what its topic carries."""
     if isinstance(reading, RadarScan):
         yield "radar", messages.radar(reading, names.frame)

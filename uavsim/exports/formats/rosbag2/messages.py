@@ -37,7 +37,7 @@ _RADAR: Final = ("x", "y", "z", "rcs", "vx", "vy", "vx_comp", "vy_comp")
 _DATATYPE: Final = {"<u2": 4, "<f4": 7}  # PointField's constants
 
 
-class Messages:
+class RosMessages:
     """Makes messages of the types of one store of rosbags."""
 
     def __init__(self, types: Mapping[str, Any]) -> None:

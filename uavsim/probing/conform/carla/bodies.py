@@ -9,7 +9,7 @@ import numpy as np
 from uavsim.errors import SimulatorError
 from uavsim.probing.conform.answers import Answer
 from uavsim.probing.conform.ask import Ask
-from uavsim.probing.conform.carla.site import Camera, Site, absent_on_error, bgra_of, shifted
+from uavsim.probing.conform.carla.site import ProbeCamera, Site, absent_on_error, bgra_of, shifted
 from uavsim.typing import BoolArray, FloatArray
 
 _BODIES: Final = (
@@ -69,7 +69,7 @@ def _masks_of(site: Site, blueprint: str) -> Iterator[Answer]:
     )
 
 
-def _look(site: Site, cameras: dict[str, Camera], yaw_deg: float, distance_m: float) -> tuple[Any, FloatArray]:
+def _look(site: Site, cameras: dict[str, ProbeCamera], yaw_deg: float, distance_m: float) -> tuple[Any, FloatArray]:
     """Return the instance image, BGRA, and the depth in metres, towards the site's middle."""
     yaw = np.radians(yaw_deg)
     back = shifted(site.above, -distance_m * float(np.cos(yaw)), -distance_m * float(np.sin(yaw)), 5.0)
@@ -83,7 +83,7 @@ def _look(site: Site, cameras: dict[str, Camera], yaw_deg: float, distance_m: fl
     ) * _DEPTH_M
 
 
-def _corners(body: Any, camera: Camera) -> FloatArray:
+def _corners(body: Any, camera: ProbeCamera) -> FloatArray:
     """Return the box's corners, (8, 3) camera metres."""
     corners = body.bounding_box.get_world_vertices(body.get_transform())
     return camera.camera_points(np.array([[c.x, c.y, c.z] for c in corners]))

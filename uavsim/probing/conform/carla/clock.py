@@ -10,7 +10,7 @@ import numpy as np
 
 from uavsim.probing.conform.answers import Answer
 from uavsim.probing.conform.ask import Ask
-from uavsim.probing.conform.carla.site import STEP_S, Camera, Site, absent_on_error, bgra_of, shifted
+from uavsim.probing.conform.carla.site import STEP_S, ProbeCamera, Site, absent_on_error, bgra_of, shifted
 
 _TICKS: Final = 40
 _PLACEMENTS: Final = 200
@@ -98,7 +98,7 @@ def _stamps_of(site: Site, kind: str) -> Iterator[Answer]:
     if sensor is None:
         yield ask.absent(f"readings of {kind} in {_SENSOR_TICKS} ticks", why)
         return
-    camera = Camera(sensor)
+    camera = ProbeCamera(sensor)
     before = site.tick()  # a sensor may begin a tick late
     times: dict[int, float] = {}
     for _ in range(_SENSOR_TICKS):

@@ -94,10 +94,10 @@ class Site:
 
     def camera(
         self, kind: str, at: carla.Transform, *, width: int = 400, height: int = 300, fov_deg: float = 60.0
-    ) -> Camera:
+    ) -> ProbeCamera:
         """Put a camera of ``sensor.camera.<kind>``; its readings wait in a queue."""
         size = {"image_size_x": str(width), "image_size_y": str(height), "fov": str(fov_deg)}
-        return Camera(self.spawn(f"sensor.camera.{kind}", at, **size))
+        return ProbeCamera(self.spawn(f"sensor.camera.{kind}", at, **size))
 
     def clear(self) -> None:
         """Take away what was put."""
@@ -111,7 +111,7 @@ class Site:
         self._mine.clear()
 
 
-class Camera:
+class ProbeCamera:
     """A sensor whose readings are asked for by frame."""
 
     def __init__(self, sensor: carla.Sensor) -> None:

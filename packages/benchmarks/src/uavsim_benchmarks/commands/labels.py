@@ -44,8 +44,8 @@ def events(
     as_json: Json = False,
 ) -> None:
     """Run ``uavsim events``."""
-    from uavsim_benchmarks.labels.run import write_events
     from uavsim_benchmarks.labels.twin_tables import read_twins
+    from uavsim_benchmarks.labels.write_events import write_events
 
     request = _Request(folder, out, version, thresholds, dry_run=dry_run, as_json=as_json)
     data, levels = request.open(collaboration)
@@ -87,7 +87,7 @@ def questions(
     as_json: Json = False,
 ) -> None:
     """Run ``uavsim questions``."""
-    from uavsim_benchmarks.questions.run import write_questions
+    from uavsim_benchmarks.questions.write_questions import write_questions
 
     request = _Request(folder, out, version, thresholds, dry_run=dry_run, as_json=as_json)
     data, levels = request.open()

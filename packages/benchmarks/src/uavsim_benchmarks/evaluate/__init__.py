@@ -73,7 +73,7 @@ if TYPE_CHECKING:
         subset_diversity_deg,
         subset_pixels,
     )
-    from uavsim_benchmarks.evaluate.swarm.run import compare_results
+    from uavsim_benchmarks.evaluate.swarm.evaluate_swarm import compare_results
     from uavsim_benchmarks.evaluate.swarm.scores import group_ap, group_recall, match_swarm, score_group
     from uavsim_benchmarks.evaluate.uav3d import IouCounter, claim_best_box, eleven_point_ap, in_uav3d_square, uav3d_nds
 
@@ -96,7 +96,7 @@ _NAMES: Final = {
     "outcome": "EvaluationRequest Outcome",
     "ranges": "keep_evaluated range_on_ground",
     "swarm.scores": "group_ap group_recall match_swarm score_group",
-    "swarm.run": "compare_results",
+    "swarm.evaluate_swarm": "compare_results",
     "nuscenes.tracking_events": "count_events",
     "nuscenes.tracks": "TrackTable fill_tracks",
     "uav3d": "IouCounter claim_best_box eleven_point_ap in_uav3d_square uav3d_nds",

@@ -59,15 +59,21 @@ METRICS: Final = Registry(
         "coperception-uav": Metric(
             _later("coperception", "evaluate_coperception"), _OVERLAP, "Where2comm's AP by overlap and what is sent"
         ),
-        "aot": Metric(_later("aot.run", "evaluate_aot"), _AOT, "EDR, HFAR, AFDR, FPPI"),
+        "aot": Metric(_later("aot.evaluate_aot", "evaluate_aot"), _AOT, "EDR, HFAR, AFDR, FPPI"),
         "openad": Metric(
-            _later("openad.run", "evaluate_openad"), ("dimensions", "similarity"), "AP, AR, ATE, ASE and sub-AR"
+            _later("openad.evaluate_openad", "evaluate_openad"),
+            ("dimensions", "similarity"),
+            "AP, AR, ATE, ASE and sub-AR",
         ),
         "aircopbench": Metric(
-            _later("aircopbench.run", "evaluate_aircopbench"), ("seed",), "accuracy by task and category"
+            _later("aircopbench.evaluate_aircopbench", "evaluate_aircopbench"),
+            ("seed",),
+            "accuracy by task and category",
         ),
         "swarm": Metric(
-            _later("swarm.run", "evaluate_swarm"), _SWARM, "recall and AP by drones that see a box, with intervals"
+            _later("swarm.evaluate_swarm", "evaluate_swarm"),
+            _SWARM,
+            "recall and AP by drones that see a box, with intervals",
         ),
         "occupancy": Metric(
             _later("occupancy", "evaluate_occupancy"),

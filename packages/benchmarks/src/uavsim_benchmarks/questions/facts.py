@@ -73,7 +73,7 @@ class ObjectSeen:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class ImageFacts:
     """One image, as far as questions ask for it.
 
     Attributes:
@@ -115,7 +115,7 @@ class Group:
     scene: str
     sample: int
     camera: str
-    views: tuple[View, ...]
+    views: tuple[ImageFacts, ...]
 
     @property
     def frame(self) -> str:
@@ -126,7 +126,7 @@ class Group:
 def groups_of(job: SampleJob, thresholds: EventThresholds) -> list[Group]:
     """Label a sample, and return the facts of its images, by camera."""
     labelled = label_sample(job, thresholds, tags=True)
-    by_camera: dict[str, list[View]] = {}
+    by_camera: dict[str, list[ImageFacts]] = {}
     for number, image in enumerate(job.images):
         if labelled.images[number].there and not _shows_unlabelled(image):
             by_camera.setdefault(image.camera, []).append(_view(labelled, number))
@@ -139,10 +139,10 @@ def _shows_unlabelled(image: ImageJob) -> bool:
     return bool((sides_px.prod(axis=1) >= DOUBTFUL_PX[0]).any())
 
 
-def _view(labelled: LabelledSample, number: int) -> View:
+def _view(labelled: LabelledSample, number: int) -> ImageFacts:
     image, found = labelled.job.images[number], labelled.images[number]
     faults, fault = _faults(found.measured)
-    return View(
+    return ImageFacts(
         drone=image.drone,
         filename=image.name,
         surface=_surface(found.tag_share),

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from uavsim_benchmarks.questions.facts import COUNTED_PX, DOUBTFUL_PX, Group, ObjectSeen, View
+from uavsim_benchmarks.questions.facts import COUNTED_PX, DOUBTFUL_PX, Group, ImageFacts, ObjectSeen
 
 _SCORE_MARGIN: Final = 1.0  # steps of quality between the best image and the next
 _PERCENT_MARGIN: Final = 4.0  # of an object's middle to the border of two parts of an image
@@ -223,7 +223,7 @@ def _causal(number: int, group: Group) -> Iterator[Item]:
                 yield Item((), question, (text,), text, number, (view.drone,))
 
 
-def _hindrance(view: View, seen: ObjectSeen) -> str:
+def _hindrance(view: ImageFacts, seen: ObjectSeen) -> str:
     """Return what hinders most, in words; "" where there is more than one, or it is no sure thing."""
     if seen.visible_px < DOUBTFUL_PX[0] or seen.cut > 0.0 or not seen.stands_out:
         return ""
@@ -284,7 +284,7 @@ def _why(number: int, group: Group) -> Iterator[Item]:
                 yield Item((), question, (text,), text, number, (one.drone, other.drone))
 
 
-def _reason(view: View, seen: ObjectSeen) -> str:
+def _reason(view: ImageFacts, seen: ObjectSeen) -> str:
     """Return why an image does not show what another one shows, in words; "" where it is no sure thing."""
     own = next((mine for mine in view.objects if mine.instance == seen.instance), None)
     if own is None:
@@ -322,11 +322,11 @@ TASKS: Final = (
 )
 
 
-def _pairs(group: Group) -> Iterator[tuple[View, View]]:
+def _pairs(group: Group) -> Iterator[tuple[ImageFacts, ImageFacts]]:
     return ((one, other) for one in group.views for other in group.views if one.drone != other.drone)
 
 
-def _count(view: View, *, walkers: bool = False) -> int:
+def _count(view: ImageFacts, *, walkers: bool = False) -> int:
     """Return how many vehicles, or pedestrians, everybody counts in an image; -1 where people differ."""
     shown = [seen for seen in view.of(walkers=walkers) if seen.visible_px >= DOUBTFUL_PX[0]]
     doubtful = any(
@@ -336,7 +336,7 @@ def _count(view: View, *, walkers: bool = False) -> int:
     return -1 if doubtful or not view.is_clear else len(shown)
 
 
-def _shown(view: View, seen: ObjectSeen) -> bool | None:
+def _shown(view: ImageFacts, seen: ObjectSeen) -> bool | None:
     """Return whether an image shows an object of another image; None where people differ."""
     own = next((mine for mine in view.objects if mine.instance == seen.instance and mine.visible_px), None)
     if not view.is_clear or (own is not None and not (own.visible_px >= DOUBTFUL_PX[1] and own.stands_out)):
@@ -344,13 +344,13 @@ def _shown(view: View, seen: ObjectSeen) -> bool | None:
     return own is not None
 
 
-def _common(one: View, other: View) -> int:
+def _common(one: ImageFacts, other: ImageFacts) -> int:
     """Return how many objects two images both show whole."""
     mine, theirs = ({seen.instance for seen in view.objects if _is_plain(seen)} for view in (one, other))
     return len(mine & theirs) if one.is_clear and other.is_clear else 0
 
 
-def _missing(view: View, other: View) -> list[ObjectSeen] | None:
+def _missing(view: ImageFacts, other: ImageFacts) -> list[ObjectSeen] | None:
     """Return the vehicles that another image shows and this one does not; None where people differ."""
     if not 0 < _count(other) <= _MOST_COUNTED:
         return None
@@ -359,7 +359,7 @@ def _missing(view: View, other: View) -> list[ObjectSeen] | None:
     return None if None in says else [seen for seen, is_shown in zip(shown, says, strict=True) if not is_shown]
 
 
-def _nameable(view: View, *, least_px: int = DOUBTFUL_PX[1]) -> list[ObjectSeen]:
+def _nameable(view: ImageFacts, *, least_px: int = DOUBTFUL_PX[1]) -> list[ObjectSeen]:
     """Return what can be asked for by its place: seen whole, and nothing else is there."""
     return [
         seen

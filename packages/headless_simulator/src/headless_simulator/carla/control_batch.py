@@ -16,7 +16,7 @@ from headless_simulator.carla.kernels import message_bytes
 from headless_simulator.rpc.arguments import Reads, array
 from headless_simulator.rpc.messages import REQUEST, Recognised
 from headless_simulator.scene import Float64, UInt32
-from headless_simulator.world.table import Columns, Rows, Table
+from headless_simulator.world.table import ActorTable, Columns, Rows
 
 METHOD: Final = "apply_batch"
 CONTROL: Final = 2  # the command's number
@@ -63,7 +63,7 @@ def recognise(data: bytes) -> Recognised | None:
     return Recognised([REQUEST, message_id, METHOD, arguments], end)
 
 
-def carry_out(table: Table, batch: ControlBatch) -> bool:
+def carry_out(table: ActorTable, batch: ControlBatch) -> bool:
     """Do what the commands say; returns whether there is an actor for each of them, and does nothing if there is not."""
     rows = np.empty(len(batch.ids), np.int64)
     if not message_bytes.find_rows(batch.ids, table.rows(), table.c.actor_id, rows):
@@ -87,7 +87,7 @@ def compile_all() -> None:
     """Compile the kernels now (or read them from disk), not under a client's deadline."""
     recognise(b"\x94\x00\x00" + _NAME + b"\x92\x91\xc2\x90")
     ids = np.empty(0, np.uint32)
-    carry_out(Table(), ControlBatch(ids, np.empty((0, 7)), b"\x90"))
+    carry_out(ActorTable(), ControlBatch(ids, np.empty((0, 7)), b"\x90"))
     packed.answers(ids)
     packed.pairs(ids, ids)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from headless_simulator.carla import wire
 from headless_simulator.carla.kernels.snapshot_bytes import DATA, States, put_states
 from headless_simulator.scene import Int32, UInt8, UInt32
-from headless_simulator.world.table import LIGHT, SIGN, WALKER, Rows, Table, some_of
+from headless_simulator.world.table import LIGHT, SIGN, WALKER, ActorTable, Rows, some_of
 from headless_simulator.world.world import World
 
 _FIELDS: Final[Mapping[str, Any]] = wire.LIGHT_DATA.fields or {}
@@ -36,7 +36,10 @@ def compile_all() -> None:
     """Compile the kernel now (or read it from disk), not under a client's deadline."""
     none = np.empty(0, np.uint32)
     put_states(
-        np.empty(0, np.int64), some_of(Table().c, States), (none.astype(np.uint8), none), np.empty((0, 0), np.uint8)
+        np.empty(0, np.int64),
+        some_of(ActorTable().c, States),
+        (none.astype(np.uint8), none),
+        np.empty((0, 0), np.uint8),
     )
 
 

@@ -1,4 +1,4 @@
-"""Actors one by one: who they are; what they do is in the columns of ``Table``."""
+"""Actors one by one: who they are; what they do is in the columns of ``ActorTable``."""
 
 from dataclasses import dataclass, field
 from typing import Any

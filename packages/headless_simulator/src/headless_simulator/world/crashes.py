@@ -13,7 +13,7 @@ from headless_simulator.jit import int64, kernel
 from headless_simulator.scene import Float64, StaticObject
 from headless_simulator.world import cells, contact
 from headless_simulator.world.cells import Cells, Int64
-from headless_simulator.world.table import PROP, VEHICLE, WALKER, Rows, Table, some_of
+from headless_simulator.world.table import PROP, VEHICLE, WALKER, ActorTable, Rows, some_of
 
 _SOLID_TAGS: Final = frozenset({3, 4, 5, 14, 15, 16, 17, 18, 28})  # walls, fences, parked vehicles; no crowns, no arms
 _DEEPER_M: Final = 1e-6
@@ -79,7 +79,7 @@ _Bodies = namedtuple("_Bodies", "kind actor_id pose was velocity angular speed p
 NO_TOUCHES: Final = Touches(np.zeros((0, 2), np.int64), np.zeros((0, 3)), ())
 
 
-def resolve(table: Table, vehicles: Rows, before: Float64, walls: Walls) -> Touches:
+def resolve(table: ActorTable, vehicles: Rows, before: Float64, walls: Walls) -> Touches:
     """Report who met whom in this tick, and take back moves that went deeper into something.
 
     Args:

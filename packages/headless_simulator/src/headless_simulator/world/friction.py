@@ -13,7 +13,7 @@ import numpy as np
 from headless_simulator.scene import Float64
 from headless_simulator.world import contact
 from headless_simulator.world.actors import Actor
-from headless_simulator.world.table import Rows, Table
+from headless_simulator.world.table import ActorTable, Rows
 
 TRIGGER: Final = "static.trigger.friction"
 USUAL: Final = 3.5  # of CARLA's tyres, as their ``tire_friction`` says it
@@ -33,7 +33,7 @@ def trigger_half_m(attributes: Mapping[str, str]) -> tuple[float, float, float]:
     return x, y, z
 
 
-def apply_triggers(table: Table, vehicles: Rows, triggers: Sequence[Actor]) -> None:
+def apply_triggers(table: ActorTable, vehicles: Rows, triggers: Sequence[Actor]) -> None:
     """Set the friction of every vehicle's tyres: its own, or that of the last trigger that it overlaps."""
     c = table.c
     if not len(vehicles):

@@ -1,4 +1,4 @@
-"""Motion of vehicles, walkers and attached things in one tick: numba kernels over the columns of ``Table``.
+"""Motion of vehicles, walkers and attached things in one tick: numba kernels over the columns of ``ActorTable``.
 
 A vehicle is a kinematic bicycle about its middle, with its wheels on the ground's height map; a body in the air falls.
 Good enough for the Traffic Manager; of tyres it has what they hold, and it has no suspension and no engine.

@@ -8,13 +8,13 @@ import numpy as np
 
 from headless_simulator.jit import Number, kernel
 from headless_simulator.scene import Float64, Int32, Movers, UInt8, UInt32
-from headless_simulator.world.table import VEHICLE, Rows, Table, some_of
+from headless_simulator.world.table import VEHICLE, ActorTable, Rows, some_of
 
 _Bodies = namedtuple("_Bodies", "model actor_id kind pose control colour lights")
 """Columns of the table that say what is seen of an actor."""
 
 
-def movers_of(table: Table) -> Movers:
+def movers_of(table: ActorTable) -> Movers:
     """Copy everything with a body, by actor id.
 
     Poses are those that clients are given, float32 as in Unreal: what is put back there shows the very same pixels.

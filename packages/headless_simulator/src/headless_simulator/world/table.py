@@ -194,7 +194,7 @@ def _columns(capacity: int) -> Columns:
     return Columns(**made)
 
 
-class Table:
+class ActorTable:
     """Growing columns; a row belongs to one actor until it is released, then to another.
 
     Attributes:

@@ -21,7 +21,7 @@ from headless_simulator.world.scenery import Scenery
 from headless_simulator.world.shown import movers_of
 from headless_simulator.world.signals import Signals
 from headless_simulator.world.speed_limits import SpeedLimits
-from headless_simulator.world.table import LIGHT, PROP, SIGN, SPECTATOR, VEHICLE, WALKER, Table
+from headless_simulator.world.table import LIGHT, PROP, SIGN, SPECTATOR, VEHICLE, WALKER, ActorTable
 
 _DESTROYED: Final = 4096
 _LARGEST_WANTED_ID: Final = 2**31  # ids are 32-bit numbers; those that come after must fit as well
@@ -107,7 +107,7 @@ class World:
             self.frame += 1
             self.elapsed_s = self.scene_s = 0.0
             self.weather = Weather()
-            self.table = Table()
+            self.table = ActorTable()
             self.actors: dict[int, Actor] = {}
             self._destroyed: OrderedDict[int, Actor] = OrderedDict()
             if not ids_go_on:

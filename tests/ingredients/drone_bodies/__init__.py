@@ -1,1 +1,0 @@
-"""Tests of `uavsim.ingredients.drone_bodies`."""

@@ -1,0 +1,82 @@
+"""Bodies are where they were put, with the drones' velocities; another place or a body that is gone voids the tick."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from uavsim.errors import MissedTick, SimulatorError
+from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.drone_bodies import DroneBodiesPlan
+from uavsim.ingredients.drone_bodies_carla import CarlaDroneBodies
+from uavsim.records.actors import ActorInfo, ActorStates
+from uavsim.records.recording import DroneState
+
+LEVEL = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def info(instance_id: int, half_m: tuple[float, float, float] = (0.6, 0.6, 0.25)) -> ActorInfo:
+    box = SE3(LEVEL, np.array([0.0, 0.0, 0.1]))  # a mesh whose middle is 0.1 m above the actor's origin
+    return ActorInfo(instance_id, 100 + instance_id, "drone", "static.prop.drone", "", half_m, box, 21)
+
+
+class Client:
+    """Remembers what it was given."""
+
+    def __init__(self, error: str = "") -> None:
+        self.error, self.placed = error, list[Any]()
+
+    def apply_batch_sync(self, commands: list[Any], do_tick: bool) -> list[Any]:
+        self.placed = [command.transform.location for command in commands]
+        return [SimpleNamespace(error=self.error) for _ in commands]
+
+
+def bodies(client: Any, *, half_m: tuple[float, float, float] = (0.6, 0.6, 0.25)) -> CarlaDroneBodies:
+    record = DroneBodiesPlan("static.prop.drone", (1.2, 1.2, 0.5), 0.3)
+    made = CarlaDroneBodies("drone", [104, 105], client=client, record=record)
+    made.set_actor_infos({104: info(4, half_m), 105: info(5, half_m)})
+    return made
+
+
+def drones() -> list[DroneState]:
+    places = (np.array([10.0, 20.0, 30.0]), np.array([-5.0, 0.0, 40.0]))
+    return [DroneState(n, SE3(LEVEL, m), np.array([1.0 + n, 2.0, 0.0]), SE3(LEVEL, m)) for n, m in enumerate(places)]
+
+
+def states(ids: list[int], origins_map_m: list[list[float]]) -> ActorStates:
+    n = len(ids)
+    zeros = np.zeros((n, 3))
+    place = SE3(np.tile(LEVEL, (n, 1)), np.array(origins_map_m))
+    return ActorStates(np.array(ids), place, zeros, zeros, zeros, zeros)
+
+
+CAR, FIRST, SECOND = [0.0, 0.0, 0.0], [10.0, 20.0, 30.2], [-5.0, 0.0, 40.2]  # 0.3 m above less the mesh's 0.1
+
+
+def test_a_box_is_above_its_drone_and_has_its_velocity() -> None:
+    client = Client()
+    flown = bodies(client)
+    flown.on_drone_poses(drones())
+    found = np.array([[at.x, at.y, at.z] for at in client.placed])
+    np.testing.assert_allclose(found, [[10, -20, 30.2], [-5, 0, 40.2]], atol=1e-5)  # the simulator's y is flipped
+    seen = flown.proven(states([1, 4, 5], [CAR, FIRST, SECOND]), None)  # type: ignore[arg-type]
+    assert seen.velocity_map_mps.tolist() == [[0, 0, 0], [1, 2, 0], [2, 2, 0]]
+
+
+def test_a_body_elsewhere_or_gone_is_a_missed_tick() -> None:
+    flown = bodies(Client())
+    flown.on_drone_poses(drones())
+    with pytest.raises(MissedTick, match=r"the body of drone 1 is 0\.500 m from where it was put"):
+        flown.proven(states([4, 5], [FIRST, [-5.0, 0.5, 40.2]]), None)  # type: ignore[arg-type]
+    with pytest.raises(MissedTick, match="the body of a drone is gone"):
+        flown.proven(states([1, 4], [CAR, FIRST]), None)  # type: ignore[arg-type]
+    with pytest.raises(MissedTick, match="2 bodies of drones could not be placed: no such actor"):
+        bodies(Client(error="no such actor")).on_drone_poses(drones())
+
+
+def test_a_body_larger_than_the_dataset_says_is_refused() -> None:
+    with pytest.raises(SimulatorError, match=r"is 2\.00 x 1\.20 x 0\.50 m, the dataset says 1\.20 x 1\.20 x 0\.50"):
+        bodies(Client(), half_m=(1.0, 0.6, 0.25))
+    with pytest.raises(SimulatorError, match="give drone_bodies"):
+        bodies(Client(), half_m=(0.0, 0.0, 0.0))

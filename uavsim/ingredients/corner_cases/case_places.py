@@ -1,0 +1,268 @@
+"""Places for corner cases, and who sees them there: pure and seeded, knows no simulator.
+
+Everything is in the map frame, metres. What only the simulator knows (is the ground level and free, is anything on the line
+of sight) is asked of a ``SolidGround``.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import numpy as np
+
+from uavsim.errors import SceneVoid
+from uavsim.geometry import quaternion
+from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.corner_cases.case_plans import COVERED_SHARE, CornerCasePlan, own_parts, parts_outline_m
+from uavsim.records.plan import ScenePlan
+from uavsim.records.sensors import SensorSpec
+from uavsim.typing import BoolArray, FloatArray, IntArray
+
+_MARGIN_PX: Final = 6.0
+_MOST_ASKED: Final = 400  # places that the simulator is asked about, for each case
+_MOST_EYES: Final = 6  # lines of sight that are tried from one place
+_AROUND_M: Final = 0.5  # that is looked at around an outline: traffic starts farther away
+_EDGE_M: Final = 0.2
+_FARTHEST_M: Final = 150.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lanes:
+    """N places that a rule allows: (N, 3) on the ground, (N,) headings, (N,) metres free to either side.
+
+    ``at_right_edge``: a case stands as far right in its strip as it can, not in the middle.
+    """
+
+    place_m: FloatArray
+    yaw_rad: FloatArray
+    half_width_m: FloatArray
+    at_right_edge: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Eye:
+    """One camera at one keyframe."""
+
+    map_SE3_optical: SE3
+    spec: SensorSpec
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CasePlace:
+    """A case's place, how far its outline reaches from there, and the pixels that it is expected to have."""
+
+    map_SE3_case: SE3
+    radius_m: float
+    expected_px: float
+
+
+class SolidGround(Protocol):
+    """The simulator's knowledge of a place."""
+
+    def level(self, points_m: FloatArray) -> float | None:
+        """Return the height of the ground under (N, 3) points; None where it is not level or something stands there."""
+
+    def sees(self, eye_m: FloatArray, target_m: FloatArray) -> bool:
+        """Return whether nothing stands between two points."""
+
+
+def eyes_of_plan(plan: ScenePlan) -> list[Eye]:
+    """Return every camera of every drone at every keyframe."""
+    steps = range(0, (plan.samples - 1) * plan.keyframe_every_steps + 1, plan.keyframe_every_steps)
+    drones = range(len(plan.swarm.drone_ids))
+    return [
+        Eye(plan.swarm.map_SE3_flu[step, drone] @ spec.flu_SE3_sensor, spec)
+        for step in steps
+        for drone in drones
+        for spec in plan.cameras
+    ]
+
+
+def find_place(
+    case: CornerCasePlan,
+    lanes: Lanes,
+    eyes: Sequence[Eye],
+    *,
+    ground: SolidGround,
+    taken: Sequence[CasePlace],
+    rng: np.random.Generator,
+    refused: frozenset[int] = frozenset(),
+) -> tuple[int, CasePlace]:
+    """Return the first good place of a random order, and its row in ``lanes``.
+
+    Args:
+        case: what has to fit and to be seen.
+        lanes: places that its rule allows.
+        eyes: cameras that may see it; one of them has to.
+        ground: the simulator's knowledge.
+        taken: where other cases stand.
+        rng: the same draws for the same scene, whatever is refused.
+        refused: rows that turned out not to do.
+
+    Raises:
+        SceneVoid: no place is good; the message counts why.
+    """
+    rows = _near(lanes, eyes)
+    order = rng.permutation(len(rows))
+    turns = rng.uniform(-np.pi, np.pi, len(rows))
+    why = _Why()
+    asked = 0
+    for k in order.tolist():
+        row = int(rows[k])
+        if row in refused:
+            why.count["refused by the simulator"] += 1
+            continue
+        pose = _pose(case, lanes, row, turn_rad=float(turns[k]))
+        outline_m = parts_outline_m(case.parts, pose)
+        spare_m = float(lanes.half_width_m[row]) - _width_m(outline_m, pose, float(lanes.yaw_rad[row]))
+        if lanes.at_right_edge:
+            right = np.array([np.sin(lanes.yaw_rad[row]), -np.cos(lanes.yaw_rad[row]), 0.0])
+            pose = SE3(pose.quat_wxyz, pose.translation_m + right * max(spare_m - _EDGE_M, 0.0))
+            outline_m = parts_outline_m(case.parts, pose)
+        radius_m = float(np.linalg.norm((outline_m - pose.translation_m)[:, :2], axis=1).max())
+        if spare_m < 0.0:
+            why.narrow(float(lanes.half_width_m[row]), spare_m)
+        elif (apart_m := min((_apart_m(pose, radius_m, other) for other in taken), default=np.inf)) < case.clearance_m:
+            why.taken(apart_m)
+        elif not (seen := _eyes_that_show(case, pose, outline_m, eyes)) or seen[0][0] < case.min_visible_px:
+            why.small(seen[0][0] if seen else 0.0)
+        elif asked >= _MOST_ASKED:
+            break
+        else:
+            asked += 1
+            around_m = 0.0 if case.on == "shoulder" else min(case.clearance_m, _AROUND_M)  # beside a shoulder is a kerb
+            height_m = ground.level(_footprint(outline_m, pose, around_m))
+            if height_m is None:
+                why.count["not level, or something stands there"] += 1
+                continue
+            pose = SE3(pose.quat_wxyz, np.array([*pose.translation_m[:2], height_m]))
+            targets_m = _looked_at(case, pose)
+            for expected_px, eye in seen[:_MOST_EYES]:
+                eye_m = eye.map_SE3_optical.translation_m
+                if expected_px >= case.min_visible_px and all(ground.sees(eye_m, target_m) for target_m in targets_m):
+                    return row, CasePlace(pose, radius_m, expected_px)
+            why.count["hidden from the camera"] += 1
+    rule = case.on if case.at is None else f"{case.on} at a {case.at}"
+    raise SceneVoid(
+        f"no place for corner case {case.name!r} on a {rule}: of {len(rows)} places {why.text()}; {why.possible(case.on)}"
+    )
+
+
+@dataclass(slots=True)
+class _Why:
+    """Why places are not good, and how near the nearest of them come to what was asked for."""
+
+    count: Counter[str] = field(default_factory=Counter)
+    largest_px: float = 0.0
+    widest_m: float = 0.0
+    needed_m: float = np.inf
+    farthest_m: float = 0.0
+
+    def narrow(self, half_width_m: float, spare_m: float) -> None:
+        self.count["too narrow"] += 1
+        self.widest_m = max(self.widest_m, 2.0 * half_width_m)
+        self.needed_m = min(self.needed_m, 2.0 * (half_width_m - spare_m))
+
+    def taken(self, apart_m: float) -> None:
+        self.count["taken by another case"] += 1
+        self.farthest_m = max(self.farthest_m, apart_m)
+
+    def small(self, best_px: float) -> None:
+        self.count["in no image as large as min_visible_px"] += 1
+        self.largest_px = max(self.largest_px, best_px)
+
+    def text(self) -> str:
+        return ", ".join(f"{count} {reason}" for reason, count in self.count.most_common()) or "none is near the flight"
+
+    def possible(self, rule: str) -> str:
+        """Return the nearest request that such places allow, one for each reason that has one."""
+        requests = []
+        if self.largest_px >= 1.0:
+            requests.append(f"min_visible_px: {int(self.largest_px)}")
+        if self.farthest_m > 0.0:
+            requests.append(f"clearance_m: {np.floor(10.0 * self.farthest_m) / 10.0:g}")
+        if self.widest_m > 0.0:
+            requests.append(
+                f"an object of {self.widest_m:.1f} m across the {rule} (this one is {self.needed_m:.1f} m wide)"
+            )
+        return (
+            f"possible there: {', or '.join(requests)}"
+            if requests
+            else "fly another route, or choose another rule (on)"
+        )
+
+
+def _near(lanes: Lanes, eyes: Sequence[Eye]) -> IntArray:
+    """Return the rows of places that are near some camera."""
+    eyes_m = np.unique(np.round([eye.map_SE3_optical.translation_m for eye in eyes], 1), axis=0)
+    if not len(lanes.place_m):
+        return np.zeros(0, dtype=np.int64)
+    away_m = np.min([np.linalg.norm(lanes.place_m - eye_m, axis=1) for eye_m in eyes_m], axis=0)
+    return np.flatnonzero(away_m < _FARTHEST_M).astype(np.int64)
+
+
+def _pose(case: CornerCasePlan, lanes: Lanes, row: int, *, turn_rad: float) -> SE3:
+    own = {"along": 0.0, "across": np.pi / 2, "any": turn_rad}[case.facing]
+    return SE3(quaternion.from_yaw(float(lanes.yaw_rad[row]) + own), lanes.place_m[row])
+
+
+def _width_m(outline_m: FloatArray, pose: SE3, yaw_rad: float) -> float:
+    """Return how far an outline reaches to either side of the lane's middle."""
+    away_m = (outline_m - pose.translation_m)[:, :2]
+    return float(np.abs(away_m @ (-np.sin(yaw_rad), np.cos(yaw_rad))).max())
+
+
+def _apart_m(pose: SE3, radius_m: float, other: CasePlace) -> float:
+    between_m = float(np.linalg.norm((pose.translation_m - other.map_SE3_case.translation_m)[:2]))
+    return between_m - radius_m - other.radius_m
+
+
+def _footprint(outline_m: FloatArray, pose: SE3, around_m: float) -> FloatArray:
+    """Return (9, 3) points at the ground under an outline and around it: corners, middles of the sides, centre."""
+    own_m = pose.apply_inverse(outline_m)
+    low, high = own_m[:, :2].min(axis=0), own_m[:, :2].max(axis=0)
+    x = np.array([low[0] - around_m, (low[0] + high[0]) / 2, high[0] + around_m])
+    y = np.array([low[1] - around_m, (low[1] + high[1]) / 2, high[1] + around_m])
+    points_m = np.array([(a, b, 0.0) for a in x for b in y])
+    return pose.apply(points_m)
+
+
+def _looked_at(case: CornerCasePlan, pose: SE3) -> FloatArray:
+    """Return (5, 3) points that nothing may hide: the middle of the object and its corners, half way up."""
+    own_m = pose.apply_inverse(parts_outline_m(own_parts(case), pose))
+    low, high = own_m.min(axis=0), own_m.max(axis=0)
+    middle = (low + high) / 2
+    corners = [(x, y, middle[2]) for x in (low[0], high[0]) for y in (low[1], high[1])]
+    return pose.apply(np.array([middle, *corners]))
+
+
+def _eyes_that_show(
+    case: CornerCasePlan, pose: SE3, outline_m: FloatArray, eyes: Sequence[Eye]
+) -> list[tuple[float, Eye]]:
+    """Return the cameras that have all of the case in their image; the largest view first, with its pixels."""
+    own_m = parts_outline_m(own_parts(case), pose)
+    found: list[tuple[float, Eye]] = []
+    for eye in eyes:
+        if np.linalg.norm(eye.map_SE3_optical.translation_m - pose.translation_m) > _FARTHEST_M:
+            continue
+        camera = eye.spec.camera
+        whole = eye.map_SE3_optical.apply_inverse(outline_m)
+        if (whole[:, 2] < 1.0).any() or not _all_inside(camera.project(whole), eye.spec).all():
+            continue
+        pixels = camera.project(eye.map_SE3_optical.apply_inverse(own_m))
+        found.append((COVERED_SHARE * _outlined_px(pixels), eye))
+    return sorted(found, key=lambda row: -row[0])
+
+
+def _outlined_px(corners_px: FloatArray) -> float:
+    """Return the area inside the outlines of N boxes, each a parallelepiped in the image, by their (8 N, 2) corners."""
+    boxes = corners_px.reshape(-1, 2, 2, 2, 2)
+    x, y, z = (np.diff(boxes, axis=axis).mean(axis=(1, 2, 3)) for axis in (1, 2, 3))
+    area_px = sum(np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]) for a, b in ((x, y), (y, z), (z, x)))
+    return float(np.sum(area_px))
+
+
+def _all_inside(pixels: FloatArray, spec: SensorSpec) -> BoolArray:
+    size = (spec.camera.width_px - _MARGIN_PX, spec.camera.height_px - _MARGIN_PX)
+    return np.asarray(((pixels > _MARGIN_PX) & (pixels < size)).all(axis=1), dtype=np.bool_)

@@ -1,0 +1,195 @@
+"""Objects that ordinary traffic never shows, and the words for them.
+
+They are ``flight_plans/corner_cases/*.yaml``, and the key ``corner_cases`` of a dataset's YAML chooses among them.
+"""
+
+from collections.abc import Iterable
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from uavsim.config.base import MESH, TAG, Metres3, Model, Name, Reference, Text
+from uavsim.config.explain import Place
+from uavsim.ingredients.corner_cases.case_plans import Facing, Ground, Light, Site
+from uavsim.records.classes import LABELS
+from uavsim.records.props import MESHES, PROP_MESH, PROPS
+from uavsim.registry import nearest
+
+__all__ = ["Case", "CornerCaseChoice", "CornerCases", "Part", "TagEntry", "TrainingSet"]
+
+Tag = Annotated[str, StringConstraints(pattern=TAG)]
+"""One word: OpenAD's files are split at spaces."""
+Degrees = Annotated[float, Field(ge=-360, le=360)]
+_VEHICLE: Final = "vehicle."
+
+
+def _known_blueprint(name: str) -> str:
+    """Refuse props that are not in CARLA's library; vehicles are the simulator's to know."""
+    if name.startswith(_VEHICLE) and name.count(".") == 2:
+        return name
+    if name == PROP_MESH or name in PROPS:
+        return name
+    raise ValueError(f"unknown prop or vehicle {name!r}{_guess(name, (*PROPS, PROP_MESH))}")
+
+
+def _guess(word: str, known: Iterable[str]) -> str:
+    guess = nearest(word, known)
+    return f"; did you mean {guess!r}?" if guess else ""
+
+
+Blueprint = Annotated[str, AfterValidator(_known_blueprint)]
+MeshPath = Annotated[str, StringConstraints(pattern=MESH)]
+
+
+def _is_empty(value: dict[str, Any]) -> bool:
+    """Leave a key out of what names a dataset, so that datasets from before the key was there keep their name."""
+    return not value
+
+
+def _is_none(value: object) -> bool:
+    """Leave a key out for the same reason."""
+    return value is None
+
+
+class CornerCaseChoice(Model):
+    """The choice of each scene's corner cases."""
+
+    from_: Annotated[Reference, Field(alias="from")]
+    """A file of ``flight_plans/corner_cases``."""
+    kinds: tuple[Name, ...] = ()
+    """Cases of that file; all of them by default."""
+    per_scene: Annotated[int, Field(ge=1, le=20)] = 1
+    order: Literal["in_turn", "drawn"] = "in_turn"
+    """One after the other, scene by scene, or drawn from the dataset's seed."""
+    min_visible_px: Annotated[int, Field(ge=1, le=1_000_000)] = 100
+    """That some image of a keyframe shows of each."""
+    min_visible_px_of: Annotated[dict[Name, Annotated[int, Field(ge=1, le=1_000_000)]], Field(exclude_if=_is_empty)] = (
+        Field(default_factory=dict)
+    )
+    """For single cases, instead of that and of what their file asks for."""
+
+
+class TagEntry(Model):
+    """Other words for a tag."""
+
+    synonyms: tuple[Tag, ...] = ()
+    """Words for the same thing."""
+    hypernyms: tuple[Tag, ...] = ()
+    """Words for this and more, the nearest first."""
+
+
+class TrainingSet(Model):
+    """The classes that a detector was trained on."""
+
+    tags: tuple[Tag, ...] = ()
+    """Of objects that it has labels of."""
+    towns: tuple[Name, ...] = ()
+    """A scene in one of these, in one of its weathers, is in its domain; without towns none is."""
+    weather: tuple[Reference, ...] = ()
+    """Any by default."""
+
+
+class Part(Model):
+    """One actor; a plain blueprint stands where the case stands."""
+
+    shorthand: ClassVar = {"type": "string"}
+
+    blueprint: Blueprint
+    """A prop or a vehicle of CARLA's library."""
+    mesh: MeshPath | None = None
+    """Path of the asset, for ``static.prop.mesh``; its last word is one of the meshes that the size is known of."""
+    at_m: Metres3 = (0.0, 0.0, 0.0)
+    """From the case's place on the ground: x the way it faces, y left, z up."""
+    roll_deg: Degrees = 0.0
+    pitch_deg: Degrees = 0.0
+    yaw_deg: Degrees = 0.0
+    """Clockwise seen from above, as CARLA has it."""
+    tag: Tag | None = None
+    """Of an object of its own, beside the case's: cones around a manhole."""
+    color: Annotated[str, StringConstraints(pattern=r"^\d{1,3},\d{1,3},\d{1,3}$")] | None = None
+    """Of a vehicle: red,green,blue."""
+    lights: tuple[Light, ...] = ()
+    """Of a vehicle."""
+    doors: Annotated[str, StringConstraints(pattern=r"^(open|closed)$")] = "closed"
+    """Of a vehicle: all of them."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_word(cls, value: object) -> object:
+        return {"blueprint": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _of_its_kind(self) -> Self:
+        if (self.blueprint == PROP_MESH) != (self.mesh is not None):
+            raise ValueError(f"mesh goes with blueprint {PROP_MESH}, and with no other")
+        if self.mesh is not None and self.mesh_name not in MESHES:
+            raise ValueError(f"no size is known of mesh {self.mesh_name!r}{_guess(self.mesh_name, MESHES)}")
+        drives = self.blueprint.startswith(_VEHICLE)
+        for key, given in (("color", self.color), ("lights", self.lights), ("doors", self.doors != "closed")):
+            if given and not drives:
+                raise ValueError(f"{key} goes with a vehicle, {self.blueprint} is none")
+        return self
+
+    @property
+    def mesh_name(self) -> str:
+        """The last word of the asset's path."""
+        return (self.mesh or "").rsplit("/", 1)[-1].partition(".")[0]
+
+
+class Case(Model):
+    """One corner case: what it is made of and where it may stand."""
+
+    tag: Tag
+    """Of the object that makes it one."""
+    parts: Annotated[tuple[Part, ...], Field(min_length=1, max_length=40)]
+    on: Ground = "lane"
+    at: Annotated[Site | None, Field(exclude_if=_is_none)] = None
+    """A pedestrian crossing or a junction of the town's vector map that it stands at; else it is between junctions."""
+    facing: Facing = "any"
+    clearance_m: Annotated[float, Field(ge=0, le=50)] = 1.0
+    """Between its outline and the next vehicle or other case."""
+    min_visible_px: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """Instead of the dataset's."""
+    attributes: dict[Name, Text] = Field(default_factory=dict)
+    """Reported in the tables: state, cause, whatever is asked of it."""
+
+    @model_validator(mode="after")
+    def _one_part_is_the_object(self) -> Self:
+        if all(part.tag not in (None, self.tag) for part in self.parts):
+            raise ValueError(f"every part has a tag of its own, so that nothing is a {self.tag!r}")
+        return self
+
+
+class CornerCases(Model):
+    """Cases, their words, and training sets."""
+
+    description: Text = ""
+    tags: Annotated[dict[Tag, TagEntry], Field(min_length=1)]
+    """The canonical words; ordinary objects have those of their classes (car, pedestrian)."""
+    training_sets: dict[Name, TrainingSet] = Field(default_factory=dict)
+    cases: Annotated[dict[Name, Case], Field(min_length=1, max_length=1000)]
+
+    def wrong_word(self) -> tuple[Place, str] | None:
+        """Return where a tag stands that is none, or that means two things, and what to write; None where all are good."""
+        asked: list[tuple[Place, str]] = []
+        for name, case in self.cases.items():
+            asked.append((("cases", name, "tag"), case.tag))
+            asked += [(("cases", name, "parts", k, "tag"), part.tag) for k, part in enumerate(case.parts) if part.tag]
+        for name, own in self.training_sets.items():
+            asked += [(("training_sets", name, "tags", k), tag) for k, tag in enumerate(own.tags)]
+        for place, tag in asked:
+            if tag not in self.tags and tag not in LABELS:
+                return place, f"unknown tag {tag!r}{self._meant(tag)}"
+        owner = {word: word for word in (*self.tags, *LABELS)}
+        for tag, entry in self.tags.items():
+            for k, word in enumerate(entry.synonyms):
+                if owner.setdefault(word, tag) != tag:
+                    return ("tags", tag, "synonyms", k), f"{word!r} is a word for {owner[word]!r} already"
+        return None
+
+    def _meant(self, word: str) -> str:
+        """Offer the canonical word of a synonym, else the nearest word."""
+        for tag, entry in self.tags.items():
+            if word in entry.synonyms:
+                return f", a synonym of {tag!r}: write that"
+        return _guess(word, (*self.tags, *LABELS))

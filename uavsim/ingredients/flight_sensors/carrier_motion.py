@@ -1,0 +1,74 @@
+"""Motion between the simulator's steps: cubic splines through the poses at all of them.
+
+They are twice differentiable: acceleration and turning rate are exact derivatives of the motion that passes through the pose
+of every image.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from scipy.interpolate import make_interp_spline
+from scipy.spatial.transform import Rotation, RotationSpline
+
+from uavsim.geometry.se3 import SE3
+from uavsim.typing import FloatArray, IntArray
+
+GRAVITY_MPS2: Final = 9.81
+"""CARLA's and AirSim's; down the map's z."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CarrierMotion:
+    """Where a carrier is at (N,) instants, and how it moves.
+
+    Attributes:
+        turn: map <- flu.
+        turning_flu_radps: (N, 3) angular velocity in the carrier's own frame.
+    """
+
+    timestamp_us: IntArray
+    position_map_m: FloatArray
+    velocity_map_mps: FloatArray
+    acceleration_map_mps2: FloatArray
+    turn: Rotation
+    turning_flu_radps: FloatArray
+
+    @property
+    def specific_force_flu_mps2(self) -> FloatArray:
+        """Reading of an accelerometer without errors, (N, 3): +9.81 upwards at rest, 0 in free fall."""
+        up = np.array([0.0, 0.0, GRAVITY_MPS2])
+        return np.asarray(self.turn.apply(self.acceleration_map_mps2 + up, inverse=True))
+
+
+class Track:
+    """A carrier's way through a scene."""
+
+    def __init__(
+        self, map_SE3_flu: SE3, *, step_us: int, start_us: int, velocity_map_mps: FloatArray | None = None
+    ) -> None:
+        """Take the (K,) poses of all steps; the first is at ``start_us``.
+
+        Args:
+            map_SE3_flu: of the carrier.
+            step_us: between two.
+            start_us: of the first.
+            velocity_map_mps: (K, 3) where it is known better than by the poses; else it is their spline's.
+        """
+        if len(map_SE3_flu) == 1:  # a scene of one image: it stands
+            map_SE3_flu = SE3.stack([map_SE3_flu[0], map_SE3_flu[0]])
+        steps_s = np.arange(len(map_SE3_flu)) * (step_us / 1e6)
+        self._start_us = start_us
+        k = min(3, len(steps_s) - 1)
+        self._place = make_interp_spline(steps_s, map_SE3_flu.translation_m, k=k)
+        known = velocity_map_mps is not None and len(velocity_map_mps) == len(steps_s)
+        self._velocity = make_interp_spline(steps_s, velocity_map_mps, k=k) if known else self._place.derivative()
+        self._turn = RotationSpline(steps_s, Rotation.from_quat(map_SE3_flu.quat_wxyz, scalar_first=True))
+
+    def at(self, timestamp_us: IntArray) -> CarrierMotion:
+        """Return the motion at (N,) instants."""
+        at_s = (timestamp_us - self._start_us) / 1e6
+        velocity, turn = self._velocity, self._turn
+        return CarrierMotion(
+            timestamp_us, self._place(at_s), velocity(at_s), velocity(at_s, 1), turn(at_s), turn(at_s, 1)
+        )

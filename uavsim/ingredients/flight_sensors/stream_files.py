@@ -1,0 +1,157 @@
+"""The files of the streams, and their rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from uavsim.dataset.rows import StreamRow
+from uavsim.dataset.schema import STREAM, Tables
+from uavsim.dataset.tokens import token
+from uavsim.errors import DatasetError
+from uavsim.files.parquet import to_parquet
+from uavsim.files.whole import storage_errors
+from uavsim.geometry import unreal
+from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.flight_sensors import KINDS, FlightSensorsPlan, Units
+from uavsim.ingredients.flight_sensors.carrier_motion import Track
+from uavsim.ingredients.flight_sensors.units import Unit
+from uavsim.records.labels import SceneLabels
+from uavsim.records.motion import SceneMotion
+from uavsim.records.plan import ScenePlan
+from uavsim.records.recording import Recording
+from uavsim.records.sensors import Agent
+from uavsim.typing import IntArray
+
+_CARRIERS = ("drone", "vehicle")
+_MOST_ASIDE_M = 1e-3  # a pose is sent as float32, and comes back so
+
+
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """One sensor of one carrier."""
+
+    agent: Agent
+    kind: str
+    unit: Unit
+    motion: str  # planned, or reported by the simulator
+
+    @property
+    def channel(self) -> str:
+        return f"{self.kind.upper()}_id_{self.agent.id}"
+
+    def path(self, plan: ScenePlan) -> str:
+        return f"streams/{self.channel}/{plan.scene_name}__{self.channel}.parquet"
+
+    def times_us(self, plan: ScenePlan) -> IntArray:
+        """Return the times of its readings, from the first image to the last."""
+        first_us, last_us = (plan.start_timestamp_us + step * plan.step_us for step in (0, plan.capture_steps[-1]))
+        return np.arange(first_us, last_us + 1, round(1e6 / self.unit.hz), dtype=np.int64)
+
+    def seed(self, record: FlightSensorsPlan) -> list[int]:
+        carrier = _CARRIERS.index(self.agent.kind)
+        return [record.seed, carrier, self.agent.number, KINDS.index(self.kind)]
+
+
+def write_streams(recording: Recording, record: FlightSensorsPlan) -> dict[str, str]:
+    """Write every carrier's streams into the recording's folder; the same recording gives the same bytes.
+
+    Returns:
+        Path in the recording's folder -> path in the dataset.
+
+    Raises:
+        DatasetError: a drone was not where the plan wanted it, or the motion of some step was not kept.
+        StorageError: the folder cannot be written.
+    """
+    plan, moves, tracks = recording.plan, dict[str, str](), dict[Agent, Track]()
+    for one in _carried(plan, record):
+        if one.agent not in tracks:
+            tracks[one.agent] = (_planned if one.motion == "planned" else _reported)(recording, one.agent)
+        seed = one.seed(record)
+        found = one.unit.read(tracks[one.agent].at(one.times_us(plan)), np.random.default_rng(seed))
+        about = {"kind": one.kind, "channel": one.channel, "motion": one.motion, "seed": seed}
+        final = one.path(plan)
+        path = recording.folder / final
+        with storage_errors(f"write {path}"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(to_parquet(found, about | {"model": one.unit.model_dump()}))
+        moves[final] = final
+    return moves
+
+
+def rows(labels: SceneLabels, record: FlightSensorsPlan, tables: Tables) -> Tables:
+    """Return the table ``stream``."""
+    plan, made = labels.plan, list[StreamRow](tables.get(STREAM.name, ()))
+    for one in _carried(plan, record):
+        row: StreamRow = {
+            "token": token(plan.dataset, plan.scene_name, STREAM.name, one.channel),
+            "scene_token": token(plan.dataset, plan.scene_name, "scene"),
+            "channel": one.channel,
+            "kind": one.kind,
+            "motion": one.motion,
+            "rate_hz": one.unit.hz,
+            "count": len(one.times_us(plan)),
+            "filename": one.path(plan),
+        }
+        made.append(row)
+    return {STREAM.name: made}
+
+
+def _carried(plan: ScenePlan, record: FlightSensorsPlan) -> Iterator[_Carried]:
+    """Yield every sensor of every carrier."""
+    of_kind = {"drone": Units.of_record(record.drones), "vehicle": Units.of_record(record.vehicles)}
+    for agent in plan.agents:
+        if agent.kind in of_kind:
+            motion = "planned" if agent.kind == "drone" and not record.flown else "reported"
+            for kind, unit in of_kind[agent.kind].asked_for():
+                yield _Carried(agent, kind, unit, motion)
+
+
+def _planned(recording: Recording, agent: Agent) -> Track:
+    """Return a drone's planned way, on which it was.
+
+    Raises:
+        DatasetError: it was elsewhere: the streams would be of another flight.
+    """
+    poses = recording.plan.swarm.map_SE3_flu[:, recording.plan.swarm.drone_ids.index(agent.number)]
+    for frame in recording.frames:
+        flown = next(drone for drone in frame.drones if drone.agent == agent)
+        aside_m = float(np.abs(flown.map_SE3_flu.translation_m - poses.translation_m[frame.step]).max())
+        if aside_m > _MOST_ASIDE_M:
+            raise DatasetError(
+                f"{recording.plan.scene_name}: drone {agent.id} was {aside_m:.3f} m from its plan at step {frame.step}; its "
+                "flight_sensors are made of planned motion alone"
+            )
+    return Track(poses, step_us=recording.plan.step_us, start_us=recording.plan.start_timestamp_us)
+
+
+def _reported(recording: Recording, agent: Agent) -> Track:
+    """Return a carrier's way as the simulator reported it at every step.
+
+    A drone's velocity is what AirSim says. It pauses at whole steps of its own physics, up to 2 ms from ours: derivatives of
+    its places would jump.
+
+    Raises:
+        DatasetError: some were not kept, or the carrier is not there.
+    """
+    plan, last = recording.plan, recording.plan.capture_steps[-1]
+    motion = recording.motion.open() if recording.motion is not None else None
+    if motion is None or not np.array_equal(motion.step[: last + 1], np.arange(last + 1)):
+        raise DatasetError(
+            f"{plan.scene_name}: the motion of every step was not recorded, of which flight_sensors are made"
+        )
+    velocity = None
+    if agent.kind == "drone":
+        place = motion.drone_id.index(agent.number)
+        poses, velocity = motion.map_SE3_flu[: last + 1, place], motion.velocity_map_mps[: last + 1, place]
+    else:
+        poses = _vehicle_in(motion, recording, agent)[: last + 1]
+    if not np.isfinite(poses.translation_m).all():
+        raise DatasetError(f"{plan.scene_name}: {agent.kind} {agent.number} was not there at every step")
+    return Track(poses, step_us=plan.step_us, start_us=plan.start_timestamp_us, velocity_map_mps=velocity)
+
+
+def _vehicle_in(motion: SceneMotion, recording: Recording, agent: Agent) -> SE3:
+    carrier = next(state.instance_id for state in recording.frames[0].others if state.agent == agent)
+    ue_pose = motion.ue_pose[:, np.searchsorted(motion.instance_id, carrier)].astype(np.float64)
+    return unreal.map_SE3_flu_from_ue(ue_pose[:, :3], ue_euler_deg=ue_pose[:, 3:])

@@ -1,0 +1,344 @@
+"""The encounters of one scene: asked for one by one, or drawn by the scene's own random numbers until they are possible."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final
+
+import numpy as np
+
+from uavsim.config.load import Loaded
+from uavsim.config.town import TownConfig
+from uavsim.errors import InputError, UnknownNameError
+from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.intruders.encounters_config import (
+    BinnedDistribution,
+    EncountersConfig,
+    ExplicitEncounter,
+    Sampling,
+)
+from uavsim.ingredients.intruders.intruder_plans import IntruderPlan, IntrudersPlan
+from uavsim.ingredients.intruders.kinds import INTRUDERS
+from uavsim.ingredients.intruders.paths import Impossible, OwnPath
+from uavsim.ingredients.intruders.refusals import refuse
+from uavsim.ingredients.intruders.sight import in_image, is_valid
+from uavsim.ingredients.intruders.solve import Encounter, EncounterSpec, solve
+from uavsim.plan import numbering
+from uavsim.plan.checks import box_distance
+from uavsim.plan.ingredients import ScenePlanner, SceneToFill, TownPlan
+from uavsim.records.actors import ActorInfo
+from uavsim.records.plan import SwarmTrajectory
+from uavsim.records.sensors import SensorSpec
+from uavsim.registry import pick
+from uavsim.typing import FloatArray
+
+_MOST_DRAWS: Final = 1200
+_LAND_M: Final = (
+    6000.0  # from which on the headless simulator's land ends; real terrain's horizon is a little lower or higher
+)
+# Steps of a sequence that fills the unit interval evenly from any start: shares are met by few scenes already.
+_STEPS: Final = {
+    "collision": 0.6180339887498949,
+    "horizon": 0.7548776662466927,
+    "range": 0.5698402909980532,
+    "azimuth": 0.4142135623730951,
+    "elevation": 0.8191725133961645,
+}
+# Which of them are still an encounter's own in each quarter of its draws: then they are drawn by chance.
+_KEPT: Final = (("range", "azimuth", "elevation"), ("azimuth", "elevation"), ("azimuth",), ())
+_PER_SCENE: Final = 5
+_SPARE: Final = 1.2  # an encounter has so much more of what AOT's rule asks for: a tree may hide some of it
+
+
+def planner(town: TownPlan) -> ScenePlanner:
+    """Load the file of encounters that a dataset names, and return what makes those of a scene.
+
+    Raises:
+        ConfigError: no such file; it points at the line.
+    """
+    dataset = town.dataset
+    try:
+        config = town.library.of_ingredient("encounters", town.block, named_in=dataset.source.path)
+    except UnknownNameError as error:
+        raise dataset.error(("encounters",), str(error)) from error
+
+    every = round(dataset.model.keyframe_s / dataset.model.step_s) // (dataset.model.sweeps_per_keyframe + 1)
+
+    def plan(scene: SceneToFill) -> IntrudersPlan | None:
+        place = EncounterScene(town.town, town.rig, scene.whole, dataset.model.step_s, image_every_steps=every)
+        found = scene_intruders(config, place, seed=scene.dataset_seed, number=scene.number)
+        flown = len(scene.swarm.map_SE3_flu)  # what is said of encounters stays that of the whole scene
+        return (
+            IntrudersPlan(tuple(replace(one, map_SE3_flu=one.map_SE3_flu[:flown]) for one in found)) if found else None
+        )
+
+    return plan
+
+
+def without(
+    planned: IntrudersPlan, actors: tuple[ActorInfo, ...], hidden: tuple[int, ...], where: str
+) -> IntrudersPlan | None:
+    """Return the intruders of a replay, without those that are hidden.
+
+    Raises:
+        InputError: the recording has more or fewer than were planned.
+    """
+    flown = sorted(info.instance_id for info in actors if info.kind == "intruder")
+    if len(flown) != len(planned.intruders):
+        raise InputError(
+            f"{where}: {len(planned.intruders)} intruders are planned, {len(flown)} were recorded; it is damaged"
+        )
+    shown = [one for instance_id, one in zip(flown, planned.intruders, strict=True) if instance_id not in hidden]
+    return IntrudersPlan(tuple(shown)) if shown else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncounterScene:
+    """The place of a scene's encounters, and which of its steps have images."""
+
+    town: TownConfig
+    rig: tuple[SensorSpec, ...]
+    swarm: SwarmTrajectory
+    step_s: float
+    image_every_steps: int = 1
+
+
+def horizon_deg(height_m: float) -> float:
+    """Return the elevation at which the ground ends, seen from a height above it; below 0."""
+    return -float(np.degrees(np.arctan2(height_m, _LAND_M)))
+
+
+def scene_intruders(
+    config: Loaded[EncountersConfig], place: EncounterScene, *, seed: int, number: int
+) -> tuple[IntruderPlan, ...]:
+    """Return the intruders of one scene.
+
+    Args:
+        config: the encounters' file.
+        place: town, rig and flight.
+        seed: the dataset's.
+        number: the scene's.
+
+    Raises:
+        ConfigError: an encounter is impossible; the message names the nearest possible one.
+    """
+    scene = _Scene.of(config, place, number=number)
+    draw = config.model.draw
+    if draw is None:
+        for index, asked in enumerate(config.model.encounters):
+            scene.add_asked(asked, index)
+        return tuple(scene.made)
+    rng = numbering.scene_rng(seed, number, "encounters")
+    for group, sampling in enumerate((draw, *draw.unplanned, *draw.further)):
+        planned = group == 0 or group > len(draw.unplanned)
+        for index in range(_count(sampling, rng)):
+            even = _Even(seed, group, number * _PER_SCENE + index)
+            valid = config.model.profile == "aot" and group == index == 0
+            scene.add_drawn(sampling, rng, even=even, planned=planned, valid=valid)
+    return tuple(scene.made)
+
+
+def _count(draw: Sampling, rng: np.random.Generator) -> int:
+    return int(_weighted({str(name): weight for name, weight in draw.intruders.items()}, rng))
+
+
+def _weighted(weights: dict[str, float], rng: np.random.Generator) -> str:
+    shares = np.array(list(weights.values()))
+    return list(weights)[int(rng.choice(len(shares), p=shares / shares.sum()))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Even:
+    """Numbers from 0 to 1 that spread evenly over a dataset's encounters, one sequence a quantity and sampling."""
+
+    seed: int
+    group: int
+    index: int
+
+    def of(self, quantity: str) -> float:
+        start = _start(self.seed, list(_STEPS).index(quantity) + len(_STEPS) * self.group)
+        return float((start + self.index * _STEPS[quantity]) % 1.0)
+
+
+@cache
+def _start(seed: int, stream: int) -> float:
+    return np.random.default_rng([seed, stream]).random()
+
+
+def _spread(spread: BinnedDistribution, at: float) -> float:
+    """Return the value of a distribution below which a share of it lies."""
+    shares = np.array([part.share for part in spread.bins])
+    ends = np.concatenate([[0.0], np.cumsum(shares) / shares.sum()])
+    part = min(int(np.searchsorted(ends, at, side="right")) - 1, len(shares) - 1)
+    low, high = spread.bins[part].between
+    return low + (high - low) * (at - float(ends[part])) / float(ends[part + 1] - ends[part])
+
+
+@dataclass(slots=True, eq=False)
+class _Scene:
+    """One scene's flight, and the intruders that it has so far."""
+
+    config: Loaded[EncountersConfig]
+    place: EncounterScene
+    number: int
+    own: OwnPath
+    map_SE3_camera: SE3
+    spec: SensorSpec
+    made: list[IntruderPlan]
+
+    @classmethod
+    def of(cls, config: Loaded[EncountersConfig], place: EncounterScene, *, number: int) -> _Scene:
+        swarm, drone, camera = place.swarm, config.model.drone, config.model.camera
+        if drone not in swarm.drone_ids:
+            raise config.error(("drone",), f"the formation has drones 0 to {len(swarm.drone_ids) - 1}, not {drone}")
+        try:
+            spec = pick({spec.name: spec for spec in place.rig}, camera, what="camera of the rig")
+        except UnknownNameError as error:
+            raise config.error(("camera",), str(error)) from error
+        map_SE3_drone = swarm.map_SE3_flu[:, swarm.drone_ids.index(drone)]
+        map_SE3_camera = map_SE3_drone @ spec.flu_SE3_mount
+        if len(map_SE3_camera) < 3:
+            raise config.error((), "a scene of fewer than three steps is too short for encounters")
+        time_s: FloatArray = np.arange(len(map_SE3_camera), dtype=np.float64) * place.step_s
+        return cls(config, place, number, OwnPath(time_s, map_SE3_camera.translation_m), map_SE3_camera, spec, [])
+
+    def clearance(self, places_m: FloatArray) -> str | None:
+        """Say what a path comes too near to."""
+        model, town = self.config.model, self.place.town
+        height_m = places_m[:, 2] - town.ground_z_m
+        lowest_m = float(height_m.min())
+        if lowest_m < model.ground_clearance_m:
+            near = (
+                f"within {lowest_m:.1f} m of the ground" if lowest_m >= 0.0 else f"{-lowest_m:.1f} m below the ground"
+            )
+            return f"it comes {near} (ground_clearance_m is {model.ground_clearance_m:g})"
+        for obstacle in town.obstacles:
+            if lowest_m - obstacle.top_m >= model.ground_clearance_m:
+                continue
+            low = np.array([obstacle.x_m[0], obstacle.y_m[0], -np.inf])
+            high = np.array([obstacle.x_m[1], obstacle.y_m[1], town.ground_z_m + obstacle.top_m])
+            near_m = float(box_distance(places_m, low, high).min())
+            if near_m < model.ground_clearance_m:
+                return f"it comes within {near_m:.1f} m of {obstacle.name!r}"
+        return self._apart(places_m)
+
+    def _apart(self, places_m: FloatArray) -> str | None:
+        swarm, least_m = self.place.swarm, self.config.model.separation_m
+        others = {
+            f"drone {drone}": swarm.map_SE3_flu.translation_m[:, row]
+            for row, drone in enumerate(swarm.drone_ids)
+            if drone != self.config.model.drone
+        } | {made.name: made.map_SE3_flu.translation_m for made in self.made}
+        for name, other in others.items():
+            near_m = float(np.linalg.norm(places_m - other, axis=1).min())
+            if near_m < least_m:
+                return f"it comes within {near_m:.1f} m of {name} (separation_m is {least_m:g})"
+        return None
+
+    def add_asked(self, asked: ExplicitEncounter, index: int) -> None:
+        numbers = asked.model_dump()
+        planned = bool(numbers.pop("planned"))
+        spec = EncounterSpec(**numbers)
+        try:
+            found = solve(spec, self.own, self.map_SE3_camera, clearance=self.clearance)
+        except Impossible as impossible:
+            refusal = refuse(spec, self.own, self.map_SE3_camera, clearance=self.clearance)
+            said = refusal.text(spec) if refusal is not None else impossible.reason
+            raise self.config.error(("encounters", index), f"scene {self.number}: {said}") from impossible
+        self._add(found, planned=planned, draws=1)
+
+    def add_drawn(self, draw: Sampling, rng: np.random.Generator, *, even: _Even, planned: bool, valid: bool) -> None:
+        """Draw until an encounter is possible and seen, and if ``valid`` one that AOT's rule takes."""
+        reasons: Counter[str] = Counter()
+        for turn in range(_MOST_DRAWS):
+            kept = _KEPT[turn * len(_KEPT) // _MOST_DRAWS]
+            at = {name: even.of(name) if name in kept else rng.random() for name in _KEPT[0]}
+            spec = self._drawn(draw, rng, even, at)
+            try:
+                found = solve(spec, self.own, self.map_SE3_camera, clearance=self.clearance)
+                self._check_seen(found, least_s=draw.seen_s, valid=valid)
+            except Impossible as impossible:
+                reasons[impossible.reason.partition(",")[0]] += 1
+                continue
+            self._add(found, planned=planned, draws=turn + 1)
+            return
+        reason = reasons.most_common(1)[0][0]
+        raise self.config.error(
+            ("draw",), f"scene {self.number}: none of {_MOST_DRAWS} draws is possible; most often {reason}"
+        )
+
+    def _check_seen(self, found: Encounter, *, least_s: float, valid: bool) -> None:
+        """Refuse an encounter that is hardly ever inside the image, or that AOT's rule leaves out."""
+        seen = in_image(self.map_SE3_camera, found.map_SE3_flu.translation_m, self.spec)
+        if float(seen.sum()) * self.place.step_s < least_s:
+            raise Impossible("it is hardly ever in the image")
+        images = slice(None, None, self.place.image_every_steps)
+        if valid and not is_valid(found.range_m[images], seen[images], spare=_SPARE):
+            raise Impossible("it is not valid by AOT's rule")
+
+    def _drawn(self, draw: Sampling, rng: np.random.Generator, even: _Even, at: dict[str, float]) -> EncounterSpec:
+        """Draw one request; collision course and side of the horizon are the encounter's own from the first draw on."""
+        path = _weighted({str(k): v for k, v in draw.paths.items()}, rng)
+        kind = _weighted({str(k): v for k, v in draw.kinds.items()}, rng)
+        courses = even.of("collision") < draw.collision_course
+        near = self.config.model.collision_m
+        cpa_m = rng.uniform(0.0, near) if courses else max(_spread(draw.miss_m, rng.random()), near * 1.02)
+        side = 1.0 if rng.random() < 0.5 else -1.0
+        begin_s = round(_spread(draw.begin_s, rng.random()) / self.place.step_s) * self.place.step_s
+        weaves = path == "non_cooperative"
+        return EncounterSpec(
+            kind=kind,
+            path=path,
+            azimuth_deg=_spread(draw.azimuth_deg, at["azimuth"]),
+            elevation_deg=self._elevation_deg(draw, even.of("horizon"), from_horizon=at["elevation"], begin_s=begin_s),
+            range_m=_spread(draw.range_m, at["range"]),
+            closing_mps=_spread(draw.closing_mps, rng.random()),
+            cpa_m=cpa_m,
+            begin_s=begin_s,
+            turn_dps=side * _spread(draw.turn_dps, rng.random()) if weaves or path == "turning" else 0.0,
+            weave_s=_spread(draw.weave_s, rng.random()) if weaves else 0.0,
+            climb_mps=side * _spread(draw.climb_mps, rng.random()) if path == "climbing" else 0.0,
+        )
+
+    def _elevation_deg(self, draw: Sampling, side: float, *, from_horizon: float, begin_s: float) -> float:
+        """Return an elevation above, on or below the horizon, in the camera; two numbers from 0 to 1 say which."""
+        step = min(round(begin_s / self.place.step_s), len(self.own.time_s) - 1)
+        height_m = float(self.own.position_m[step, 2]) - self.place.town.ground_z_m
+        within = self.config.model.horizon_within_deg
+        if side < draw.horizon.above:
+            over_deg = _spread(draw.above_deg, from_horizon)
+        elif side < draw.horizon.above + draw.horizon.on:
+            over_deg = within * (2.0 * from_horizon - 1.0)
+        else:
+            over_deg = -_spread(draw.below_deg, from_horizon)
+        forward = self.map_SE3_camera[step].rotate(np.array([1.0, 0.0, 0.0]))
+        return over_deg + horizon_deg(height_m) - float(np.degrees(np.arcsin(np.clip(forward[2], -1.0, 1.0))))
+
+    def _add(self, found: Encounter, *, planned: bool, draws: int) -> None:
+        model, spec, kind = self.config.model, found.spec, INTRUDERS[found.spec.kind]
+        alike = sum(made.kind == spec.kind for made in self.made)
+        self.made.append(
+            IntruderPlan(
+                kind=spec.kind,
+                path=spec.path,
+                profile=model.profile,
+                name=f"{kind.aot_name}{alike + 1}",
+                blueprint={str(k): v for k, v in model.blueprints.items()}.get(spec.kind, kind.blueprint),
+                size_lwh_m=kind.size_lwh_m,
+                planned=planned,
+                drone_id=model.drone,
+                camera=model.camera,
+                map_SE3_flu=found.map_SE3_flu,
+                begin_s=spec.begin_s,
+                cpa_s=found.cpa.time_s,
+                range_m=float(found.range_m[found.begin]),
+                closing_mps=float(found.closing_mps[found.begin]),
+                azimuth_deg=found.azimuth_deg,
+                elevation_deg=found.elevation_deg,
+                cpa_m=found.cpa.distance_m,
+                collision_course=found.cpa.distance_m <= model.collision_m,
+                draws=draws,
+            )
+        )

@@ -1,0 +1,88 @@
+"""Another skin of a recorded scene: colours of vehicles and of the town, weather and sun, or other traffic."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from uavsim.dataset.rows import SkinRow
+from uavsim.dataset.schema import INSTANCE, SKIN, Tables
+from uavsim.dataset.tokens import token
+from uavsim.records.ingredients import FileKind, Ingredient
+from uavsim.records.labels import SceneLabels
+from uavsim.registry import Named
+
+__all__ = ["INGREDIENT", "Paint", "SkinPlan", "rows"]
+
+INGREDIENT: Final = Ingredient(
+    key="skins",  # of no dataset's scenes: ``uavsim twins`` asks for it
+    files={
+        "skin": FileKind(
+            folder="skins",
+            spoken="skin",
+            model=Named("uavsim.config.skin:Skin"),
+            check=Named("uavsim.ingredients.skin_plans:check_names"),
+        )
+    },
+    order=130,
+    records=__name__,
+    spawn=Named(f"{__name__}_carla:spawn"),
+    rows=Named(f"{__name__}:rows"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """Colours for objects of the town.
+
+    Attributes:
+        objects: patterns of their names in the simulator.
+        share: of them that are painted.
+        colours: of which each gets one, ``r,g,b``.
+        seed: of who gets which.
+    """
+
+    objects: tuple[str, ...]
+    share: float
+    colours: tuple[str, ...]
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class SkinPlan:
+    """The skin that was drawn for one scene.
+
+    Attributes:
+        name: of the skin's file.
+        draw: number of the twin.
+        vehicle_colours: ``r,g,b`` by instance id.
+        paints: of the town.
+        other_traffic: the scene's traffic is not the recorded one.
+    """
+
+    name: str
+    draw: int
+    vehicle_colours: dict[str, str] = field(default_factory=dict)
+    paints: tuple[Paint, ...] = ()
+    other_traffic: bool = False
+
+
+def rows(labels: SceneLabels, record: SkinPlan, tables: Tables) -> Tables:
+    """Return the table ``skin``."""
+    plan = labels.plan
+    known = {row["token"] for row in INSTANCE.of(tables)}
+    by_token = {
+        token(plan.dataset, plan.scene_name, "instance", int(number)): colour
+        for number, colour in record.vehicle_colours.items()
+    }
+    row: SkinRow = {
+        "token": token(plan.dataset, plan.scene_name, SKIN.name),
+        "scene_token": token(plan.dataset, plan.scene_name, "scene"),
+        "name": record.name,
+        "draw": record.draw,
+        "vehicle_colours": {one: colour for one, colour in by_token.items() if one in known},
+        "textures": [
+            {"objects": list(p.objects), "share": p.share, "colours": list(p.colours), "seed": p.seed}
+            for p in record.paints
+        ],
+        "other_traffic": record.other_traffic,
+    }
+    return {SKIN.name: [row]}

@@ -1,0 +1,50 @@
+"""The colours of a town in a CARLA world. Imports ``carla``."""
+
+from fnmatch import fnmatchcase
+
+import carla
+import numpy as np
+
+from uavsim.errors import SceneVoid
+from uavsim.ingredients.skins import SkinPlan
+from uavsim.simulate.carla.spawning import SpawnContext, Spawned
+
+_TEXTURE_PX = 4  # of one colour
+
+
+def spawn(context: SpawnContext, record: SkinPlan) -> Spawned:
+    """Paint the town; nothing is spawned."""
+    return Spawned(marks_town=paint(context, record))
+
+
+def paint(context: SpawnContext, record: SkinPlan) -> bool:
+    """Give the town's objects their colours; returns whether there were any to give.
+
+    Raises:
+        SceneVoid: no object has a name of a pattern.
+    """
+    names = sorted(context.world.get_names_of_all_objects()) if record.paints else []
+    for part in record.paints:
+        own = [name for name in names if any(fnmatchcase(name, pattern) for pattern in part.objects)]
+        if not own:
+            kinds = sorted({name.rstrip("0123456789_") for name in names})
+            raise SceneVoid(
+                f"skin {record.name}: {context.map_name} has no object called {' or '.join(part.objects)}; it has "
+                f"{', '.join(kinds[:20])}"
+            )
+        rng = np.random.default_rng(part.seed)
+        painted, which = rng.random(len(own)) < part.share, rng.integers(len(part.colours), size=len(own))
+        for number, colour in enumerate(part.colours):
+            some = [name for name, yes, mine in zip(own, painted, which, strict=True) if yes and mine == number]
+            if some:
+                context.world.apply_color_texture_to_objects(some, carla.MaterialParameter.Diffuse, _texture(colour))
+    return bool(record.paints)
+
+
+def _texture(colour: str) -> carla.TextureColor:
+    texture = carla.TextureColor(_TEXTURE_PX, _TEXTURE_PX)
+    red, green, blue = map(int, colour.split(","))
+    for x in range(_TEXTURE_PX):
+        for y in range(_TEXTURE_PX):
+            texture.set(x, y, carla.Color(red, green, blue, 255))
+    return texture

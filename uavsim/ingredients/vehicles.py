@@ -1,0 +1,186 @@
+"""Vehicles of the traffic that carry sensors: the same number in each scene."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, Self, TypeAlias
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from uavsim.config.base import Metres2, Reference
+from uavsim.environment import install_line
+from uavsim.errors import SceneVoid
+from uavsim.ingredients.ground import OnGround, check_in_town, rig_on_ground
+from uavsim.records.ingredients import Ingredient
+from uavsim.records.sensors import Agent, AgentsPlan
+from uavsim.registry import Named
+from uavsim.typing import FloatArray, JsonDict
+
+if TYPE_CHECKING:
+    from uavsim.plan.ingredients import ScenePlanner, TownPlan
+
+__all__ = ["INGREDIENT", "Near", "Vehicles", "VehiclesPlan", "chosen", "planner", "summary"]
+
+INGREDIENT: Final = Ingredient(
+    key="vehicles",
+    block=Named(f"{__name__}:Vehicles"),
+    about="Cars of the traffic that carry sensors: those nearest to where the swarm starts.",
+    order=60,
+    records=__name__,
+    planner=Named(f"{__name__}:planner"),
+    summary=Named(f"{__name__}:summary"),
+    spawn=Named(f"{__name__}_carla:spawn"),
+    spawn_order=6,  # traffic is there
+    files_made=Named(f"{__name__}_can_bus:write_streams"),
+    folders=("streams",),
+    rows=Named(f"{__name__}_can_bus:rows"),
+)
+
+
+Near: TypeAlias = Literal["start", "route"]
+
+
+@dataclass(frozen=True, slots=True)
+class VehiclesPlan(AgentsPlan):
+    """The request for sensing vehicles; the simulator decides which of the traffic's cars they are.
+
+    Attributes:
+        near: nearest to where the swarm starts, or to the whole way of its first drone.
+        within_m: farthest from there; a scene in which one gets farther from every drone is void.
+        blueprint: pattern that theirs matches.
+        at: (x, y) of the map frame, metres: the first agents are the cars nearest to these places.
+        can_bus: their state at every tick is kept.
+    """
+
+    near: Near = "start"
+    within_m: float | None = None
+    blueprint: str = "*"
+    at: tuple[tuple[float, float], ...] = ()
+    can_bus: bool = False
+
+    @property
+    def farthest_m(self) -> float | None:
+        """See ``AgentsPlan``."""
+        return self.within_m
+
+
+def _is_false(value: bool) -> bool:
+    """Leave the default out of what names a dataset, so that datasets from before the key was there keep their name."""
+    return not value
+
+
+class Vehicles(OnGround):
+    """Cars of the traffic that carry sensors."""
+
+    key: ClassVar = "vehicles"
+
+    count: Annotated[int, Field(ge=1, le=50)]
+    """Of the traffic's cars on which the rig fits, the nearest."""
+    near: Near = "start"
+    """To where the swarm starts, or to the whole way of its first drone (``route``)."""
+    within_m: Annotated[float, Field(gt=0, le=10_000)] | None = None
+    """And not farther than this from there; a scene in which one gets farther from every drone is void."""
+    blueprint: Annotated[str, Field(min_length=1)] = "*"
+    """Pattern that their blueprint matches: ``vehicle.tesla.*``."""
+    at: Annotated[tuple[Metres2, ...], Field(max_length=50)] = ()
+    """x and y in the map frame: the first ones are the cars nearest to these places; of datasets with one town."""
+    rig: Reference = "nuscenes_car"
+    labels_itself: bool = False
+    """A car has its own box in its own images, too."""
+    can_bus: Annotated[bool, Field(exclude_if=_is_false)] = False
+    """Each car's state at every tick is kept, of which ``uavsim export --format agents`` makes nuScenes' CAN bus messages."""
+
+    @model_validator(mode="after")
+    def _places_have_agents(self) -> Self:
+        if len(self.at) > self.count:
+            raise ValueError(f"at names {len(self.at)} places for {self.count} vehicles")
+        return self
+
+
+def planner(town: TownPlan) -> ScenePlanner:
+    """Return the same for each scene.
+
+    Raises:
+        ConfigError: there is less traffic than that, a place is outside of the town, or the rig is not possible.
+    """
+    block: Vehicles = town.block
+    rig_name, rig = rig_on_ground(town)
+    traffic = town.dataset.model.block("traffic").vehicles
+    there = traffic if town.share.vehicles is None else town.share.vehicles
+    if block.count > there:
+        what = f"{block.count} vehicles of the traffic cannot carry sensors, {town.town.name} has {there} (traffic.vehicles)"
+        raise town.dataset.error(("vehicles", "count"), what)
+    if block.can_bus and town.dataset.model.recording != "full":
+        what = "the CAN bus is made of the motion of every tick, which recording: keyframes does not keep"
+        raise town.dataset.error(("vehicles", "can_bus"), what)
+    if block.can_bus and importlib.util.find_spec("pyarrow") is None:
+        what = f"streams are written as Parquet by pyarrow: {install_line('streams')}"
+        raise town.dataset.error(("vehicles", "can_bus"), what)
+    for number, (x, y) in enumerate(block.at):
+        check_in_town(town, ("vehicles", "at", number), (x, y))
+    return VehiclesPlan(
+        tuple(Agent(number, "vehicle") for number in range(block.count)),
+        rig,
+        rig_name,
+        block.labels_itself,
+        near=block.near,
+        within_m=block.within_m,
+        blueprint=block.blueprint,
+        at=block.at,
+        can_bus=block.can_bus,
+    )
+
+
+def summary(planned: VehiclesPlan) -> JsonDict:
+    """Return what ``uavsim plan`` shows."""
+    return {"sensing cars": f"{len(planned.agents)} {planned.rig_name}"}
+
+
+@dataclass(frozen=True, slots=True)
+class CarCandidate:
+    """A car of the traffic on which the rig fits."""
+
+    actor_id: int
+    blueprint: str
+    x_m: float
+    y_m: float
+
+    def away_m(self, places_m: FloatArray) -> float:
+        """Return how far it is from the nearest of (N, 2) places."""
+        return float(np.linalg.norm(places_m - (self.x_m, self.y_m), axis=1).min())
+
+
+def chosen(candidates: Sequence[CarCandidate], record: VehiclesPlan, way_m: FloatArray) -> list[int]:
+    """Return the actors that carry the agents; those nearest to given places first, ties go by the actor's id.
+
+    Args:
+        candidates: of the traffic.
+        record: what is asked for.
+        way_m: (K, 2) that the swarm's first drone flies.
+
+    Raises:
+        SceneVoid: too few are as asked for.
+    """
+    near_m = way_m if record.near == "route" else way_m[:1]
+    reach_m = np.inf if record.within_m is None else record.within_m
+    fit = [c for c in candidates if fnmatchcase(c.blueprint, record.blueprint) and c.away_m(near_m) <= reach_m]
+    if len(fit) < len(record.agents):
+        raise SceneVoid(
+            f"{len(record.agents)} vehicles are to carry the rig {record.rig_name}, and {len(fit)} of the traffic's "
+            f"{len(candidates)} cars on which it fits are {_asked(record)}"
+        )
+    found: list[int] = []
+    for place_m in [np.array([place]) for place in record.at] + [near_m] * (len(record.agents) - len(record.at)):
+        left = [c for c in fit if c.actor_id not in found]
+        found.append(min(left, key=lambda c: (c.away_m(place_m), c.actor_id)).actor_id)
+    return found
+
+
+def _asked(record: VehiclesPlan) -> str:
+    blueprint = "there" if record.blueprint == "*" else f"a {record.blueprint}"
+    reach = "" if record.within_m is None else f" within {record.within_m:g} m of the swarm's {record.near}"
+    return f"{blueprint}{reach}: sensors have to be outside of a car's body"
