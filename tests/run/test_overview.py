@@ -70,12 +70,6 @@ def test_the_identity_is_of_the_dataset_not_of_the_run(tmp_path: Path) -> None:
     assert len({mark(), mark(seed=5), mark(samples=2), mark(topology="bridge"), mark(weather="night")}) == 5
 
 
-def test_a_default_that_changes_what_is_labelled_makes_another_dataset() -> None:
-    """Since parked vehicles have labels, scenes begun without them are not mixed with new ones."""
-    identity = identity_of(Request(dataset="smoke", out="a", samples=4, seed=7, topology="carla"))
-    assert identity["fingerprint"] == "757bd672e2bf577d88f1d743da2855a61643bab69d4bdf55a2d235fffb2ac65a"
-
-
 def test_jobs_name_scenes_in_order(tmp_path: Path) -> None:
     job = resolve(Request(dataset="smoke", out="a", towns=("town07", "Town10HD"), scenes="400,0-1", samples=2))
     assert [(s.name, s.town) for s in job.scenes] == [

@@ -1,5 +1,8 @@
 """The command line: what it refuses is one line, as every other refusal is."""
 
+import contextlib
+import os
+import random
 import socket
 import subprocess
 import sys
@@ -13,8 +16,18 @@ from headless_simulator.cli import main
 
 @pytest.fixture
 def taken() -> Iterator[int]:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        yield int(listener.getsockname()[1])
+    """A port that is listened on, with a free one below it: both outside the range from which others are given theirs."""
+    first_given = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    for port in random.Random(os.getpid()).sample(range(10_000, first_given), 100):
+        with contextlib.ExitStack() as bound:
+            try:
+                bound.enter_context(socket.create_server(("127.0.0.1", port)))
+                socket.create_server(("127.0.0.1", port - 1)).close()
+            except OSError:
+                continue
+            yield port
+            return
+    pytest.fail("no two neighbouring ports are free")
 
 
 @pytest.mark.parametrize(

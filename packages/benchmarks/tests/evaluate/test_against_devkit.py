@@ -1,12 +1,14 @@
 """Our nuScenes scores beside the unmodified devkit's, on datasets and results with everything odd in them."""
 
 import json
+import math
 import os
 import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from evaluate.synthetic import KINDS, MORE_KINDS, VERSION, results_for, truth_of, write_dataset
@@ -21,6 +23,10 @@ CASES = {"detection": 42 * TIMES, "tracking": 14 * TIMES}
 WALKED = KINDS if TIMES == 1 else KINDS + MORE_KINDS
 SEED = int(os.environ.get("UAVSIM_CASES_SEED", "0"))
 TOLERANCE = 1e-9
+PLACE_TOLERANCE_M = math.sqrt(8 * np.finfo(float).eps) * 600
+"""Bound of MOTP and AMOTP. The devkit's distance is sqrt(x.x - 2 x.y + y.y). With |x| and |y| up to R, the three terms are at most
+R^2, 2 R^2 and R^2, and BLAS kernels with and without FMA round them by up to 8 eps R^2 together: for results on their objects, whose
+distance is 0, the root of that is all that remains. R is 400 sqrt(2) m, where scenes begin, and what is driven in them."""
 ENDING = {"duplicate ids", "flat boxes", "scores at and below zero"}
 
 pytestmark = [
@@ -51,7 +57,10 @@ def devkit_answers(root: Path, cases: list[dict[str, Any]]) -> list[dict[str, An
         VERSION,
         str(file),
     ]
-    environment = os.environ | {"PYTHONPATH": str(PROGRAMS)}  # devkit_metrics
+    environment = os.environ | {
+        "PYTHONPATH": str(PROGRAMS),
+        "OPENBLAS_CORETYPE": "Prescott",
+    }  # devkit_metrics; without FMA
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     answers: list[dict[str, Any]] = json.loads(done.stdout)
     return answers
@@ -84,7 +93,8 @@ def test_every_figure_equals_the_devkits(task: str, tmp_path: Path) -> None:
             answer["nds"] = answer.pop("nd_score")
         ours = numbers_in(evaluate(f"nuscenes-{task}", request).scores)
         for name, theirs in numbers_in(answer).items():
-            same = ours[name] == pytest.approx(theirs, abs=TOLERANCE, nan_ok=True)
+            within = PLACE_TOLERANCE_M if {"motp", "amotp"} & set(name.split(".")) else TOLERANCE
+            same = ours[name] == pytest.approx(theirs, abs=within, nan_ok=True)
             assert same, f"{case['kind']}, {case['split']}: {name} is {ours[name]}, the devkit has {theirs}"
         compared[case["kind"]] += 1
     assert sum(compared.values()) >= CASES[task] * 3 // 4
