@@ -5,7 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.validate import shutter_defects, test_events, test_maps, test_points
+from tests.validate import (
+    clock_defects,
+    shutter_defects,
+    test_cases,
+    test_encounters,
+    test_events,
+    test_maps,
+    test_points,
+    test_streams,
+)
 from tests.validate.defects import DEFECTS
 from uavsim.dataset.dialects import DIALECTS
 from uavsim.validate.checks import CHECKS, checks, codes
@@ -33,7 +42,16 @@ def test_the_page_reports_every_code_and_no_other() -> None:
 
 
 def test_every_code_is_planted() -> None:
-    of_groups = (test_points, test_events, test_maps, shutter_defects)
+    of_groups = (
+        test_cases,
+        test_encounters,
+        test_events,
+        test_maps,
+        test_points,
+        test_streams,
+        shutter_defects,
+        clock_defects,
+    )
     planted = {code for module in of_groups for code in module.PLANTED.values()}
     assert {defect.code for defect in DEFECTS.values()} | planted == {code for check in CHECKS for code in check.codes}
 
