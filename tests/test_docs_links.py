@@ -95,13 +95,6 @@ def test_files_that_a_page_names_exist() -> None:
     assert wrong_of(lost_files, [page for page in PAGES if page.name not in ABOUT_THE_PAST]) == {}
 
 
-def test_a_dead_link_and_a_lost_file_are_found(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("# A page\n[x](gone.md) [y](#a-page) [z](#no) `uavsim/gone.py` `<scene>.json` `uavsim/errors.py`\n")
-    assert dead_links(page) == ["gone.md", "#no"]
-    assert lost_files(page) == ["uavsim/gone.py"]
-
-
 def test_every_page_of_docs_is_linked_from_another() -> None:
     linked = {
         (page.parent / target.partition("#")[0]).resolve()
