@@ -62,10 +62,9 @@ def test_every_public_name_is_in_the_reference() -> None:
         assert any(name.endswith(f".{group}") for name in names) or group[0].islower(), group
 
 
-@pytest.mark.parametrize("name", shown())
-def test_every_name_says_what_it_is_and_arrays_have_shapes(name: str) -> None:
+def test_every_name_says_what_it_is_and_arrays_have_shapes() -> None:
     missing, shapeless = [], []
-    for each in members(name):
+    for each in (member for name in shown() for member in members(name)):
         if each.is_attribute and "property" not in each.labels:
             continue  # in the docstring of its class
         text = each.docstring.value if each.docstring else ""

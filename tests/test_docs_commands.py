@@ -4,7 +4,6 @@ import re
 import shlex
 from pathlib import Path
 
-import pytest
 import typer.core
 import typer.main
 
@@ -38,24 +37,24 @@ def parse(words: list[str]) -> None:
     command.make_context(name, rest, parent=group)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_commands_of_a_page_are_ones_that_the_command_line_takes(page: Path) -> None:
-    for words in commands(page.read_text("utf-8")):
-        parse(words)
+def test_commands_of_pages_are_ones_that_the_command_line_takes() -> None:
+    for page in PAGES:
+        for words in commands(page.read_text("utf-8")):
+            try:
+                parse(words)
+            except Exception as error:
+                error.add_note(f"{page.name}: uavsim {shlex.join(words)}")
+                raise
 
 
-def test_many_commands_are_looked_at_and_a_wrong_one_is_found() -> None:
+def test_many_commands_are_looked_at() -> None:
     every = [words for page in PAGES for words in commands(page.read_text("utf-8"))]
     assert len(every) > 50
     assert {"generate", "view", "report", "publish", "export", "doctor"} <= {words[0] for words in every}
-    (wrong,) = commands("```sh\nuavsim view out --sav a.rrd   # a comment\n```")
-    with pytest.raises(Exception, match="No such option"):
-        parse(wrong)
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if page.name != "how-to-add-a-backend.md"], ids=lambda page: page.name
-)  # that page shows pieces of a module
-def test_blocks_of_python_are_python(page: Path) -> None:
-    for number, source in enumerate(PYTHON.findall(page.read_text("utf-8"))):
-        compile(source, f"{page.name}:{number}", "exec")
+def test_blocks_of_python_are_python() -> None:
+    for page in PAGES:
+        if page.name != "how-to-add-a-backend.md":  # that page shows pieces of a module
+            for number, source in enumerate(PYTHON.findall(page.read_text("utf-8"))):
+                compile(source, f"{page.name}:{number}", "exec")

@@ -126,6 +126,7 @@ def has_uv() -> bool:
     return shutil.which("uv", path=f"{os.environ['PATH']}:{ROOT}/.uv/bin") is not None
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("line", printed())
 def test_a_printed_line_works(line: str, clone: Path) -> None:
     if line.startswith("uv ") and not has_uv():
@@ -141,11 +142,9 @@ def test_a_printed_line_works(line: str, clone: Path) -> None:
         assert Path(shown.split()[0]).is_relative_to(python.parents[1])
 
 
-def test_lines_are_found_and_a_wrong_one_fails(clone: Path) -> None:
+def test_lines_are_found() -> None:
     assert len(printed()) >= 12
     assert lines_of("```sh\npip install 'uavsim[viewer]'   # a window\n```") == {"pip install 'uavsim[viewer]'"}
-    with pytest.raises(AssertionError, match="No matching distribution"):
-        run("pip install 'uavsim[viewer]'", clone)
 
 
 def test_no_line_names_the_package_of_somebody_else() -> None:
@@ -166,6 +165,7 @@ def test_a_hint_names_what_an_extra_needs(extra: str, package: str, monkeypatch:
     assert package in environment.install_line(extra)
 
 
+@pytest.mark.release
 def test_a_hint_works_in_an_environment_without_pip(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not has_uv():
         pytest.skip("no uv here")

@@ -1,9 +1,9 @@
 """The pages name nothing that is not there: links lead to a file and a heading, and files that they mention exist."""
 
 import re
+from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 SIMULATOR = ROOT / "packages/headless_simulator"
@@ -51,6 +51,7 @@ def _prose(page: Path) -> str:
     return FENCE.sub("", page.read_text("utf-8"))
 
 
+@cache
 def _anchors(page: Path) -> set[str]:
     """Return the fragments that GitHub gives to the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", _prose(page), flags=re.MULTILINE)
@@ -81,23 +82,17 @@ def lost_files(page: Path) -> list[str]:
     return sorted(word for word in named - EXAMPLES - FOREIGN if not any((home / word).exists() for home in homes))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
-    assert dead_links(page) == []
+def wrong_of(find: Callable[[Path], list[str]], files: Iterable[Path]) -> dict[str, list[str]]:
+    """Return what is wrong in files, by the file's path."""
+    return {str(file.relative_to(ROOT)): wrong for file in files if (wrong := find(file))}
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if page.name not in ABOUT_THE_PAST], ids=lambda page: str(page.relative_to(ROOT))
-)
-def test_files_that_a_page_names_exist(page: Path) -> None:
-    assert lost_files(page) == []
+def test_links_lead_somewhere() -> None:
+    assert wrong_of(dead_links, PAGES) == {}
 
 
-def test_a_dead_link_and_a_lost_file_are_found(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("# A page\n[x](gone.md) [y](#a-page) [z](#no) `uavsim/gone.py` `<scene>.json` `uavsim/errors.py`\n")
-    assert dead_links(page) == ["gone.md", "#no"]
-    assert lost_files(page) == ["uavsim/gone.py"]
+def test_files_that_a_page_names_exist() -> None:
+    assert wrong_of(lost_files, [page for page in PAGES if page.name not in ABOUT_THE_PAST]) == {}
 
 
 def test_every_page_of_docs_is_linked_from_another() -> None:
@@ -110,11 +105,11 @@ def test_every_page_of_docs_is_linked_from_another() -> None:
     assert [str(p) for p in (ROOT / "docs").glob("*.md") if p not in linked] == []
 
 
-@pytest.mark.parametrize(
-    "pyfile",
-    sorted([*ROOT.glob("uavsim/**/*.py"), *ROOT.glob("packages/*/src/uavsim_*/**/*.py")]),
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
-def test_pages_that_the_code_names_exist(pyfile: Path) -> None:
-    named = re.findall(r"(?<![\w/])docs/[\w-]+\.md", pyfile.read_text("utf-8"))
-    assert [name for name in named if name not in FOREIGN and not (ROOT / name).exists()] == []
+def lost_pages(module: Path) -> list[str]:
+    named = re.findall(r"(?<![\w/])docs/[\w-]+\.md", module.read_text("utf-8"))
+    return [name for name in named if name not in FOREIGN and not (ROOT / name).exists()]
+
+
+def test_pages_that_the_code_names_exist() -> None:
+    modules = [*ROOT.glob("uavsim/**/*.py"), *ROOT.glob("packages/*/src/uavsim_*/**/*.py")]
+    assert wrong_of(lost_pages, modules) == {}

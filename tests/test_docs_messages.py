@@ -56,9 +56,3 @@ def test_the_first_message_is_the_programs_own() -> None:
     with pytest.raises(UnknownNameError) as wrong:  # its pattern has a gap for "dataset" and fits any word
         Library.of().dataset("smok")
     assert quoted("troubleshooting.md")[0] == str(wrong.value)
-
-
-def test_a_message_that_nothing_prints_is_found() -> None:
-    assert in_code("unknown scene 'scene_1'; did you mean 'scene_11'?")
-    assert not in_code("the scene 'scene_1' is not known; perhaps 'scene_11'?")
-    assert len(quoted("troubleshooting.md")) > 20

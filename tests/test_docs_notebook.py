@@ -42,6 +42,7 @@ def shown(path: Path) -> Iterator[tuple[str, str | FloatArray]]:
                 yield cell["id"], pixels.astype(np.float64)
 
 
+@pytest.mark.release
 @pytest.mark.timeout(600)
 def test_the_notebook_shows_what_is_stored_in_it(tmp_path: Path) -> None:
     python = python_of("readers")

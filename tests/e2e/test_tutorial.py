@@ -41,6 +41,7 @@ def run_block(kind: str, source: str, folder: Path, home: Path) -> str:
     return run.stdout
 
 
+@pytest.mark.release
 def test_the_tutorial_from_its_second_step_to_its_last(tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()

@@ -1,27 +1,18 @@
-# ruff: noqa: T201 - printing is its job
 """Images of 32,000 x 32,000 pixels in small files, against every command that reads a dataset: the peak of its memory.
-
-    python -m tests.hostile.bombs [--only events,kitti] [--most-mib 512]
 
 Each bomb is a PNG of 3 MB that would take 3 GB: as an image or as a mask, and its row says so or not. No
 command may take more memory than is stated, or end in another way than with its own line and code.
 """
 
-import argparse
 import json
 import os
-import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-
-from tests.dataset_factory import make_dataset
-from tests.hostile.every_command import WRITING, filled
 
 __all__ = ["BOMBS", "MOST_MIB", "Ended", "armed", "run"]
 
@@ -92,35 +83,3 @@ def run(words: list[str]) -> Ended:
     numbers, _, line = said.partition("\n")
     code, peak_mib = map(int, numbers.split())
     return Ended(code, peak_mib, line.strip())
-
-
-def main() -> int:
-    """Run every command on every bomb; 0 when all stay below the bound."""
-    commands = READING | WRITING
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", default=",".join(commands))
-    parser.add_argument("--most-mib", type=int, default=MOST_MIB)
-    options = parser.parse_args()
-    failed, data = 0, bomb_png()
-    print("| command | " + " | ".join(BOMBS) + " |\n|---|" + "---|" * len(BOMBS))
-    with tempfile.TemporaryDirectory(prefix="uavsim-bombs-") as work:
-        good = make_dataset(Path(work) / "good", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))
-        for name in options.only.split(","):
-            cells = []
-            for bomb in BOMBS:
-                root = armed(Path(shutil.copytree(good, Path(work) / "set")), bomb, data)
-                ended = run(filled(commands[name], root, Path(work) / "out"))
-                wrong = ended.peak_mib > options.most_mib or ended.code not in {0, 2, 4}
-                failed += wrong
-                cells.append(
-                    f"{ended.peak_mib} MiB, code {ended.code}" + (f" FAILS: {ended.line[:300]}" if wrong else "")
-                )
-                shutil.rmtree(root)
-                shutil.rmtree(Path(work) / "out", ignore_errors=True)
-            print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
-    print(f"{failed} above {options.most_mib} MiB or with another end")
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

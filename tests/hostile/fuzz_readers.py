@@ -10,16 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from tests.hostile.fuzzing import Target, turn_bytes, turn_json, turn_msgpack
+from tests.hostile.fuzzing import Target, one_table, through, turn_bytes, turn_json, turn_msgpack
 from uavsim.errors import InputError
 
 _BENCHMARKS = ("nuscenes-detection", "nuscenes-tracking", "uav3d", "coperception-uav", "swarm")
-
-
-def changed_table(data: bytes, rng: random.Random) -> bytes:
-    """Change the content of ``<name>\\n<content>``."""
-    name, _, content = data.partition(b"\n")
-    return name + b"\n" + turn_json(content, rng)
 
 
 def opened_wholly(root: Path) -> None:
@@ -57,41 +51,28 @@ def reader_targets(root: Path, log: Path, work: Path) -> dict[str, Target]:
     from uavsim.files.parse import reading
     from uavsim.replays.twins import named_occlusions
 
-    tables = {path: path.read_bytes() for path in sorted((root / "v1.0-mini").glob("*.json"))}
     kept = work / "recording-labelled"
     shutil.copytree(log.parent, kept)
 
-    def one_changed(data: bytes) -> None:
-        name, _, content = data.partition(b"\n")
-        path = root / "v1.0-mini" / Path(name.decode()).name
-        try:
-            path.write_bytes(content)
-            opened_wholly(root)
-        finally:
-            path.write_bytes(tables[path])
-
-    def labelled(data: bytes) -> None:
-        (kept / log.name).write_bytes(data)
+    def labelled() -> None:
         recording = read_recording(kept)
         with reading(kept):
             annotate(recording)
         named_occlusions(recording)
 
-    def reproduced(data: bytes) -> None:
+    def reproduced() -> None:
         from uavsim.exports.reproduce import reproduce
 
-        (work / "card.md").write_bytes(data)
         reproduce(work / "card.md", work / "new", scenes="0", simulators=(), run=None, generate=_nothing_made)
 
     def card_changed(data: bytes, rng: random.Random) -> bytes:
         return b"# A card\n\n```json\n" + turn_json(data[18:-4], rng) + b"\n```"
 
     card = b"# A card\n\n```json\n" + json.dumps(certificate_of_smoke()).encode() + b"\n```"
-    rows = [path.name.encode() + b"\n" + data for path, data in tables.items()]
     return {
-        "opened": Target(rows, one_changed, changed_table),
-        "labelled-recordings": Target([log.read_bytes()], labelled, turn_msgpack),
-        "cards": Target([card], reproduced, card_changed),
+        "opened": one_table(root, lambda: opened_wholly(root)),
+        "labelled-recordings": Target([log.read_bytes()], through(kept / log.name, labelled), turn_msgpack),
+        "cards": Target([card], through(work / "card.md", reproduced), card_changed),
     }
 
 
@@ -120,19 +101,8 @@ def result_targets(root: Path, work: Path) -> dict[str, Target]:
     from uavsim_benchmarks.evaluate.readers.pickles import read_pickle
 
     def scored(benchmark: str, truth: Path, suffix: str) -> Callable[[bytes], object]:
-        def fed(data: bytes) -> object:
-            path = work / f"{benchmark}{suffix}"
-            path.write_bytes(data)
-            return evaluate(benchmark, EvaluationRequest(truth, path))
-
-        return fed
-
-    def read_by(read: Callable[[Path], object], name: str) -> Callable[[bytes], object]:
-        def fed(data: bytes) -> object:
-            (work / name).write_bytes(data)
-            return read(work / name)
-
-        return fed
+        path = work / f"{benchmark}{suffix}"
+        return through(path, lambda: evaluate(benchmark, EvaluationRequest(truth, path)))
 
     own = dict(_nuscenes_results(root))
     made = {
@@ -141,7 +111,7 @@ def result_targets(root: Path, work: Path) -> dict[str, Target]:
     }
     np.savez(work / "confidence.npz", a=np.ones((2, 3, 4), np.float32), b=np.zeros((2, 3, 4), np.float32))
     return made | {
-        "pickles": Target(list(_pickles()), read_by(read_pickle, "x.pkl"), turn_bytes),
+        "pickles": Target(list(_pickles()), through(work / "x.pkl", lambda: read_pickle(work / "x.pkl")), turn_bytes),
         "pickled-predictions": Target(
             [pickle.dumps(own["nuscenes-detection"], protocol) for protocol in (2, 4)],
             scored("nuscenes-detection", root, ".pkl"),
@@ -149,7 +119,7 @@ def result_targets(root: Path, work: Path) -> dict[str, Target]:
         ),
         "confidence-maps": Target(
             [(work / "confidence.npz").read_bytes()],
-            read_by(lambda path: list(read_confidence_maps(path)), "maps.npz"),
+            through(work / "maps.npz", lambda: list(read_confidence_maps(work / "maps.npz"))),
             turn_bytes,
         ),
         **_other_results(root, work, scored),

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from tests.dataset_factory import make_dataset, write_log
-from tests.hostile.fuzz_readers import changed_table, reader_targets, result_targets
+from tests.hostile.fuzz_readers import reader_targets, result_targets
 from tests.hostile.fuzz_simulator import simulator_targets
-from tests.hostile.fuzzing import Target, turn_bytes, turn_json, turn_msgpack, turn_xml
+from tests.hostile.fuzzing import Target, one_table, through, turn_bytes, turn_json, turn_msgpack, turn_xml
 from tests.records.test_motion import motion
 from tools.common.factories import make_recording
 
@@ -29,6 +29,7 @@ def targets(work: Path) -> dict[str, Target]:
     from uavsim.dataset.fragment import open_fragment
     from uavsim.files.parquet import from_parquet
     from uavsim.images import codec
+    from uavsim.occupancy.files import read_voxels
     from uavsim.plan.roadmap import read_roads
     from uavsim.records.codec import pack_plan, unpack_plan
     from uavsim.store.identity import read_identity
@@ -46,25 +47,19 @@ def targets(work: Path) -> dict[str, Target]:
     entry = (work / "out/.uavsim/ledger/scene_00.json").read_bytes()
 
     def put(key: str, read: Callable[[], object]) -> Callable[[bytes], object]:
-        def fed(data: bytes) -> object:
-            path = work / "out" / key
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-            return read()
-
-        return fed
+        return through(work / "out" / key, read)
 
     def rows_of_fragment(data: bytes) -> None:
         opened = open_fragment(data)
         for table in opened.compressed:
             opened.lines(table)
 
-    def log_of(data: bytes) -> None:
-        log.write_bytes(data)
+    def log_of() -> None:
         kept = read_recording(log.parent).motion
         if kept is not None:
             kept.open()
 
+    voxels = work / "voxels.parquet"
     image = next(iter((root / "samples").rglob("*.png"))).read_bytes()
     manifest = json.dumps({"files": {"samples/C/scene_00__C__1.png": [10, 10**18]}}).encode()
     road = b'<OpenDRIVE><road id="1" length="10"><planView><geometry s="0" x="0" y="0" hdg="0" length="10"><line/></geometry>'
@@ -72,14 +67,10 @@ def targets(work: Path) -> dict[str, Target]:
     road += b'<width sOffset="0" a="3" b="0" c="0" d="0"/>'
     road += b"</lane></right></laneSection></lanes></road></OpenDRIVE>"
 
-    def roads(data: bytes) -> None:
-        (work / "town.xodr").write_bytes(data)
-        read_roads(work / "town.xodr")
-
     made = {
         "fragments": Target([fragment], rows_of_fragment, turn_msgpack),
         "plans": Target([pack_plan(recording.plan)], unpack_plan, turn_msgpack),
-        "recordings": Target([log.read_bytes()], log_of, turn_msgpack),
+        "recordings": Target([log.read_bytes()], through(log, log_of), turn_msgpack),
         "ledgers": Target(
             [entry], put(".uavsim/ledger/scene_00.json", lambda: read_entry(output, "scene_00")), turn_json
         ),
@@ -95,8 +86,8 @@ def targets(work: Path) -> dict[str, Target]:
         ),
         "images": Target([image, codec.encode_jpeg(np.zeros((9, 9, 3), np.uint8))], codec.decode_rgb, turn_bytes),
         "streams": Target([_readings()], lambda data: from_parquet(data, name="x.parquet"), turn_bytes),
-        "voxels": Target([_voxels()], lambda data: _read_voxels(work, data), turn_bytes),
-        "OpenDRIVE": Target([road], roads, turn_bytes),
+        "voxels": Target([_voxels()], through(voxels, lambda: read_voxels(voxels)), turn_bytes),
+        "OpenDRIVE": Target([road], through(work / "town.xodr", lambda: read_roads(work / "town.xodr")), turn_bytes),
         "town-maps": Target([EVERY_ROAD.read_bytes()], _town_maps, turn_xml),
     }
     made |= _table_targets(root, work) | result_targets(root, work) | reader_targets(root, log, work)
@@ -118,13 +109,6 @@ def _voxels() -> bytes:
     table = pa.table({"semantics": [b"x" * 16] * 4}).replace_schema_metadata({"uavsim": json.dumps(about)})
     pq.write_table(table, data)
     return data.getvalue()
-
-
-def _read_voxels(work: Path, data: bytes) -> None:
-    from uavsim.occupancy.files import read_voxels
-
-    (work / "voxels.parquet").write_bytes(data)
-    read_voxels(work / "voxels.parquet")
 
 
 def _town_maps(data: bytes) -> None:
@@ -157,16 +141,16 @@ def _text_targets(root: Path, work: Path) -> dict[str, Target]:
         (work / "fuzzed.yaml").write_bytes(text)
         load(work / "fuzzed.yaml", kinds().get(kind.decode(errors="replace"), dataset_config()))
 
-    def kept(data: bytes) -> None:
-        (work / KEPT).write_bytes(data)
-        Library.of().dataset(str(work / KEPT))
-
     smoke = (plans / "datasets/smoke.yaml").read_text()
     bundle = {"format": "uavsim-configuration-1", "dataset": "smoke", "files": {"dataset:smoke": ["smoke.yaml", smoke]}}
     mask = next(iter((root / "masks").rglob("*.png"))).read_bytes()
     return {
         "configurations": Target(texts, configured, turn_bytes),
-        "kept-texts": Target([json.dumps(bundle).encode()], kept, turn_json),
+        "kept-texts": Target(
+            [json.dumps(bundle).encode()],
+            through(work / KEPT, lambda: Library.of().dataset(str(work / KEPT))),
+            turn_json,
+        ),
         "masks": Target([mask], codec.decode_rgb, turn_bytes),
     }
 
@@ -175,28 +159,13 @@ def _table_targets(root: Path, work: Path) -> dict[str, Target]:
     from uavsim.exports.formats import EXPORTERS, ExportRequest
     from uavsim.validate import validate_version
 
-    tables = sorted((root / "v1.0-mini").glob("*.json"))
-    good = {path: path.read_bytes() for path in tables}
-
-    def one_changed(read: Callable[[], object]) -> tuple[list[bytes], Callable[[bytes], object]]:
-        def fed(data: bytes) -> object:
-            name, _, content = data.partition(b"\n")
-            path = root / "v1.0-mini" / Path(name.decode()).name
-            try:
-                path.write_bytes(content)
-                return read()
-            finally:
-                path.write_bytes(good[path])
-
-        return [path.name.encode() + b"\n" + data for path, data in good.items()], fed
-
     def export() -> None:
         for kind in ("kitti", "coco", "opv2v", "mmdet3d"):
             EXPORTERS.pick(kind)(ExportRequest(root, work / "exported" / kind))
 
     return {
-        "validator": Target(*one_changed(lambda: validate_version(root, "v1.0-mini", workers=1)), changed_table),
-        "exporters": Target(*one_changed(export), changed_table),
+        "validator": one_table(root, lambda: validate_version(root, "v1.0-mini", workers=1)),
+        "exporters": one_table(root, export),
     }
 
 

@@ -7,6 +7,7 @@ import random
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -27,6 +28,37 @@ class Target:
     change: Callable[[bytes, random.Random], bytes]
     end: Callable[[], None] = lambda: None
     begin: Callable[[], None] = lambda: None
+
+
+def through(path: Path, read: Callable[[], object]) -> Callable[[bytes], object]:
+    """Return a function that writes its input to a file before it reads."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+
+    def fed(data: bytes) -> object:
+        path.write_bytes(data)
+        return read()
+
+    return fed
+
+
+def one_table(root: Path, read: Callable[[], object]) -> Target:
+    """Make a target of a dataset: each input is the name of one of its tables and that table's content."""
+    good = {path.name: path.read_bytes() for path in sorted((root / "v1.0-mini").glob("*.json"))}
+
+    def fed(data: bytes) -> object:
+        name, _, content = data.partition(b"\n")
+        path = root / "v1.0-mini" / Path(name.decode()).name
+        try:
+            path.write_bytes(content)
+            return read()
+        finally:
+            path.write_bytes(good[path.name])
+
+    def change(data: bytes, rng: random.Random) -> bytes:
+        name, _, content = data.partition(b"\n")
+        return name + b"\n" + turn_json(content, rng)
+
+    return Target([name.encode() + b"\n" + data for name, data in good.items()], fed, change)
 
 
 def turn_bytes(data: bytes, rng: random.Random) -> bytes:

@@ -25,8 +25,8 @@ class Surrounding:
 
     name: str
     env: dict[str, str | None] = field(default_factory=dict)
-    before: Callable[[Path], None] = lambda work: None
-    prepare: Callable[[Path], None] = lambda work: None
+    before: Callable[[Path], object] = lambda work: None
+    prepare: Callable[[Path], object] = lambda work: None
     shell: str = ""
     wrap: tuple[str, ...] = ()
     codes: Mapping[str, int] = field(default_factory=dict)
@@ -42,24 +42,8 @@ def _modules(work: Path) -> None:
         (work / f"{name}.py").write_text(f"raise SystemExit('{name}.py of the current folder was imported')\n")
 
 
-def _few_processes(work: Path) -> None:
-    resource.setrlimit(resource.RLIMIT_NPROC, (60, 60))
-
-
 def _open_to_all(work: Path) -> None:
     work.parent.chmod(0o777)
-
-
-def _no_rights(work: Path) -> None:
-    os.umask(0o777)
-
-
-def _file_home(work: Path) -> None:
-    (work / "home").write_text("a file")
-
-
-def _no_folder(work: Path) -> None:
-    work.rmdir()
 
 
 def _deaf(work: Path) -> None:
@@ -131,11 +115,11 @@ SURROUNDINGS = (
     ),
     Surrounding("no temporary folder", env={"TMPDIR": "/nonexistent"}, only=_WITH_RUN),
     Surrounding("temporary folder full", wrap=_FULL, only=_WITH_RUN),
-    Surrounding("home is a file", env={"HOME": "home"}, prepare=_file_home),
+    Surrounding("home is a file", env={"HOME": "home"}, prepare=lambda work: (work / "home").write_text("a file")),
     Surrounding("ascii only", env={"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}),
     Surrounding("one column", env={"COLUMNS": "1", "LINES": "1", "TERM": "dumb"}),
     Surrounding("colours forced", env={"FORCE_COLOR": "1", "TERM": "xterm-256color"}),
-    Surrounding("umask 0777", before=_no_rights, codes={} if os.geteuid() == 0 else {"kitti": 3}),
+    Surrounding("umask 0777", before=lambda work: os.umask(0o777), codes={} if os.geteuid() == 0 else {"kitti": 3}),
     Surrounding(
         "no file may grow",
         before=_limit(resource.RLIMIT_FSIZE, 0),
@@ -148,7 +132,7 @@ SURROUNDINGS = (
     Surrounding("cache is a file", env={"XDG_CACHE_HOME": "/dev/null"}),
     Surrounding("huge environment", env={f"FILLER_{k}": "x" * 100_000 for k in range(10)}),
     Surrounding("warnings are errors", env={"PYTHONWARNINGS": "error"}, only=_TWO),
-    Surrounding("60 processes", before=_few_processes, prepare=_open_to_all, wrap=_NOBODY),
+    Surrounding("60 processes", before=_limit(resource.RLIMIT_NPROC, 60), prepare=_open_to_all, wrap=_NOBODY),
     Surrounding(
         "python optimised, warnings are errors",  # machine code of such an interpreter is another one: compiled once
         env={"PYTHONOPTIMIZE": "2", "PYTHONWARNINGS": "error"},
@@ -156,7 +140,7 @@ SURROUNDINGS = (
     ),
     Surrounding("development mode", env={"PYTHONDEVMODE": "1", "PYTHONHASHSEED": "1"}, only=_TWO),
     Surrounding("no path", env={"PATH": ""}, only=_TWO),
-    Surrounding("working folder removed", before=_no_folder, only=_TWO),
+    Surrounding("working folder removed", before=lambda work: work.rmdir(), only=_TWO),
     Surrounding("signals ignored", before=_deaf, only=_TWO),
     Surrounding("signals blocked", before=_blocked, only=_TWO),
     Surrounding("settings in the current folder", prepare=_startup, env={"PYTHONSTARTUP": "startup.py"}, only=_TWO),

@@ -24,9 +24,11 @@ WALKED = KINDS if TIMES == 1 else KINDS + MORE_KINDS
 SEED = int(os.environ.get("UAVSIM_CASES_SEED", "0"))
 TOLERANCE = 1e-9
 PLACE_TOLERANCE_M = math.sqrt(8 * np.finfo(float).eps) * 600
-"""Bound of MOTP and AMOTP. The devkit's distance is sqrt(x.x - 2 x.y + y.y). With |x| and |y| up to R, the three terms are at most
-R^2, 2 R^2 and R^2, and BLAS kernels with and without FMA round them by up to 8 eps R^2 together: for results on their objects, whose
-distance is 0, the root of that is all that remains. R is 400 sqrt(2) m, where scenes begin, and what is driven in them."""
+"""Bound of MOTP and AMOTP, which are means of distances sqrt(x.x - 2 x.y + y.y).
+
+With |x| and |y| up to R, BLAS kernels with and without FMA round the sum by up to 8 eps R^2. For results on their objects the
+distance is 0, and the root of that error remains. Scenes begin up to 400 m from the origin on both axes (R = 566 m).
+"""
 ENDING = {"duplicate ids", "flat boxes", "scores at and below zero"}
 
 pytestmark = [
