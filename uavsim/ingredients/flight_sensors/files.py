@@ -17,6 +17,7 @@ from uavsim.ingredients.flight_sensors.config import KINDS, Units
 from uavsim.ingredients.flight_sensors.config.unit import Unit
 from uavsim.ingredients.flight_sensors.motion import Track
 from uavsim.ingredients.flight_sensors.records import FlightSensorsPlan
+from uavsim.records.agents import AGENT_KINDS
 from uavsim.records.labels import SceneLabels
 from uavsim.records.motion import SceneMotion
 from uavsim.records.plan import ScenePlan
@@ -24,7 +25,6 @@ from uavsim.records.recording import Recording
 from uavsim.records.sensors import Agent
 from uavsim.typing import IntArray
 
-_CARRIERS = ("drone", "vehicle")
 _MOST_ASIDE_M = 1e-3  # a pose is sent as float32, and comes back so
 
 
@@ -50,7 +50,7 @@ class _Carried:
         return np.arange(first_us, last_us + 1, round(1e6 / self.unit.hz), dtype=np.int64)
 
     def seed(self, record: FlightSensorsPlan) -> list[int]:
-        carrier = _CARRIERS.index(self.agent.kind)
+        carrier = list(AGENT_KINDS).index(self.agent.kind)
         return [record.seed, carrier, self.agent.number, KINDS.index(self.kind)]
 
 
