@@ -1,4 +1,7 @@
-"""The table of agent kinds. A new kind is an entry here, and an ingredient that brings its agents."""
+"""The table of agent kinds. A new kind is an entry here, and an ingredient that brings its agents.
+
+New kinds come last: seeds depend on the order.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +15,7 @@ class AgentKind:
     """Properties of an agent kind that the pipeline branches on.
 
     Attributes:
+        plural: names several of them in a table.
         letter: begins the agents' ids, ``v1``; drones have a number alone.
         first_id: of the numbers that name agents of all kinds in one column.
         id_step: between them, 1 or -1.
@@ -20,6 +24,7 @@ class AgentKind:
     """
 
     name: AgentKindName
+    plural: str
     letter: str
     first_id: int
     id_step: int
@@ -30,8 +35,8 @@ class AgentKind:
 AGENT_KINDS: Final[Mapping[str, AgentKind]] = {
     kind.name: kind
     for kind in (
-        AgentKind("drone", "", first_id=0, id_step=1, seed_offset=0, flies=True),
-        AgentKind("vehicle", "v", first_id=1000, id_step=1, seed_offset=1000),
-        AgentKind("roadside", "r", first_id=-1, id_step=-1, seed_offset=2000),
+        AgentKind("drone", "drones", "", first_id=0, id_step=1, seed_offset=0, flies=True),
+        AgentKind("vehicle", "vehicles", "v", first_id=1000, id_step=1, seed_offset=1000),
+        AgentKind("roadside", "roadside", "r", first_id=-1, id_step=-1, seed_offset=2000),
     )
 }

@@ -16,6 +16,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.flight_sensors import KINDS, FlightSensorsPlan, Units
 from uavsim.ingredients.flight_sensors.carrier_motion import Track
 from uavsim.ingredients.flight_sensors.units import Unit
+from uavsim.records.agents import AGENT_KINDS
 from uavsim.records.labels import SceneLabels
 from uavsim.records.motion import SceneMotion
 from uavsim.records.plan import ScenePlan
@@ -23,7 +24,6 @@ from uavsim.records.recording import Recording
 from uavsim.records.sensors import Agent
 from uavsim.typing import IntArray
 
-_CARRIERS = ("drone", "vehicle")
 _MOST_ASIDE_M = 1e-3  # a pose is sent as float32, and comes back so
 
 
@@ -49,7 +49,7 @@ class _Carried:
         return np.arange(first_us, last_us + 1, round(1e6 / self.unit.hz), dtype=np.int64)
 
     def seed(self, record: FlightSensorsPlan) -> list[int]:
-        carrier = _CARRIERS.index(self.agent.kind)
+        carrier = list(AGENT_KINDS).index(self.agent.kind)
         return [record.seed, carrier, self.agent.number, KINDS.index(self.kind)]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from uavsim.dataset.tables import iter_rows
 from uavsim.errors import InputError
+from uavsim.records.agents import AGENT_KINDS
 from uavsim.registry import pick
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 from uavsim_benchmarks.evaluate.bootstrap import interval_of, jackknife, scene_draws
@@ -37,8 +38,7 @@ _DISTANCES_M: Final = (0.0, 25.0, 50.0, 75.0, WIDE_RANGE_M)
 _PIXELS: Final = (0.0, 100.0, 400.0, 1600.0)
 _OCCLUSIONS: Final = (0.0, 0.1, 0.4, 0.7)
 _LEVELS: Final = ("none", "v0-40", "v40-60", "v60-80", "v80-100")
-_KINDS: Final = ("drones", "vehicles", "roadside")
-_LETTERS: Final = {"v": 1, "r": 2}  # that begin an agent's id; drones have a number alone
+_BITS: Final = {kind.letter: 1 << bit for bit, kind in enumerate(AGENT_KINDS.values())}
 _DRAWS: Final = 200
 _MOST_DRAWS: Final = 20_000
 
@@ -178,7 +178,7 @@ def _views(path: Path, key: IntArray) -> tuple[FloatArray | None, FloatArray | N
 
 
 def _kinds_that_measure(path: Path, key: IntArray) -> IntArray:
-    """Return which kinds of agents see a pixel of each box or hit it, bits in the order of ``_KINDS``.
+    """Return which kinds of agents see a pixel of each box or hit it, bits in the order of ``AGENT_KINDS``.
 
     0 everywhere where the dataset does not say.
     """
@@ -191,14 +191,15 @@ def _kinds_that_measure(path: Path, key: IntArray) -> IntArray:
         at = int(np.searchsorted(key, token, sorter=order))
         if at < len(key) and key[order[at]] == token:
             letters = {str(entry["agent"])[:1] for entry in row["agents"]}
-            kinds[order[at]] = sum({1 << _LETTERS.get(letter, 0) for letter in letters})
+            kinds[order[at]] = sum({_BITS.get(letter, _BITS[""]) for letter in letters})
     return kinds
 
 
 def _by_kinds(kinds: IntArray) -> _Grouping:
     """Return the question which kinds of agents measure a box: air alone, ground alone, both."""
     there = np.unique(kinds)
-    names = [" and ".join(name for bit, name in enumerate(_KINDS) if mask >> bit & 1) for mask in there.tolist()]
+    kinds_of = [[kind.plural for kind in AGENT_KINDS.values() if mask & _BITS[kind.letter]] for mask in there.tolist()]
+    names = [" and ".join(plurals) for plurals in kinds_of]
     return _Grouping(names, np.searchsorted(there, kinds))
 
 
