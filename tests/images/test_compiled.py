@@ -1,6 +1,8 @@
 """Where machine code of kernels is kept."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,39 +10,47 @@ import pytest
 from uavsim.images import compiled
 
 folder_of_sources = compiled.kernel_folder.__wrapped__
+PROGRAM = """
+import os
+from uavsim.images import compiled
+compiled.kernel(lambda: 1)
+import numba
+print(repr((numba.config.CACHE_DIR, os.environ.get(compiled.CACHE_VARIABLE), str(compiled.kernel_folder()))))
+"""
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv(compiled.CACHE_VARIABLE, "")  # so that it is as before afterwards, whoever sets it
-    monkeypatch.delenv(compiled.CACHE_VARIABLE)
-    folder = folder_of_sources()
-    monkeypatch.setattr(compiled, "kernel_folder", lambda: folder)
-    return folder
+def kept_in(home: Path, **variables: str) -> tuple[str, str | None, str]:
+    """Return numba's cache folder in a new process, the variable that its children inherit, and our own folder."""
+    env = {name: value for name, value in os.environ.items() if name != compiled.CACHE_VARIABLE}
+    env |= {"XDG_CACHE_HOME": str(home)} | variables
+    program = home / "program.py"  # numba keeps nothing of what is in no file
+    program.write_text(PROGRAM)
+    done = subprocess.run([sys.executable, program], env=env, capture_output=True, text=True, check=True)
+    return eval(done.stdout)
 
 
-def test_a_kernel_is_kept_in_the_users_cache(folder: Path, tmp_path: Path):
-    assert folder.parent == tmp_path / "uavsim"
-    compiled.kernel(lambda: 1)
-    assert os.environ[compiled.CACHE_VARIABLE] == str(folder)
+def test_a_kernel_is_kept_in_the_users_cache_and_children_choose_their_own(tmp_path: Path):
+    folder, inherited, own = kept_in(tmp_path)
+    assert folder == own
+    assert Path(own).parent == tmp_path / "uavsim"
+    assert inherited is None
 
 
-def test_the_folder_is_another_for_other_sources(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_folder_is_another_for_other_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    before = folder_of_sources()
     (tmp_path / "kernels.py").write_text("from uavsim.images.compiled import kernel")
     monkeypatch.setattr(compiled, "_PACKAGE", tmp_path)
-    assert folder_of_sources() != folder
+    assert folder_of_sources() != before
 
 
-def test_the_users_own_setting_stays(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv(compiled.CACHE_VARIABLE, str(tmp_path / "own"))
-    compiled.kernel(lambda: 1)
-    assert os.environ[compiled.CACHE_VARIABLE] == str(tmp_path / "own")
-    assert not folder.exists()
+def test_the_users_own_setting_stays(tmp_path: Path):
+    named = str(tmp_path / "own")
+    folder, inherited, own = kept_in(tmp_path, **{compiled.CACHE_VARIABLE: named})
+    assert (folder, inherited) == (named, named)
+    assert not Path(own).exists()
 
 
-def test_a_folder_that_others_can_write_is_not_used(folder: Path):
-    folder.mkdir(parents=True)
-    folder.chmod(0o777)
-    compiled.kernel(lambda: 1)
-    assert compiled.CACHE_VARIABLE not in os.environ
+def test_a_folder_that_others_can_write_is_not_used(tmp_path: Path):
+    own = Path(kept_in(tmp_path)[2])
+    own.chmod(0o777)
+    assert kept_in(tmp_path)[0] == ""
