@@ -139,7 +139,7 @@ def _count_stages(file: Path) -> None:
 
 
 def _compile() -> None:
-    is_first = not cache_folder().exists()
+    is_first = not any(cache_folder().rglob("*.nbi"))  # the indexes that numba keeps
     if is_first:
         note("the first start compiles the kernels, once for this account: a minute or two")
     warm_up(in_two_processes=is_first)
