@@ -70,7 +70,7 @@ def test_a_dataset_with_an_unknown_table_is_not_converted(
 
 def test_a_dataset_that_counts_an_unknown_table_is_not_read(strict: Path, tmp_path: Path) -> None:
     root = with_table(strict, tmp_path / "data", "buoy")
-    assert list(uavsim.open(root).scenes())  # somebody's notes in the folder: nothing is lost by reading
+    assert list(uavsim.open(root).scenes())  # foreign files in the folder stay
     about = root / "v1.0-mini/uav_dataset.json"
     info = json.loads(about.read_text())
     about.write_text(json.dumps(info | {"rows": info["rows"] | {"buoy": 1}}))

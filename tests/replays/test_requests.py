@@ -188,7 +188,7 @@ def test_recordings_that_cannot_be_shown_again_are_refused(tmp_path: Path) -> No
     log.write_bytes(b"\x81\xa6format\xa9uavsim-99")
     with pytest.raises(InputError, match="not a recording of this version"):
         resolve(ask(other))
-    with pytest.raises(InputError, match="no dataset of ours"):
+    with pytest.raises(InputError, match="not a uavsim dataset"):
         ask(tmp_path)
     with pytest.raises(InputError, match="is the dataset itself"):
         request_of_recordings(still, str(still), changes={})

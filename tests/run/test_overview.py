@@ -58,7 +58,7 @@ def test_what_was_not_asked_for_is_not_missing(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_dataset(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no dataset of ours"):
+    with pytest.raises(InputError, match="not a uavsim dataset"):
         overview(str(tmp_path))
 
 

@@ -29,7 +29,7 @@ def test_a_fresh_folder_is_claimed_once_and_stays_the_same_datasets(tmp_path):
 
 def test_files_of_others_are_left_alone(tmp_path):
     (tmp_path / "holiday.jpg").touch()
-    with pytest.raises(InputError, match=r"not empty and holds no dataset of ours \(holiday.jpg\)"):
+    with pytest.raises(InputError, match=r"not empty and holds no uavsim dataset \(holiday.jpg\)"):
         claim_output(LocalOutput(tmp_path), identity=SMOKE)
     assert [path.name for path in tmp_path.iterdir()] == ["holiday.jpg"]
 

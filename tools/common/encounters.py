@@ -1,4 +1,4 @@
-"""Random requests of encounters in the air, and what is flown measured anew from the poses alone.
+"""Random requests of encounters in the air, and the flown encounters measured from the poses alone.
 
 The closest approach and its time come from brute force in steps of 2 ms; closing speed, range, azimuth and elevation are
 those where the encounter begins.

@@ -4,7 +4,7 @@
 
 NumPy's dispatch, OpenBLAS's kernels and numba's machine code are chosen by environment variables, one setting at a time. Each
 line is a setting, what its tests came to and how long they took; settings that this processor cannot run are listed as such.
-Ends with 0 only if all tests passed in every setting. numba compiles anew for each of its settings: some minutes each.
+Ends with 0 only if all tests passed in every setting. numba recompiles for each of its settings: some minutes each.
 """
 
 import argparse

@@ -185,7 +185,7 @@ class _AssemblyThread:
                 return
             self._writer.make_room()
         finally:
-            self._previous_images_done.set()  # also where that failed, which whoever waits for the capture learns
+            self._previous_images_done.set()  # also after a failure, which the waiting caller then raises
         if self._open is None:
             self._open = _Open(taken, captures, ThroughShutters(captures))
         opened = self._open

@@ -67,7 +67,7 @@ _OWN: Final = {
     "regenerate": Command(
         "Make",
         "uavsim.cli.generate:regenerate",
-        "Fly scenes of a dataset anew, with the settings that it was made with.",
+        "Fly scenes of a dataset again, with its recorded settings.",
         examples=(
             "uavsim regenerate out/demo --scenes 0",
             "uavsim regenerate out/demo",
@@ -193,7 +193,7 @@ _OWN: Final = {
     "annotate": Command(
         "Label",
         "uavsim.cli.dataset:annotate_again",
-        "Label again what was recorded, with no simulator; a dataset's tables are written anew in place.",
+        "Label recordings again, without a simulator; the dataset's tables are replaced.",
         examples=(
             "uavsim annotate out/demo --range-m 80",
             "uavsim annotate out/demo --scenes scene_0000",

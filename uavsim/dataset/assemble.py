@@ -88,7 +88,7 @@ def assemble(
         info: goes into ``uav_dataset.json`` (name, seed, versions of the tools).
 
     Raises:
-        DatasetError: no scene at all, a scene twice, scenes out of order, or rows of a table that nobody knows.
+        DatasetError: no scene at all, a scene twice, scenes out of order, or rows of an unknown table.
         StorageError: a file cannot be written.
     """
     with ExitStack() as stack:

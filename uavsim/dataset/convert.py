@@ -34,7 +34,7 @@ def convert(root: Path, out: Path | ResultPath, *, dialect: str, options: Any = 
     Raises:
         UnknownNameError: no such dialect.
         InputError: ``out`` is not empty, or ``root`` is in that dialect already, or neither of the two is strict.
-        DatasetError: ``root`` is no dataset, damaged, or has a table that nobody knows.
+        DatasetError: ``root`` is no dataset, damaged, or has an unknown table.
         StorageError: ``out`` cannot be written.
     """
     if isinstance(out, ResultPath):

@@ -112,7 +112,7 @@ class DatasetReader:
         """Yield every scene in table order.
 
         Raises:
-            DatasetError: a table is damaged, or the dataset's description counts one that nobody knows.
+            DatasetError: a table is damaged, or the dataset's description counts an unknown one.
         """
         counted: object = self.info.get("rows")
         self._refuse_unknown(counted if isinstance(counted, dict) else ())

@@ -71,7 +71,7 @@ def _use_server(ready: Prepared, stack: ExitStack, *, console: Screen) -> bool:
         SystemFailure: the configured server does not answer.
     """
     url = configured_api_url()
-    # Before Prefect is imported: the run shows its progress itself, and Prefect's first import asks nobody.
+    # Before Prefect is imported: the run shows its progress itself, and the first import of Prefect must not prompt.
     os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
     os.environ.setdefault("PREFECT_INTERNAL_LOGGING_LEVEL", "CRITICAL")
     os.environ.setdefault("DO_NOT_TRACK", "1")
@@ -97,7 +97,7 @@ def _sigterm_as_interrupt() -> Iterator[None]:
         threading.current_thread() is not threading.main_thread()
         or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
     ):
-        yield  # somebody else's thread, or the command line, which takes the signals itself
+        yield  # not the main thread, or the command line, which handles the signals itself
         return
 
     def interrupt(number: int, frame: FrameType | None) -> None:

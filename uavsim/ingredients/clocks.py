@@ -348,7 +348,7 @@ def _readings(labels: SceneLabels, planned: ClocksPlan) -> list[ClockReadingRow]
         for reading in frame.cameras:
             n = fired.get((frame.step, reading.sensor.agent.id))
             if n is None:
-                continue  # of a keyframe, which takes all, whoever's clock fires
+                continue  # of a keyframe, in which all agents take images
             own = token(plan.dataset, plan.scene_name, "sample_data", reading.channel, frame.timestamp_us)
             taken_us, who = frame.step * plan.step_us, planned.fires[n]
             shown_us = taken_us * (1 + planned.drift_ppm[who] * 1e-6) + planned.offset_us[who]

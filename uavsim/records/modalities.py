@@ -73,7 +73,7 @@ class Modality:
             since the sensor's measurement before: what it measured before the scene was another one. None: each stands alone.
         through_lens: what is stored of a lens's wide pinhole image -> of the lens's own; None where no camera with a lens
             can have it.
-        is_stateful: an array depends on more than the measurement before, so the sensor is spawned anew for each scene; one
+        is_stateful: an array depends on more than the measurement before, so the sensor is respawned for each scene; one
             with ``first_frame_placeholder`` sends nothing for its first image.
     """
 

@@ -103,7 +103,7 @@ def _source(folder: Path) -> tuple[LocalOutput, dict[str, Any]]:
     output = LocalOutput(folder.absolute())
     identity = read_identity(output)
     if identity is None:
-        raise InputError(f"{folder}: no dataset of ours (no {IDENTITY})")
+        raise InputError(f"{folder}: not a uavsim dataset (no {IDENTITY})")
     return output, identity
 
 

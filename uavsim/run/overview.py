@@ -85,7 +85,7 @@ def overview(out: str, *, scratch: Path | None = None) -> Overview:
     if identity is None:
         if output.is_local:
             refuse_unfinished(output.root)
-        raise InputError(f"{output.address}: no dataset of ours (no {IDENTITY})")
+        raise InputError(f"{output.address}: not a uavsim dataset (no {IDENTITY})")
     ledger = sorted(read_ledger(output).values(), key=lambda entry: entry.index)
     begun = [entry.scene for entry in ledger if entry.state == "flying"]
     again = [entry.scene for entry in ledger if entry.replacing is not None and not entry.given_up]

@@ -22,7 +22,7 @@ def request_of_folder(
     output = LocalOutput(folder.absolute())
     identity = read_identity(output)
     if identity is None:
-        raise InputError(f"{folder}: no dataset of ours (no {IDENTITY})")
+        raise InputError(f"{folder}: not a uavsim dataset (no {IDENTITY})")
     if scenes is None:
         numbers = sorted(entry.index for entry in read_ledger(output).values() if entry.given_up)
         if not numbers:

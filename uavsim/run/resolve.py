@@ -78,7 +78,7 @@ def _further_labels(
     try:
         if not request.output().is_local:
             raise InputError(f"voxels are made in a folder of this machine, not in {request.out}")
-        assert on_top.voxels is not None, "whoever makes datasets hands it in"
+        assert on_top.voxels is not None, "the flows hand it in"
         return {"occupancy": on_top.voxels(wanted, sensors)}
     except InputError as error:
         raise loaded.error(("labels", "occupancy"), str(error)) from error
@@ -120,7 +120,7 @@ def _plans(
             numbers = tuple(number for number in wanted if number in allowed)
         for plan in planner.plans(town, numbers) if numbers != () else ():
             if request.replay is not None:
-                assert on_top.replayed is not None, "whoever makes datasets hands it in"
+                assert on_top.replayed is not None, "the flows hand it in"
                 plan = on_top.replayed(plan, request)
             yield plan
 
@@ -192,7 +192,7 @@ def _recorded(folder: str) -> JsonDict:
     """Return the identity of a dataset that is shown again."""
     identity = read_identity(LocalOutput(Path(folder)))
     if identity is None:
-        raise InputError(f"{folder}: no dataset of ours (no {IDENTITY})")
+        raise InputError(f"{folder}: not a uavsim dataset (no {IDENTITY})")
     return identity
 
 

@@ -176,5 +176,5 @@ def _refuse_foreign_files(output: Output) -> None:
         foreign = [key for key in output.keys("") if not key.startswith(".uavsim/")][:1]
     if foreign:
         raise InputError(
-            f"{output.address} is not empty and holds no dataset of ours ({foreign[0]}); choose another --out"
+            f"{output.address} is not empty and holds no uavsim dataset ({foreign[0]}); choose another --out"
         )

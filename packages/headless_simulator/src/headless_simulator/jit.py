@@ -1,6 +1,6 @@
 """The decorator of kernels, functions that numba compiles, and the folder that keeps their machine code.
 
-numba compiles a kernel anew when its own file has changed. But the machine code of a kernel contains what it calls, also from
+numba recompiles a kernel when its own file has changed. But the machine code of a kernel contains what it calls, also from
 other files. So the folder is named after all sources that kernels are made of, and after the versions of what compiles them.
 """
 
