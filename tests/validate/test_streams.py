@@ -1,5 +1,6 @@
 """Streams against their rows and the poses of the same instants."""
 
+import importlib.util
 import json
 import shutil
 from collections.abc import Callable
@@ -32,6 +33,15 @@ def found(root: Path) -> list[tuple[str, str]]:
 
 def test_what_was_made_is_good(clean: Path) -> None:
     assert found(clean) == []
+
+
+def test_streams_that_no_library_reads_are_named_as_skipped(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *more: None if name == "pyarrow" else find(name, *more)
+    )
+    report = validate_version(clean, "v1.0-mini", workers=1)
+    assert "pyarrow, which is not installed: " in report.skipped["streams.readings"]
 
 
 def shifted(rows: Records) -> Records:

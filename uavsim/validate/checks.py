@@ -102,6 +102,7 @@ CHECKS: Final[tuple[Check, ...]] = (
         "streams.file",
         "streams.readings",
         "streams.place",
+        needs="parquet",
         where=_STREAMS,
     ),
     of_tables("clocks.readings", clocks.readings_by_their_clock, "clock.reading", where=_CLOCKS),

@@ -1,17 +1,19 @@
 """A check of the validator: what it requires, which findings it can make, and what it needs to look."""
 
+import importlib.util
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from uavsim.environment import install_line
 from uavsim.validate.dataset import DIALECTS, DataSet, Dialect
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 
 __all__ = ["Check", "Need", "of", "of_tables"]
 
-Need: TypeAlias = Literal["tables", "geometry", "velocities", "images", "masks"]
-"""``geometry``: boxes and cameras placed in the map. ``images``, ``masks``: their pixels."""
+Need: TypeAlias = Literal["tables", "geometry", "velocities", "images", "masks", "parquet"]
+"""``geometry``: boxes and cameras placed in the map. ``images``, ``masks``: their pixels. ``parquet``: its reader."""
 Look: TypeAlias = Callable[[Evidence], Iterator[Finding]]
 
 
@@ -49,6 +51,8 @@ class Check:
             return "no instance masks with the boxes' ids" if evidence.pixels else "images were not decoded"
         if self.needs == "velocities" and evidence.boxes.velocity_mps is None:
             return "the boxes report no velocity"
+        if self.needs == "parquet" and importlib.util.find_spec("pyarrow") is None:
+            return f"Parquet is read by pyarrow, which is not installed: {install_line('streams')}"
         return None
 
 
