@@ -196,7 +196,7 @@ def _run(stop: StopSignals) -> int:
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     except TyperException as error:  # what was typed is no command of ours
         return _say(
-            f"{error.format_message()} (`uavsim --help` lists the commands, `uavsim COMMAND --help` their options)",
+            f"{error.format_message()} (`uavsim --help` lists the commands; uavsim-benchmarks and other packages add theirs)",
             code=2,
         )
     except UavsimError as error:
