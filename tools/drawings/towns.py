@@ -15,8 +15,7 @@ import cv2
 import numpy as np
 from headless_simulator.models import ModelLibrary
 from headless_simulator.render import Renderer
-from headless_simulator.render.bench import traffic
-from headless_simulator.scene import Movers, Town, View, Weather
+from headless_simulator.scene import Float64, Ground, Movers, Town, View, Weather
 from headless_simulator.towns import NAMES, load_opendrive, load_town
 
 from tools.common import ROOT
@@ -27,6 +26,31 @@ CARS = 80
 CLEAR_M = 14.0  # no car stands nearer to a camera in a lane: it could be inside a bus
 OVER = {"Town04": (-40.0, 424.0)}  # where the town's own kind is seen: its motorway is far from most spawn points
 HIGH = {"Town04": (-300.0, 385.0, 62.0, -20.0, 180.0, 0.0)}  # on its bend before the mountains
+
+
+def traffic(town: Town, count: int, *, seed: int = 0) -> Movers:
+    """Vehicles of all kinds on and between a town's spawn points."""
+    rng = np.random.default_rng(seed)
+    models = ModelLibrary()
+    names = [name for name in models.blueprints if name.startswith("vehicle.")]
+    pose: Float64 = town.spawn_points[rng.integers(0, len(town.spawn_points), count)].astype(np.float64)
+    ahead = np.radians(pose[:, 4])
+    pose[:, :2] += (rng.uniform(0, 12, count) * np.stack([np.cos(ahead), np.sin(ahead)])).T
+    pose[:, 2] = _height(town.ground, pose[:, :2])
+    return Movers(
+        model=np.array([models.number(names[i % len(names)]) for i in range(count)], dtype=np.int32),
+        pose=pose,
+        actor_id=np.arange(1, count + 1, dtype=np.uint32),
+        colour_rgb=rng.integers(20, 240, (count, 3)).astype(np.uint8),
+        lights=np.zeros(count, dtype=np.uint32),
+    )
+
+
+def _height(ground: Ground, at_m: Float64) -> Float64:
+    cell = np.round((at_m - np.array(ground.origin_m)) / ground.cell_m).astype(np.int64)
+    rows, columns = ground.height_m.shape
+    height: Float64 = ground.height_m[cell[:, 1].clip(0, rows - 1), cell[:, 0].clip(0, columns - 1)].astype(np.float64)
+    return height
 
 
 def views(town: Town) -> dict[str, View]:

@@ -22,7 +22,6 @@ from headless_simulator.models.library import ModelLibrary
 from headless_simulator.render import LateRenderer, Renderer
 from headless_simulator.rendering import Rendering
 from headless_simulator.scene import Town
-from headless_simulator.stages import count_stages
 from headless_simulator.terminal import note
 from headless_simulator.towns.library import TownLibrary, opendrive_files
 from headless_simulator.warm_up import warm_up
@@ -58,7 +57,6 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--faults", type=Path, help="YAML: what shall go wrong")
     p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: cheap images that carry numbers")
     p.add_argument("--render-latency", type=_milliseconds, default=0.0, metavar="MS", help="pause per camera image")
-    p.add_argument("--stage-times", type=Path, metavar="FILE", help="add a line of stages' times at each SIGUSR1")
     p.add_argument("--airsim-settings", type=Path, help="AirSim's settings.json")
     p.add_argument("--separate-worlds", action="store_true", help="AirSim flies in a world of its own")
     p.add_argument("--airsim-dialect", choices=tuple(DIALECTS), default="airsim", help="which AirSim answers")
@@ -127,17 +125,6 @@ class _Renderers:
             return kept[1]
 
 
-def _count_stages(file: Path) -> None:
-    """Add a line with the processor time of every stage to a file at each SIGUSR1: of the time since the one before."""
-    times = count_stages()
-
-    def write(*_: object) -> None:
-        with file.open("a", encoding="utf-8") as out:
-            out.write(times.line() + "\n")
-
-    signal.signal(signal.SIGUSR1, write)
-
-
 def _compile() -> None:
     is_first = not any(cache_folder().rglob("*.nbi"))  # the indexes that numba keeps
     if is_first:
@@ -149,8 +136,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until SIGTERM or SIGINT."""
     options = parser().parse_args(arguments)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until it serves, it just ends
-    if options.stage_times:
-        _count_stages(options.stage_times)
     if options.compile_only:
         _compile()
         return

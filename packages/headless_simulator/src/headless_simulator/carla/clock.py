@@ -14,7 +14,6 @@ from headless_simulator.carla.recorder.writer import Recorder
 from headless_simulator.carla.sensors.hub import Sensors
 from headless_simulator.carla.streams import EPISODE_STREAM, Streams
 from headless_simulator.faults import Faults
-from headless_simulator.stages import stage
 from headless_simulator.terminal import note
 from headless_simulator.world.table import LIGHT, SENSOR, SIGN, SPECTATOR
 from headless_simulator.world.world import World
@@ -97,10 +96,8 @@ class Clock:
                 self._world.step(settings.step_s, paused=not game.takes_step())
                 if self._recorder.is_on:
                     self._record(settings.step_s)
-                with stage("snapshot"):
-                    packet = snapshot.pack(self._world, flags=0, spoiled=self._spoiled())
-                with stage("gather sensors"):
-                    work = self._sensors.gather(render=not settings.no_rendering)
+                packet = snapshot.pack(self._world, flags=0, spoiled=self._spoiled())
+                work = self._sensors.gather(render=not settings.no_rendering)
             if self._faults.cuts_stream(0, "world", None):
                 self._streams.cut([EPISODE_STREAM])
             if game.sends_snapshot:

@@ -20,7 +20,6 @@ from headless_simulator.rpc.arguments import WrongCount
 from headless_simulator.rpc.call_counts import NAME_SHOWN
 from headless_simulator.rpc.messages import Packed, Request
 from headless_simulator.rpc.methods import Bound, InternalError
-from headless_simulator.stages import stage
 from headless_simulator.towns.library import TownLibrary
 from headless_simulator.world.world import World
 
@@ -152,8 +151,7 @@ class CarlaServer:
         self.context.faults.before_call(name)
         try:
             # the first argument on the wire is [asynchronous]
-            with stage(name):
-                return None, self._answer(bound, bound.read(request.arguments[1:]))
+            return None, self._answer(bound, bound.read(request.arguments[1:]))
         except WrongCount as problem:
             return _refusal(bound.traits, f"{name}: {problem}")
         except ClientError as problem:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from headless_simulator.carla import wire
-from headless_simulator.stages import stage
 
 HOST: Final = "127.0.0.1"
 EPISODE_STREAM: Final = 1
@@ -45,8 +44,7 @@ class Subscriber:
                 return
             try:
                 if not self._queue.unfinished_tasks:
-                    with stage("send"):
-                        left = _send_now(self._connection, left)
+                    left = _send_now(self._connection, left)
                 if left:
                     self._queue.put(left, timeout=STALL_S)
             except (queue.Full, OSError):  # it has stopped reading, or left
@@ -73,9 +71,8 @@ class Subscriber:
                 try:
                     if packet is None:
                         return
-                    with stage("send"):
-                        for part in _after(packet, self._connection.sendmsg(packet)):
-                            self._connection.sendall(part)
+                    for part in _after(packet, self._connection.sendmsg(packet)):
+                        self._connection.sendall(part)
                 finally:
                     self._queue.task_done()
         except OSError:

@@ -45,7 +45,6 @@ from headless_simulator.scene import (
     View,
     Weather,
 )
-from headless_simulator.stages import stage
 
 
 class _DrawnMovers(NamedTuple):
@@ -193,36 +192,32 @@ class Renderer:
         small: Float64 = self._scratch.get("small64", (SMALL, 4), np.float64)  # type: ignore[assignment]
         near_m: Float64 = self._scratch.get("near", (len(scene.tile_box_m),), np.float64)  # type: ignore[assignment]
         visible: Int64 = self._scratch.get("visible", (len(scene.tile_box_m),), np.int64)  # type: ignore[assignment]
-        with stage("raster town"):
-            draw_static(
-                keys, view.width, view.height, camera,
-                scene.points_m, scene.corners, scene.tile_box_m, scene.tile_points, scene.tile_triangles, screen,
-                small, near_m, visible,
-            )  # fmt: skip
+        draw_static(
+            keys, view.width, view.height, camera,
+            scene.points_m, scene.corners, scene.tile_box_m, scene.tile_points, scene.tile_triangles, screen,
+            small, near_m, visible,
+        )  # fmt: skip
         world: Float64 = self._scratch.get("world", (len(movers.model), 3, 4), np.float64)  # type: ignore[assignment]
         drawn: Int32 = self._scratch.get("drawn", (len(movers.model), 2), np.int32)  # type: ignore[assignment]
-        with stage("raster movers"):
-            model_frames(movers.pose, world)
-            model = models.place[movers.model]
-            used = draw_movers(
-                keys, view.width, view.height, camera, world, model, models.points_m, models.corners,
-                models.first_point, models.first_triangle, models.sphere, len(scene.corners), drawn, screen, small,
-            )  # fmt: skip
+        model_frames(movers.pose, world)
+        model = models.place[movers.model]
+        used = draw_movers(
+            keys, view.width, view.height, camera, world, model, models.points_m, models.corners,
+            models.first_point, models.first_triangle, models.sphere, len(scene.corners), drawn, screen, small,
+        )  # fmt: skip
         surface: Float32 = self._scratch.get("surface", (used, 6), np.float32)  # type: ignore[assignment]
         material: UInt8 = self._scratch.get("material", (used,), np.uint8)  # type: ignore[assignment]
         tag: UInt8 = self._scratch.get("tag", (used,), np.uint8)  # type: ignore[assignment]
         ids: UInt32 = self._scratch.get("ids", (used,), np.uint32)  # type: ignore[assignment]
         owner: Int32 = self._scratch.get("owner", (used,), np.int32)  # type: ignore[assignment]
-        with stage("mover tables"):
-            mover_tables(
-                drawn, world, model, models.first_triangle, models.surface, models.material, models.tag,
-                movers.actor_id, linear(movers.colour_rgb), surface, material, tag, ids, owner,
-            )  # fmt: skip
-        with stage("resolve"):
-            resolve(
-                keys, view.width, len(scene.corners), scene.ids, scene.tag, ids, tag, seen, starts,
-                image.depth_m.ravel(), image.ids.ravel(), image.tag.ravel(),
-            )  # fmt: skip
+        mover_tables(
+            drawn, world, model, models.first_triangle, models.surface, models.material, models.tag,
+            movers.actor_id, linear(movers.colour_rgb), surface, material, tag, ids, owner,
+        )  # fmt: skip
+        resolve(
+            keys, view.width, len(scene.corners), scene.ids, scene.tag, ids, tag, seen, starts,
+            image.depth_m.ravel(), image.ids.ravel(), image.tag.ravel(),
+        )  # fmt: skip
         self._scratch.emptied()
         if image.normal is not None and want_normal:
             resolve_normals(seen, len(scene.corners), scene.surface, surface, image.normal.reshape(-1, 3))
@@ -253,13 +248,8 @@ class Renderer:
         glow, glow_frame = NO_GLOW, NO_GLOW_FRAME
         if light.numbers[NIGHT] > 0:
             glow, glow_frame = self._glows.of(movers, drawn.world, drawn.models.front_m[drawn.model])
-        with stage("lamps"):
-            lit = self._lit(signals)
-        with (
-            stage("shadow"),
-            self._shadow(light, movers, drawn.world, drawn.model, drawn.models) as (heights, shadow),
-            stage("shade"),
-        ):
+        lit = self._lit(signals)
+        with self._shadow(light, movers, drawn.world, drawn.model, drawn.models) as (heights, shadow):
             shade(
                 image.depth_m.ravel(), seen, starts, view.width, view.height, pack(view), len(scene.corners),
                 scene.surface, scene.material, lit, drawn.surface, drawn.material, drawn.owner,

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from headless_simulator.rpc.messages import REPLY, Dialect, ProtocolError, Request, parse
-from headless_simulator.stages import stage
 from headless_simulator.terminal import note_bug
 
 MOST_WAITING_ANSWERS: Final = 4096
@@ -46,8 +45,7 @@ class Connection:
         if request.message_id is None:
             return
         try:
-            with stage("pack answers"):
-                parts = self._dialect.encode([REPLY, request.message_id, error, result])
+            parts = self._dialect.encode([REPLY, request.message_id, error, result])
         except (TypeError, ValueError, OverflowError) as bug:
             note_bug(f"the answer of {request.method}", bug)
             text = f"internal error of the headless simulator: the answer could not be packed: {bug}"

@@ -15,7 +15,6 @@ import msgpack
 import numpy as np
 
 from headless_simulator.scene import Float32
-from headless_simulator.stages import stage
 
 REQUEST, REPLY, NOTIFY = 0, 1, 2
 _APART: Final = 1 << 16  # bytes from here on are not copied into the message
@@ -141,8 +140,7 @@ class Messages:
             self._unpacker.feed(data)
             self._fed += len(data)
             while self._taken != self._fed:
-                with stage("unpack calls"):
-                    message = self._unpacker.unpack()
+                message = self._unpacker.unpack()
                 self._items.found, self._taken = 0, self._unpacker.tell()
                 yield message
         except msgpack.exceptions.OutOfData:
@@ -153,8 +151,7 @@ class Messages:
     def _recognised(self, data: bytes) -> Recognised | None:
         if self._recognise is None or self._fed != self._taken or not data:  # in the middle of a message
             return None
-        with stage("unpack calls"):
-            return self._recognise(data)
+        return self._recognise(data)
 
 
 def parse(message: Any) -> Request:

@@ -10,7 +10,6 @@ import numpy as np
 
 from headless_simulator.models.library import ModelLibrary
 from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, Town, UInt8, UInt32, View, Weather
-from headless_simulator.stages import stage
 from headless_simulator.world import contact, crashes, friction, physics
 from headless_simulator.world.ackermann import Ackermann
 from headless_simulator.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused, kind_of
@@ -312,32 +311,24 @@ class World:
             self.scene_s += 0.0 if paused else delta_s
             self.delta_s = delta_s
             self._movers = None
-            with stage("movers"):
-                self.movers()
+            self.movers()
 
     def _move(self, delta_s: float) -> None:
         c = self.table.c
         vehicles, walkers = self.table.rows(VEHICLE), self.table.rows(WALKER)
-        with stage("signals"):
-            self.signal_state.step(delta_s)
+        self.signal_state.step(delta_s)
         friction.apply_triggers(self.table, vehicles, self._triggers)
         for actor_id, controller in self._ackermann.items():
             if controller.active:
                 controller.drive(self.actors[actor_id].row, c, delta_s)
         before = c.pose[vehicles]
-        with stage("physics"):
-            physics.step(vehicles, walkers, delta_s, c, self._ground)
-        with stage("collisions"):
-            self.touches = (
-                crashes.resolve(self.table, vehicles, before, self.scenery.walls)
-                if len(vehicles)
-                else crashes.NO_TOUCHES
-            )
+        physics.step(vehicles, walkers, delta_s, c, self._ground)
+        self.touches = (
+            crashes.resolve(self.table, vehicles, before, self.scenery.walls) if len(vehicles) else crashes.NO_TOUCHES
+        )
         if len(vehicles):
-            with stage("at lights"):
-                self.signal_state.at_lights(vehicles, c)
-            with stage("speed limits"):
-                self._limits.write(vehicles, c)
+            self.signal_state.at_lights(vehicles, c)
+            self._limits.write(vehicles, c)
 
     # ------------------------------------------------------------------ for servers and renderers
     def movers(self) -> Movers:

@@ -15,7 +15,6 @@ from headless_simulator.carla.sensors.successive import DVS, FLOW, SUCCESSIVE, e
 from headless_simulator.render import encode_depth, encode_instance, encode_normal, encode_semantic
 from headless_simulator.rendering import flat_other, flat_pass, flat_rgb
 from headless_simulator.scene import RenderedImage, UInt8, View
-from headless_simulator.stages import stage
 
 RGB: Final = "sensor.camera.rgb"
 DEPTH: Final = "sensor.camera.depth"
@@ -40,22 +39,20 @@ def take(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measur
     """Draw one view and encode it for its cameras."""
     kinds = {reading.actor.blueprint for reading in readings}
     buffers = {number for reading in readings for number, _ in reading.textures}
-    with stage("view"):
-        image = moment.renderer.render(
-            view,
-            moment.movers,
-            weather=moment.weather,
-            signals=moment.signals,
-            time_s=moment.scene_s,
-            want_bgra=not kinds.isdisjoint({RGB, DVS}) or gbuffers.COLOUR in buffers,
-            want_normal=NORMALS in kinds or gbuffers.NORMAL in buffers,
-            want_base=gbuffers.BASE in buffers,
-            into=_reused(view),
-        )
+    image = moment.renderer.render(
+        view,
+        moment.movers,
+        weather=moment.weather,
+        signals=moment.signals,
+        time_s=moment.scene_s,
+        want_bgra=not kinds.isdisjoint({RGB, DVS}) or gbuffers.COLOUR in buffers,
+        want_normal=NORMALS in kinds or gbuffers.NORMAL in buffers,
+        want_base=gbuffers.BASE in buffers,
+        into=_reused(view),
+    )
     _keep(view, image)
-    with stage("encode"):
-        encoded = {kind: _encode(kind, image) for kind in kinds - SUCCESSIVE}
-        textures = gbuffers.textures(buffers, image)
+    encoded = {kind: _encode(kind, image) for kind in kinds - SUCCESSIVE}
+    textures = gbuffers.textures(buffers, image)
     out = []
     for reading in readings:
         kind = reading.actor.blueprint
