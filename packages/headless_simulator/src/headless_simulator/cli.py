@@ -13,6 +13,7 @@ from typing import Final, NoReturn
 from headless_simulator.airsim import AirSimServer, AirSimSettings, read_settings
 from headless_simulator.airsim.dialects import DIALECTS
 from headless_simulator.airsim.fault_injection import AirSimFaults
+from headless_simulator.behaviours import BEHAVIOURS, Behaviours, behaviours_of
 from headless_simulator.carla.server import CarlaServer
 from headless_simulator.errors import ClientError
 from headless_simulator.faults import Faults, read_faults
@@ -55,6 +56,14 @@ def parser() -> argparse.ArgumentParser:
         "--calibration", type=Path, metavar="FILE", help="answers of `uavsim conform`: bodies of these sizes"
     )
     p.add_argument("--faults", type=Path, help="YAML: what shall go wrong")
+    p.add_argument(
+        "--behaviour",
+        action="append",
+        default=os.environ.get("HEADLESS_SIMULATOR_BEHAVIOUR", "").split(),
+        metavar="NAME=VALUE",
+        help="as a real server does it: unreal, or one of "
+        + "; ".join(f"{name}={'|'.join(one.values)}" for name, one in BEHAVIOURS.items()),
+    )
     p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: cheap images that carry numbers")
     p.add_argument("--render-latency", type=_milliseconds, default=0.0, metavar="MS", help="pause per camera image")
     p.add_argument("--airsim-settings", type=Path, help="AirSim's settings.json")
@@ -143,6 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if options.calibration:
             note(f"{calibrate(options.calibration)} bodies have the sizes of {options.calibration}")
         faults = read_faults(options.faults) if options.faults else Faults()
+        behaviours = behaviours_of(options.behaviour)
         settings = read_settings(options.airsim_settings.read_text("utf-8") if options.airsim_settings else "{}")
         library = TownLibrary(seed=options.seed, files=opendrive_files(options.maps) if options.maps else None)
         if options.write_xodr:
@@ -151,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         town = library.open_file(options.xodr) if options.xodr else library.town(options.town)
         _compile()
         renderers = _Renderers(ModelLibrary(), late=options.render == "flat")
-        carla, airsim = _servers(options, town, library, faults, settings, renderers=renderers)
+        carla, airsim = _servers(options, town, library, faults, settings, renderers=renderers, behaviours=behaviours)
     except (ClientError, ValueError, OSError) as problem:
         note(str(problem))
         sys.exit(2)
@@ -188,13 +198,14 @@ def _servers(
     settings: AirSimSettings,
     *,
     renderers: _Renderers,
+    behaviours: Behaviours,
 ) -> tuple[CarlaServer, AirSimServer | None]:
     models = renderers.models
     world = World(town, models=models, renderer_of=renderers)
     rules = EngineRules(waits_for_tick=options.merged_engine == "carla" and not options.separate_worlds)
     world.game_thread = GameThread(rules.assuming(options.merged_assume))
     rendering = Rendering(flat=options.render == "flat", latency_s=options.render_latency / 1000)
-    carla = CarlaServer(world, towns=library, faults=faults, rendering=rendering)
+    carla = CarlaServer(world, towns=library, faults=faults, rendering=rendering, behaviours=behaviours)
     if options.no_airsim:
         return carla, None
     sky = World(town, models=models, renderer_of=renderers) if options.separate_worlds else world
@@ -206,5 +217,6 @@ def _servers(
         rendering=rendering,
         game_thread=sky.game_thread,
         dialect=DIALECTS[options.airsim_dialect],
+        behaviours=behaviours,
     )
     return carla, airsim

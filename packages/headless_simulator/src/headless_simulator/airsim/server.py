@@ -14,6 +14,7 @@ from headless_simulator.airsim.method import Traits
 from headless_simulator.airsim.method_table import method_table
 from headless_simulator.airsim.settings import AirSimSettings
 from headless_simulator.airsim.simulation import Later, Simulation
+from headless_simulator.behaviours import IDEAL, Behaviours
 from headless_simulator.errors import ClientError
 from headless_simulator.rendering import Rendering
 from headless_simulator.rpc.arguments import WrongCount
@@ -47,6 +48,7 @@ class AirSimServer:
         address: where to listen.
         game_thread: of a merged build; without one every call is served at once.
         dialect: of AirSim itself, or of a fork of it.
+        behaviours: as which real server it behaves.
     """
 
     def __init__(
@@ -60,8 +62,9 @@ class AirSimServer:
         address: str = "127.0.0.1",
         game_thread: GameThread | None = None,
         dialect: AirSimDialect = AIRSIM,
+        behaviours: Behaviours = IDEAL,
     ) -> None:
-        self.simulation = Simulation(host, settings, faults=faults, rendering=rendering)
+        self.simulation = Simulation(host, settings, faults=faults, rendering=rendering, behaviours=behaviours)
         self.dialect = dialect
         self.methods = dialect.speak(method_table(self.simulation))
         self.engine = EngineTurns(game_thread or GameThread())

@@ -21,6 +21,7 @@ from headless_simulator.airsim.pixels import compile_all
 from headless_simulator.airsim.quad import STANDS_M
 from headless_simulator.airsim.recording import Recorder
 from headless_simulator.airsim.settings import AirSimSettings, VehicleSetting
+from headless_simulator.behaviours import IDEAL, Behaviours
 from headless_simulator.rendering import Rendering
 from headless_simulator.scene import TAG, Movers
 
@@ -46,6 +47,7 @@ class Simulation:
         settings: read from settings.json.
         faults: where faults on demand come in.
         rendering: how images are made.
+        behaviours: as which real server it behaves.
     """
 
     def __init__(
@@ -55,7 +57,9 @@ class Simulation:
         *,
         faults: FaultsLike | None = None,
         rendering: Rendering = Rendering(),  # noqa: B008  (frozen)
+        behaviours: Behaviours = IDEAL,
     ) -> None:
+        self.behaviours = behaviours
         self.host, self.settings, self._rendering = host, settings, rendering
         self.faults: FaultsLike = faults or NoFaults()
         self._town = host.town

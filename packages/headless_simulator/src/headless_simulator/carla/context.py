@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from headless_simulator.behaviours import Behaviours
 from headless_simulator.carla.clock import Clock
 from headless_simulator.carla.episode import Episode
 from headless_simulator.carla.lifecycle import ActorLifecycle
@@ -43,10 +44,14 @@ class CarlaContext:
     counts: CallCounts
 
 
-def build_context(world: World, *, towns: TownLibrary, faults: Faults, rendering: Rendering) -> CarlaContext:
+def build_context(
+    world: World, *, towns: TownLibrary, faults: Faults, rendering: Rendering, behaviours: Behaviours
+) -> CarlaContext:
     """Make the parts; each is given those that it needs, from the world outwards."""
     episode, streams = Episode(), Streams()
-    sensors = Sensors(world, streams=streams, episode=episode, faults=faults, rendering=rendering)
+    sensors = Sensors(
+        world, streams=streams, episode=episode, faults=faults, rendering=rendering, behaviours=behaviours
+    )
     lifecycle = ActorLifecycle(world, streams=streams, sensors=sensors, faults=faults)
     recorder = Recorder(world, lambda actor: engines.from_wire(actor.actor_id, physics_control(world, actor.actor_id)))
     replayer = Replayer(lifecycle)

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
+from headless_simulator.behaviours import IDEAL, Behaviours
 from headless_simulator.carla import control_batch, snapshot, wire
 from headless_simulator.carla.caller import CALLER
 from headless_simulator.carla.connection import Answer, CarlaConnection
@@ -37,6 +38,7 @@ class CarlaServer:
         towns: what can be loaded.
         faults: what goes wrong on purpose.
         rendering: how images are made.
+        behaviours: as which real server it behaves.
 
     Attributes:
         context: its parts.
@@ -51,10 +53,11 @@ class CarlaServer:
         towns: TownLibrary,
         faults: Faults,
         rendering: Rendering,
+        behaviours: Behaviours = IDEAL,
     ) -> None:
         control_batch.compile_all()
         snapshot.compile_all()
-        self.context = build_context(world, towns=towns, faults=faults, rendering=rendering)
+        self.context = build_context(world, towns=towns, faults=faults, rendering=rendering, behaviours=behaviours)
         self.context.streams.greeting[EPISODE_STREAM] = lambda: (snapshot.pack(world, flags=0),)
         world.game_thread.is_synchronous = lambda: self.context.episode.settings.synchronous
         self.methods = method_table(self.context)

@@ -6,6 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from headless_simulator.behaviours import Behaviours
 from headless_simulator.carla.episode import Episode
 from headless_simulator.carla.sensors import cameras, events, gbuffers, inertial, radio, rays, successive
 from headless_simulator.carla.sensors.moment import Body, Measured, Moment, Reading, Stamp
@@ -64,13 +65,21 @@ class Sensors:
         episode: the gravity of IMUs.
         faults: what goes wrong on purpose.
         rendering: how images are made.
+        behaviours: as which real server they behave.
     """
 
     def __init__(
-        self, world: World, *, streams: Streams, episode: Episode, faults: Faults, rendering: Rendering
+        self,
+        world: World,
+        *,
+        streams: Streams,
+        episode: Episode,
+        faults: Faults,
+        rendering: Rendering,
+        behaviours: Behaviours,
     ) -> None:
         self._world, self._streams, self._episode = world, streams, episode
-        self._faults, self._rendering = faults, rendering
+        self._faults, self._rendering, self._behaviours = faults, rendering, behaviours
         self._actors: dict[int, Actor] = {}
         self._busy: dict[int, Actor] = {}  # those that have something to do in ticks without images too
         self._radios: dict[int, Actor] = {}

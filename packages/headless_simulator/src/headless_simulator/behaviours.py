@@ -1,0 +1,116 @@
+"""How the simulator behaves where real servers differ from each other, from the ideal, or where the evidence is uncertain.
+
+Each behaviour is public knowledge about a real server; ``--behaviour NAME=VALUE`` selects it, ``--behaviour unreal`` all that a
+build on Unreal is known to show. Clients that are correct under every value are correct on a server that they have not met.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+__all__ = ["BEHAVIOURS", "IDEAL", "UNREAL", "Behaviour", "BehaviourError", "Behaviours", "behaviours_of"]
+
+
+class BehaviourError(ValueError):
+    """A behaviour, or a value of one, that does not exist; the text is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """One behaviour.
+
+    Attributes:
+        values: what can be selected, the default first.
+        unreal: the value that a build on Unreal is known to show.
+        says: what it is, one line.
+        source: where it is known from.
+    """
+
+    values: tuple[str, ...]
+    unreal: str
+    says: str
+    source: str
+
+
+BEHAVIOURS: Final[Mapping[str, Behaviour]] = MappingProxyType(
+    {
+        "first-image": Behaviour(
+            ("next", "second"),
+            "second",
+            "the tick after listen() that sends first",
+            "carla PR 5616: since 0.9.14 the next one, before it the second",
+        ),
+        "no-rendering": Behaviour(
+            ("draws", "slows"),
+            "slows",
+            "cameras draw under no_rendering_mode in any case; slows: and each tick takes longer than the one before",
+            "carla issues 9535, 5502, 4015; CarlaEngine.cpp, OnEpisodeSettingsChanged",
+        ),
+        "exposure": Behaviour(
+            ("fixed", "adapts"),
+            "adapts",
+            "adapts: RGB cameras adapt their brightness over the frames that they draw, as exposure_mode=histogram does",
+            "carla issue 6725, ros-bridge PR 372; SceneCaptureSensor.cpp, bAlwaysPersistRenderingState",
+        ),
+        "set-pose": Behaviour(
+            ("at-once", "stale"),
+            "stale",
+            "stale: AirSim answers the pose before for a while after simSetVehiclePose",
+            "AirSim issues 3049, 1246; MultirotorPawnSimApi.cpp",
+        ),
+        "continue": Behaviour(
+            ("exact", "stepped"),
+            "stepped",
+            "stepped: simContinueForTime advances in steps of 3 ms and may stop a step early or late",
+            "AirSim issues 3206, 1719",
+        ),
+        "reset": Behaviour(
+            ("quick", "slow"),
+            "slow",
+            "slow: AirSim's reset() hangs from its third call on",
+            "carla-air-testbed, measurements of 2026-07-31 to 2026-08-05",
+        ),
+    }
+)
+
+
+class Behaviours(Mapping[str, str]):
+    """A value of each behaviour."""
+
+    def __init__(self, chosen: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Select values; the others are the defaults."""
+        self._chosen = {name: chosen.get(name, behaviour.values[0]) for name, behaviour in BEHAVIOURS.items()}
+
+    def __getitem__(self, name: str) -> str:
+        return self._chosen[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._chosen)
+
+    def __len__(self) -> int:
+        return len(self._chosen)
+
+
+IDEAL: Final = Behaviours()
+UNREAL: Final = Behaviours({name: behaviour.unreal for name, behaviour in BEHAVIOURS.items()})
+
+
+def behaviours_of(words: Sequence[str]) -> Behaviours:
+    """Read ``NAME=VALUE`` words; ``unreal`` stands for all that a build on Unreal shows, and later words override it.
+
+    Raises:
+        BehaviourError: no such behaviour or value.
+    """
+    chosen: dict[str, str] = {}
+    for word in words:
+        if word == "unreal":
+            chosen |= UNREAL
+            continue
+        name, _, value = word.partition("=")
+        if name not in BEHAVIOURS:
+            raise BehaviourError(f"no behaviour {name!r}; there are unreal, {', '.join(BEHAVIOURS)}")
+        if value not in BEHAVIOURS[name].values:
+            raise BehaviourError(f"{name} is {' or '.join(BEHAVIOURS[name].values)}, not {value!r}")
+        chosen[name] = value
+    return Behaviours(chosen)
