@@ -1,7 +1,7 @@
 """How the simulator behaves where real servers differ from each other, from the ideal, or where the evidence is uncertain.
 
-Each behaviour is public knowledge about a real server; ``--behaviour NAME=VALUE`` selects it, ``--behaviour unreal`` all that a
-build on Unreal is known to show. Clients that are correct under every value are correct on a server that they have not met.
+Each behaviour is public knowledge about a real server. ``--behaviour NAME=VALUE`` selects one, ``--behaviour unreal`` all
+that a build on Unreal is known to show. A client that is correct under every value is correct on an unknown server.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
