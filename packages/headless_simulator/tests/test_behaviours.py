@@ -14,5 +14,5 @@ def test_a_later_word_overrides_unreal():
 
 @pytest.mark.parametrize("word", ["speed=slow", "reset=never", "reset", ""])
 def test_an_unknown_behaviour_or_value_is_refused_with_what_there_is(word):
-    with pytest.raises(BehaviourError, match="there are unreal, first-image|quick or slow"):
+    with pytest.raises(BehaviourError, match=r"there are unreal, first-image|quick or slow"):
         behaviours_of([word])
