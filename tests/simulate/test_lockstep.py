@@ -1,15 +1,16 @@
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pytest
 
-from tools.common.plans import scene_plan
+from tools.common.plans import scene_plan, settled
+from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
 from uavsim.geometry.se3 import SE3
-from uavsim.records.plan import WeatherTrack
+from uavsim.records.plan import ScenePlan, WeatherTrack
 from uavsim.records.recording import ActorStates, DroneState
-from uavsim.records.sensors import Sensor
 from uavsim.simulate.lockstep import Lockstep, weather_at
 from uavsim.simulate.ports import ReadyReadings, SensorPose, TickState
 from uavsim.simulate.swarm import PlannedSwarm, planned_velocity_mps
@@ -31,9 +32,9 @@ class ScriptedWorld:
     def set_weather(self, values: Sequence[float]) -> None:
         self.weathers.append(tuple(values))
 
-    def tick(self, *, render: bool) -> TickState:
+    def tick(self, *, captured: bool) -> TickState:
         self.ticks += 1 + self.extra_ticks_at.get(self.ticks, 0)
-        if render:
+        if captured:
             self.rendered.append(self.ticks)
         none = np.zeros((0, 3))
         states = ActorStates(np.zeros(0, np.int64), SE3.identity((0,)), none, none, none, none)
@@ -42,29 +43,25 @@ class ScriptedWorld:
 
 @dataclass
 class Cameras:
-    placed: int = 0
     collected: list[int] = field(default_factory=list)
-    expected: list[tuple[int, int]] = field(default_factory=list)
+    prepared: list[tuple[int, int]] = field(default_factory=list)
 
-    def expect(self, sensors: Collection[Sensor], *, ticks: int) -> None:
-        self.expected.append((ticks, len(sensors)))
-
-    def place(self, poses: Sequence[SensorPose]) -> None:
-        self.placed += 1
+    def expect(self, step: int, poses: Sequence[SensorPose]) -> None:
+        self.prepared.append((step, len(poses)))
 
     def collect(self, state: TickState) -> ReadyReadings:
         self.collected.append(state.frame)
         return ReadyReadings([])
 
 
-def _fly(world: ScriptedWorld) -> Cameras:
-    plan = scene_plan(samples=3, warmup_ticks=4)
+def _fly(world: ScriptedWorld, plan: ScenePlan | None = None) -> Cameras:
+    plan = plan or scene_plan(samples=3, warmup_ticks=4)
     swarm, cameras = PlannedSwarm(), Cameras()
     swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
     lockstep = Lockstep(plan, world=world, swarm=swarm, sensors=cameras, heartbeat=lambda _phase, _tick: None)  # type: ignore[arg-type]
-    lockstep.warm_up()
+    lockstep.warm_up(poses_of=partial(sensor_poses, plan))
     for step in plan.capture_steps:
-        lockstep.capture(step, poses_of=lambda _drones: [])
+        lockstep.capture(step, poses_of=partial(sensor_poses, plan))
     return cameras
 
 
@@ -74,9 +71,17 @@ def test_one_tick_a_step_and_images_only_where_captured() -> None:
     assert world.ticks == 4 + 21  # warm-up, then steps 0..20
     assert world.rendered == [5, 15, 25]
     assert cameras.collected == [1005, 1015, 1025]
-    all_due = len(scene_plan().sensors)
-    assert cameras.expected == [(0, all_due)] + 2 * [(ticks, all_due) for ticks in range(9, -1, -1)]
+    assert [step for step, _ in cameras.prepared] == list(range(-4, 21))
+    assert [step for step, poses in cameras.prepared if poses] == [0, 10, 20]
     assert len(world.weathers) == 1  # it does not change, so it is set once
+
+
+def test_cameras_follow_their_drones_in_the_ticks_in_which_they_settle() -> None:
+    plan = settled(scene_plan(samples=3, warmup_ticks=4), ticks=2, first_ticks=3)
+    cameras = _fly(ScriptedWorld(), plan)
+    posed = [step for step, poses in cameras.prepared if poses]
+    assert posed == [-3, -2, -1, 0, 8, 9, 10, 18, 19, 20]
+    assert {poses for _, poses in cameras.prepared if poses} == {len(plan.sensors)}
 
 
 def test_what_is_placed_is_placed_before_each_tick() -> None:

@@ -13,9 +13,10 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,7 +32,6 @@ from uavsim.records.modalities import modality
 from uavsim.records.plan import ImageFormat, ScenePlan
 from uavsim.records.recording import DroneState
 from uavsim.records.road_map import Building
-from uavsim.records.sensors import Sensor
 from uavsim.simulate.carla import readers
 from uavsim.simulate.ports import Endpoint, Heartbeat, Reading, ReadyReadings, SceneTraffic, SensorPose, TickState
 from uavsim.simulate.session import Session, open_session
@@ -174,8 +174,9 @@ def keep(port: int, count: int) -> Kept:
     session = open_session("carla", {"carla": Endpoint("127.0.0.1", port)})
     lockstep, traffic = session.begin_scene(plan, heartbeat=quiet)
     frames = []
+    lockstep.warm_up(poses_of=partial(sensor_poses, plan))
     for step in plan.capture_steps:
-        agents, _, state, pending = lockstep.capture(step, poses_of=lambda places: sensor_poses(plan, places))
+        agents, _, state, pending = lockstep.capture(step, poses_of=partial(sensor_poses, plan))
         drones = tuple(agent for agent in agents if isinstance(agent, DroneState))
         frames.append(Frame(drones, _reported(state), pending.wait()))
     return Kept(tuple(frames), traffic, session.world.drivable())
@@ -218,9 +219,9 @@ class _Again:
     def set_weather(self, values: Sequence[float]) -> None:
         """Have no weather."""
 
-    def tick(self, *, render: bool) -> TickState:
+    def tick(self, *, captured: bool) -> TickState:
         """Go to the next capture; what warms up is over when the swarm flies."""
-        del render
+        del captured
         return replace(self._frame().state, elapsed_s=self._step * self._plan.step_us / 1e6)
 
     def drivable(self) -> Any:
@@ -240,11 +241,13 @@ class _Again:
         self._step = step
         return self._frame().drones
 
-    def expect(self, sensors: Collection[Sensor], *, ticks: int) -> None:
-        """Have no cameras to wake."""
+    images_drawn = 0
 
-    def place(self, poses: Sequence[SensorPose]) -> None:
+    def expect(self, step: int, poses: Sequence[SensorPose]) -> None:
         """Have no cameras to move."""
+
+    def stop(self) -> None:
+        """Have no cameras to stop."""
 
     def collect(self, state: TickState) -> ReadyReadings:
         """Return the capture's images."""

@@ -1,5 +1,7 @@
 """Small scene plans for tests: irregular on purpose, so that nothing passes by symmetry."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from uavsim.geometry import quaternion
@@ -12,7 +14,7 @@ from uavsim.records.plan import (
     TownSite,
     WeatherTrack,
 )
-from uavsim.records.sensors import CameraParams, SensorSpec
+from uavsim.records.sensors import CameraParams, SensorSpec, Settle
 
 RIG_ANGLES = {
     "FRONT": (-45.0, 0.0),
@@ -30,6 +32,13 @@ def rig(
         SensorSpec(name, (0.0, 0.0, 0.0), (0.0, pitch, yaw), CameraParams(width, height, 90.0), sensors)
         for name, (pitch, yaw) in RIG_ANGLES.items()
     )
+
+
+def settled(plan: ScenePlan, *, ticks: int, first_ticks: int) -> ScenePlan:
+    """Return a plan whose RGB cameras draw before each image."""
+    settle = Settle(ticks, first_ticks)
+    rig = (replace(s, params=replace(s.camera, settle=settle)) if s.params.is_optical else s for s in plan.rig)
+    return replace(plan, rig=tuple(rig))
 
 
 def scene_plan(

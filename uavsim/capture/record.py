@@ -1,7 +1,7 @@
 """Fly one scene and leave a recording: plan in, folder out.
 
 Two things go on at once: the simulator's client advances the world, and one thread behind it waits for the images of the last
-capture, checks, joins and writes them. The client is one capture ahead at most; then it waits.
+capture, checks, joins and writes them. The client goes on when these images are here, and is one capture ahead at most.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -24,6 +23,7 @@ from uavsim.records.ingredients import ingredients_of
 from uavsim.records.modalities import RGB
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import AgentState, DroneState, RecordedFrame, SessionFacts, ShutterTick
+from uavsim.records.sensors import Sensor
 from uavsim.simulate.ports import Heartbeat, PendingReadings, SceneTraffic, SensorPose, TickState, WorldPort
 from uavsim.simulate.session import Session
 
@@ -56,14 +56,14 @@ def record_scene(
     lockstep, traffic = session.begin_scene(plan, heartbeat=heartbeat)
     with RecordingWriter(folder, plan) as writer, _AssemblyThread(plan, traffic, writer) as assembly:
 
-        def poses_of(step: int, places: Sequence[DroneState | AgentState]) -> list[SensorPose]:
+        def poses_of(places: Sequence[DroneState | AgentState], sensors: Sequence[Sensor]) -> list[SensorPose]:
             assembly.wait_for_previous_images()  # now that the next images come: with them, two captures are in memory at most
-            return sensor_poses(plan, places, step=step)
+            return sensor_poses(plan, places, sensors)
 
+        lockstep.warm_up(poses_of=poses_of)
         for step in plan.rendered_steps:
-            taken = _CapturedTick(
-                step, *lockstep.capture(step, poses_of=partial(poses_of, step)), lockstep.weather_now()
-            )
+            assembly.wait_for_arrival()  # who is stopped before its image is here loses it
+            taken = _CapturedTick(step, *lockstep.capture(step, poses_of=poses_of), lockstep.weather_now())
             assembly.put(taken)
             del taken  # or its images would stay until the next ones are there
             if assembly.samples:
@@ -132,31 +132,33 @@ class _AssemblyThread:
         self._plan, self._writer = plan, writer
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assemble", initializer=yield_to_client)
         self._last: Future[None] | None = None
-        self._pending: PendingReadings | None = None
         self._open: _Open | None = None
         self._previous_images_done = Event()
         self._previous_images_done.set()
+        self._arrived = Event()
+        self._arrived.set()
 
     def __enter__(self) -> _AssemblyThread:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        pending = self._pending  # the other thread may let go of it at any time
-        if kind is not None and pending is not None:
-            pending.give_up()  # nobody else ends the wait for images of a simulator that is gone
+    def __exit__(self, *_: object) -> None:
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     def put(self, taken: _CapturedTick) -> None:
         """Hand a capture on, when the one before is joined; raises what that one raised."""
         self.wait()
-        self._pending = taken.pending
         self._previous_images_done.clear()
+        self._arrived.clear()
         self._last = self._thread.submit(self._join, taken)
 
     def wait(self) -> None:
         """Wait for the last capture; raises what it raised."""
         if self._last is not None:
             self._last.result()
+
+    def wait_for_arrival(self) -> None:
+        """Wait until the measurements of the last capture are here."""
+        self._arrived.wait()
 
     def wait_for_previous_images(self) -> None:
         """Wait until the images of the last capture are here, and of those before it none is in memory.
@@ -171,7 +173,7 @@ class _AssemblyThread:
     def _join(self, taken: _CapturedTick) -> None:
         try:
             readings = taken.pending.wait()
-            self._pending = None  # it may hold them
+            self._arrived.set()
             captures = self.assembler.assemble(
                 taken.poses,
                 readings,
@@ -185,6 +187,7 @@ class _AssemblyThread:
                 return
             self._writer.make_room()
         finally:
+            self._arrived.set()
             self._previous_images_done.set()  # also after a failure, which the waiting caller then raises
         if self._open is None:
             self._open = _Open(taken, captures, ThroughShutters(captures))
@@ -232,5 +235,6 @@ def _facts(session: Session, traffic: SceneTraffic, *, mask_ids: str) -> Session
         vehicles_spawned=vehicles[1],
         walkers_asked=walkers[0],
         walkers_spawned=walkers[1],
+        images_drawn=session.sensors.images_drawn,
         mask_ids=mask_ids,
     )

@@ -21,16 +21,19 @@ _GRID = 1024.0
 _NEAR_GRID_DEG = 1e-5  # decoding Euler angles costs about 1e-6 degree near pitch -90; planned angles are on the grid
 
 
-def sensor_poses(plan: ScenePlan, states: Sequence[DroneState | AgentState], *, step: int = 0) -> list[SensorPose]:
+def sensor_poses(
+    plan: ScenePlan, states: Sequence[DroneState | AgentState], sensors: Sequence[Sensor] | None = None
+) -> list[SensorPose]:
     """Return the poses of the sensors of some agents, in the order of ``plan.sensors``.
 
     Args:
         plan: its rigs say how sensors sit on an agent.
         states: where these agents are.
-        step: of the plan; between keyframes not every camera need be read.
+        sensors: the only ones; all of the plan by default.
     """
     state_of = {state.agent: state for state in states}
-    sensors = tuple(sensor for sensor in plan.sensors_at(step) if sensor.agent in state_of)
+    wanted = plan.sensors if sensors is None else sensors
+    sensors = tuple(sensor for sensor in wanted if sensor.agent in state_of)
     if not sensors:
         return []
     carriers = [state_of[sensor.agent] for sensor in sensors]

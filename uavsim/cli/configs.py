@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 
 from uavsim.cli.generate import RunOption, SimulatorOption, refuse_lists
-from uavsim.cli.overrides import NameOption, SamplesOption, SeedOption, TopologyOption
+from uavsim.cli.overrides import NameOption, SamplesOption, SeedOption, SettleOption, TopologyOption
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
 from uavsim.environment import python_command
@@ -49,6 +49,7 @@ def plan(
     formation: NameOption = None,
     rig: NameOption = None,
     weather: NameOption = None,
+    settle: SettleOption = None,
     xodr: Annotated[
         Path | None,
         typer.Option(
@@ -78,7 +79,15 @@ def plan(
         raise InputError("name a dataset: uavsim plan --dataset smoke --town Town10HD")
     refuse_lists([town] if town is not None else ())
     _check_png(png)
-    overrides = Overrides(samples=samples, seed=seed, topology=topology, formation=formation, rig=rig, weather=weather)
+    overrides = Overrides(
+        samples=samples,
+        seed=seed,
+        topology=topology,
+        formation=formation,
+        rig=rig,
+        weather=weather,
+        settle=settle,
+    )
     if forecast:
         request = Request(
             dataset=dataset,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from uavsim.cli.overrides import NameOption, SamplesOption, SeedOption, TopologyOption
+from uavsim.cli.overrides import NameOption, SamplesOption, SeedOption, SettleOption, TopologyOption
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
 from uavsim.config.run import RunConfig
@@ -60,6 +60,7 @@ def generate(
     formation: NameOption = None,
     rig: NameOption = None,
     weather: NameOption = None,
+    settle: SettleOption = None,
     simulator: SimulatorOption = None,
     run: RunOption = None,
     force_scenes: Annotated[bool, typer.Option("--force-scenes", help="Fly anew what is committed.")] = False,
@@ -74,7 +75,15 @@ def generate(
     if name is None or place is None:
         missing = "--dataset" if name is None else "--out"
         raise InputError(f"{missing} is missing; uavsim generate --dataset smoke --out data/smoke")
-    overrides = Overrides(samples=samples, seed=seed, topology=topology, formation=formation, rig=rig, weather=weather)
+    overrides = Overrides(
+        samples=samples,
+        seed=seed,
+        topology=topology,
+        formation=formation,
+        rig=rig,
+        weather=weather,
+        settle=settle,
+    )
     request = Request(
         dataset=name,
         out=place,

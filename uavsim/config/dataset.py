@@ -279,6 +279,8 @@ class DatasetConfig(Model):
     """Video instead: ``{clip: {fps: 16, frames: 93}}``; ``keyframe_s`` is kept as near as whole frames allow."""
     warmup_s: Seconds = 4.0
     """Traffic gets up to speed before the first image."""
+    settle: bool = True
+    """RGB cameras draw some ticks before each image, as their rigs' ``settle`` says; false keeps images as drawn first."""
     scenes_per_route: Annotated[int, Field(ge=1, le=100_000)] = 1
     """Scenes that fly one route before the next route's turn; they start evenly spread along it."""
     formation: NameSchedule

@@ -18,6 +18,9 @@ class Overrides(BaseModel):
     formation: str | None = Field(default=None, description="Instead of the dataset's.")
     rig: str | None = Field(default=None, description="Instead of the dataset's.")
     weather: str | None = Field(default=None, description="Instead of the dataset's.")
+    settle: bool | None = Field(
+        default=None, description="RGB cameras draw before each image as their rig says, or not at all."
+    )
 
     def instead_of(self, **defaults: object) -> dict[str, Any]:
         """Return the fields as words for another record; ``defaults`` stand where nothing is overridden."""

@@ -63,6 +63,15 @@ class Mount(Model):
     roll_deg: Annotated[float, Field(ge=-180, le=180)] = 0.0
 
 
+class Settling(Model):
+    """How long RGB cameras draw before an image is kept; on Unreal, exposure, anti-aliasing and textures settle meanwhile."""
+
+    ticks: Annotated[int, Field(ge=0, le=100)] = 3
+    """Before each image, while the camera follows its agent; 0 keeps images as they are drawn first."""
+    first_ticks: Annotated[int, Field(ge=0, le=1000)] = 30
+    """Before a scene's first image; at most the dataset's ``warmup_s``."""
+
+
 class Camera(Mount):
     """One camera; what it leaves out it takes from the rig."""
 
@@ -181,6 +190,7 @@ class Rig(Model):
     """Of every camera without its own."""
     shutter: CameraShutter | None = None
     """Of every camera without its own."""
+    settle: Settling = Settling()
     vignetting: Vignetting | None = None
     """a1, a2, a3: a pixel at r of the way to the farthest corner has 1 + a1 r^2 + a2 r^4 + a3 r^6 of its light."""
     sensors: Sensors = (RGB, INSTANCE)

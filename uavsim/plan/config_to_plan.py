@@ -17,7 +17,7 @@ from uavsim.records.plan import (
     SwarmTrajectory,
     TownSite,
 )
-from uavsim.records.sensors import CameraParams, SensorSpec
+from uavsim.records.sensors import CameraParams, SensorSpec, Settle
 
 _MAP_BORDER_M = 20.0
 
@@ -72,6 +72,7 @@ def _camera(rig: Loaded[Rig], name: str, camera: Camera, *, step_us: int) -> Cam
         fov_deg,
         shutter=shutter.shutter(step_us=step_us) if shutter else None,
         vignetting=vignetting if any(vignetting) else (),
+        settle=Settle(rig.model.settle.ticks, rig.model.settle.first_ticks),
     )
     if lens is None:
         return seen

@@ -121,6 +121,8 @@ def _chosen(dataset: Loaded[DatasetConfig], overrides: Overrides, library: Libra
     if overrides.weather is not None:
         library.weather(overrides.weather, presets=tuple(PRESETS))
         update["weather"] = NameSchedule(fixed=overrides.weather)
+    if overrides.settle is not None:
+        update["settle"] = overrides.settle
     if overrides.rig is not None:
         library.rig(overrides.rig)
         update["rig"] = overrides.rig
@@ -275,6 +277,7 @@ class _TownPlanner:
             degradations=degradation_plan(
                 model.degradations, seed=numbering.scene_seed(seed, number, stream="degradations")
             ),
+            settles=model.settle,
             max_formation_error_m=model.max_formation_error_m,
             wind_map_mps=model.wind_mps,
             labels=label_plan(model.labels),

@@ -55,10 +55,10 @@ def _measured(world: CarlaWorld, link: AirSimLink, thread: ThreadPoolExecutor) -
         return thread.submit(job).result(timeout=_ANSWER_S)
 
     for _ in range(_RUN_UP):
-        world.tick(render=True)
+        world.tick(captured=True)
     before = world.now()
     for _ in range(_PAUSED):
-        world.tick(render=True)
+        world.tick(captured=True)
     car_moves_m, _ = largest_move_m(before, world.now())
     at_once(lambda: link.client.simPause(True))
     clock_ns = at_once(lambda: link.client.getMultirotorState(link.vehicles[0]).timestamp)

@@ -75,6 +75,7 @@ class Modality:
             can have it.
         is_stateful: an array depends on more than the measurement before, so the sensor is respawned for each scene; one
             with ``first_frame_placeholder`` sends nothing for its first image.
+        settles: its camera draws in some ticks before each image that is kept (``records.plan.Settle``).
     """
 
     name: str
@@ -92,6 +93,7 @@ class Modality:
     first_frame_placeholder: Callable[[Any], AnyArray] | None = None
     through_lens: Callable[[Any, Lens], Any] | None = None
     is_stateful: bool = False
+    settles: bool = False
 
     def given_by(self, server: Literal["carla", "airsim"]) -> bool:
         """Return whether a backend that measures with this server can deliver it."""
@@ -152,6 +154,7 @@ _RGB: Final = Modality(
     airsim=f"{_AIRSIM}:RGB",
     proof=f"{_PROOFS}:DifferentImages",
     through_lens=through_lens.colours,
+    settles=True,
 )
 _INSTANCE: Final = Modality(
     INSTANCE,

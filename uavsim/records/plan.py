@@ -190,6 +190,7 @@ class ScenePlan:
     labels: LabelPlan = LabelPlan()
     notes: PlanNotes = PlanNotes()
     recording: Recorded = "full"
+    settles: bool = True  # RGB cameras draw before each image as long as their ``Settle`` says
     sweep_cameras: tuple[str, ...] = ()  # the only cameras that take images between keyframes, by name; () is all
     ingredients: dict[str, Any] = field(default_factory=dict)  # what is in the scene: name -> record of its plan
 

@@ -149,6 +149,7 @@ class SessionFacts:
     Attributes:
         mask_ids: ``actor_id`` when the simulator's mask ids were proven to be actor ids, ``voted`` when they were
             matched to actors by where they lie in the images.
+        images_drawn: images that the server sent in this scene, those included that cameras drew to settle.
     """
 
     simulator: str  # "mock" or "unreal"
@@ -161,6 +162,7 @@ class SessionFacts:
     walkers_spawned: int
     mask_ids: str
     notes: tuple[str, ...] = ()
+    images_drawn: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -30,6 +30,7 @@ __all__ = [
     "Sensor",
     "SensorParams",
     "SensorSpec",
+    "Settle",
     "shutter_of",
     "shutter_steps",
 ]
@@ -70,6 +71,19 @@ class SensorParams(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Settle:
+    """How long RGB cameras draw before an image is kept, so that exposure, anti-aliasing and textures settle on Unreal.
+
+    Attributes:
+        ticks: before each image, while the camera follows its agent.
+        first_ticks: before a scene's first image; at most those of the warm-up.
+    """
+
+    ticks: int = 0
+    first_ticks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class CameraParams:
     """A camera: a pinhole, or a lens in front of one.
 
@@ -77,6 +91,7 @@ class CameraParams:
         fov_deg: horizontal; through a lens, that of its radial part along the image's middle line.
         lens: of an image of this size; None of a pinhole.
         shutter: through which the image is taken once more; None where it is taken in one tick only.
+        settle: how long it draws before its image is kept.
         vignetting: a1, a2, a3 of ``light_share``; () where the corners are as bright as the middle.
     """
 
@@ -89,6 +104,7 @@ class CameraParams:
     lens: Lens | None = None
     shutter: Shutter | None = None
     vignetting: tuple[float, ...] = ()
+    settle: Settle = Settle()
 
     @property
     def intrinsic(self) -> FloatArray:

@@ -298,6 +298,7 @@ def _fly_label_commit(
         walkers=recording.facts.walkers_spawned,
         samples=plan.samples,
         images=flown.images,
+        images_drawn=recording.facts.images_drawn,
         images_per_s=round(flown.images / max(spent.fly_s, 1e-9), 2),
         fly_s=round(spent.fly_s, 2),
         label_s=round(label_s, 2),

@@ -1,7 +1,8 @@
 """One clock for everybody: the scene's steps are the simulator's ticks, one by one, none lost."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from uavsim.records.motion import SceneMotion
 from uavsim.records.plan import ScenePlan, WeatherTrack
 from uavsim.records.recording import AgentState, DroneState
 from uavsim.records.sensors import Sensor
+from uavsim.simulate.draw_schedule import DrawSchedule
 from uavsim.simulate.ground import GroundAgents
 from uavsim.simulate.motion_recorder import MotionRecorder
 from uavsim.simulate.ports import (
@@ -22,6 +24,9 @@ from uavsim.simulate.ports import (
     TickState,
     WorldPort,
 )
+
+PosesOf: TypeAlias = Callable[[Sequence[DroneState | AgentState], Sequence[Sensor]], list[SensorPose]]
+"""Places of agents, sensors -> the poses of those of the sensors that these agents have, in the sensors' order."""
 
 _NOTHING = SceneTraffic()
 _CLOCK_TOLERANCE_S = 1e-4  # the simulator adds float steps; a lost tick is 0.05 s
@@ -55,49 +60,62 @@ class Lockstep:
         self._weather: tuple[float, ...] = ()
         self._recorder = MotionRecorder(plan)
         self._ground = GroundAgents(traffic, plan)
-        self._rendered = frozenset(plan.rendered_steps)
+        self._schedule = DrawSchedule(plan)
         self._order = {sensor: number for number, sensor in enumerate(plan.sensors)}
 
-    def warm_up(self) -> None:
-        """Let the traffic come to speed, images off; the weather is that of step 0, and so is all that is placed."""
+    def warm_up(self, *, poses_of: PosesOf) -> None:
+        """Let the traffic come to speed; weather and all that is placed are those of step 0.
+
+        RGB cameras settle at the end of it, where the plan has them at step 0.
+        """
         self._set_weather(0)
-        for tick in range(self._plan.warmup_ticks):
+        for step in range(-self._plan.warmup_ticks, 0):
             self._world.show(0)
-            self._world.tick(render=False)
-            self._heartbeat("warmup", tick)
+            self._expect(step, self._at_start, poses_of=poses_of)
+            self._world.tick(captured=False)
+            self._heartbeat("warmup", step + self._plan.warmup_ticks)
 
     def capture(
-        self, step: int, *, poses_of: Callable[[Sequence[DroneState | AgentState]], list[SensorPose]]
+        self, step: int, *, poses_of: PosesOf
     ) -> tuple[tuple[DroneState | AgentState, ...], list[SensorPose], TickState, PendingReadings]:
-        """Advance to ``step`` and take all images in its very tick; they may come while the next steps are simulated.
+        """Advance to ``step`` and take all images in its very tick.
 
         Args:
-            step: a plan step after the last one captured.
-            poses_of: says where the sensors of agents are, in the plan's order; by its end the images before are here.
+            step: a plan step after the last one captured, whose readings are here.
+            poses_of: says where sensors of agents are.
 
         Raises:
             MissedTick: the actor that carries an agent is gone.
             SceneVoid: it is there and of no use.
         """
-        due = self._due(step)
         while self._next < step:
-            self._sensors.expect(due, ticks=step - self._next)
-            self._advance_world(self._swarm.advance(self._next), render=False)
-        self._sensors.expect(due, ticks=0)
+            drones = self._swarm.advance(self._next)
+            self._expect(self._next, (*drones, *self._ground.standing), poses_of=poses_of)
+            self._advance_world(drones, captured=False)
         drones = self._swarm.advance(step)
         placed: tuple[DroneState | AgentState, ...] = (*drones, *self._ground.standing)
-        poses = poses_of(placed)
-        self._sensors.place(poses)
-        state = self._advance_world(drones, render=True)
+        reading = self._schedule.reading[step]
+        poses = [pose for pose in self._expect(step, placed, poses_of=poses_of) if pose.sensor in reading]
+        state = self._advance_world(drones, captured=True)
         if carried := self._ground.carried(state, drones):
-            state = replace(state, carried=tuple(poses_of(carried)))
+            state = replace(state, carried=tuple(poses_of(carried, tuple(reading))))
             poses = sorted([*poses, *state.carried], key=lambda pose: self._order[pose.sensor])
         return placed + carried, poses, state, self._sensors.collect(state)
 
-    def _due(self, step: int) -> Collection[Sensor]:
-        """Return the sensors that are read at a step, and at the next one if that is captured, too."""
-        due = self._plan.sensors_at(step)
-        return due if step + 1 not in self._rendered else {*due, *self._plan.sensors_at(step + 1)}
+    def _expect(self, step: int, places: Sequence[DroneState | AgentState], *, poses_of: PosesOf) -> list[SensorPose]:
+        """Have the sensors of a step ready where their agents are; returns the poses of those that no actor carries."""
+        measuring = (*self._schedule.reading.get(step, ()), *self._schedule.settling.get(step, ()))
+        poses = poses_of(places, measuring) if measuring else []
+        self._sensors.expect(step, poses)
+        return poses
+
+    @property
+    def _at_start(self) -> tuple[DroneState | AgentState, ...]:
+        """Where the plan has the drones, and those agents that never move, before step 0."""
+        swarm, still = self._plan.swarm, np.zeros(3)
+        at = swarm.map_SE3_flu[0]
+        drones = (DroneState(drone, at[row], still, at[row]) for row, drone in enumerate(swarm.drone_ids))
+        return (*drones, *self._ground.standing)
 
     def weather_now(self) -> tuple[float, ...]:
         """Return the 14 parameters that were set last."""
@@ -107,11 +125,11 @@ class Lockstep:
         """Return what the actors and the drones did so far; None where the world does not say."""
         return self._recorder.motion()
 
-    def _advance_world(self, drones: Sequence[DroneState], *, render: bool) -> TickState:
+    def _advance_world(self, drones: Sequence[DroneState], *, captured: bool) -> TickState:
         step = self._next
         self._set_weather(step)
         self._world.show(step, drones)
-        state = self._world.tick(render=render)
+        state = self._world.tick(captured=captured)
         if step == 0:
             self._zero_s = state.elapsed_s
         elapsed_s, wanted_s = state.elapsed_s - self._zero_s, step * self._plan.step_us / 1e6

@@ -6,7 +6,7 @@ A backend is a ``WorldPort`` (town, traffic, clock, truth), a ``SwarmPort`` (whe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -108,17 +108,14 @@ class Reading:
 
 
 class PendingReadings(Protocol):
-    """The sensors' readings of one tick; they may still be on their way, while the next ticks are simulated."""
+    """The sensors' readings of one tick, which may still be on their way."""
 
     def wait(self) -> list[Reading]:
-        """Return everything that was read; asked for once, from any thread, before the cameras are placed again.
+        """Return everything that was read; asked for once, from any thread, before the next tick.
 
         Raises:
             MissedTick: an image is missing, late, or not of the tick and pose asked for.
         """
-
-    def give_up(self) -> None:
-        """Let whoever waits see a ``MissedTick`` at once: the scene has ended."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,9 +127,6 @@ class ReadyReadings:
     def wait(self) -> list[Reading]:
         """See ``PendingReadings``."""
         return self.readings
-
-    def give_up(self) -> None:
-        """See ``PendingReadings``; nobody waits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,11 +199,11 @@ class WorldPort(Protocol):
     def set_weather(self, values: Sequence[float]) -> None:
         """Set the 14 parameters in wire order."""
 
-    def tick(self, *, render: bool) -> TickState:
+    def tick(self, *, captured: bool) -> TickState:
         """Advance one step and return the state of that very step.
 
         Args:
-            render: take images in this tick; off between captures, so that no time is spent on images nobody reads.
+            captured: sensors are read in this tick.
 
         Raises:
             MissedTick: the snapshot is not of the tick that was asked for.
@@ -247,14 +241,23 @@ class SensorPort(Protocol):
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
         """Have every sensor of the plan ready; those that are there from the last scene are kept."""
 
-    def expect(self, sensors: Collection[Sensor], *, ticks: int) -> None:
-        """Have these ready for a tick that is captured after some others; who is not among them need not measure."""
+    @property
+    def images_drawn(self) -> int:
+        """Images that the server sent since ``begin``, settling ones included."""
 
-    def place(self, poses: Sequence[SensorPose]) -> None:
-        """Move the sensors that no actor carries; takes effect in the next tick."""
+    def expect(self, step: int, poses: Sequence[SensorPose]) -> None:
+        """Have exactly those measure in the next tick that the scene's ``DrawSchedule`` names for it.
+
+        Args:
+            step: of the plan; below 0 in the warm-up. The measurements of all steps before are here.
+            poses: of the sensors of agents beside those that actors carry; they are moved there.
+        """
+
+    def stop(self) -> None:
+        """Have no sensor measure until ``expect`` asks for it."""
 
     def collect(self, state: TickState) -> PendingReadings:
-        """Return what is read in that tick, or will be: the world may go on before everything is here.
+        """Return what is read in that tick, or will be; it must be here before the next tick is expected.
 
         Raises:
             MissedTick: an image is missing, late, or not of the pose asked for.

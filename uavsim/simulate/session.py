@@ -21,7 +21,8 @@ class Session:
     sensors: SensorPort
 
     def begin_scene(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> tuple[Lockstep, SceneTraffic]:
-        """Load, populate and warm up; returns the scene's clock and its traffic."""
+        """Load and populate; returns the scene's clock, which has to warm up, and its traffic."""
+        self.sensors.stop()  # the ticks between two scenes draw nothing
         self.world.prepare(plan, heartbeat=heartbeat)
         traffic = self.world.populate(plan, heartbeat=heartbeat)
         self.sensors.begin(plan, traffic=traffic)
@@ -29,7 +30,6 @@ class Session:
         lockstep = Lockstep(
             plan, world=self.world, swarm=self.swarm, sensors=self.sensors, heartbeat=heartbeat, traffic=traffic
         )
-        lockstep.warm_up()
         return lockstep, traffic
 
     def close(self) -> None:

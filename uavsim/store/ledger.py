@@ -32,6 +32,7 @@ class SceneFacts:
         walkers: that spawned.
         samples: keyframes.
         images: RGB images.
+        images_drawn: images of all kinds that the server sent, those included that cameras drew to settle.
         images_per_s: while it flew.
         fly_s: seconds in the simulator, without the waiting for one.
         label_s: seconds of labelling.
@@ -45,6 +46,7 @@ class SceneFacts:
     walkers: int = 0
     samples: int = 0
     images: int = 0
+    images_drawn: int = 0
     images_per_s: float = 0.0
     fly_s: float = 0.0
     label_s: float = 0.0

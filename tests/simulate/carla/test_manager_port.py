@@ -126,8 +126,8 @@ port = world._manager.vendors.get_port()
 print(port, flush=True)
 sys.stdin.readline()
 woken = world.wake()
-first = world.tick(render=False).frame
-print(woken, [world.tick(render=False).frame - first for _ in range(5)], flush=True)
+first = world.tick(captured=False).frame
+print(woken, [world.tick(captured=False).frame - first for _ in range(5)], flush=True)
 os._exit(0)
 """
 """A process of its own: libcarla's threads may abort the one in which they are."""
@@ -174,8 +174,8 @@ world = CarlaWorld("127.0.0.1", int(sys.argv[1]))
 for town in ("Town02", "Town01"):
     world.prepare(dataclasses.replace(plan, town=dataclasses.replace(plan.town, carla_map=town)), heartbeat=lambda *_: None)
     world.populate(plan, heartbeat=lambda *_: None)
-    first = world.tick(render=False).frame
-    assert [world.tick(render=False).frame - first for _ in range(5)] == [1, 2, 3, 4, 5]
+    first = world.tick(captured=False).frame
+    assert [world.tick(captured=False).frame - first for _ in range(5)] == [1, 2, 3, 4, 5]
     print(world.map_name, world._manager.vendors.get_port(), flush=True)
 os._exit(0)
 """

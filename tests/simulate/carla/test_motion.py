@@ -33,7 +33,7 @@ def test_what_the_client_knows_of_a_tick() -> None:
     reader = MotionReader(world, {10: 1, 11: 2, 12: 3})
     table = np.zeros((3, 16))
     table[:, 0], table[:, 1:7] = (1, 2, 3), np.arange(18).reshape(3, 6)
-    quiet, shown = reader.read(table, rendered=False), reader.read(table, rendered=True)
+    quiet, shown = reader.read(table, captured=False), reader.read(table, captured=True)
     assert world.asked == 1  # where images show lights
     assert quiet.lights.tolist() == [0, 0, 0]
     assert shown.lights.tolist() == [8, 0, 0]

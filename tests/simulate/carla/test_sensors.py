@@ -1,6 +1,6 @@
 """Lidars beside cameras, held against tick, pose and whole turn; the world is a stub that hands over measurements."""
 
-import queue
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import partial
 from types import SimpleNamespace
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tools.common.plans import rig, scene_plan
+from tools.common.plans import rig, scene_plan, settled
 from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
 from uavsim.geometry import quaternion
@@ -33,26 +33,32 @@ class World:
 
     generation = 1
 
+    frame = 6  # of the last tick
+
     def __init__(self) -> None:
-        self.sensors: list[tuple[Any, Any, Any]] = []
+        self.sensors: list[tuple[Any, Any]] = []
         self.places: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self.carried: list[Any] = []
-        self.listened: dict[int, bool] = {}
+        self.moved: set[int] = set()
+        self.listeners: dict[int, Any] = {}
 
-    def spawn_sensor(self, blueprint, attributes, *, optional, on_measurement, carried=None):
-        self.sensors.append((blueprint, attributes, on_measurement))
+    def spawn_sensor(self, blueprint, attributes, *, optional, carried=None):
+        self.sensors.append((blueprint, attributes))
         self.carried.append(carried)
+        self.places[len(self.sensors) - 1] = (np.zeros(3), np.zeros(3))
         number = len(self.sensors) - 1
-        self.listened[number] = True
-        listen, stop = (partial(self.listened.__setitem__, number, value) for value in (True, False))
-        return SimpleNamespace(id=number, listen=lambda _hears: listen(), stop=stop)
+        listen, stop = partial(self.listeners.__setitem__, number), partial(self.listeners.pop, number)
+        return SimpleNamespace(id=number, listen=listen, stop=stop)
 
     def move(self, ids, location, euler):
+        self.moved |= set(ids)
         self.places |= {i: (location[row], euler[row]) for row, i in enumerate(ids)}
 
-    def measure(self, *, frame: int = 7, angle: float = 0.3, **changes) -> None:
-        for number, (blueprint, _, on_measurement) in enumerate(self.sensors):
-            t, e = self.places[number]
+    def measure(self, *, frame: int = 7, angle: float = 0.3, silent: Collection[int] = (), **changes) -> None:
+        for number, on_measurement in self.listeners.items():
+            if number in silent:
+                continue
+            blueprint, (t, e) = self.sensors[number][0], self.places[number]
             shared: dict[str, Any] = {"frame": frame, "timestamp": 1.5, "transform": _transform(t, e)}
             if blueprint == RAYS:
                 on_measurement(Turn(horizontal_angle=angle, **(shared | changes)))
@@ -96,12 +102,12 @@ def cameras(world: World) -> CarlaSensors:
     cameras.begin(PLAN, traffic=SceneTraffic())
     swarm = PlannedSwarm()
     swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
-    cameras.place(sensor_poses(PLAN, swarm.advance(0)))
+    cameras.expect(0, sensor_poses(PLAN, swarm.advance(0)))
     return cameras
 
 
 def test_a_lidar_makes_one_whole_turn_each_step(world: World, cameras: CarlaSensors) -> None:
-    attributes = [attributes for blueprint, attributes, _ in world.sensors if blueprint == RAYS]
+    attributes = [attributes for blueprint, attributes in world.sensors if blueprint == RAYS]
     assert len(attributes) == 5
     assert attributes[0]["rotation_frequency"] * PLAN.step_us / 1e6 == 1.0
     assert attributes[0]["horizontal_fov"] == 360.0
@@ -116,20 +122,6 @@ def test_points_come_in_the_sensors_flu_frame_with_rings_from_below(world: World
     assert returns["intensity"].tolist() == [255.0, 127.5, 255.0]
     assert returns["actor"].tolist() == [0, 0, 91]
     assert returns["tag"].tolist() == [1, 2, 14]
-
-
-def test_lidars_wait_where_there_is_nothing_to_hit(world: World, cameras: CarlaSensors) -> None:
-    lidars = [n for n, (blueprint, _, _) in enumerate(world.sensors) if blueprint == RAYS]
-    near = [np.linalg.norm(world.places[n][0]) for n in lidars]
-    world.measure()
-    cameras.collect(STATE).wait()
-    far = [np.linalg.norm(world.places[n][0]) for n in lidars]
-    assert max(near) < 200
-    assert min(far) > 5000
-    world.measure(frame=8)  # nobody asked: not kept
-    assert cameras._inbox.get(timeout_s=0) is None
-    with pytest.raises(queue.Empty):
-        cameras._inbox.get(timeout_s=0)
 
 
 @pytest.mark.parametrize(
@@ -158,54 +150,48 @@ def test_an_image_of_a_tick_that_nobody_asked_for_is_refused(world: World, camer
         cameras.collect(STATE).wait()
 
 
-def test_the_world_may_go_on_before_the_images_come(world: World, cameras: CarlaSensors) -> None:
-    places = dict(world.places)
-    pending = cameras.collect(STATE)
-    world.measure(frame=8)  # lidars measure at every tick
-    world.places = places
-    world.measure()
-    assert len(pending.wait()) == len(world.sensors)
-
-
-def test_sensors_that_were_not_placed_are_not_moved_and_not_read(world: World, cameras: CarlaSensors) -> None:
-    """Of a clip of chosen cameras: the server takes their images all the same."""
+def test_only_what_is_due_is_listened_to_moved_and_read(world: World) -> None:
+    plan = settled(replace(PLAN, sweep_cameras=()), ticks=2, first_ticks=3)
+    cameras = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
+    cameras.begin(plan, traffic=SceneTraffic())
     swarm = PlannedSwarm()
-    swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
-    chosen = sensor_poses(PLAN, swarm.advance(0))[1:3]
-    before = dict(world.places)
-    cameras.place(chosen)
-    moved = [number for number, place in world.places.items() if place is not before[number]]
-    world.measure()
-    readings = cameras.collect(STATE).wait()
-    assert {reading.channel for reading in readings} == {pose.channel for pose in chosen}
-    assert len(readings) == len(moved) == sum(len(pose.sensor.spec.modalities) for pose in chosen)
+    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+    rgb = {n for n, (blueprint, _) in enumerate(world.sensors) if blueprint == "sensor.camera.rgb"}
+    listened = {}
+    for step in range(-5, 11):
+        poses = sensor_poses(plan, swarm.advance(max(step, 0)))
+        cameras.expect(step, poses)
+        listened[step] = set(world.listeners)
+        world.measure(frame=100 + step)
+        if step in (0, 10):
+            state = replace(STATE, frame=100 + step)
+            assert len(cameras.collect(state).wait()) == len(world.sensors)
+        world.frame = 100 + step
+    everything = set(range(len(world.sensors)))
+    assert {step for step, who in listened.items() if who == rgb} == {-3, -2, -1, 8, 9}
+    assert {step for step, who in listened.items() if who == everything} == {0, 10}
+    assert not any(who for step, who in listened.items() if step in (-5, -4, *range(1, 8)))
+    assert cameras.images_drawn == 2 * len(rgb) * 2 + len(rgb) * 5
+    cameras.stop()
+    assert not world.listeners
 
 
-def test_nobody_listens_to_sensors_that_are_not_wanted_next_once_they_have_sent(
-    world: World, cameras: CarlaSensors
-) -> None:
-    """A server draws for whoever listens; who stops too early loses what is on its way."""
-    places, wanted = dict(world.places), PLAN.sensors[1:3]
-    pending = cameras.collect(STATE)
-    cameras.expect(wanted, ticks=1)
-    assert all(world.listened.values())
-    world.places = places
-    world.measure()
-    pending.wait()
-    cameras.expect(wanted, ticks=1)
-    images = sum(len(sensor.spec.modalities) for sensor in wanted)
-    assert sum(world.listened.values()) == images
-    cameras.expect(PLAN.sensors, ticks=2)  # it is early for those
-    assert sum(world.listened.values()) == images
-    cameras.expect(PLAN.sensors, ticks=1)
-    assert all(world.listened.values())
-
-
-def test_a_scene_that_ended_waits_for_no_images(cameras: CarlaSensors) -> None:
-    pending = cameras.collect(STATE)
-    pending.give_up()
-    with pytest.raises(MissedTick, match="ended before its images came"):  # not that they did not come in time
-        pending.wait()
+@pytest.mark.parametrize("late", [0, 1])
+def test_masks_are_listened_to_a_tick_early_where_the_first_tick_sends_nothing(world: World, late: int) -> None:
+    plan = settled(PLAN, ticks=2, first_ticks=3)
+    cameras = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
+    cameras.begin(plan, traffic=SceneTraffic())
+    swarm = PlannedSwarm()
+    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+    counts, since = {}, {}
+    for step in range(-5, 1):
+        cameras.expect(step, sensor_poses(plan, swarm.advance(0)))
+        since = {n: since.get(n, step) for n in world.listeners}
+        counts[step] = len(world.listeners)
+        world.measure(frame=100 + step, silent=[n for n in world.listeners if step - since[n] < late])
+        world.frame = 100 + step
+    rgb, everything = len(plan.sensors) // 2, len(world.sensors)
+    assert counts == {-5: 0, -4: 0, -3: rgb, -2: rgb, -1: everything if late else rgb, 0: everything}
 
 
 def test_a_head_that_turned_farther_is_reported(world: World, cameras: CarlaSensors) -> None:
@@ -214,7 +200,8 @@ def test_a_head_that_turned_farther_is_reported(world: World, cameras: CarlaSens
     cameras.collect(STATE).wait()
     swarm = PlannedSwarm()
     swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
-    cameras.place(sensor_poses(PLAN, swarm.advance(0)))
+    world.frame = 16
+    cameras.expect(10, sensor_poses(PLAN, swarm.advance(0)))
     world.measure(angle=0.3 + np.radians(36))
     with pytest.raises(MissedTick, match=r"no whole turns since its first: it is 36.0 degrees farther"):
         cameras.collect(STATE).wait()
@@ -230,7 +217,7 @@ def _ridden(world: World) -> tuple[CarlaSensors, list[SensorPose]]:
     sensors.begin(plan, traffic=SceneTraffic((car,), {}, {agent: car}))
     swarm = PlannedSwarm()
     swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
-    sensors.place(sensor_poses(plan, swarm.advance(0)))
+    sensors.expect(0, sensor_poses(plan, swarm.advance(0)))
     state = AgentState(agent, SE3(quaternion.from_yaw(0.4), np.array([5.0, 6.0, 0.1])), np.zeros(3), 3)
     return sensors, sensor_poses(plan, [state])
 
@@ -242,7 +229,7 @@ def test_what_an_actor_carries_is_attached_and_never_moved(world: World) -> None
     mount = world.carried[carried[0]][1]
     assert (mount.location.x, mount.location.y, mount.location.z) == (1.0, -0.5, 2.0)  # CARLA's y is to the right
     assert (mount.rotation.pitch, mount.rotation.yaw) == (-10.0, 90.0)
-    assert not set(carried) & set(world.places)
+    assert not set(carried) & world.moved
 
 
 @pytest.mark.parametrize("off_m", [0.0, 0.01])

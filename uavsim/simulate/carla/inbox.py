@@ -15,17 +15,13 @@ class Inbox:
     """Takes the measurements of one tick.
 
     It is opened before the tick is asked for, when nobody knows the tick's number; from when it is reported, measurements
-    of other ticks stay out: a lidar measures at every tick, and the next ones come while images are still awaited.
-
-    Attributes:
-        sent: numbers of the sensors whose measurement of the tick is here.
+    of other ticks stay out.
     """
 
     def __init__(self) -> None:
-        self._arrived: queue.SimpleQueue[tuple[int, carla.SensorData] | None] = queue.SimpleQueue()
+        self._arrived: queue.SimpleQueue[tuple[int, carla.SensorData]] = queue.SimpleQueue()
         self._frame: int | None = None
         self._closed = False
-        self.sent: set[int] = set()
 
     def put(
         self, index: int, measurement: carla.SensorData, *, copy: Callable[[Any], Any] = lambda taken: taken
@@ -38,8 +34,8 @@ class Inbox:
         """Return the tick's number."""
         self._frame = frame
 
-    def get(self, *, timeout_s: float) -> tuple[int, carla.SensorData] | None:
-        """Return the next measurement with its sensor's number; None when there will be no more.
+    def get(self, *, timeout_s: float) -> tuple[int, carla.SensorData]:
+        """Return the next measurement with its sensor's number.
 
         Raises:
             queue.Empty: none came in time.
@@ -47,9 +43,8 @@ class Inbox:
         return self._arrived.get(timeout=timeout_s)
 
     def close(self) -> None:
-        """Take no more, and inform whoever waits."""
+        """Take no more."""
         self._closed = True
-        self._arrived.put(None)
 
 
 class SensorsPending:
@@ -93,19 +88,12 @@ class SensorsPending:
                     f"tick {self._frame}: {missing} of {len(images)} images did not come within {self._deadline_s:g} s, "
                     f"first {self._names[late]}"
                 ) from None
-            if arrived is None:
-                raise MissedTick(f"tick {self._frame}: the scene ended before its images came")
             index, image = arrived
             if image.frame > self._frame:  # before anybody asked for another tick
                 raise MissedTick(f"tick {self._frame}: {self._names[index]} sent an image of tick {image.frame}")
             expected = image.frame == self._frame and index not in self._silent
             if expected and images[index] is None:  # an older one came late, a second one is a copy
                 images[index] = image
-                self._inbox.sent.add(index)
                 missing -= 1
         self._inbox.close()
         return self._proven(images)
-
-    def give_up(self) -> None:
-        """See ``PendingReadings``."""
-        self._inbox.close()

@@ -33,14 +33,14 @@ class MotionReader:
         self._signals = signals_of(world)
         self._lights: dict[int, int] = {}
 
-    def read(self, table: FloatArray, *, rendered: bool) -> TickMotion:
+    def read(self, table: FloatArray, *, captured: bool) -> TickMotion:
         """Return the motion of the tick whose state came last.
 
         Args:
             table: (N, 7) or more columns of ``carla_read.snapshot_rows``.
-            rendered: images are taken in it.
+            captured: sensors are read in it.
         """
-        if rendered:
+        if captured:
             reported = self._world.get_vehicles_light_states()
             self._lights = {self._instance_of[i]: int(bits) for i, bits in reported.items() if i in self._instance_of}
         ids = table[:, 0].astype(np.int64)

@@ -50,4 +50,4 @@ def _returns(measurement: carla.RadarMeasurement) -> Returns:
     return returns
 
 
-RADAR: Final = CarlaReader("sensor.other.radar", _attributes, _too_far, _returns, every_tick=True)
+RADAR: Final = CarlaReader("sensor.other.radar", _attributes, _too_far, _returns)

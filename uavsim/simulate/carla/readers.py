@@ -40,8 +40,6 @@ class CarlaReader:
         fault: measurement, parameters, memory of the sensor -> what shows that it is not the one asked for; "" when nothing.
         read: measurement, or its copy -> the array as captured; of a mask its runs and tags.
         optional: attributes that come and go between versions; those that are there are set.
-        rests: what it measures does not depend on who listened before, so between captures nobody need.
-        every_tick: it measures at every tick, asked or not, so it waits where its rays meet nothing.
         copy: measurement, (256,) tags of what may be labelled -> what stands for it, made while libcarla's thread waits. A
             measurement that is gone then leaves its memory to the sensor's next one; of one that is held libcarla takes more,
             for good.
@@ -52,8 +50,6 @@ class CarlaReader:
     fault: Callable[[Any, Any, Memory], str]
     read: Callable[[Any], Any]
     optional: Mapping[str, str] = field(default_factory=dict)
-    every_tick: bool = False
-    rests: bool = False
     copy: Callable[[Any, BoolArray], Any] = lambda measurement, _: measurement
 
 
@@ -173,6 +169,4 @@ DEPTH: Final = camera_reader("sensor.camera.depth", _depth_m)
 SEMANTIC: Final = camera_reader("sensor.camera.semantic_segmentation", lambda image: bgra(image)[..., 2])
 OPTICAL_FLOW: Final = camera_reader("sensor.camera.optical_flow", _flow_px)
 EVENTS: Final = camera_reader("sensor.camera.dvs", _events)
-LIDAR: Final = CarlaReader(
-    "sensor.lidar.ray_cast_semantic", _lidar_attributes, _other_turn, _returns, every_tick=True, rests=True
-)
+LIDAR: Final = CarlaReader("sensor.lidar.ray_cast_semantic", _lidar_attributes, _other_turn, _returns)

@@ -5,7 +5,7 @@ actor carries live as long as it. Each measurement is held against the tick and 
 sees what is in it; of what is carried, against its actor's pose in that tick's snapshot.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -21,18 +21,19 @@ from uavsim.records.recording import ActorInfo
 from uavsim.records.sensors import Agent, Sensor, SensorSpec
 from uavsim.registry import Named
 from uavsim.simulate.carla.errors import translated
+from uavsim.simulate.carla.first_image import FirstImage
 from uavsim.simulate.carla.inbox import Inbox, SensorsPending
 from uavsim.simulate.carla.readers import CarlaReader, Memory
 from uavsim.simulate.carla.world import CarlaWorld
+from uavsim.simulate.draw_schedule import DrawSchedule
 from uavsim.simulate.ports import Reading, SceneTraffic, SensorPose, TickState
 
 _LOCATION_TOLERANCE_M = 2e-3
 _ANGLE_TOLERANCE_RAD = 1e-3
-_PARKED_UE_M = (8000.0, 8000.0, 3000.0)  # farther from any town than a lidar reaches
 
 
 @dataclass(slots=True, eq=False)
-class _ListeningSensor:
+class _SpawnedSensor:
     """One actor in CARLA: one modality of one sensor."""
 
     sensor: Sensor
@@ -40,7 +41,7 @@ class _ListeningSensor:
     reader: CarlaReader
     actor: carla.Sensor
     is_carried: bool = False
-    is_listening: bool = True
+    is_listening: bool = False
     memory: Memory = field(default_factory=dict)
 
     @property
@@ -49,56 +50,70 @@ class _ListeningSensor:
 
 
 class CarlaSensors:
-    """The sensors of a plan's agents."""
+    """The sensors of a plan's agents.
+
+    A sensor measures in the ticks in which somebody listens to it, and in no others (CARLA, ``Sensor.cpp``,
+    ``ASensor::Tick``); ``no_rendering_mode`` stops none (carla issue 9535). So each one is listened to in the ticks that the
+    scene's ``DrawSchedule`` names, and stopped in all others.
+    """
 
     def __init__(self, world: CarlaWorld, *, deadline_s: float = 30.0) -> None:
         """Use ``world`` to spawn and move; a tick's measurements must all be here within ``deadline_s``."""
         self._world = world
         self._deadline_s = deadline_s
         self._built_for: tuple[int, tuple[Sensor, ...]] | None = None
-        self._spawned: list[_ListeningSensor] = []
+        self._spawned: list[_SpawnedSensor] = []
         self._silent: set[int] = set()  # sensors that send nothing for the next image
         self._inbox = Inbox()  # of the tick that is captured next, or was last
-        self._inbox.close()  # lidars measure at every tick, also at those that nobody reads
-        self._wanted: Collection[Sensor] = ()  # in the tick that is captured next
-        self._awaited: set[int] = set()  # of the last one
+        self._inbox.close()
+        self._schedule: DrawSchedule
+        self._first_image = FirstImage()
         self._pose_of: dict[Sensor, SensorPose] = {}
         self._carriers: dict[Agent, int] = {}  # actor ids
         self._labelled = labelled_tags(())
+        self._arrived: list[int] = []  # sensors of the images that came in this scene
+
+    @property
+    def images_drawn(self) -> int:
+        """See ``SensorPort``."""
+        return len(self._arrived)
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
         """See ``SensorPort``."""
         self._carriers = {a: i.simulator_actor_id for a, i in traffic.agents.items() if isinstance(i, ActorInfo)}
-        self._wanted, self._labelled = plan.sensors, labelled_tags(traffic.actors)
+        self._schedule, self._labelled = DrawSchedule(plan), labelled_tags(traffic.actors)
+        self._arrived = []
         wanted = (self._world.generation, plan.sensors)
         if wanted == self._built_for:
             self._renew()
             return
         if self._spawned and self._built_for is not None and self._built_for[0] == self._world.generation:
-            self._world.destroy([spawned.actor for spawned in self._moved()])
+            self._world.destroy([spawned.actor for spawned in self._spawned if not spawned.is_carried])
         self._spawned, self._silent = [], set()
         for sensor in plan.sensors:
             for modality in ordered(sensor.spec.modalities):
                 reader = _reader_of(modality)
                 carried = sensor.agent in self._carriers
                 actor = self._spawn(len(self._spawned), sensor, modality, reader)
-                self._spawned.append(_ListeningSensor(sensor, modality, reader, actor, carried))
-        self._park()
+                self._spawned.append(_SpawnedSensor(sensor, modality, reader, actor, carried))
         self._built_for = wanted
 
-    def _put(self, index: int, reader: CarlaReader, measurement: carla.SensorData) -> None:
-        self._inbox.put(index, measurement, copy=lambda taken: reader.copy(taken, self._labelled))
+    def _put(self, index: int, measurement: carla.SensorData) -> None:
+        spawned = self._spawned[index]
+        if spawned.sensor.spec.params.is_optical:
+            self._arrived.append(index)
+            if index == 0:
+                self._first_image.note(measurement.frame)
+        self._inbox.put(index, measurement, copy=lambda taken: spawned.reader.copy(taken, self._labelled))
 
     def _spawn(self, index: int, sensor: Sensor, modality: Modality, reader: CarlaReader) -> carla.Sensor:
         if modality.is_stateful and modality.first_frame_placeholder is not None:
             self._silent.add(index)
-        attributes = reader.attributes(sensor.spec.params)
         carrier = self._carriers.get(sensor.agent)
         return self._world.spawn_sensor(
             reader.blueprint,
-            attributes,
+            reader.attributes(sensor.spec.params),
             optional=reader.optional,
-            on_measurement=partial(self._put, index, reader),
             carried=None if carrier is None else (carrier, _mount(sensor.spec)),
         )
 
@@ -110,56 +125,67 @@ class CarlaSensors:
                     self._world.destroy([spawned.actor])
                 spawned.memory.clear()
                 spawned.actor = self._spawn(index, spawned.sensor, spawned.modality, spawned.reader)
-                spawned.is_listening = True
 
-    def expect(self, sensors: Collection[Sensor], *, ticks: int) -> None:
-        """See ``SensorPort``; a server measures what somebody listens to, and a new listener takes it a moment."""
-        self._wanted = sensors
-        if ticks > 1:
-            self._rest(carried_alone=True)
-            return
-        for index, spawned in enumerate(self._spawned):
-            if not spawned.is_listening and spawned.sensor in sensors:
-                with translated("listening to a sensor"):
-                    spawned.actor.listen(partial(self._put, index, spawned.reader))
-                spawned.is_listening = True
-        self._rest()
-
-    def _rest(self, *, carried_alone: bool = False) -> None:
-        """Stop listening to who is not wanted next, has sent what it was to, and compares nothing with what it saw before."""
-        for index, spawned in enumerate(self._spawned):
-            idle = spawned.reader.rests and spawned.is_carried if carried_alone else spawned.sensor not in self._wanted
-            sent = index not in self._awaited or index in self._inbox.sent
-            if idle and spawned.is_listening and sent and not spawned.modality.is_stateful:
-                with translated("stopping a sensor"):
-                    spawned.actor.stop()
-                spawned.is_listening = False
-
-    def place(self, poses: Sequence[SensorPose]) -> None:
+    def expect(self, step: int, poses: Sequence[SensorPose]) -> None:
         """See ``SensorPort``."""
-        self._rest()  # by now everything of the capture before is here
+        lag = self._first_image.lag(step, self._world, deadline_s=self._deadline_s)
+        measuring = self._measuring(step)
+        listening = set(measuring)
+        if lag == 1 or (lag is None and step + 1 in self._schedule.reading):
+            listening |= self._measuring(step + 1)
+        if lag is None and -FirstImage.TICKS <= step < 0:
+            listening |= {0}  # the camera that shows which tick sends first
+        self._listen(listening)
+        if 0 in listening:
+            self._first_image.listened(step)
+        reading = self._schedule.reading.get(step, ())
         self._inbox = Inbox()
-        self._pose_of = {pose.sensor: pose for pose in poses}
-        moved = [spawned for spawned in self._moved() if spawned.sensor in self._pose_of]
-        placed = [self._pose_of[spawned.sensor] for spawned in moved]
-        if moved:  # else only who is carried takes an image
+        if not reading:
+            self._inbox.close()  # nobody keeps what draws to settle
+        self._pose_of = {pose.sensor: pose for pose in poses if pose.sensor in reading}
+        self._move(measuring, {pose.sensor: pose for pose in poses})
+
+    def stop(self) -> None:
+        """See ``SensorPort``."""
+        self._listen(())
+
+    def _measuring(self, step: int) -> set[int]:
+        reading, settling = self._schedule.reading.get(step, ()), self._schedule.settling.get(step, ())
+        return {
+            index
+            for index, spawned in enumerate(self._spawned)
+            if spawned.sensor in reading or (spawned.modality.settles and spawned.sensor in settling)
+        }
+
+    def _listen(self, measuring: Collection[int]) -> None:
+        """Listen to these alone; what they measured before is here."""
+        for index, spawned in enumerate(self._spawned):
+            if spawned.is_listening == (index in measuring):
+                continue
+            spawned.is_listening = not spawned.is_listening
+            with translated("listening to a sensor" if spawned.is_listening else "stopping a sensor"):
+                if spawned.is_listening:
+                    spawned.actor.listen(partial(self._put, index))
+                else:
+                    spawned.actor.stop()
+
+    def _move(self, measuring: Collection[int], pose_of: Mapping[Sensor, SensorPose]) -> None:
+        """Move what measures and no actor carries."""
+        moved = [self._spawned[i] for i in sorted(measuring) if self._spawned[i].sensor in pose_of]
+        moved = [spawned for spawned in moved if not spawned.is_carried]
+        if moved:
             self._world.move(
                 [spawned.actor.id for spawned in moved],
-                np.stack([pose.ue_location_m for pose in placed]),
-                np.array([pose.ue_euler_deg for pose in placed]),
+                np.stack([pose_of[spawned.sensor].ue_location_m for spawned in moved]),
+                np.array([pose_of[spawned.sensor].ue_euler_deg for spawned in moved]),
             )
-
-    def _moved(self) -> list[_ListeningSensor]:
-        """Return those that no actor carries."""
-        return [spawned for spawned in self._spawned if not spawned.is_carried]
 
     def collect(self, state: TickState) -> SensorsPending:
         """See ``SensorPort``."""
         self._pose_of |= {pose.sensor: pose for pose in state.carried}
         unread = {index for index, spawned in enumerate(self._spawned) if spawned.sensor not in self._pose_of}
-        silent, self._silent = self._silent | unread, set()
-        self._awaited = set(range(len(self._spawned))) - silent
-        pending = SensorsPending(
+        silent, self._silent = self._silent | unread, self._silent & unread
+        return SensorsPending(
             self._inbox,
             frame=state.frame,
             names=[spawned.name for spawned in self._spawned],
@@ -167,19 +193,11 @@ class CarlaSensors:
             deadline_s=self._deadline_s,
             proven=partial(self._proven, state=state),
         )
-        self._park()
-        return pending
 
     def _proven(self, measurements: Sequence[carla.SensorData | None], *, state: TickState) -> list[Reading]:
         self._check(measurements, state)
         pairs = zip(self._spawned, measurements, strict=True)
         return [_reading(spawned, taken) for spawned, taken in pairs if spawned.sensor in self._pose_of]
-
-    def _park(self) -> None:
-        """Send away what measures at every tick: rays that hit something are expensive."""
-        ids = [spawned.actor.id for spawned in self._moved() if spawned.reader.every_tick]
-        if ids:
-            self._world.move(ids, np.tile(_PARKED_UE_M, (len(ids), 1)), np.zeros((len(ids), 3)))
 
     def _check(self, measurements: Sequence[carla.SensorData | None], state: TickState) -> None:
         """Refuse measurements whose pose, parameters or time are not those asked for.
@@ -213,8 +231,9 @@ class CarlaSensors:
 
     def close(self) -> None:
         """See ``SensorPort``."""
-        if moved := self._moved():
-            self._world.destroy([spawned.actor for spawned in moved])
+        self._listen(())
+        if moved := [spawned.actor for spawned in self._spawned if not spawned.is_carried]:
+            self._world.destroy(moved)
         self._spawned, self._built_for = [], None
 
 
@@ -233,7 +252,7 @@ def _reader_of(modality: Modality) -> CarlaReader:
     return reader
 
 
-def _reading(spawned: _ListeningSensor, measurement: carla.SensorData | None) -> Reading:
+def _reading(spawned: _SpawnedSensor, measurement: carla.SensorData | None) -> Reading:
     modality = spawned.modality
     if measurement is None:
         assert modality.first_frame_placeholder is not None, "what sends nothing at first says what stands for it"

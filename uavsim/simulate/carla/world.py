@@ -7,11 +7,13 @@ exception is translated where it enters.
 import functools
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import carla
+import numpy as np
 
 from uavsim.errors import MapMissing, MissedTick, SimulatorError
+from uavsim.geometry import unreal
 from uavsim.records.ingredients import INGREDIENTS, ingredients_of, is_of_role, owner_of_kind
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, DroneState
@@ -56,7 +58,7 @@ class CarlaWorld:
             self.kind: str = str(self._world.get_spectator().attributes.get("simulator", "unreal"))
         self.generation = 0  # counts loaded worlds: cameras of an older one are gone
         self._step_s = self.paused_s = 0.0  # the second: CARLA's clock counts ticks of a paused game, too
-        self._rendering, self._swept = True, False
+        self._swept = False
         self._manager: Manager | None = None
         self._spawned: dict[str, Spawned] = {}
         self._instance_of: dict[int, int] = {}
@@ -96,9 +98,9 @@ class CarlaWorld:
         if not self._swept:
             self._sweep()
         self._step_s = plan.step_us / 1e6
-        self._rendering = False
         with translated("setting the clock"):
             self._apply_settings()
+            self._look_from(plan.swarm.map_SE3_flu[0].translation_m.mean(axis=0))
 
     def _sweep(self) -> None:
         """Remove what a client process that was killed left in this simulator: its vehicles would take the places of ours.
@@ -131,11 +133,11 @@ class CarlaWorld:
             raise SimulatorError(f"asked the server at {self._where} for {wanted}, it loaded {self.map_name}")
 
     def _apply_settings(self) -> None:
-        """Set clock and rendering. In libcarla this ticks: until the step is right, and then once more."""
+        """Set the clock. In libcarla this ticks: until the step is right, and then once more."""
         settings = self._world.get_settings()
         settings.synchronous_mode = True
         settings.fixed_delta_seconds = self._step_s
-        settings.no_rendering_mode = not self._rendering
+        settings.no_rendering_mode = False  # it stops no camera, and makes each tick slower (carla issue 9535)
         settings.deterministic_ragdolls = True
         self._world.apply_settings(settings)
 
@@ -147,21 +149,11 @@ class CarlaWorld:
         with translated("setting the weather"):
             self._world.set_weather(carla.WeatherParameters(*(float(v) for v in values)))
 
-    def tick(self, *, render: bool) -> TickState:
-        """See ``WorldPort``.
-
-        Switching rendering costs no tick of its own: ``apply_settings`` sets the switch and then ticks once, and that
-        is the tick asked for. The caller's clock check sees it if a version of libcarla should tick more or less.
-        """
+    def tick(self, *, captured: bool) -> TickState:
+        """See ``WorldPort``."""
         with translated("ticking"):
-            if render == self._rendering:
-                frame = self._next_tick()
-                snapshot = self._world.get_snapshot()
-            else:
-                self._rendering = render
-                self._apply_settings()
-                snapshot = self._world.get_snapshot()
-                frame = int(snapshot.frame)
+            frame = self._next_tick()
+            snapshot = self._world.get_snapshot()
         if snapshot.frame != frame:
             raise MissedTick(f"asked for tick {frame}, the snapshot is of {snapshot.frame}")
         if abs(snapshot.timestamp.delta_seconds - self._step_s) > 1e-6:
@@ -169,7 +161,7 @@ class CarlaWorld:
                 f"tick {frame} took {snapshot.timestamp.delta_seconds} s of simulation, not {self._step_s}"
             )
         elapsed_s = float(snapshot.timestamp.elapsed_seconds) - self.paused_s
-        return self._state(snapshot, elapsed_s, full=True, poses_only=not render)
+        return self._state(snapshot, elapsed_s, full=True, captured=captured)
 
     def cue(self) -> None:
         """Ask for a tick of the server alone, without a step of the Traffic Manager; returns at once."""
@@ -180,7 +172,7 @@ class CarlaWorld:
         """Return the last state that the server sent, with its own clock; ``full`` as ``tick`` does, else places alone."""
         with translated("reading the world"):
             seen = self._world.get_snapshot()
-        return self._state(seen, float(seen.timestamp.elapsed_seconds), full=full)
+        return self._state(seen, float(seen.timestamp.elapsed_seconds), full=full, captured=full)
 
     @property
     def frame(self) -> int:
@@ -199,17 +191,17 @@ class CarlaWorld:
         return state if (state := self.now()).frame > frame else None
 
     def _state(
-        self, snapshot: carla.WorldSnapshot, elapsed_s: float, *, full: bool, poses_only: bool = False
+        self, snapshot: carla.WorldSnapshot, elapsed_s: float, *, full: bool, captured: bool = True
     ) -> TickState:
         """Read a snapshot; ``full`` with motion and, in a replay, recorded velocities."""
         rows = functools.partial(carla_read.rows_of, snapshot, self._instance_of)
-        table = rows(poses_only=poses_only)
+        table = rows(poses_only=not captured)
         motion, proven = None, []
         if full and self._reader is not None:
             with translated("reading the actors"):
-                motion = self._reader.read(table, rendered=self._rendering)
+                motion = self._reader.read(table, captured=captured)
             proven = [functools.partial(s.proven, motion=motion) for s in self._spawned.values() if s.proves]
-        whole = rows if poses_only else lambda: table  # velocities are read if somebody asks for them
+        whole = (lambda: table) if captured else rows  # velocities are read if somebody asks for them
         seen = carla_read.states_when_asked(whole, self._parked, proven=proven)
         return TickState(int(snapshot.frame), elapsed_s, seen, motion)
 
@@ -232,10 +224,17 @@ class CarlaWorld:
     def show(self, step: int, drones: Sequence[DroneState] = ()) -> None:
         """See ``WorldPort``."""
         with translated("placing actors"):
+            if drones:
+                self._look_from(np.mean([drone.map_SE3_flu.translation_m for drone in drones], axis=0))
             for spawned in self._spawned.values():
                 spawned.on_drone_poses(drones)
                 self._parked = spawned.moved(self._parked)
                 spawned.before_tick(step)
+
+    def _look_from(self, place_m: FloatArray) -> None:
+        """Move the spectator, around which Unreal streams textures, terrain and the tiles of large maps (carla issue 4682)."""
+        x, y, z = unreal.ue_vector_from_map(place_m).tolist()
+        self._world.get_spectator().set_transform(carla.Transform(carla.Location(x, y, z), carla.Rotation(pitch=-90)))
 
     def _spawn(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """Spawn each ingredient in its turn; their actors are numbered in the registry's order."""
@@ -300,16 +299,14 @@ class CarlaWorld:
         attributes: Mapping[str, float],
         *,
         optional: Mapping[str, str],
-        on_measurement: Callable[[carla.SensorData], None],
         carried: tuple[int, carla.Transform] | None = None,
     ) -> carla.Sensor:
-        """Spawn one sensor and listen to it; returns the actor.
+        """Spawn one sensor, to which nobody listens yet; returns the actor.
 
         Args:
             blueprint_id: of the sensor.
             attributes: of the blueprint.
             optional: those that come and go between versions, set where they are there.
-            on_measurement: called in a thread of libcarla's.
             carried: actor that carries it, and the mount on that; it goes before its actor does.
         """
         with translated(f"spawning a {blueprint_id}"):
@@ -318,7 +315,6 @@ class CarlaWorld:
             sensor = self._world.spawn_actor(blueprint, place, self._world.get_actor(carrier) if carrier else None)
             assert isinstance(sensor, carla.Sensor)
             self._carried += [sensor] if carried else []
-            sensor.listen(on_measurement)
             return sensor
 
     def move(self, actor_ids: Sequence[int], ue_location_m: FloatArray, ue_euler_deg: FloatArray) -> None:
@@ -336,10 +332,8 @@ class CarlaWorld:
             raise SimulatorError(f"{len(failed)} of {len(commands)} cameras could not be moved: {failed[0]}")
 
     def destroy(self, actors: Sequence[carla.Sensor]) -> None:
-        """Stop and remove sensors."""
+        """Remove sensors, to which nobody listens."""
         with translated("removing cameras"):
-            for actor in actors:
-                actor.stop()
             self._client.apply_batch_sync([carla.command.DestroyActor(a.id) for a in actors], False)
 
     def spawn_prop(self, blueprint: str, ue_location_m: FloatArray) -> carla.Actor:

@@ -5,7 +5,7 @@ is held at the captured one and every image is proven by ``proof.py``. Colours o
 masks by ``object_numbers.py``.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -16,10 +16,11 @@ from uavsim.geometry import unreal
 from uavsim.records.modalities import INSTANCE, Modality, modality, ordered
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
-from uavsim.records.sensors import Agent, Sensor
+from uavsim.records.sensors import Agent
 from uavsim.simulate.airsim.link import AirSimLink, pose_close
 from uavsim.simulate.airsim.readers import AirSimReader, reader_of
 from uavsim.simulate.airsim.swarm import MAIN, AirSimPoses
+from uavsim.simulate.draw_schedule import DrawSchedule
 from uavsim.simulate.merged.object_numbers import LAST_NUMBER, ObjectNumbers, colour_code
 from uavsim.simulate.merged.proof import LastImages, TimedReading, agreed, refuse_other_times
 from uavsim.simulate.names import sensor_name, vehicle_name
@@ -42,18 +43,25 @@ class AirSimSensors:
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
         """See ``SensorPort``."""
-        self._plan, self._traffic = plan, traffic
+        self._plan, self._traffic, self._schedule = plan, traffic, DrawSchedule(plan)
+        self._images_drawn = 0
         ends = {vehicle_name(drone_id): link.close for drone_id, link in self._links.items()}
         self._engine.ask(ends, doing="closing", ticks=False)
         self._links = {}  # the origin may be another town's
         self._meaning: tuple[UInt16Array, UInt8Array] | None = None
 
-    def expect(self, sensors: Collection[Sensor], *, ticks: int) -> None:
-        """See ``SensorPort``; AirSim draws when it is asked."""
+    @property
+    def images_drawn(self) -> int:
+        """See ``SensorPort``."""
+        return self._images_drawn
 
-    def place(self, poses: Sequence[SensorPose]) -> None:
-        """See ``SensorPort``; the swarm has placed the vehicles, this is what their cameras must report."""
-        self._poses = list(poses)
+    def expect(self, step: int, poses: Sequence[SensorPose]) -> None:
+        """See ``SensorPort``; AirSim draws when it is asked, and the swarm has placed the vehicles."""
+        reading = self._schedule.reading.get(step, ())
+        self._poses = [pose for pose in poses if pose.sensor in reading]
+
+    def stop(self) -> None:
+        """See ``SensorPort``; AirSim draws nothing that nobody asks for."""
 
     def collect(self, state: TickState) -> ReadyReadings:
         """See ``SensorPort``; the world stands still until all is here."""
@@ -104,7 +112,9 @@ class AirSimSensors:
             for drone_id in self._plan.swarm.drone_ids
         }
         taken = self._engine.ask(jobs, doing="taking images")
-        return [image for name in jobs for image in taken[name]]
+        images = [image for name in jobs for image in taken[name]]
+        self._images_drawn += sum(image.time_ns is not None for image in images)  # a lidar's turn has no time
+        return images
 
     def _shoot(self, drone_id: int, poses: Sequence[SensorPose], frame: int) -> list[TimedReading]:
         """Take what one vehicle measures: all images in one call, then each lidar's turn."""

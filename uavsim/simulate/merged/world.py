@@ -46,10 +46,10 @@ class MergedWorld:
         """See ``WorldPort``."""
         self._world.set_weather(values)
 
-    def tick(self, *, render: bool) -> TickState:
-        """See ``WorldPort``; a rendered state is that of the held world, at the time of the tick before it."""
-        state = self._world.tick(render=render)
-        if not render or self._engine.way != "ticks":
+    def tick(self, *, captured: bool) -> TickState:
+        """See ``WorldPort``; a captured state is that of the held world, at the time of the tick before it."""
+        state = self._world.tick(captured=captured)
+        if not captured or self._engine.way != "ticks":
             return state
         held = self._engine.hold(self._pause)
         seen = self._world.now(full=True)

@@ -41,6 +41,12 @@ BEHAVIOURS: Final[Mapping[str, Behaviour]] = MappingProxyType(
             "the tick after listen() that sends first",
             "carla PR 5616: since 0.9.14 the next one, before it the second",
         ),
+        "stop": Behaviour(
+            ("at-once", "late"),
+            "late",
+            "late: after stop() a camera draws one more image, which nobody gets",
+            "LibCarla, ServerSession.cpp: a server notices a closed connection when it writes to it",
+        ),
         "no-rendering": Behaviour(
             ("draws", "slows"),
             "slows",

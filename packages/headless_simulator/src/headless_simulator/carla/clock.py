@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
+from headless_simulator.behaviours import Behaviours
 from headless_simulator.carla import snapshot
 from headless_simulator.carla.episode import Episode
 from headless_simulator.carla.load_silence import LoadSilence
@@ -21,6 +22,8 @@ from headless_simulator.world.world import World
 _SNAPSHOT_WAIT_S: Final = 1.0
 _SENSORS_WAIT_S: Final = 1.5
 _LISTENERS_WAIT_S: Final = 1.0
+_SLOWER_S: Final = 0.001
+_SLOWEST_S: Final = 0.1
 _LOOK_S: Final = 0.01  # how soon a free run begins after clients gave the clock back
 
 
@@ -36,6 +39,7 @@ class Clock:
         replayer: moves actors before each tick while it is on.
         silence: no tick begins while it lasts.
         faults: what goes wrong on purpose.
+        behaviours: as which real server it behaves.
     """
 
     def __init__(
@@ -49,9 +53,11 @@ class Clock:
         replayer: Replayer,
         silence: LoadSilence,
         faults: Faults,
+        behaviours: Behaviours,
     ) -> None:
         self._world, self._episode, self._streams, self._sensors = world, episode, streams, sensors
         self._recorder, self._replayer, self._silence, self._faults = recorder, replayer, silence, faults
+        self._behaviours, self._slower_s = behaviours, 0.0
         self._lock = threading.RLock()
         self._stop = threading.Event()
         self._snapshot_sent, self._sent_frame = threading.Condition(), 0
@@ -85,8 +91,8 @@ class Clock:
         """
         with self._lock:
             self._silence.wait()
-            self._sensors.finish_before(render=not self._episode.settings.no_rendering)
             self._streams.await_expected(_LISTENERS_WAIT_S)
+            self._sensors.finish_before()
             settings, game = self._episode.settings, self._world.game_thread
             self._faults.before_tick(synchronous=settings.synchronous)
             with self._world.lock:
@@ -97,7 +103,7 @@ class Clock:
                 if self._recorder.is_on:
                     self._record(settings.step_s)
                 packet = snapshot.pack(self._world, flags=0, spoiled=self._spoiled())
-                work = self._sensors.gather(render=not settings.no_rendering)
+                work = self._sensors.gather()
             if self._faults.cuts_stream(0, "world", None):
                 self._streams.cut([EPISODE_STREAM])
             if game.sends_snapshot:
@@ -105,10 +111,19 @@ class Clock:
             with self._snapshot_sent:
                 self._sent_frame = self._world.frame
                 self._snapshot_sent.notify_all()
+            self._slow_down(settings.no_rendering and bool(work.views))
             self._sensors.start(work)
             game.frame()
             self._sensors.wait(_SENSORS_WAIT_S)
             return self._world.frame
+
+    def _slow_down(self, draws_without_rendering: bool) -> None:
+        """Take longer for each tick than for the one before, where real servers do."""
+        if not draws_without_rendering:
+            self._slower_s = 0.0
+        elif self._behaviours["no-rendering"] == "slows":
+            self._slower_s = min(self._slower_s + _SLOWER_S, _SLOWEST_S)
+            time.sleep(self._slower_s)
 
     def await_snapshot_after(self, frame: int) -> None:
         """Let a free-running clock show what was spawned before its client hears of it.

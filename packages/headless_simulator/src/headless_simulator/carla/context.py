@@ -65,6 +65,7 @@ def build_context(
         replayer=replayer,
         silence=silence,
         faults=faults,
+        behaviours=behaviours,
     )
     loader = TownLoader(
         world,

@@ -179,8 +179,11 @@ class CarlaServer:
         return wire.VOID_OK if traits.is_void else wire.ok(result)
 
     def report(self) -> str | None:
-        """One line about calls that are not implemented, change nothing here or failed; None without any."""
+        """One line about images drawn and calls that are not implemented, change nothing here or failed; None without any."""
         parts = self.context.counts.report()
+        if drawn := self.context.sensors.images_drawn:
+            kinds = ", ".join(f"{kind.removeprefix('sensor.camera.')} {count}" for kind, count in sorted(drawn.items()))
+            parts.append(f"images drawn: {sum(drawn.values())} ({kinds})")
         if self.context.sensors.failed:
             parts.append(f"failed sensor readings: {self.context.sensors.failed}")
         return "; ".join(parts) or None

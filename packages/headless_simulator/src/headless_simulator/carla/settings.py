@@ -19,7 +19,7 @@ class Settings:
 
     Attributes:
         synchronous: clients own the clock.
-        no_rendering: cameras send nothing.
+        no_rendering: switches off the spectator's viewport; cameras draw all the same.
         fixed_step_s: length of a tick; None: chosen here.
         rest: what is kept for the client and changes nothing here.
     """

@@ -1,6 +1,6 @@
 """The sensors that are due at a tick, their measurements, and the way of these to clients."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -81,9 +81,9 @@ class Sensors:
         self._world, self._streams, self._episode = world, streams, episode
         self._faults, self._rendering, self._behaviours = faults, rendering, behaviours
         self._actors: dict[int, Actor] = {}
-        self._busy: dict[int, Actor] = {}  # those that have something to do in ticks without images too
         self._radios: dict[int, Actor] = {}
         self._last_s: dict[int, float] = {}
+        self._listened: set[int] = set()  # actors that somebody listened to in the last tick
         self._cameras: dict[int, int] = {}  # actor id: number in the order of spawning
         self._pixels: dict[int, int] = {}
         self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw")
@@ -95,6 +95,7 @@ class Sensors:
         self._measuring: list[Future[None]] = []  # what else the last tick has to send
         self._drawn_frame = self._frame = 0
         self.failed = 0
+        self.images_drawn: Counter[str] = Counter()  # by blueprint, since the start
         self._late: deque[tuple[int, Stamp, Measured]] = deque()  # (due frame, stamp, what)
 
     @property
@@ -105,8 +106,6 @@ class Sensors:
     def add(self, actor: Actor) -> None:
         """Begin to serve a sensor."""
         self._actors[actor.actor_id] = actor
-        if actor.blueprint not in cameras.IMAGES - successive.SUCCESSIVE:
-            self._busy[actor.actor_id] = actor
         if actor.blueprint in radio.RADIOS:
             self._radios[actor.actor_id] = actor
         if actor.blueprint in cameras.IMAGES:
@@ -116,8 +115,9 @@ class Sensors:
 
     def remove(self, actor: Actor) -> None:
         """Stop serving a sensor."""
-        for kept in (self._actors, self._busy, self._radios, self._pixels, self._last_s):
+        for kept in (self._actors, self._radios, self._pixels, self._last_s):
             kept.pop(actor.actor_id, None)
+        self._listened.discard(actor.actor_id)
 
     def has_stream(self, stream_id: int) -> bool:
         """Return whether a living sensor streams under that number."""
@@ -125,7 +125,7 @@ class Sensors:
 
     def clear(self) -> None:
         """Stop serving all."""
-        for kept in (self._actors, self._busy, self._radios, self._pixels, self._last_s, self._cameras):
+        for kept in (self._actors, self._radios, self._pixels, self._last_s, self._cameras, self._listened):
             kept.clear()
         self._late.clear()
 
@@ -135,8 +135,13 @@ class Sensors:
         self._others.shutdown(wait=False, cancel_futures=True)
 
     # ------------------------------------------------------------------ one tick
-    def gather(self, *, render: bool) -> Work:
-        """Note what is due and copy what it needs; called under the world's lock."""
+    def gather(self) -> Work:
+        """Note what is due and copy what it needs; called under the world's lock.
+
+        A sensor measures in a tick if somebody listens to it (CARLA, ``Sensor.cpp``, ``ASensor::Tick``), whatever
+        ``no_rendering_mode`` says: that switches off the spectator's viewport alone (``CarlaEngine.cpp``,
+        ``OnEpisodeSettingsChanged``).
+        """
         world = self._world
         moment = Moment(
             world.frame, world.elapsed_s, world.scene_s, world.delta_s, world.movers(), world.weather,
@@ -145,15 +150,14 @@ class Sensors:
         work = Work(moment)
         radios = list(self._radios.values())
         radio.transmit(world, radios)
-        for actor in (self._actors if render else self._busy).values():
+        for actor in self._actors.values():
             readers = self._streams.readers(actor.stream_id)
-            if not readers:
-                successive.forget(actor)
-                if actor.blueprint not in cameras.IMAGES and self._is_due(actor, moment):
-                    self._last_s[actor.actor_id] = moment.elapsed_s  # its turns go on, whoever listens
+            measures = self._measures(actor, listened=bool(readers))
+            if not self._is_due(actor, moment):
                 continue
-            is_image = actor.blueprint in cameras.IMAGES
-            if (is_image and not render) or not self._is_due(actor, moment):
+            if not measures:
+                if not _draws(actor):
+                    self._last_s[actor.actor_id] = moment.elapsed_s  # its next turn is that of one tick
                 continue
             pose = tuple(world.table.c.pose[actor.row].tolist())
             family = FAMILIES.get(actor.blueprint)
@@ -166,11 +170,20 @@ class Sensors:
             parent = world.actors.get(actor.parent_id)
             deliveries, textures = self._deliveries(actor, moment, pose), gbuffers.listened(actor, self._streams)
             reading = Reading(actor, pose, parent, deliveries, readers, state, textures)
-            if is_image:
+            if _draws(actor):
+                self.images_drawn[actor.blueprint] += 1
                 work.views.setdefault(cameras.view_of(reading), []).append(reading)
             else:
                 work.others.append(reading)
         return work
+
+    def _measures(self, actor: Actor, *, listened: bool) -> bool:
+        """Return whether a sensor measures in this tick, and note whether somebody listens to it."""
+        before = actor.actor_id in self._listened
+        (self._listened.add if listened else self._listened.discard)(actor.actor_id)
+        if listened:
+            return before or self._behaviours["first-image"] == "next"
+        return before and self._behaviours["stop"] == "late" and _draws(actor)
 
     def _deliveries(self, actor: Actor, moment: Moment, pose: Pose6) -> tuple[Delivery, ...]:
         camera = self._cameras.get(actor.actor_id)
@@ -209,9 +222,9 @@ class Sensors:
             self._drawn_frame = moment.frame
         self._frame = moment.frame
 
-    def finish_before(self, *, render: bool) -> None:
+    def finish_before(self) -> None:
         """Wait for what must have left before the next tick is measured: images only where it brings new ones."""
-        if render and self._pixels:
+        if any(self._streams.readers(actor.stream_id) for actor in list(self._actors.values()) if _draws(actor)):
             self._finish_drawing()
         self._finish_measuring()
 
@@ -247,7 +260,7 @@ class Sensors:
 
     def _run(self, job: Callable[[], Sequence[Measured]], moment: Moment) -> None:
         for measured in job():
-            if measured.reading.actor.blueprint in cameras.IMAGES:
+            if _draws(measured.reading.actor):
                 self._card.make()
             self._deliver(measured, moment)
 
@@ -265,6 +278,10 @@ class Sensors:
                 _send(stamp, measured)
             else:
                 self._late.append((due, stamp, measured))
+
+
+def _draws(actor: Actor) -> bool:
+    return actor.blueprint in cameras.IMAGES
 
 
 def seconds_between(last_s: float, now_s: float) -> float:

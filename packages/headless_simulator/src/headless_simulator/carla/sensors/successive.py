@@ -24,7 +24,11 @@ _MEMORY: Final = "previous image"
 
 
 def gather(actor: Actor, pose: Pose6, moment: Moment) -> Any:
-    """Recall what such a camera has to know of its previous image, and note where it is now; others need nothing."""
+    """Recall what such a camera has to know of its previous image, and note where it is now; others need nothing.
+
+    The previous image is the last that it drew, however long ago: neither its view state nor ``ADVSCamera``'s image is
+    forgotten while nobody listens.
+    """
     if actor.blueprint == FLOW:
         now = Before(pose, moment.movers)
         before = actor.extra.get(_MEMORY, now)
@@ -33,11 +37,6 @@ def gather(actor: Actor, pose: Pose6, moment: Moment) -> Any:
     if actor.blueprint == DVS:
         return actor.extra.setdefault(_MEMORY, EventPixels(_tuning(actor), rays.generator(actor)))
     return None
-
-
-def forget(actor: Actor) -> None:
-    """Begin anew with the next image; what nobody listened to is not compared with."""
-    actor.extra.pop(_MEMORY, None)
 
 
 def flow_bytes(view: View, reading: Reading, image: RenderedImage, moment: Moment) -> UInt8:
