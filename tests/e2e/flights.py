@@ -103,6 +103,7 @@ class Flights:
                     *words,
                     "--rig",
                     folder / "rig.yaml",
+                    "--no-settle",
                     "--out",
                     folder / "out",
                     timeout=280,

@@ -42,4 +42,4 @@ def write_plans(work: Path, *, name: str = "kill", dataset: str = DATASET, scene
 
 def one_scene(samples: int) -> tuple[str, ...]:
     """Return the words that make ``uavsim generate`` fly the shortest scene of the smoke dataset."""
-    return ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", str(samples))
+    return ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", str(samples), "--no-settle")
