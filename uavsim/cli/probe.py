@@ -80,6 +80,7 @@ def conform(
     as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim conform``."""
+    from uavsim.probing.conform import behaviours
     from uavsim.probing.conform.answers import REFERENCE, read_answers, write_answers
     from uavsim.probing.conform.comparison import by_capability, compare
     from uavsim.probing.conform.page import page_of
@@ -109,8 +110,11 @@ def conform(
         )
         bad += [f"{capability}: {c.answer.question}" for c in differ]
     console.print(f"{out / 'index.html'}: {count(len(found), 'question')}, {given.seconds:.0f} s")
+    selected = behaviours.selected(given)
+    words = " ".join(f"--behaviour {name}={value}" for name, value in selected.items())
+    console.print(f"a simulator that behaves alike: headless-simulator {words}".rstrip())
     if as_json:
-        write_out(json.dumps({"answers": str(out / "answers.json"), "differ": bad}))
+        write_out(json.dumps({"answers": str(out / "answers.json"), "differ": bad, "behaviours": selected}))
     if strict and bad:
         raise SystemFailure(f"{count(len(bad), 'answer')} not as in the reference, the first: {bad[0]}")
 

@@ -21,8 +21,9 @@ from uavsim.typing import JsonDict
 
 CARLA: Final = {  # probe -> module of it; the order in which they are asked
     "server": "town", "town": "town", "signs": "town", "weather": "town", "lockstep": "clock", "placements": "clock",
-    "stamps": "clock", "determinism": "clock", "rates": "clock", "masks": "bodies", "blueprints": "bodies",
-    "controls": "driving", "traffic": "driving",
+    "stamps": "clock", "determinism": "clock", "rates": "clock", "drawing": "drawing", "exposure": "drawing",
+    "memory": "drawing", "masks": "bodies", "blueprints": "bodies", "controls": "driving", "traffic": "driving",
+    "loading": "drawing",
 }  # fmt: skip
 AIRSIM: Final = ("server", "clock", "placing", "images", "objects", "resting", "flight")
 

@@ -99,10 +99,15 @@ class Site:
         size = {"image_size_x": str(width), "image_size_y": str(height), "fov": str(fov_deg)}
         return ProbeCamera(self.spawn(f"sensor.camera.{kind}", at, **size))
 
+    def reload(self) -> None:
+        """Load the town that is loaded, with the settings that it has."""
+        self.world = self.client.load_world(self.town.name.rsplit("/", 1)[-1], False)
+        self.town, self.blueprints = self.world.get_map(), self.world.get_blueprint_library()
+
     def clear(self) -> None:
         """Take away what was put."""
         for actor in self._mine:
-            if isinstance(actor, carla.Sensor):
+            if isinstance(actor, carla.Sensor) and actor.is_listening():
                 actor.stop()
         if self._mine:
             # no tick in the same call: it holds the interpreter, which the callbacks of stopped sensors want, too

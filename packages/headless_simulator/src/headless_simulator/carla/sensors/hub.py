@@ -94,6 +94,7 @@ class Sensors:
         self._drawing: list[Future[None]] = []  # images, of the last tick that had any
         self._measuring: list[Future[None]] = []  # what else the last tick has to send
         self._drawn_frame = self._frame = 0
+        self._draws_for_nobody = False
         self.failed = 0
         self.images_drawn: Counter[str] = Counter()  # by blueprint, since the start
         self._late: deque[tuple[int, Stamp, Measured]] = deque()  # (due frame, stamp, what)
@@ -220,11 +221,13 @@ class Sensors:
                 for view, readings in work.views.items()
             ]
             self._drawn_frame = moment.frame
+            self._draws_for_nobody = not all(reading.readers for view in work.views.values() for reading in view)
         self._frame = moment.frame
 
     def finish_before(self) -> None:
         """Wait for what must have left before the next tick is measured: images only where it brings new ones."""
-        if any(self._streams.readers(actor.stream_id) for actor in list(self._actors.values()) if _draws(actor)):
+        draws = any(self._streams.readers(actor.stream_id) for actor in list(self._actors.values()) if _draws(actor))
+        if draws or self._draws_for_nobody:
             self._finish_drawing()
         self._finish_measuring()
 
@@ -239,7 +242,7 @@ class Sensors:
             self._finish_measuring()
 
     def _finish_drawing(self) -> None:
-        drawing, self._drawing = self._drawing, []
+        drawing, self._drawing, self._draws_for_nobody = self._drawing, [], False
         self._report_failures(drawing, self._drawn_frame)
 
     def _finish_measuring(self) -> None:

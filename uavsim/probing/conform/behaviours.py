@@ -1,0 +1,42 @@
+"""The behaviours of the headless simulator that a server's answers select: tests then run against one that behaves alike."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from uavsim.probing.conform.answers import AnswerFile, Value
+
+__all__ = ["selected"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What selects a value of a behaviour: an answer for which ``holds`` is true."""
+
+    behaviour: str
+    value: str
+    capability: str
+    question: str
+    holds: Callable[[Value], bool]
+
+
+def _above(bound: float) -> Callable[[Value], bool]:
+    return lambda value: isinstance(value, int | float) and value > bound
+
+
+_RULES: Final = (
+    _Rule("first-image", "second", "drawing", "ticks after listen() that send nothing", _above(0)),
+    _Rule("stop", "late", "drawing", "a camera draws once more after stop()", bool),
+    _Rule("no-rendering", "slows", "drawing", "ticks under no_rendering_mode get slower", bool),
+    _Rule("exposure", "adapts", "exposure", "a first image's brightness against the last one's", _above(0.05)),
+)
+
+
+def selected(answers: AnswerFile) -> dict[str, str]:
+    """Return the behaviours, and the value of each, that differ from the simulator's defaults in these answers."""
+    value_of = {(one.capability, one.question): one.value for one in answers.answers}
+    return {
+        rule.behaviour: rule.value
+        for rule in _RULES
+        if (value := value_of.get((rule.capability, rule.question))) is not None and rule.holds(value)
+    }

@@ -1,0 +1,166 @@
+"""When cameras draw, how their brightness settles, and what that costs: what decides how a rig is flown on a server."""
+
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator
+from typing import Final
+
+import carla
+import numpy as np
+
+from uavsim.probing.conform.answers import Answer
+from uavsim.probing.conform.ask import Ask
+from uavsim.probing.conform.carla.site import ProbeCamera, Site, bgra_of, shifted
+
+__all__ = ["drawing", "exposure", "loading", "memory"]
+
+_TICKS: Final = 20
+_CAMERAS: Final = 6
+_STOPS: Final = 5
+_SIZE: Final = {"width": 960, "height": 540}
+_SETTLING: Final = 30
+_JUMP_M: Final = 100.0
+_RIG: Final = 25
+_LOOKING_DOWN: Final = carla.Rotation(pitch=-60)
+_SLOWER: Final = 1.5
+_QUIET_S: Final = 0.02
+
+
+def drawing(site: Site) -> Iterator[Answer]:
+    """Listen, stop, and switch rendering off, and see which ticks send images and how long they take."""
+    ask = Ask("drawing")
+    sensors = [_silent_camera(site) for _ in range(_CAMERAS)]
+    site.tick()
+    idle_s = _ticks_s(site, 2 * _TICKS)
+    cameras = [ProbeCamera(sensor) for sensor in sensors]
+    first = site.tick()
+    site.tick()
+    began = cameras[0].first(1, after=first - 1)[0].frame
+    yield ask.equal("ticks after listen() that send nothing", int(began - first))
+    after_s = []
+    for _ in range(_STOPS):
+        frame = site.tick()
+        for camera in cameras:
+            camera.of(frame)
+            camera.sensor.stop()
+        after_s.append(max(_ticks_s(site, 3)))
+        came = sum(len(camera.drain()) for camera in cameras)
+        cameras = [ProbeCamera(sensor) for sensor in sensors]
+        site.tick()
+    yield ask.equal("images after stop()", came)
+    yield ask.shown("a tick while nobody listens, median", statistics.median(idle_s) * 1e3, unit="ms")
+    slowest_s = statistics.median(after_s)
+    yield ask.shown("the slowest of 3 ticks after stop()", slowest_s * 1e3, unit="ms")
+    yield ask.equal("a camera draws once more after stop()", slowest_s > max(idle_s) + _QUIET_S)
+    site.clear()
+    yield from _without_rendering(site, ask)
+
+
+def _without_rendering(site: Site, ask: Ask) -> Iterator[Answer]:
+    camera = site.camera("rgb", carla.Transform(site.above), width=64, height=48)
+    _rendering(site, on=False)
+    try:
+        site.tick()
+        camera.drain()
+        took_s, frames = [], []
+        for _ in range(_TICKS):
+            began = time.perf_counter()
+            frames.append(site.tick())
+            took_s.append(time.perf_counter() - began)
+        images = camera.first(_TICKS, after=frames[0] - 1)
+    finally:
+        _rendering(site, on=True)
+    half = _TICKS // 2
+    early, later = statistics.median(took_s[:half]), statistics.median(took_s[half:])
+    yield ask.equal("cameras draw under no_rendering_mode", len(images) >= _TICKS - 1)
+    yield ask.shown("ticks under no_rendering_mode, medians of both halves", [early * 1e3, later * 1e3], unit="ms")
+    slower = later > _SLOWER * early and later - early > _QUIET_S / 4
+    yield ask.equal("ticks under no_rendering_mode get slower", slower)
+    site.clear()
+
+
+def exposure(site: Site) -> Iterator[Answer]:
+    """Follow the brightness of a new camera, and of the same one after a jump of 100 m."""
+    ask = Ask("exposure")
+    low = shifted(site.above, z_m=-190.0)
+    camera = site.camera("rgb", carla.Transform(low, _LOOKING_DOWN))
+    new = _brightness(site, camera)
+    camera.sensor.set_transform(carla.Transform(shifted(low, x_m=_JUMP_M), _LOOKING_DOWN))
+    jumped = _brightness(site, camera)
+    yield ask.shown(f"brightness of images 1 to {_SETTLING} of a new camera", new, unit="levels")
+    yield ask.shown(f"brightness of images 1 to {_SETTLING} after a jump of {_JUMP_M:g} m", jumped, unit="levels")
+    off = max(abs(series[0] - series[-1]) / max(series[-1], 1.0) for series in (new, jumped))
+    yield ask.at_most("a first image's brightness against the last one's", off, 0.05)
+    site.clear()
+
+
+def _brightness(site: Site, camera: ProbeCamera) -> list[float]:
+    site.tick()  # the first tick after listen() need not send
+    means = []
+    for _ in range(_SETTLING):
+        means.append(float(bgra_of(camera.of(site.tick()))[..., :3].mean()))
+    return means
+
+
+def loading(site: Site) -> Iterator[Answer]:
+    """Load the town that is loaded, and call once."""
+    ask = Ask("loading")
+    began = time.perf_counter()
+    site.reload()
+    loaded_s = time.perf_counter() - began
+    began = time.perf_counter()
+    site.world.get_map()
+    yield ask.shown("load_world of its own town", loaded_s, unit="s")
+    yield ask.shown("the first call after it", time.perf_counter() - began, unit="s")
+
+
+def memory(site: Site) -> Iterator[Answer]:
+    """Ask for the graphics memory in use before and after the cameras of a rig of five drones."""
+    ask = Ask("graphics memory")
+    question = f"in use before and after {_RIG} RGB and {_RIG} instance cameras of 800x450"
+    before = _used_mb()
+    if before is None:
+        yield ask.absent(question, "nvidia-smi is not there, or the server is on another host")
+        return
+    for kind in ("rgb", "instance_segmentation"):
+        for _ in range(_RIG):
+            site.camera(kind, carla.Transform(site.above), width=800, height=450)
+    for _ in range(3):
+        site.tick()
+    yield ask.shown(question, [before, _used_mb() or 0.0], unit="MB")
+    site.clear()
+
+
+def _used_mb() -> float | None:
+    """Return the graphics memory in use on this host, all cards together; None where nobody can say."""
+    command = ("nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits")
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+        return float(np.sum([float(line) for line in done.stdout.split()]))
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+
+
+def _silent_camera(site: Site) -> carla.Sensor:
+    """Put a camera to which nobody listens."""
+    size = {"image_size_x": str(_SIZE["width"]), "image_size_y": str(_SIZE["height"])}
+    camera: carla.Sensor = site.spawn(
+        "sensor.camera.rgb", carla.Transform(shifted(site.above, z_m=-150.0), _LOOKING_DOWN), **size
+    )
+    return camera
+
+
+def _ticks_s(site: Site, count: int) -> list[float]:
+    took_s = []
+    for _ in range(count):
+        began = time.perf_counter()
+        site.tick()
+        took_s.append(time.perf_counter() - began)
+    return took_s
+
+
+def _rendering(site: Site, *, on: bool) -> None:
+    settings = site.world.get_settings()
+    settings.no_rendering_mode = not on
+    site.world.apply_settings(settings)
