@@ -7,6 +7,7 @@ a few ticks before each reading, and in more before a scene's first one.
 
 from collections.abc import Mapping
 
+from uavsim.records.modalities import ordered
 from uavsim.records.plan import ScenePlan
 from uavsim.records.sensors import CameraParams, Sensor
 
@@ -37,3 +38,9 @@ class DrawSchedule:
             step: {s: None for s in sensors if s not in self.reading.get(step, {})}
             for step, sensors in settling.items()
         }
+
+    def images(self, step: int, *, kept: bool) -> int:
+        """Return how many images are drawn at a step: those that are kept, or those that only settle."""
+        sensors = (self.reading if kept else self.settling).get(step, {})
+        optical = (sensor.spec for sensor in sensors if sensor.spec.params.is_optical)
+        return sum(m.settles or kept for spec in optical for m in ordered(spec.modalities))
