@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from itertools import pairwise
 
 import airsim
 import msgpackrpc
@@ -87,7 +88,7 @@ def test_time_goes_in_steps_of_three_milliseconds(
     for _ in range(5):
         client.simContinueForTime(0.05)
         stamps.append(stamp_ns(client))
-    assert [(b - a) // 10**6 for a, b in zip(stamps, stamps[1:], strict=False)] == steps_ms
+    assert [(b - a) // 10**6 for a, b in pairwise(stamps)] == steps_ms
 
 
 def test_the_third_reset_hangs_and_the_server_goes_on(serve: Serve, connect: Connect) -> None:
