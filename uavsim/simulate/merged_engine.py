@@ -156,7 +156,7 @@ class MergedEngine:
 
     def _newer_than(self, frame: int, *, within_s: float) -> TickState | None:
         for _ in range(math.ceil(within_s / _LOOK_S)):
-            state = self._world.newer_than(frame, timeout_s=_LOOK_S)
+            state = self._world.newer_than(frame, timeout_s=min(_LOOK_S, within_s))
             if state is not None:
                 return state
             self._heartbeat("swarm", self.ticks_passed)
