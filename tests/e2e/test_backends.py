@@ -1,6 +1,7 @@
 """The backends in which AirSim takes part, from the command line, against one headless simulator that serves both ports."""
 
 import json
+import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -56,6 +57,19 @@ def test_an_imu_on_a_drone_that_flies_reads_at_the_simulators_steps(made: Callab
         force = found["accelerometer_true_mps2"]
         assert abs(force[:, 2].mean() - 9.81) < 1
         assert np.abs(force - [0, 0, 9.81]).max() < 6  # derivatives of places that AirSim steps to in 3 ms jump by 13
+
+
+@pytest.mark.parametrize(("topology", "most_m"), [("bridge", 1.5), ("merged", 1e-3)])
+def test_an_airsim_that_answers_late_and_runs_unevenly_makes_a_valid_dataset(
+    tmp_path: Path, topology: str, most_m: float
+) -> None:
+    (tmp_path / "rig.yaml").write_text(RIG)
+    out = tmp_path / "out"
+    behaviours = {"HEADLESS_SIMULATOR_BEHAVIOUR": "set-pose=stale continue=stepped reset=slow"}
+    words = (*one_scene(2), "--rig", str(tmp_path / "rig.yaml"), "--topology", topology)
+    done = uavsim("generate", *words, "--out", out, env={**os.environ, **behaviours})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert off_plan_m(out, topology=topology) < most_m
 
 
 def test_a_merged_build_places_its_drones(flights: Flights) -> None:

@@ -154,8 +154,28 @@ def test_a_paused_tick_without_a_snapshot_is_named() -> None:
         held(world).ask({"uav0": world.image}, doing="taking images")
 
 
+class SlowWorld(PaperWorld):
+    """Its ticks take longer than one look: AirSim draws in them."""
+
+    looks = 4
+
+    def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:
+        self.looks -= 1
+        return None if self.looks > 0 else super().newer_than(frame, timeout_s=timeout_s)
+
+
+def test_a_tick_may_take_as_long_as_its_images() -> None:
+    heard: list[str] = []
+    engine = held(SlowWorld())
+    engine.begin(lambda phase, _n: heard.append(phase))
+    assert engine.pass_tick(within_s=40.0).frame == 8
+    assert heard == ["swarm"] * 3, "the supervisor hears of it meanwhile"
+    with pytest.raises(SimulatorLost, match="no snapshot came"):
+        held(SlowWorld()).pass_tick(within_s=30.0)
+
+
 def test_no_answer_in_any_tick_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merged_engine, "_ANSWER_S", 0.3)
+    monkeypatch.setattr(merged_engine, "ANSWER_S", 0.3)
     stop = threading.Event()
     with pytest.raises(SimulatorLost, match=r"did not answer within 0\.3 s of ticks while taking images"):
         held(PaperWorld()).ask({"uav0": lambda: stop.wait(30)}, doing="taking images")

@@ -297,6 +297,8 @@ class DatasetConfig(Model):
     """On the drones, map frame; bridge."""
     max_formation_error_m: Annotated[float, Field(gt=0, le=1000)] = 5.0
     """bridge: a drone farther than this from its place voids the scene."""
+    pose_read_back_s: Annotated[float, Field(gt=0, le=600)] = 2.0
+    """bridge, merged: AirSim shows a pose that was set within this time, or the scene is void."""
     recording: Literal["full", "keyframes"] = "full"
     """Motion that is kept beside the dataset for ``uavsim replay``: of every tick, or only where images are taken."""
 

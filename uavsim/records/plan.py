@@ -186,6 +186,7 @@ class ScenePlan:
     version: str  # nuScenes version folder, v1.0-mini
     degradations: DegradationPlan | None = None
     max_formation_error_m: float = 5.0  # bridge: a drone farther than this from its place voids the scene
+    pose_read_back_s: float = 2.0  # how long AirSim may show another pose than the one that was set
     wind_map_mps: tuple[float, float, float] = (0.0, 0.0, 0.0)
     labels: LabelPlan = LabelPlan()
     notes: PlanNotes = PlanNotes()

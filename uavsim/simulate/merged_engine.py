@@ -11,6 +11,7 @@ it.
 """
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -21,12 +22,13 @@ import numpy as np
 from uavsim.errors import SceneVoid, SimulatorLost, SystemFailure
 from uavsim.simulate.ports import Heartbeat, TickState
 
-__all__ = ["EngineWay", "MergedEngine", "PausableWorld", "largest_move_m"]
+__all__ = ["ANSWER_S", "EngineWay", "MergedEngine", "PausableWorld", "largest_move_m"]
 
 EngineWay = Literal["", "free", "ticks"]
 """How AirSim's calls are answered: not measured yet, at once, or within a tick."""
 _PATIENCE_S: Final = 2.0  # what returns without a tick has returned by then
-_ANSWER_S: Final = 60.0  # what has not returned by then, ticks or not, will not
+ANSWER_S: Final = 60.0  # what has not returned by then, ticks or not, will not; images may take longer
+_LOOK_S: Final = 10.0  # a tick that takes longer than this is reported as progress, up to its limit
 _BREATH_S: Final = 0.002  # after a tick, for the next call of a thread to arrive
 _STILL_M: Final = 1e-4  # float32 at a kilometre
 _HEARTBEAT_TICKS: Final = 20
@@ -81,7 +83,7 @@ class MergedEngine:
             jobs: by name of the thread; a client lives in one thread only.
             doing: for messages.
             ticks: pass ticks meanwhile, which only a paused world takes; off for calls that AirSim answers at any time.
-            within_s: for jobs of thousands of calls; each call has its client's time-out besides.
+            within_s: for images, and jobs of thousands of calls; each call has its client's time-out besides.
 
         Raises:
             SimulatorLost: no answer came, however many ticks were passed.
@@ -93,7 +95,7 @@ class MergedEngine:
             self.way = "free" if done else "ticks"
         if ticks and self.way == "ticks":
             try:
-                self._tick_until(list(futures.values()), doing, within_s=within_s or _ANSWER_S)
+                self._tick_until(list(futures.values()), doing, within_s=within_s or ANSWER_S)
             except SystemFailure:
                 self._let_go(list(futures.values()))
                 raise
@@ -107,7 +109,7 @@ class MergedEngine:
     def _tick_until(self, futures: list[Future[T]], doing: str, *, within_s: float) -> None:
         end = time.monotonic() + within_s
         while wait(futures, timeout=_BREATH_S).not_done:
-            self.pass_tick()
+            self.pass_tick(within_s=within_s)
             if any(future.done() and future.exception() for future in futures):
                 self._let_go(futures)
                 return
@@ -122,12 +124,13 @@ class MergedEngine:
                 return
             self._world.cue()
 
-    def pass_tick(self, *, still: bool = True) -> TickState:
+    def pass_tick(self, *, still: bool = True, within_s: float = ANSWER_S) -> TickState:
         """Let the game thread run once in a paused world; what it moves, it must not.
 
         Args:
             still: nothing may have moved since the tick before, but in a scene's first one. A tick that moves traffic unseen,
                 before a scene's first image, makes it another scene than that of its seed.
+            within_s: how long the tick may take: AirSim draws images in it.
 
         Raises:
             SimulatorLost: the server sends no snapshot of that tick.
@@ -136,7 +139,7 @@ class MergedEngine:
         before = self._last if self._last is not None and self._last.frame == self._world.frame else self._world.now()
         self._last = None
         self._world.cue()
-        state = self._world.newer_than(before.frame, timeout_s=_ANSWER_S)
+        state = self._newer_than(before.frame, within_s=within_s)
         if state is None:
             raise SimulatorLost(
                 f"no snapshot came of the tick after {before.frame}, under simPause; this build cannot be captured"
@@ -150,6 +153,14 @@ class MergedEngine:
             _refuse_motion(self._captured or before, state)
         self._last = state
         return state
+
+    def _newer_than(self, frame: int, *, within_s: float) -> TickState | None:
+        for _ in range(math.ceil(within_s / _LOOK_S)):
+            state = self._world.newer_than(frame, timeout_s=min(_LOOK_S, within_s))
+            if state is not None:
+                return state
+            self._heartbeat("swarm", self.ticks_passed)
+        return None
 
     def hold(self, pause: Callable[[bool], None]) -> TickState:
         """Hold the world, and return the state that it is held at: what images show from now on.

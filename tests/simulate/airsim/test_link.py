@@ -3,13 +3,16 @@
 import gc
 import logging
 import threading
+import time
 
+import numpy as np
 import psutil
 import pytest
-from headless_simulator.testing import RunningSimulator
+from headless_simulator.testing import RunningSimulator, running_simulator
 
-from uavsim.errors import SimulatorError
-from uavsim.simulate.airsim.link import AirSimLink
+from uavsim.errors import SceneVoid, SimulatorError, SimulatorLost
+from uavsim.geometry.se3 import SE3
+from uavsim.simulate.airsim.link import AirSimLink, await_pose
 
 MORE_THAN_A_SERVER_TAKES = 270  # the headless one takes 256 at once
 
@@ -57,3 +60,30 @@ def test_a_link_is_given_back_in_the_thread_that_made_it(port: int) -> None:
     thread.start()
     thread.join(30)
     assert reported == [reported[1] + 1, reported[1]]
+
+
+def test_a_call_that_hangs_ends_with_the_links_limit() -> None:
+    with running_simulator("--render", "flat", "--behaviour", "reset=slow") as running:
+        link = AirSimLink("127.0.0.1", running.airsim_port, limit_s=2)
+        for _ in range(2):
+            link.client.reset()
+        began_s = time.monotonic()
+        with pytest.raises(SimulatorLost, match="stopped answering while resetting"), link.translated("resetting"):
+            link.client.reset()
+        assert time.monotonic() - began_s < 60
+        link.close()
+
+
+def place(x_m: float) -> SE3:
+    return SE3(np.array([1.0, 0.0, 0.0, 0.0]), np.array([x_m, 0.0, -50.0]))
+
+
+def test_a_pose_that_was_set_is_awaited() -> None:
+    shown = iter([0.0, 0.0, 0.0, 7.0])
+    await_pose(lambda _: place(next(shown)), "uav0", place(7.0), within_s=60)
+    assert next(shown, None) is None, "it was looked at until it was there"
+
+
+def test_a_pose_that_does_not_show_in_time_voids_the_scene() -> None:
+    with pytest.raises(SceneVoid, match=r"AirSim shows uav0 7\.000 m from where it was put, 0\.1 s later"):
+        await_pose(lambda _: place(0.0), "uav0", place(7.0), within_s=0.1)

@@ -9,23 +9,24 @@ import asyncio
 import contextlib
 import importlib
 import json
+import math
 import socket
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import msgpackrpc
 import numpy as np
 
-from uavsim.errors import SimulatorError, SimulatorLost
+from uavsim.errors import SceneVoid, SimulatorError, SimulatorLost
 from uavsim.geometry import frames
 from uavsim.geometry.se3 import SE3
+from uavsim.simulate.airsim.limits import CALL_S
 from uavsim.simulate.airsim.readers import AirSimReader
 from uavsim.simulate.names import vehicle_name
 from uavsim.typing import AnyArray, FloatArray
 
-_TIMEOUT_S: Final = (
-    20  # simGetImages is known to hang for ever; the client's own time-out comes before the supervisor's
-)
+_LOOK_S: Final = 0.02  # between two looks at a pose that was set: a frame of the game
 
 
 class AirSimLink:
@@ -39,6 +40,7 @@ class AirSimLink:
         origin_ue_m: Sequence[float] = (0.0, 0.0, 0.0),
         client: str = "airsim",
         learn: bool = True,
+        limit_s: float = CALL_S,
     ) -> None:
         """Connect.
 
@@ -48,6 +50,7 @@ class AirSimLink:
             origin_ue_m: AirSim's PlayerStart in CARLA's frame.
             client: the vendor's module.
             learn: call ``learn`` at once.
+            limit_s: how long each call may take.
 
         Raises:
             SimulatorError: nobody answers there.
@@ -58,7 +61,7 @@ class AirSimLink:
         except OSError as error:
             raise SimulatorError(f"no AirSim at {self._where} ({error.strerror or error}); is it started?") from error
         self.vendor: Any = importlib.import_module(client)
-        self.client: Any = self.vendor.MultirotorClient(ip=host, port=port, timeout_value=_TIMEOUT_S)
+        self.client: Any = self.vendor.MultirotorClient(ip=host, port=port, timeout_value=math.ceil(limit_s))
         self._map_SE3_ned = frames.map_SE3_ned(airsim_origin_ue_m=np.asarray(origin_ue_m, dtype=np.float64))
         self._ned_SE3_map = self._map_SE3_ned.inverse()
         self._loop = asyncio.get_event_loop()  # of the client, which has made one if this thread had none
@@ -163,6 +166,16 @@ class AirSimLink:
         with self.translated(f"placing {name}"):
             self.client.simSetVehiclePose(wire, True, name)
 
+    def shown(self, name: str) -> SE3:
+        """Return the ``ned_SE3_frd`` at which a vehicle is drawn: AirSim moves it with the game's frames."""
+        with self.translated(f"reading {name}"):
+            pose = self.client.simGetVehiclePose(name)
+        return self.world_pose(pose.position, pose.orientation, home=name)
+
+    def flown(self, name: str) -> SE3:
+        """Return the ``ned_SE3_frd`` of a vehicle's physics, which a pause of the game does not hold back."""
+        return self.kinematics(name)[0]
+
     def kinematics(self, name: str) -> tuple[SE3, FloatArray, int]:
         """Return a vehicle's true ``ned_SE3_frd``, its velocity (3,) NED m/s, and AirSim's time stamp in ns."""
         with self.translated(f"reading {name}"):
@@ -184,6 +197,28 @@ class AirSimLink:
         """Take a lidar's last turn."""
         with self.translated(f"reading {name}'s lidar"):
             return self.client.getLidarData(sensor, name)
+
+
+def await_pose(read: Callable[[str], SE3], name: str, wanted: SE3, *, within_s: float) -> None:
+    """Look until a vehicle is where it was put: AirSim answers the pose before for a while.
+
+    Args:
+        read: returns the vehicle's ``ned_SE3_frd``: ``AirSimLink.shown`` or ``AirSimLink.flown``.
+        name: of the vehicle.
+        wanted: ``ned_SE3_frd`` that was set.
+        within_s: how long to look.
+
+    Raises:
+        SceneVoid: it is elsewhere at the end of that time.
+
+    Source: AirSim issues 3049 and 1246.
+    """
+    end = time.monotonic() + within_s
+    while not pose_close(got := read(name), wanted):
+        if time.monotonic() > end:
+            off_m = float(np.linalg.norm(got.translation_m - wanted.translation_m))
+            raise SceneVoid(f"AirSim shows {name} {off_m:.3f} m from where it was put, {within_s:g} s later")
+        time.sleep(_LOOK_S)
 
 
 def pose_close(got: SE3, wanted: SE3, *, tolerance_m: float = 5e-3, tolerance_rad: float = 2e-3) -> bool:

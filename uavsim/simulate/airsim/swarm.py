@@ -10,7 +10,8 @@ from uavsim.geometry import frames, unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
-from uavsim.simulate.airsim.link import AirSimLink, pose_close
+from uavsim.simulate.airsim.limits import image_sizes_px, images_limit_s
+from uavsim.simulate.airsim.link import AirSimLink, await_pose, xyz
 from uavsim.simulate.merged_engine import MergedEngine
 from uavsim.simulate.names import vehicle_name
 from uavsim.simulate.ports import Heartbeat
@@ -23,8 +24,10 @@ MAIN = "airsim"  # name of the thread in which the swarm's own client lives
 _RUN_IN_STEPS = 120  # of approach before step 0: the drones start from a standstill, the scene does not
 _POSITION_GAIN_PER_S = 2.5  # pulls a drone back to its place; the plan's own velocity is fed forward
 _CATCH_UP_MPS = 4.0  # at most, on top of the plan's velocity
-_LIFT_STEPS, _LIFT_STEP_S = 24, 0.25  # AirSim rises two metres at half a metre a second
-_CLOCK_SLACK = 0.5  # of a step: AirSim's real clock is not exact
+_REST_STEPS, _REST_STEP_S = 40, 0.25  # a drone that flew at 15 m/s needs 5 s to stop
+_REST_MPS = 0.1
+_CLOCK_SLACK = 0.5  # of a step: how far AirSim's clock may be from the plan's
+_PHYSICS_STEP_NS = 3_000_000  # AirSim's time goes in these; what is off by less cannot be made up for
 
 
 T = TypeVar("T")
@@ -46,6 +49,7 @@ class AirSimPoses:
     def begin(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """See ``SwarmPort``."""
         heartbeat("swarm", 0)
+        self._read_back_s = plan.pose_read_back_s
         self.engine.begin(heartbeat)
         self._plan_follower.begin(plan, heartbeat=heartbeat)
         if self.link is not None:
@@ -59,7 +63,12 @@ class AirSimPoses:
             self.pause(False)
 
     def _connect(self, plan: ScenePlan) -> AirSimLink:
-        return AirSimLink(*self.endpoint, origin_ue_m=plan.town.airsim_origin_ue_m, learn=False)
+        return AirSimLink(
+            *self.endpoint,
+            origin_ue_m=plan.town.airsim_origin_ue_m,
+            learn=False,
+            limit_s=images_limit_s(image_sizes_px(plan)),
+        )
 
     def _on_main(self, job: Callable[[], T], *, doing: str, ticks: bool = True) -> T:
         return self.engine.ask({MAIN: job}, doing=doing, ticks=ticks)[MAIN]
@@ -96,21 +105,15 @@ class AirSimPoses:
         for drone in self.drones:
             self.show(drone, self.link)
 
-    @staticmethod
-    def show(drone: DroneState, link: AirSimLink) -> None:
-        """Place a drone, through a client of the calling thread.
+    def show(self, drone: DroneState, link: AirSimLink) -> None:
+        """Place a drone, through a client of the calling thread, while another one passes the ticks that this needs.
 
         Raises:
-            SceneVoid: AirSim shows it elsewhere.
+            SceneVoid: AirSim goes on showing it elsewhere.
         """
         wanted, name = link.from_map(drone.map_SE3_flu), vehicle_name(drone.drone_id)
         link.put(name, wanted)
-        with link.translated(f"reading {name}"):
-            reply = link.client.simGetVehiclePose(name)
-        got = link.world_pose(reply.position, reply.orientation, home=name)
-        if not pose_close(got, wanted):
-            off_m = float(np.linalg.norm(got.translation_m - wanted.translation_m))
-            raise SceneVoid(f"AirSim shows {name} {off_m:.3f} m from where it was put")
+        await_pose(link.shown, name, wanted, within_s=self._read_back_s)
 
     def close(self) -> None:
         """See ``SwarmPort``."""
@@ -131,10 +134,10 @@ class AirSimFlight:
         self._link: AirSimLink | None = None
 
     def begin(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
-        """Go to the start of the route, take off there in the air, and settle, all in AirSim's own time.
+        """Go to the start of the route, come to rest there in the air, and fly an approach, all in AirSim's own time.
 
-        The way from the spawn point to the start of the route is a jump: it is not part of the scene, and a straight
-        flight could hit the town.
+        The way from the spawn point, or from the end of the scene before, to the start of the route is a jump: it is not
+        part of the scene, and a straight flight could hit the town.
         """
         self._plan = plan
         self._step_s = plan.step_us / 1e6
@@ -147,44 +150,83 @@ class AirSimFlight:
         self._link = link = AirSimLink(*self._endpoint, origin_ue_m=plan.town.airsim_origin_ue_m, client=self._client)
         link.require(plan.swarm.drone_ids)
         self._names = [vehicle_name(d) for d in plan.swarm.drone_ids]
-        with link.translated("taking off"):
-            link.client.simPause(True)
-            link.client.reset()
-            link.client.simPause(True)  # nothing may fall between the reset and the take-off
-            wind_ned = frames.NED_SE3_MAP.rotate(np.array(plan.wind_map_mps))
-            link.client.simSetWind(link.vendor.Vector3r(*(float(v) for v in wind_ned)))
-        self._put_at_start()  # clear of the town; a spawn point may lie inside a building of another map
-        with link.translated("arming"):
-            for name in self._names:
-                link.client.enableApiControl(True, name)
-                link.client.armDisarm(True, name)
-        self._take_off(heartbeat)
+        if self._soft_reset(heartbeat):
+            self._reset()
+            restless = self._soft_reset(heartbeat)
+            if restless:
+                raise SceneVoid(
+                    f"{restless[0]} did not come to rest in the air within {_REST_STEPS * _REST_STEP_S:g} s, "
+                    "and neither after AirSim's reset()"
+                )
+        self._blow(plan.wind_map_mps)
         self._put_at_start()
-        self._clock_ns = link.kinematics(self._names[0])[2]
+        self._clock_ns, self._ahead_ns = link.kinematics(self._names[0])[2], 0
         self._run_in(heartbeat)
         self.worst_lag_m = 0.0
 
-    def _put_at_start(self) -> None:
-        assert self._link is not None
-        wanted, _ = self._target(-_RUN_IN_STEPS)
-        for map_SE3_flu, name in zip(wanted, self._names, strict=True):
-            self._link.put(name, self._link.from_map(map_SE3_flu))
+    def _soft_reset(self, heartbeat: Heartbeat) -> list[str]:
+        """Bring the drones to rest near the start, from the ground or from flight; return those that do not come to rest.
 
-    def _take_off(self, heartbeat: Heartbeat) -> None:
+        A jump keeps a drone's velocity, and one that is not armed falls: so they are armed, and brake, after it. There is
+        no take-off: the jump is one.
+        """
         assert self._link is not None
         link = self._link
-        with link.translated("taking off"):
-            lifts = [link.client.takeoffAsync(vehicle_name=name) for name in self._names]
-            waiting = set(self._names)
-            for n in range(_LIFT_STEPS):
-                link.client.simContinueForTime(_LIFT_STEP_S)
+        with link.translated("ending the flight before"):
+            link.client.simPause(True)
+            for name in self._names:
+                link.client.cancelLastTask(name)
+                link.client.enableApiControl(True, name)
+                link.client.armDisarm(False, name)
+        self._blow((0.0, 0.0, 0.0))  # nothing is still in the wind
+        self._put_at_start()
+        with link.translated("arming"):
+            for name in self._names:
+                link.client.armDisarm(True, name)
+                link.client.moveByVelocityAsync(
+                    0.0, 0.0, 0.0, duration=2 * _REST_STEPS * _REST_STEP_S, vehicle_name=name
+                )
+        return self._restless(heartbeat)
+
+    def _restless(self, heartbeat: Heartbeat) -> list[str]:
+        """Let time pass until all drones hang still; return those that do not."""
+        assert self._link is not None
+        link = self._link
+        restless = self._names
+        with link.translated("coming to rest"):
+            for n in range(_REST_STEPS):
+                link.client.simContinueForTime(_REST_STEP_S)
                 heartbeat("swarm", n)
-                flying = link.vendor.LandedState.Flying
-                waiting -= {name for name in waiting if link.client.getMultirotorState(name).landed_state == flying}
-            refused = [str(lift.error) for lift in lifts if getattr(lift, "error", None)]
-        if waiting:
-            why = f": {refused[0]}" if refused else f" within {_LIFT_STEPS * _LIFT_STEP_S:g} s"
-            raise SceneVoid(f"{sorted(waiting)[0]} did not take off{why}")
+                restless = [name for name in restless if not _hangs_still(link, name)]
+                if not restless:
+                    break
+        return restless
+
+    def _reset(self) -> None:
+        """Reset AirSim: the last resort, for it hangs a merged build after two to six times, and the link's limit ends it.
+
+        Source: carla-air-testbed, measurements of 2026-07-31 to 2026-08-05.
+        """
+        assert self._link is not None
+        with self._link.translated("resetting"):
+            self._link.client.reset()
+
+    def _blow(self, wind_map_mps: tuple[float, float, float]) -> None:
+        assert self._link is not None
+        wind_ned = frames.NED_SE3_MAP.rotate(np.array(wind_map_mps))
+        with self._link.translated("setting the wind"):
+            self._link.client.simSetWind(self._link.vendor.Vector3r(*(float(v) for v in wind_ned)))
+
+    def _put_at_start(self) -> None:
+        """Place all drones, and wait until they are there."""
+        assert self._link is not None
+        link = self._link
+        wanted, _ = self._target(-_RUN_IN_STEPS)
+        start = {name: link.from_map(pose) for name, pose in zip(self._names, wanted, strict=True)}
+        for name, ned_SE3_frd in start.items():
+            link.put(name, ned_SE3_frd)
+        for name, ned_SE3_frd in start.items():
+            await_pose(link.flown, name, ned_SE3_frd, within_s=self._plan.pose_read_back_s)
 
     def _run_in(self, heartbeat: Heartbeat) -> None:
         """Fly the last seconds of a straight approach, so that the scene begins at the route's own speed."""
@@ -241,8 +283,13 @@ class AirSimFlight:
                     vehicle_name=name,
                 )
         with link.translated("stepping"):
-            link.client.simContinueForTime(self._step_s)
+            link.client.simContinueForTime(self._to_run_s())
         return self._read(step)
+
+    def _to_run_s(self) -> float:
+        """Return the time to ask for: a step, and what AirSim ran too little before, or less what it ran too much."""
+        owed_ns = self._ahead_ns if abs(self._ahead_ns) >= _PHYSICS_STEP_NS else 0
+        return max(0.0, self._step_s - owed_ns / 1e9)
 
     def _read(self, step: int) -> tuple[DroneState, ...]:
         assert self._link is not None
@@ -263,16 +310,26 @@ class AirSimFlight:
         return tuple(drones)
 
     def _check_clock(self, stamp_ns: int) -> None:
-        went_s = (stamp_ns - self._clock_ns) / 1e9
-        self._clock_ns = stamp_ns
-        if abs(went_s - self._step_s) > _CLOCK_SLACK * self._step_s:
-            raise SceneVoid(f"AirSim advanced {went_s:.4f} s in a step of {self._step_s:.4f} s; set ClockSpeed to 1")
+        """Measure how far AirSim's time is ahead of the plan's; the next step makes up for it."""
+        self._clock_ns += self._plan.step_us * 1000
+        self._ahead_ns = stamp_ns - self._clock_ns
+        ahead_s = self._ahead_ns / 1e9
+        if abs(ahead_s) > _CLOCK_SLACK * self._step_s:
+            raise SceneVoid(
+                f"AirSim's clock is {ahead_s:+.4f} s off after a step of {self._step_s:.4f} s; set ClockSpeed to 1"
+            )
 
     def close(self) -> None:
         """See ``SwarmPort``."""
         if self._link is not None:
             with self._link.translated("giving the clock back"):
                 self._link.client.simPause(False)
+
+
+def _hangs_still(link: AirSimLink, name: str) -> bool:
+    state = link.client.getMultirotorState(name)
+    speed_mps = float(np.linalg.norm(xyz(state.kinematics_estimated.linear_velocity)))
+    return bool(state.landed_state == link.vendor.LandedState.Flying) and speed_mps < _REST_MPS
 
 
 def _limited(velocity_mps: FloatArray, planned_mps: FloatArray) -> FloatArray:

@@ -17,12 +17,14 @@ from uavsim.records.modalities import INSTANCE, Modality, modality, ordered
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
 from uavsim.records.sensors import Agent
+from uavsim.simulate.airsim.limits import image_sizes_px, images_limit_s
 from uavsim.simulate.airsim.link import AirSimLink, pose_close
 from uavsim.simulate.airsim.readers import AirSimReader, reader_of
 from uavsim.simulate.airsim.swarm import MAIN, AirSimPoses
 from uavsim.simulate.draw_schedule import DrawSchedule
 from uavsim.simulate.merged.object_numbers import LAST_NUMBER, ObjectNumbers, colour_code
 from uavsim.simulate.merged.proof import LastImages, TimedReading, agreed, refuse_other_times
+from uavsim.simulate.merged_engine import ANSWER_S
 from uavsim.simulate.names import sensor_name, vehicle_name
 from uavsim.simulate.ports import Reading, ReadyReadings, SceneTraffic, SensorPose, TickState
 from uavsim.typing import AnyArray, UInt8Array, UInt16Array
@@ -48,6 +50,7 @@ class AirSimSensors:
         ends = {vehicle_name(drone_id): link.close for drone_id, link in self._links.items()}
         self._engine.ask(ends, doing="closing", ticks=False)
         self._links = {}  # the origin may be another town's
+        self._sizes_px = image_sizes_px(plan)
         self._meaning: tuple[UInt16Array, UInt8Array] | None = None
 
     @property
@@ -111,7 +114,8 @@ class AirSimSensors:
             )
             for drone_id in self._plan.swarm.drone_ids
         }
-        taken = self._engine.ask(jobs, doing="taking images")
+        limit_s = images_limit_s(self._sizes_px, base_s=ANSWER_S)
+        taken = self._engine.ask(jobs, doing="taking images", within_s=limit_s)
         images = [image for name in jobs for image in taken[name]]
         self._images_drawn += sum(image.time_ns is not None for image in images)  # a lidar's turn has no time
         return images
@@ -152,7 +156,11 @@ class AirSimSensors:
 
     def _link_of(self, drone_id: int) -> AirSimLink:
         if drone_id not in self._links:
-            self._links[drone_id] = AirSimLink(*self._endpoint, origin_ue_m=self._plan.town.airsim_origin_ue_m)
+            self._links[drone_id] = AirSimLink(
+                *self._endpoint,
+                origin_ue_m=self._plan.town.airsim_origin_ue_m,
+                limit_s=images_limit_s(self._sizes_px),
+            )
         return self._links[drone_id]
 
     def _image(

@@ -62,19 +62,19 @@ BEHAVIOURS: Final[Mapping[str, Behaviour]] = MappingProxyType(
         "set-pose": Behaviour(
             ("at-once", "stale"),
             "stale",
-            "stale: AirSim answers the pose before for a while after simSetVehiclePose",
+            "stale: for 0.3 s or 2 ticks after simSetVehiclePose AirSim answers the pose before",
             "AirSim issues 3049, 1246; MultirotorPawnSimApi.cpp",
         ),
         "continue": Behaviour(
             ("exact", "stepped"),
             "stepped",
-            "stepped: simContinueForTime advances in steps of 3 ms and may stop a step early or late",
+            "stepped: simContinueForTime stops a step of 3 ms early and late in turn; exact: what it lacks comes next time",
             "AirSim issues 3206, 1719",
         ),
         "reset": Behaviour(
             ("quick", "slow"),
             "slow",
-            "slow: AirSim's reset() hangs from its third call on",
+            "slow: AirSim's reset() does not answer from its third call on",
             "carla-air-testbed, measurements of 2026-07-31 to 2026-08-05",
         ),
     }

@@ -223,8 +223,7 @@ class Drone:
         Raises:
             CallRefused: the place is out of this world.
         """
-        if any(abs(part) > FARTHEST_M for part in position_m):
-            raise CallRefused(f"a position must be within {FARTHEST_M:.0f} m of the origin")
+        refuse_far_places(position_m)
         row = self.row
         if all(map(math.isfinite, position_m)):
             row[0:3] = position_m
@@ -276,6 +275,16 @@ class Drone:
         if forget:
             row[quad.S_HIT] = 0.0
         return found
+
+
+def refuse_far_places(position_m: Vec3) -> None:
+    """Refuse a place that is out of this world.
+
+    Raises:
+        CallRefused: it is.
+    """
+    if any(abs(part) > FARTHEST_M for part in position_m):
+        raise CallRefused(f"a position must be within {FARTHEST_M:.0f} m of the origin")
 
 
 def radians_single(degrees: float) -> float:

@@ -1,8 +1,9 @@
 """All vehicles of the AirSim side, their common clock and the tasks they carry out.
 
 One lock guards everything; the clock thread holds it while it integrates, the network threads while they read or
-command. Simulated time goes in whole steps of 3 ms, as AirSim's does; what ``simContinueForTime`` asks for beyond the last
-whole step is kept for the next call, so that many calls together are never a step off.
+command. Simulated time goes in whole steps of 3 ms, as AirSim's does. What ``simContinueForTime`` asks for beyond the last
+whole step is kept for the next call, so that many calls together are never a step off; with the behaviour
+``continue=stepped`` it is not, and calls stop a step early and a step late in turn (AirSim issues 3206, 1719).
 """
 
 import math
@@ -17,9 +18,11 @@ from headless_simulator.airsim import quad, simple_flight
 from headless_simulator.airsim.contact import advance, ground_height
 from headless_simulator.airsim.drone import Drone
 from headless_simulator.airsim.host import AirSimHost
+from headless_simulator.airsim.late_poses import LatePoses
 from headless_simulator.airsim.ned import Vec3, add, flip_z, quat_from_euler
 from headless_simulator.airsim.obstacles import Obstacles
 from headless_simulator.airsim.settings import AirSimSettings, VehicleSetting
+from headless_simulator.behaviours import IDEAL, Behaviours
 from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Float64
 
@@ -63,9 +66,17 @@ class Fleet:
         host: the world they fly in.
         settings: vehicles, clock speed, wind.
         player_start_m: Unreal's x, y, z of the origin of global NED.
+        behaviours: as which real server it behaves.
     """
 
-    def __init__(self, host: AirSimHost, settings: AirSimSettings, *, player_start_m: Vec3) -> None:
+    def __init__(
+        self,
+        host: AirSimHost,
+        settings: AirSimSettings,
+        *,
+        player_start_m: Vec3,
+        behaviours: Behaviours = IDEAL,
+    ) -> None:
         self.lock = threading.RLock()
         self.changed = threading.Condition(self.lock)
         self.host, self.settings = host, settings
@@ -74,6 +85,8 @@ class Fleet:
         self.paused = False
         self.budget: Budget | None = None
         self._kept_ns = 0  # of the last budget, less than a step
+        self._stepped, self._late = behaviours["continue"] == "stepped", True
+        self.late_poses = LatePoses(stale=behaviours["set-pose"] == "stale", frame=lambda: host.frame)
         self.wind_mps = np.array(settings.wind_mps, dtype=np.float64)
         self.drones: dict[str, Drone] = {}
         self._rows: list[Drone] = []
@@ -146,6 +159,7 @@ class Fleet:
         with self.lock:
             for name in list(self._tasks):
                 self._end(name, result=False)
+            self.late_poses.forget()
             for drone in self.drones.values():
                 drone.reset()
                 self._settle(drone)
@@ -213,9 +227,16 @@ class Fleet:
             self._finish_budget()
             self.paused = True
             self._obstacles_due_ns = 0
-            self.budget = Budget(max(0, span_ns) + self._kept_ns, done)
+            self.budget = Budget(self._to_run_ns(max(0, span_ns)), done)
             self._end_spent_budget()
             self.changed.notify_all()
+
+    def _to_run_ns(self, span_ns: int) -> int:
+        if not self._stepped:
+            return span_ns + self._kept_ns
+        self._late = not self._late
+        steps = span_ns // STEP_NS + 1 if self._late else -(-span_ns // STEP_NS) - 1
+        return max(0, steps) * STEP_NS
 
     def _finish_budget(self) -> None:
         if self.budget is not None:

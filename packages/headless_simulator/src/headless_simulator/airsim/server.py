@@ -181,7 +181,7 @@ class AirSimServer:
         self._finish(client, request, outcome)
 
     def _run(self, bound: Bound[Traits], values: list[Any], vehicle: str) -> Any:
-        self.simulation.follow_town()
+        self.simulation.catch_up()
         result = bound.run(values)
         if bound.method.name in POSE_METHODS:
             return self.simulation.faults.pose_result(bound.method.name, vehicle, result)

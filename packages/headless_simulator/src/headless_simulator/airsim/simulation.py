@@ -64,7 +64,8 @@ class Simulation:
         self.faults: FaultsLike = faults or NoFaults()
         self._town = host.town
         self.player_start_m = settings.player_start_m or default_player_start(host, settings)
-        self.fleet = Fleet(host, settings, player_start_m=self.player_start_m)
+        self.fleet = Fleet(host, settings, player_start_m=self.player_start_m, behaviours=behaviours)
+        self.resets = 0
         self.clock = ClockThread(self.fleet, every_turn=self._turn)
         self.object_lock = threading.RLock()
         self.objects = SceneObjects(host, initial_ids=settings.initial_segmentation_ids)
@@ -108,8 +109,14 @@ class Simulation:
             self.image_capture = self._image_capture()
             self.fleet.enter_town(self.player_start_m)
 
-    def _turn(self, now_ns: int) -> None:
+    def catch_up(self) -> None:
+        """Do what is due: follow the host into another town, and show poses that were set a while ago."""
         self.follow_town()
+        with self.fleet.lock:
+            self.fleet.late_poses.show_due()
+
+    def _turn(self, now_ns: int) -> None:
+        self.catch_up()
         with self.weather_lock:
             self.atmosphere.tick(now_ns)
 

@@ -108,7 +108,7 @@ def simSetVehiclePose(sim: Simulation, pose: Pose, _ignore_collision: Anything, 
     """Teleport; NaN parts stay."""
     position, quat = pose
     with sim.fleet.lock:
-        sim.fleet.drone(vehicle_name).place(position, quat)
+        sim.fleet.late_poses.set(sim.fleet.drone(vehicle_name), position, quat)
 
 
 def simGetGroundTruthKinematics(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:

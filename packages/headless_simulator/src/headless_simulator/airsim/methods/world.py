@@ -14,6 +14,7 @@ from headless_simulator.errors import CallRefused
 from headless_simulator.rpc.arguments import AnyNumber, Anything, Flag, Integer, Number, Text
 
 MAX_CONTINUE_S: Final = 1.0e6
+PROMPT_RESETS: Final = 2  # a merged build on Unreal was seen to hang after two to six (carla-air-testbed, 2026-07-31)
 
 
 def ping(sim: Simulation) -> bool:
@@ -31,9 +32,13 @@ def getMinRequiredClientVersion(sim: Simulation) -> int:
     return 1
 
 
-def reset(sim: Simulation) -> None:
-    """Put vehicles and cameras back to their start."""
+def reset(sim: Simulation) -> Later | None:
+    """Put vehicles and cameras back to their start; with the behaviour ``reset=slow`` no answer comes from some call on."""
+    sim.resets += 1
+    if sim.behaviours["reset"] == "slow" and sim.resets > PROMPT_RESETS:
+        return Later(lambda _send: None)
     sim.reset()
+    return None
 
 
 def listVehicles(sim: Simulation) -> list[str]:
@@ -58,7 +63,7 @@ def simIsPaused(sim: Simulation) -> bool:
 
 
 def simContinueForTime(sim: Simulation, seconds: Number) -> Later:
-    """Run for exactly that long, pause, then answer."""
+    """Run for that long in whole steps, pause, then answer."""
     if not 0 <= seconds <= MAX_CONTINUE_S:
         raise CallRefused(f"seconds must be from 0 to {MAX_CONTINUE_S:.0f}")
     return _continue(sim, round(seconds * 1e9))

@@ -1,0 +1,37 @@
+"""How long AirSim's calls may take before a server is taken for lost.
+
+``simGetImages`` draws, reads back and packs one image after the other, so its limit grows with their number and size. Measured
+on a merged build on Unreal (carla-air-testbed): 640x480 RGB 0.02 s, 960x720 RGB and depth 15.4 s, with a mask 33.5 s.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from uavsim.records.modalities import ordered
+from uavsim.records.plan import ScenePlan
+from uavsim.simulate.airsim.readers import reader_of
+
+CALL_S: Final = 20.0  # of any other call: some hang for ever, and this comes before the supervisor's deadline
+_IMAGE_S: Final = 1.0
+_PIXEL_S: Final = 30e-6  # depth was measured to take 22e-6, a mask 26e-6
+
+
+def images_limit_s(sizes_px: Sequence[int], *, base_s: float = CALL_S) -> float:
+    """Return how long images may take that are asked for at the same time, seconds.
+
+    Args:
+        sizes_px: pixels of each image, of all vehicles: one renderer draws them all.
+        base_s: limit of a call that takes none.
+    """
+    return base_s + len(sizes_px) * _IMAGE_S + sum(sizes_px) * _PIXEL_S
+
+
+def image_sizes_px(plan: ScenePlan) -> tuple[int, ...]:
+    """Return the pixels of each image that AirSim takes of a captured step: every drone's, of each camera and modality."""
+    of_a_drone = [
+        spec.camera.rendered.width_px * spec.camera.rendered.height_px
+        for spec in plan.rig
+        for modality in ordered(spec.modalities)
+        if reader_of(modality).image_type is not None
+    ]
+    return (*of_a_drone,) * len(plan.swarm.drone_ids)
