@@ -25,7 +25,7 @@ CARLA: Final = {  # probe -> module of it; the order in which they are asked
     "memory": "drawing", "masks": "bodies", "blueprints": "bodies", "controls": "driving", "traffic": "driving",
     "loading": "drawing",
 }  # fmt: skip
-AIRSIM: Final = ("server", "clock", "placing", "images", "objects", "resting", "flight")
+AIRSIM: Final = ("server", "clock", "placing", "images", "objects", "resting", "flight", "reset")
 
 
 def gathered(answers: Iterator[Answer], *, group: str) -> Iterator[Answer]:

@@ -1,6 +1,7 @@
 """Questions to one drone: placing, flight, clock, images, sensors on the ground, objects."""
 
 import contextlib
+import time
 from collections.abc import Iterator
 from typing import Final
 
@@ -12,7 +13,12 @@ from uavsim.probing.conform.ask import Ask
 from uavsim.simulate.airsim.link import AirSimLink, xyz
 from uavsim.typing import FloatArray
 
-_PLACES: Final = 200
+_PLACES: Final = 40
+_STEPS: Final = 20
+_STEP_S: Final = 0.05
+_READ_BACK_S: Final = 2.0
+_RESETS: Final = 3
+_NEAR_M: Final = 5e-3
 _LANDINGS: Final = 4
 _IMAGES: Final = {
     0: "scene",
@@ -47,27 +53,40 @@ def clock(link: AirSimLink) -> Iterator[Answer]:
     yield ask.equal("the clock stands while paused", stopped[0] == stopped[-1])
     yield ask.equal("paused again after simContinueForTime", bool(client.simIsPause()))
     yield ask.near("seconds that passed in simContinueForTime(0.5)", passed, 0.02, unit="s")
+    steps_s = []
+    for _ in range(_STEPS):
+        began = _stamp_s(link, name)
+        client.simContinueForTime(_STEP_S)
+        _until_paused(link)
+        steps_s.append(_stamp_s(link, name) - began)
+    yield ask.shown(f"{_STEPS} steps of simContinueForTime({_STEP_S})", steps_s, unit="s")
+    yield ask.at_most("difference of the longest and the shortest of them", max(steps_s) - min(steps_s), 1e-3, unit="s")
     client.simPause(False)
 
 
 def placing(link: AirSimLink) -> Iterator[Answer]:
-    """Put a paused drone to 200 places, and read where it is."""
+    """Put a paused drone to places, and read where it is until it is there."""
     ask = Ask("AirSim placing")
     client, name = link.client, link.vehicles[0]
     was = client.simGetVehiclePose(name)
     client.simPause(True)
-    draw, off_m, off_turn = np.random.default_rng(16), [], []
+    draw, off_m, off_turn, delays_s = np.random.default_rng(16), [], [], []
     for _ in range(_PLACES):
         place = draw.uniform((-100, -100, -150), (100, 100, -60))
         roll, pitch, yaw = draw.uniform((-0.7, -0.7, -3.1), (0.7, 0.7, 3.1))
         turn = link.vendor.to_quaternion(pitch, roll, yaw)
         client.simSetVehiclePose(link.vendor.Pose(link.vendor.Vector3r(*(float(v) for v in place)), turn), True, name)
+        began = time.monotonic()
         got = client.simGetVehiclePose(name)
+        while np.linalg.norm(xyz(got.position) - place) > _NEAR_M and time.monotonic() - began < _READ_BACK_S:
+            got = client.simGetVehiclePose(name)
+        delays_s.append(time.monotonic() - began)
         off_m.append(float(np.linalg.norm(xyz(got.position) - place)))
         dot = abs(sum(getattr(got.orientation, k) * getattr(turn, k) for k in ("w_val", "x_val", "y_val", "z_val")))
         off_turn.append(float(np.degrees(2 * np.arccos(min(1.0, dot)))))
     client.simSetVehiclePose(was, True, name)
     client.simPause(False)
+    yield ask.at_most("until a pose that was set is read back, median", float(np.median(delays_s)), 0.1, unit="s")
     yield ask.at_most(f"place of {_PLACES} against the asked one, worst", max(off_m), 5e-3, unit="m")
     yield ask.at_most(f"turn of {_PLACES} against the asked one, worst", max(off_turn), 0.1, unit="degrees")
 
@@ -76,7 +95,6 @@ def flight(link: AirSimLink) -> Iterator[Answer]:
     """Take off, fly 5 m north, hover, turn, and land; the world runs only while a task runs."""
     ask = Ask("AirSim flight")
     client, name = link.client, link.vehicles[0]
-    client.reset()
     client.enableApiControl(True, name)
     yield ask.equal("API control is given", bool(client.isApiControlEnabled(name)))
     yield ask.equal("it arms", bool(client.armDisarm(True, name)))
@@ -124,7 +142,6 @@ def resting(link: AirSimLink) -> Iterator[Answer]:
     """Read the sensors of a drone that stands."""
     ask = Ask("AirSim sensors at rest")
     client, name = link.client, link.vehicles[0]
-    client.reset()
     _settled(link, name)
     readings = [client.getImuData(vehicle_name=name) for _ in range(50)]
     force = np.array([xyz(r.linear_acceleration) for r in readings]).mean(axis=0)
@@ -200,6 +217,22 @@ def objects(link: AirSimLink) -> Iterator[Answer]:
         "the pose of an object that is not there is no number",
         bool(np.isnan(xyz(client.simGetObjectPose("uavsim_no_such_object").position)).all()),
     )
+
+
+def reset(link: AirSimLink) -> Iterator[Answer]:
+    """Reset three times, last of all: a real build may hang in it, and has to be started anew then."""
+    ask, hung = Ask("AirSim reset"), ""
+    seconds: list[float] = []
+    while len(seconds) < _RESETS and not hung:
+        began = time.monotonic()
+        try:
+            with link.translated("resetting"):
+                link.client.reset()
+        except SimulatorError as error:
+            hung = str(error)
+        seconds.append(time.monotonic() - began)
+    yield ask.shown("seconds of each reset()", seconds, unit="s")
+    yield ask.equal(f"reset() answers {_RESETS} times", not hung)
 
 
 @contextlib.contextmanager
