@@ -97,7 +97,7 @@ class CarlaSensors:
         return self._world.spawn_sensor(
             reader.blueprint,
             attributes,
-            optional=reader.optional,
+            optional=reader.optional(sensor.spec.params),
             on_measurement=partial(self._put, index, reader),
             carried=None if carrier is None else (carrier, _mount(sensor.spec)),
         )
