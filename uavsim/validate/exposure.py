@@ -2,7 +2,8 @@
 
 Brightness is in stops of light: 2.2 log2 of an image's mean level. Two things tell a first image apart: its own camera's later
 images, which change far less from one to the next; and all cameras of its scene, which start unsettled together and come to
-rest together, whatever each of them sees.
+rest together, whatever each of them sees. Weather that changes does that, too: where the tables do not say that it is steady,
+and where few cameras agree, the brightness has to come to rest, and by more.
 """
 
 from collections.abc import Iterator
@@ -21,20 +22,22 @@ _GAMMA: Final = 2.2
 _FEWEST: Final = 4  # images of a camera
 _LOOKED_AT: Final = 12  # images of a camera: exposure has settled by then, or the light of the scene changes
 _LEAST_STOPS: Final = 0.5
-_ALONE_STOPS: Final = 1.0  # where few cameras agree
-_MANY: Final = 3  # cameras
+_TOGETHER_STOPS: Final = 0.25  # of many cameras under a steady sky
+_ALONE_STOPS: Final = 1.0
+_MANY: Final = 5  # cameras
 _SPREADS: Final = 4.0
-_AT_REST: Final = 0.6  # of the largest step; a scene whose light goes on changing is not at rest
+_AT_REST: Final = 0.6  # of the largest step
 _AGREE: Final = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class _Track:
-    """The first images of a camera in a scene, ``stops`` (N,) of them."""
+    """The first images of a camera in a scene, ``stops`` (N,) of them; whether the tables say that the weather is steady."""
 
     scene: int
     row: int
     stops: FloatArray
+    is_steady: bool
 
 
 def exposure_settled(evidence: Evidence) -> Iterator[Finding]:
@@ -56,12 +59,15 @@ def exposure_settled(evidence: Evidence) -> Iterator[Finding]:
 
 def _tracks(evidence: Evidence) -> Iterator[_Track]:
     track: IntArray = evidence.track
+    sample, weather = evidence.data["sample_data"]["sample_token"], evidence.data["sample"].get("uav_weather")
     for views in np.split(np.arange(len(track)), np.flatnonzero(np.diff(track)) + 1) if len(track) else []:
         looks = [evidence.looks[view] for view in views[:_LOOKED_AT].tolist()]
         if len(looks) >= _FEWEST and all(look.state == "good" for look in looks):
             level = np.maximum([look.mean for look in looks], 1.0)
             scene = int(evidence.data.scene_of_data[looks[0].row])
-            yield _Track(scene, looks[0].row, _GAMMA * np.log2(level))
+            samples = sample[[look.row for look in looks]]
+            is_steady = weather is not None and len(np.unique(weather[samples])) == 1
+            yield _Track(scene, looks[0].row, _GAMMA * np.log2(level), is_steady)
 
 
 def _first_step_stops(stops: FloatArray) -> float:
@@ -78,9 +84,11 @@ def _settling_stops(cameras: list[_Track]) -> float:
     count = min(len(camera.stops) for camera in cameras)
     stops = np.array([camera.stops[:count] for camera in cameras])
     off = stops[:, 0] - np.median(stops[:, (count + 1) // 2 :], axis=1)
-    middle = float(np.median(off))
+    together = float(np.median(off))
     steps = np.abs(np.median(np.diff(stops, axis=1), axis=0))
     is_at_rest = steps[-1] <= _AT_REST * steps.max()
-    agree = np.mean(np.sign(middle) * off > _LEAST_STOPS / 2)
-    least = _LEAST_STOPS if len(cameras) >= _MANY else _ALONE_STOPS
-    return middle if count > _FEWEST and is_at_rest and agree >= _AGREE and abs(middle) > least else 0.0
+    is_steady, are_many = all(camera.is_steady for camera in cameras), len(cameras) >= _MANY
+    least = _ALONE_STOPS if not are_many else _TOGETHER_STOPS if is_steady else _LEAST_STOPS
+    agree = np.mean(off / together > 0.5) if together else 0.0
+    sure = count > _FEWEST and agree >= _AGREE and (is_at_rest or (is_steady and are_many))
+    return together if sure and abs(together) > least else 0.0
