@@ -11,7 +11,7 @@ from uavsim.geometry.shutter import Shutter
 from uavsim.plan import plan_scenes
 from uavsim.plan.check import check_paths
 from uavsim.records.codec import pack_plan, unpack_plan
-from uavsim.records.sensors import LidarParams
+from uavsim.records.sensors import Exposure, LidarParams
 
 CAMERAS = "cameras: {FRONT: {pitch_deg: -45}}\n"
 
@@ -210,3 +210,28 @@ def test_a_shutter_is_whole_steps_and_the_scene_is_as_much_longer(tmp_path: Path
 def test_a_shutter_that_cannot_be_is_refused_with_the_nearest_that_can(rig: str, error: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=error):
         _plan(tmp_path, rig)
+
+
+def test_cameras_expose_as_the_rig_says_and_as_their_own_block_does(tmp_path: Path) -> None:
+    rig = "exposure: {speed: 4}\ncameras: {FRONT: {}, DOWN: {exposure: {mode: manual, iso: 400, compensation: -1}}}\n"
+    front, down = (camera.camera.exposure for camera in _plan(tmp_path, rig).cameras)
+    assert front == Exposure(speed=4.0)
+    assert down == Exposure("manual", compensation=-1.0, iso=400.0)
+    assert _plan(tmp_path, CAMERAS).cameras[0].camera.exposure == Exposure("histogram", speed=10.0)
+
+
+@pytest.mark.parametrize(
+    ("rig", "topology", "error"),
+    [
+        ("exposure: {iso: 400}\ncameras: {FRONT: {}}\n", "carla", "exposure: iso has no effect in mode histogram"),
+        ("exposure: {mode: manual, speed: 3}\ncameras: {FRONT: {}}\n", "carla", "speed has no effect in mode manual"),
+        (
+            "cameras:\n  FRONT:\n    exposure: {mode: manual}\n",
+            "merged",
+            r"rig.yaml:3: cameras.FRONT.exposure.mode: topology merged has no manual exposure: AirSim's settings",
+        ),
+    ],
+)
+def test_an_exposure_that_changes_nothing_is_refused(rig: str, topology: str, error: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=error):
+        _plan(tmp_path, rig, topology=topology)

@@ -42,6 +42,13 @@ def exposure_jumps(disk: Disk) -> None:
     disk.replace(disk.image(FRONT), codec.encode_png(dark))
 
 
+@defect("visual.exposure", sample=0, channel=FRONT)
+def first_image_a_stop_brighter(disk: Disk) -> None:
+    """One stop is 2^(1 / 2.2) = 1.37 times the level."""
+    bright = np.minimum(codec.decode_rgb(disk.image(FRONT, 0)) * 1.37, 255).astype(np.uint8)
+    disk.replace(disk.image(FRONT, 0), codec.encode_png(bright))
+
+
 @defect("files.missing", channel=FRONT)
 def image_missing(disk: Disk) -> None:
     disk.image(FRONT).unlink()

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WithJso
 
 from uavsim.config import explain
 from uavsim.config.base import CameraName, Metres3, Model, Text
+from uavsim.config.exposure import CameraExposure
 from uavsim.config.lens import CameraLens
 from uavsim.config.shutter import CameraShutter
 from uavsim.errors import UnknownNameError
@@ -83,6 +84,8 @@ class Camera(Mount):
     shutter: CameraShutter | None = None
     """None takes each image in one tick only, or as the rig has it."""
     vignetting: Vignetting | None = None
+    exposure: CameraExposure | None = None
+    """None is the rig's."""
     sensors: Sensors | None = None
 
 
@@ -193,6 +196,8 @@ class Rig(Model):
     settle: Settling = Settling()
     vignetting: Vignetting | None = None
     """a1, a2, a3: a pixel at r of the way to the farthest corner has 1 + a1 r^2 + a2 r^4 + a3 r^6 of its light."""
+    exposure: CameraExposure = CameraExposure()
+    """Of every camera without its own."""
     sensors: Sensors = (RGB, INSTANCE)
     cameras: Annotated[dict[CameraName, Camera], Field(min_length=1, max_length=16)]
     lidar: Lidar | None = None

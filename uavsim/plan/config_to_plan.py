@@ -73,6 +73,7 @@ def _camera(rig: Loaded[Rig], name: str, camera: Camera, *, step_us: int) -> Cam
         shutter=shutter.shutter(step_us=step_us) if shutter else None,
         vignetting=vignetting if any(vignetting) else (),
         settle=Settle(rig.model.settle.ticks, rig.model.settle.first_ticks),
+        exposure=(camera.exposure or rig.model.exposure).exposure,
     )
     if lens is None:
         return seen
@@ -111,6 +112,9 @@ def given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorSp
                 raise rig.error(
                     here, f"topology {topology} cannot give {name!r}; its cameras give {given} (camera {spec.name})"
                 )
+        if server == "airsim" and isinstance(spec.params, CameraParams) and spec.params.exposure.mode == "manual":
+            here = (*(("cameras", spec.name) if rig.model.cameras[spec.name].exposure else ()), "exposure", "mode")
+            raise rig.error(here, f"topology {topology} has no manual exposure: AirSim's settings have no such key")
     return specs
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Final, Protocol
+from typing import ClassVar, Final, Literal, Protocol
 
 import numpy as np
 
@@ -26,6 +26,7 @@ __all__ = [
     "Agent",
     "AgentsPlan",
     "CameraParams",
+    "Exposure",
     "LidarParams",
     "Sensor",
     "SensorParams",
@@ -84,6 +85,27 @@ class Settle:
 
 
 @dataclass(frozen=True, slots=True)
+class Exposure:
+    """How bright a camera's images are; ``config/exposure.py`` says why the speed is not CARLA's.
+
+    Attributes:
+        mode: adapted to the image's histogram of luminance over drawn frames, or constant.
+        compensation: stops.
+        speed: of the adaptation, stops a second; ``histogram`` alone has it.
+        shutter_speed: one over seconds; this and the next two are of ``manual`` alone.
+        iso: sensitivity.
+        fstop: aperture.
+    """
+
+    mode: Literal["histogram", "manual"] = "histogram"
+    compensation: float = 0.0
+    speed: float = 10.0
+    shutter_speed: float = 200.0
+    iso: float = 100.0
+    fstop: float = 1.4
+
+
+@dataclass(frozen=True, slots=True)
 class CameraParams:
     """A camera: a pinhole, or a lens in front of one.
 
@@ -93,6 +115,7 @@ class CameraParams:
         shutter: through which the image is taken once more; None where it is taken in one tick only.
         settle: how long it draws before its image is kept.
         vignetting: a1, a2, a3 of ``light_share``; () where the corners are as bright as the middle.
+        exposure: of its colour image.
     """
 
     prefix: ClassVar[str] = "CAMERA"
@@ -105,6 +128,7 @@ class CameraParams:
     shutter: Shutter | None = None
     vignetting: tuple[float, ...] = ()
     settle: Settle = Settle()
+    exposure: Exposure = Exposure()
 
     @property
     def intrinsic(self) -> FloatArray:
@@ -119,7 +143,7 @@ class CameraParams:
         if self.lens is None:
             return self
         wide = self.lens.wide
-        return CameraParams(wide.width_px, wide.height_px, wide.fov_deg)
+        return CameraParams(wide.width_px, wide.height_px, wide.fov_deg, exposure=self.exposure)
 
     @property
     def light_share(self) -> FloatArray:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 __all__ = ["EXTRA", "TABLES", "Field"]
 
-Kind = Literal["token", "ref", "refs", "text", "int", "bool", "number", "numbers", "vector", "matrix"]
+Kind = Literal["token", "ref", "refs", "text", "int", "bool", "number", "numbers", "same", "vector", "matrix"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Field:
 
     Attributes:
         kind: how it is read: ``ref`` a token of ``table``, ``refs`` a list of them, ``vector`` ``length`` numbers,
-            ``number`` one, ``numbers`` at most ``length``, ``matrix`` 3 x 3 or [].
+            ``number`` one, ``numbers`` at most ``length``, ``matrix`` 3 x 3 or [], ``same`` named numbers, compared alone.
         table: what a reference points into.
         empty: a reference may be "".
         optional: the column may be missing from the file; then nothing is checked with it.
@@ -84,7 +84,13 @@ TABLES: Final[dict[str, tuple[Field, ...]]] = {
         Field("first_sample_token", "ref", table="sample"),
         Field("last_sample_token", "ref", table="sample"),
     ),
-    "sample": (_TOKEN, Field("timestamp", "int"), Field("scene_token", "ref", table="scene"), *_chain("sample")),
+    "sample": (
+        _TOKEN,
+        Field("timestamp", "int"),
+        Field("scene_token", "ref", table="scene"),
+        *_chain("sample"),
+        Field("uav_weather", "same", optional=True),
+    ),
     "sample_data": (
         _TOKEN,
         Field("sample_token", "ref", table="sample"),

@@ -221,6 +221,12 @@ def _read_ref(table: ColumnTable, spec: Field, values: list[Any]) -> IntArray:
     return hashes(_typed(table, spec, values, allowed=frozenset({str}), instead="", words="a token"))
 
 
+def _read_same(table: ColumnTable, spec: Field, values: list[Any]) -> IntArray:
+    """Return hashes that are equal where the named numbers are."""
+    named = _typed(table, spec, values, allowed=frozenset({dict}), instead={}, words="named numbers")
+    return hashes([str([item for item in value.items() if type(item[1]) in {int, float}]) for value in named])
+
+
 def _read_refs(table: ColumnTable, spec: Field, values: list[Any]) -> tuple[IntArray, IntArray]:
     lists = _typed(table, spec, values, allowed=frozenset({list}), instead=[], words="a list of tokens")
     flat = [str(token) for token in chain.from_iterable(lists)]
@@ -295,6 +301,7 @@ _READERS: Final = {
     "refs": _read_refs,
     "number": _read_number,
     "numbers": _read_numbers,
+    "same": _read_same,
     "vector": _read_vector,
     "matrix": _read_matrix,
 }
@@ -303,6 +310,7 @@ _EMPTY: Final[dict[str, AnyArray]] = {
     "bool": np.zeros(0, bool),
     "ref": np.zeros(0, np.int64),
     "number": np.zeros(0),
+    "same": np.zeros(0, np.int64),
     "matrix": np.zeros((0, 3, 3)),
 }
 

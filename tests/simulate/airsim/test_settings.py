@@ -1,5 +1,7 @@
+from dataclasses import replace
+
 from tools.common.plans import rig, scene_plan
-from uavsim.records.sensors import LidarParams, SensorSpec
+from uavsim.records.sensors import Exposure, LidarParams, SensorSpec
 from uavsim.simulate.airsim.settings import airsim_settings
 
 
@@ -50,3 +52,12 @@ def test_cosys_airsim_reads_a_file_of_its_own() -> None:
     assert theirs["InitialInstanceSegmentation"] is False
     assert "SegmentationSettings" not in theirs
     assert theirs["Vehicles"] == airsim_settings(scene_plan())["Vehicles"]
+
+
+def test_the_colour_image_alone_adapts_its_exposure() -> None:
+    (spec, *others) = rig(sensors=("rgb", "instance"))
+    spec = replace(spec, params=replace(spec.camera, exposure=Exposure(speed=4.0, compensation=-0.5)))
+    settings = airsim_settings(scene_plan(cameras=(spec, *others)))
+    scene, segmentation = settings["Vehicles"]["uav0"]["Cameras"][spec.name]["CaptureSettings"]
+    assert (scene["AutoExposureSpeed"], scene["AutoExposureBias"]) == (4.0, -0.5)
+    assert not any(key.startswith("AutoExposure") for key in segmentation)

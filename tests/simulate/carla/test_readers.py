@@ -8,6 +8,7 @@ import carla
 import numpy as np
 
 from uavsim.records.radar import RadarParams
+from uavsim.records.sensors import CameraParams, Exposure
 from uavsim.simulate.carla import radar, readers
 from uavsim.simulate.carla.inbox import Inbox
 
@@ -76,3 +77,17 @@ def test_a_mask_is_copied_and_its_image_let_go() -> None:
     assert (runs.tolist(), tags.tolist()) == ([[0, 0, 1, 0x0102, 14]], [[14, 24]])
     assert (mask.frame, mask.timestamp, mask.transform) == (7, 0.35, "where")
     assert (mask.width, mask.height, mask.fov) == (2, 1, 90.0)
+
+
+def test_cameras_of_colour_get_their_exposure_and_others_none() -> None:
+    """CARLA's names: ref_sensors.md, "Advanced camera attributes"."""
+    adapted = CameraParams(32, 18, 90.0, exposure=Exposure(speed=4.0, compensation=0.5))
+    histogram = {"exposure_mode": "histogram", "exposure_compensation": "0.5"}
+    speeds = {"exposure_speed_up": "4.0", "exposure_speed_down": "4.0"}
+    assert readers.RGB.optional(adapted) == {"motion_blur_intensity": "0.0", **histogram, **speeds}
+    assert readers.EVENTS.optional(adapted) == {**histogram, **speeds}
+    constant = readers.EVENTS.optional(CameraParams(32, 18, 90.0, exposure=Exposure("manual", iso=400.0, fstop=8.0)))
+    assert constant == {
+        "exposure_mode": "manual", "exposure_compensation": "0.0", "shutter_speed": "200.0", "iso": "400.0", "fstop": "8.0",
+    }  # fmt: skip
+    assert not any(reader.optional(adapted) for reader in (readers.DEPTH, readers.INSTANCE, readers.SEMANTIC))

@@ -4,7 +4,7 @@ Source: AirSim docs/settings.md. Lengths are NED metres from PlayerStart (vehicl
 degrees; AirSim's roll, pitch and yaw have CARLA's signs.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
 from uavsim.records.modalities import ordered
 from uavsim.records.plan import ScenePlan
@@ -12,6 +12,8 @@ from uavsim.records.sensors import LidarParams, SensorSpec
 from uavsim.simulate.airsim.readers import reader_of
 from uavsim.simulate.names import sensor_name, vehicle_name
 from uavsim.typing import JsonDict
+
+_SCENE: Final = 0
 
 Client = Literal["airsim", "cosys"]
 """Whose server reads the file."""
@@ -70,6 +72,8 @@ def _camera(spec: SensorSpec) -> JsonDict:
     }
     types = {reader_of(modality).image_type for modality in ordered(spec.modalities) if modality.airsim}
     captures = [{"ImageType": number, **size} for number in sorted(number for number in types if number is not None)]
+    exposure = {"AutoExposureSpeed": camera.exposure.speed, "AutoExposureBias": camera.exposure.compensation}
+    captures = [{**capture, **(exposure if capture["ImageType"] == _SCENE else {})} for capture in captures]
     return {**_mount(spec), "CaptureSettings": captures}
 
 

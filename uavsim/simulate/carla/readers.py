@@ -5,7 +5,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 import carla
@@ -39,7 +39,7 @@ class CarlaReader:
         attributes: parameters -> attributes of the blueprint.
         fault: measurement, parameters, memory of the sensor -> what shows that it is not the one asked for; "" when nothing.
         read: measurement, or its copy -> the array as captured; of a mask its runs and tags.
-        optional: attributes that come and go between versions; those that are there are set.
+        optional: parameters -> attributes that come and go between versions; those that are there are set.
         copy: measurement, (256,) tags of what may be labelled -> what stands for it, made while libcarla's thread waits. A
             measurement that is gone then leaves its memory to the sensor's next one; of one that is held libcarla takes more,
             for good.
@@ -49,7 +49,7 @@ class CarlaReader:
     attributes: Callable[[Any], Mapping[str, float]]
     fault: Callable[[Any, Any, Memory], str]
     read: Callable[[Any], Any]
-    optional: Mapping[str, str] = field(default_factory=dict)
+    optional: Callable[[Any], Mapping[str, str]] = lambda _: {}
     copy: Callable[[Any, BoolArray], Any] = lambda measurement, _: measurement
 
 
@@ -95,7 +95,18 @@ def _other_image(image: carla.Image, camera: CameraParams, _: Memory) -> str:
 
 def camera_reader(blueprint: str, read: Callable[[Any], AnyArray], **optional: str) -> CarlaReader:
     """Return the reader of a modality of a camera; ``optional`` are attributes that come and go between versions."""
-    return CarlaReader(blueprint, _camera_attributes, _other_image, read, optional)
+    return CarlaReader(blueprint, _camera_attributes, _other_image, read, lambda _: optional)
+
+
+def _exposure(camera: CameraParams) -> dict[str, str]:
+    """Source: CARLA's ref_sensors.md, "Advanced camera attributes"."""
+    exposure = camera.exposure
+    numbers = {"exposure_compensation": exposure.compensation}
+    if exposure.mode == "histogram":
+        numbers |= {"exposure_speed_up": exposure.speed, "exposure_speed_down": exposure.speed}
+    else:
+        numbers |= {"shutter_speed": exposure.shutter_speed, "iso": exposure.iso, "fstop": exposure.fstop}
+    return {"exposure_mode": exposure.mode, **{name: str(value) for name, value in numbers.items()}}
 
 
 def _depth_m(image: carla.Image) -> AnyArray:
@@ -161,12 +172,15 @@ def _returns(measurement: carla.SemanticLidarMeasurement) -> Returns:
     return returns
 
 
-RGB: Final = camera_reader("sensor.camera.rgb", bgra, motion_blur_intensity="0.0")  # cameras jump
+RGB: Final = replace(
+    camera_reader("sensor.camera.rgb", bgra),
+    optional=lambda camera: {"motion_blur_intensity": "0.0", **_exposure(camera)},  # cameras jump
+)
 INSTANCE: Final = CarlaReader(
     "sensor.camera.instance_segmentation", _camera_attributes, _other_image, lambda mask: mask.parts, copy=_mask
 )
 DEPTH: Final = camera_reader("sensor.camera.depth", _depth_m)
 SEMANTIC: Final = camera_reader("sensor.camera.semantic_segmentation", lambda image: bgra(image)[..., 2])
 OPTICAL_FLOW: Final = camera_reader("sensor.camera.optical_flow", _flow_px)
-EVENTS: Final = camera_reader("sensor.camera.dvs", _events)
+EVENTS: Final = replace(camera_reader("sensor.camera.dvs", _events), optional=_exposure)
 LIDAR: Final = CarlaReader("sensor.lidar.ray_cast_semantic", _lidar_attributes, _other_turn, _returns)

@@ -113,7 +113,7 @@ class CarlaSensors:
         return self._world.spawn_sensor(
             reader.blueprint,
             reader.attributes(sensor.spec.params),
-            optional=reader.optional,
+            optional=reader.optional(sensor.spec.params),
             carried=None if carrier is None else (carrier, _mount(sensor.spec)),
         )
 

@@ -56,8 +56,8 @@ BEHAVIOURS: Final[Mapping[str, Behaviour]] = MappingProxyType(
         "exposure": Behaviour(
             ("fixed", "adapts"),
             "adapts",
-            "adapts: RGB cameras adapt their brightness over the frames that they draw, as exposure_mode=histogram does",
-            "carla issue 6725, ros-bridge PR 372; SceneCaptureSensor.cpp, bAlwaysPersistRenderingState",
+            "adapts: RGB cameras obey exposure_mode; histogram adapts over the frames that they draw, the first is too bright",
+            "carla issue 6725, ros-bridge PR 372; SceneCaptureSensor.cpp; Unreal 4.26, PostProcessEyeAdaptation.cpp",
         ),
         "set-pose": Behaviour(
             ("at-once", "stale"),

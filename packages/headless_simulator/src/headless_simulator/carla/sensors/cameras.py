@@ -9,6 +9,7 @@ import numpy as np
 
 from headless_simulator.carla import wire
 from headless_simulator.carla.sensors import gbuffers
+from headless_simulator.carla.sensors.exposure import Exposure
 from headless_simulator.carla.sensors.moment import Measured, Moment, Reading
 from headless_simulator.carla.sensors.palette import CLASS_BGRA
 from headless_simulator.carla.sensors.successive import DVS, FLOW, SUCCESSIVE, event_bytes, flow_bytes
@@ -62,7 +63,7 @@ def take(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measur
             assert image.bgra is not None
             pixels = event_bytes(reading, image.bgra, moment)
         else:
-            pixels = encoded[kind]
+            pixels = _exposed(encoded[kind], reading, moment)
         out += _measured(view, reading, pixels)
         out += _buffers(view, reading, textures)
     return out
@@ -77,6 +78,7 @@ def take_flat(view: View, readings: Sequence[Reading], moment: Moment) -> list[M
             pixels = flat_rgb(view.width, view.height, camera_id=reading.actor.actor_id, frame=moment.frame)
             if kind == DVS:
                 pixels = event_bytes(reading, pixels, moment)
+            pixels = _exposed(pixels, reading, moment)
         elif kind == FLOW:
             pixels = np.zeros((view.height, view.width, 8), np.uint8)
         else:
@@ -86,6 +88,10 @@ def take_flat(view: View, readings: Sequence[Reading], moment: Moment) -> list[M
             image = flat_pass(view.width, view.height, camera_id=reading.actor.actor_id, frame=moment.frame)
             out += _buffers(view, reading, gbuffers.textures((number for number, _ in reading.textures), image))
     return out
+
+
+def _exposed(pixels: UInt8, reading: Reading, moment: Moment) -> UInt8:
+    return reading.state.expose(pixels, moment.delta_s) if isinstance(reading.state, Exposure) else pixels
 
 
 def _measured(view: View, reading: Reading, pixels: UInt8) -> list[Measured]:

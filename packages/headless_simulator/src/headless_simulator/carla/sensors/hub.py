@@ -9,6 +9,7 @@ from typing import Any, Final
 from headless_simulator.behaviours import Behaviours
 from headless_simulator.carla.episode import Episode
 from headless_simulator.carla.sensors import cameras, events, gbuffers, inertial, radio, rays, successive
+from headless_simulator.carla.sensors.exposure import exposure_of
 from headless_simulator.carla.sensors.moment import Body, Measured, Moment, Reading, Stamp
 from headless_simulator.carla.streams import Streams
 from headless_simulator.faults import Delivery, Faults
@@ -164,6 +165,8 @@ class Sensors:
             family = FAMILIES.get(actor.blueprint)
             delta_s = self._delta_s(actor, moment)
             state = family.gather(world, actor, delta_s) if family else successive.gather(actor, pose, moment)
+            if actor.blueprint == cameras.RGB and self._behaviours["exposure"] == "adapts":
+                state = exposure_of(actor)
             if actor.blueprint in radio.RADIOS:
                 state = radio.listen(world, actor, radios)
             if state == []:  # nothing happened
