@@ -146,7 +146,7 @@ class Sensors:
         radios = list(self._radios.values())
         radio.transmit(world, radios)
         for actor in (self._actors if render else self._busy).values():
-            readers = self._streams.readers(actor.stream_id)
+            readers = () if world.table.c.dormant[actor.row] else self._streams.readers(actor.stream_id)
             if not readers:
                 successive.forget(actor)
                 if actor.blueprint not in cameras.IMAGES and self._is_due(actor, moment):
@@ -176,7 +176,7 @@ class Sensors:
         camera = self._cameras.get(actor.actor_id)
         if self._faults.cuts_stream(actor.actor_id, actor.blueprint, camera):
             self._streams.cut([actor.stream_id])
-        stamp = Stamp(moment.frame, moment.elapsed_s, pose)
+        stamp = Stamp(moment.frame, moment.elapsed_s, self._world.from_origin(pose))
         return tuple(self._faults.frames(actor.actor_id, actor.blueprint, camera, stamp))
 
     def _is_due(self, actor: Actor, moment: Moment) -> bool:
