@@ -25,9 +25,11 @@ from uavsim.simulate.carla.inbox import Inbox, SensorsPending
 from uavsim.simulate.carla.readers import CarlaReader, Memory
 from uavsim.simulate.carla.world import CarlaWorld
 from uavsim.simulate.ports import Reading, SceneTraffic, SensorPose, TickState
+from uavsim.typing import FloatArray
 
 _LOCATION_TOLERANCE_M = 2e-3
 _ANGLE_TOLERANCE_RAD = 1e-3
+_NEAREST_ORIGIN_M = 100.0
 _PARKED_UE_M = (8000.0, 8000.0, 3000.0)  # farther from any town than a lidar reaches
 
 
@@ -65,11 +67,13 @@ class CarlaSensors:
         self._pose_of: dict[Sensor, SensorPose] = {}
         self._carriers: dict[Agent, int] = {}  # actor ids
         self._labelled = labelled_tags(())
+        self._streams = False  # a large map
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
         """See ``SensorPort``."""
         self._carriers = {a: i.simulator_actor_id for a, i in traffic.agents.items() if isinstance(i, ActorInfo)}
         self._wanted, self._labelled = plan.sensors, labelled_tags(traffic.actors)
+        self._streams = plan.town.streaming is not None
         wanted = (self._world.generation, plan.sensors)
         if wanted == self._built_for:
             self._renew()
@@ -193,7 +197,8 @@ class CarlaSensors:
         wanted_m = np.stack([pose.ue_location_m for pose in poses])
         wanted_q = np.stack([pose.map_SE3_optical.quat_wxyz for pose in poses])
         got_q = unreal.map_q_optical_from_ue_euler(got[:, 3:6])
-        off_m = np.linalg.norm(got[:, :3] - wanted_m, axis=1)
+        origin_m = origin_of_large_map(wanted_m - got[:, :3]) if self._streams else 0.0
+        off_m = np.linalg.norm(got[:, :3] + origin_m - wanted_m, axis=1)
         # 1 - |<p, q>| = angle^2 / 8 for small angles; NaN fails both comparisons
         off_q = 1.0 - np.abs(np.sum(wanted_q * got_q, axis=1))
         good = (off_m <= _LOCATION_TOLERANCE_M) & (off_q <= _ANGLE_TOLERANCE_RAD**2 / 8)
@@ -216,6 +221,21 @@ class CarlaSensors:
         if moved := self._moved():
             self._world.destroy([spawned.actor for spawned in moved])
         self._spawned, self._built_for = [], None
+
+
+def origin_of_large_map(off_m: FloatArray) -> FloatArray:
+    """Return where the origin of a large map is, from which the headers of its sensors count (carla issue 6157).
+
+    It moves from tile to tile: whole metres, and far. Smaller differences are no origin, but an image of another tick.
+
+    Args:
+        off_m: (N, 3) what each sensor's header lacks.
+
+    Returns:
+        (3,) metres; zeros where the headers count from the town's origin.
+    """
+    origin_m = np.round(np.median(off_m, axis=0))
+    return np.asarray(origin_m if np.linalg.norm(origin_m) >= _NEAREST_ORIGIN_M else np.zeros(3))
 
 
 def _mount(spec: SensorSpec) -> carla.Transform:

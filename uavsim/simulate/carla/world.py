@@ -10,10 +10,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 import carla
+import numpy as np
 
 from uavsim.errors import MapMissing, MissedTick, SimulatorError
+from uavsim.geometry import unreal
 from uavsim.records.ingredients import INGREDIENTS, ingredients_of, is_of_role, owner_of_kind
-from uavsim.records.plan import ScenePlan
+from uavsim.records.plan import MapStreaming, ScenePlan
 from uavsim.records.recording import ActorInfo, DroneState
 from uavsim.records.road_map import Building
 from uavsim.simulate import versions
@@ -63,6 +65,8 @@ class CarlaWorld:
         self._parked = carla_read.NOTHING_PARKED
         self._reader: MotionReader | None = None
         self._carried: list[carla.Sensor] = []  # sensors that go with the scene's actors
+        self._streaming: MapStreaming | None = None
+        self._may_sleep: list[carla.Actor] = []  # actors of a large map
         self._was = carla_read.to_leave_behind(self._world.get_settings())
 
     @property
@@ -97,7 +101,10 @@ class CarlaWorld:
             self._sweep()
         self._step_s = plan.step_us / 1e6
         self._rendering = False
+        self._streaming = plan.town.streaming
         with translated("setting the clock"):
+            if self._streaming is not None:  # else what spawns far from where the spectator was sleeps
+                self._look_from(plan.swarm.map_SE3_flu.translation_m[0].mean(axis=0))
             self._apply_settings()
 
     def _sweep(self) -> None:
@@ -126,7 +133,7 @@ class CarlaWorld:
             self._world = self._client.load_world(wanted)
         self._client.set_timeout(_CALL_TIMEOUT_S)
         self.generation += 1
-        self._spawned, self._reader, self._carried = {}, None, []
+        self._spawned, self._reader, self._carried, self._may_sleep = {}, None, [], []
         if self.map_name != wanted:
             raise SimulatorError(f"asked the server at {self._where} for {wanted}, it loaded {self.map_name}")
 
@@ -137,6 +144,10 @@ class CarlaWorld:
         settings.fixed_delta_seconds = self._step_s
         settings.no_rendering_mode = not self._rendering
         settings.deterministic_ragdolls = True
+        if self._streaming is not None:
+            settings.tile_stream_distance = self._streaming.tile_stream_distance_m
+            settings.actor_active_distance = self._streaming.actor_active_distance_m
+            settings.spectator_as_ego = self._streaming.spectator_as_ego
         self._world.apply_settings(settings)
 
     def _next_tick(self) -> int:
@@ -202,7 +213,7 @@ class CarlaWorld:
         self, snapshot: carla.WorldSnapshot, elapsed_s: float, *, full: bool, poses_only: bool = False
     ) -> TickState:
         """Read a snapshot; ``full`` with motion and, in a replay, recorded velocities."""
-        rows = functools.partial(carla_read.rows_of, snapshot, self._instance_of)
+        rows = functools.partial(carla_read.rows_of, snapshot, self._awake())
         table = rows(poses_only=poses_only)
         motion, proven = None, []
         if full and self._reader is not None:
@@ -212,6 +223,13 @@ class CarlaWorld:
         whole = rows if poses_only else lambda: table  # velocities are read if somebody asks for them
         seen = carla_read.states_when_asked(whole, self._parked, proven=proven)
         return TickState(int(snapshot.frame), elapsed_s, seen, motion)
+
+    def _awake(self) -> dict[int, int]:
+        """Return the instance ids without the actors that a large map has put to sleep: not drawn, at their last place."""
+        asleep = {actor.id for actor in self._may_sleep if actor.is_dormant}
+        return (
+            {i: number for i, number in self._instance_of.items() if i not in asleep} if asleep else self._instance_of
+        )
 
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
         """See ``WorldPort``."""
@@ -232,10 +250,17 @@ class CarlaWorld:
     def show(self, step: int, drones: Sequence[DroneState] = ()) -> None:
         """See ``WorldPort``."""
         with translated("placing actors"):
+            if self._streaming is not None and drones:
+                self._look_from(np.mean([drone.map_SE3_flu.translation_m for drone in drones], axis=0))
             for spawned in self._spawned.values():
                 spawned.on_drone_poses(drones)
                 self._parked = spawned.moved(self._parked)
                 spawned.before_tick(step)
+
+    def _look_from(self, place_m: FloatArray) -> None:
+        """Move the spectator, around which Unreal streams the tiles of large maps."""
+        x, y, z = unreal.ue_vector_from_map(place_m).tolist()
+        self._world.get_spectator().set_transform(carla.Transform(carla.Location(x, y, z), carla.Rotation(pitch=-90)))
 
     def _spawn(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """Spawn each ingredient in its turn; their actors are numbered in the registry's order."""
@@ -269,7 +294,9 @@ class CarlaWorld:
         """Read what does not change, and let ingredients give their actors, a replay's too, the last touch."""
         owner = {actor_id: spawned for spawned in self._spawned.values() for actor_id in spawned.actor_ids}
         infos: dict[int, ActorInfo] = {}
-        for actor in self._world.get_actors(list(owner)) if owner else ():
+        actors = list(self._world.get_actors(list(owner))) if owner else []
+        self._may_sleep = actors if self._streaming is not None else []
+        for actor in actors:
             kind = owner[actor.id].kind_of(actor)
             info = carla_read.actor_info(actor, self._instance_of[actor.id], kind=kind)
             name, _ = owner_of_kind(kind)
@@ -293,6 +320,7 @@ class CarlaWorld:
                 self._client.apply_batch_sync([carla.command.DestroyActor(i) for i in doomed], False)
                 self._next_tick()
         self._spawned, self._instance_of, self._parked = {}, {}, carla_read.NOTHING_PARKED
+        self._may_sleep = []
 
     def spawn_sensor(
         self,

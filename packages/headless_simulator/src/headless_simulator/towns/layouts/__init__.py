@@ -47,6 +47,16 @@ LAYOUTS: Final[dict[str, Layout]] = {
     "Town10HD": Layout(town10hd.plan, replace(URBAN, spawn_points=155)),
     "Town12": Layout(
         town12.plan,
-        replace(URBAN, spawn_points=500, filled=0.4, rows=1, street_trees_m=26.0, trees_per_ha=0.5, lawns_per_ha=0.0),
+        replace(
+            URBAN,
+            spawn_points=500,
+            front={"shop": 0.5, "house": 0.5},
+            filled=0.4,
+            rows=1,
+            street_trees_m=26.0,
+            trees_per_ha=0.5,
+            lawns_per_ha=0.0,
+            outskirts="none",
+        ),
     ),
 }
