@@ -38,8 +38,11 @@ def spawn(context: SpawnContext, record: WalkersPlan) -> Spawned:
 
 def _place(context: SpawnContext) -> carla.Location | None:
     """Return a place to walk, of a large map one near the swarm; None when none is found."""
-    drawn = (context.world.get_random_location_from_navigation() for _ in range(_DRAWS))
-    return next((place for place in drawn if place is None or context.is_near(place)), None)
+    for _ in range(_DRAWS):
+        place: carla.Location | None = context.world.get_random_location_from_navigation()
+        if place is None or context.is_near(place):
+            return place
+    return None
 
 
 def _spawned(client: carla.Client, commands: Sequence[carla.command.SpawnActor]) -> list[int]:

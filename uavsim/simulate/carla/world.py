@@ -145,7 +145,7 @@ class CarlaWorld:
         settings.no_rendering_mode = not self._rendering
         settings.deterministic_ragdolls = True
         if self._streaming is not None:
-            settings.tile_stream_distance = self._streaming.tile_stream_distance_m
+            settings.tile_stream_distance = self._streaming.tile_stream_distance_m  # type: ignore[assignment]  # stub
             settings.actor_active_distance = self._streaming.actor_active_distance_m
             settings.spectator_as_ego = self._streaming.spectator_as_ego
         self._world.apply_settings(settings)

@@ -31,7 +31,7 @@ class Distances(NamedTuple):
 
 def is_large(town: Town) -> bool:
     """Return whether a town is wide enough to have tiles."""
-    return max(town.ground.height_m.shape) * town.ground.cell_m > _LARGE_M
+    return bool(max(town.ground.height_m.shape) * town.ground.cell_m > _LARGE_M)
 
 
 @dataclass(slots=True, eq=False)

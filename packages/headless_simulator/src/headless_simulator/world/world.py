@@ -92,7 +92,7 @@ class World:
         self.frame, self.episode, self.delta_s = 1, 0, 0.05
         self._next_id = 1
         self._renderer_of = renderer_of
-        self._streams, self.large_map = False, None
+        self._streams = False
         self.open(town)
         self._warm_up()
 
