@@ -18,6 +18,7 @@ TOWNS = sorted((Path(__file__).parents[2] / "town_configs").glob("*.yaml"))
         ({"x_m": [50, -50]}, "from smaller than to"),
         ({"margin_m": 40}, "margin_m=40 leaves nothing of a town 80 m across"),
         ({"margin_m": -1}, "greater than or equal to 0"),
+        ({"streaming": {"actor_active_distance_m": 3001}}, "do not increase"),
         ({"spawn_points": -3}, "greater than or equal to 0"),
         ({"obstacles": [{"name": "tower", "x_m": [5, 5], "y_m": [0, 1], "top_m": 9}]}, "from smaller than to"),
         ({"obstacles": [{"name": "hole", "x_m": [5, 6], "y_m": [0, 1], "top_m": 0}]}, "greater than 0"),

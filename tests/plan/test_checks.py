@@ -1,9 +1,11 @@
 import numpy as np
+import pytest
 
-from uavsim.config.town import Obstacle, TownConfig
+from uavsim.config.town import Obstacle, Streaming, TownConfig
 from uavsim.geometry.se3 import SE3
 from uavsim.plan import checks
 from uavsim.records.plan import SwarmTrajectory
+from uavsim.records.sensors import CameraParams, SensorSpec
 
 TOWN = TownConfig(
     name="T",
@@ -42,3 +44,21 @@ def test_towers_and_the_ground():
     assert "drone 1 comes within 5.0 m of 'tower'" in str(checks.collision(beside, TOWN, clearance_m=6))
     low = swarm([[-50, 0, 5]])
     assert "drone 0 comes within 3.0 m of the ground" in str(checks.collision(low, TOWN, clearance_m=5))
+
+
+@pytest.mark.parametrize(("active_m", "is_inside"), [(621.0, True), (619.0, False)])
+def test_a_large_map_is_streamed_as_far_as_a_camera_sees_a_car(active_m, is_inside):
+    """Focal length 400 px: 4.5 m are 3 px long 600 m away; the outer drones fly 20 m from the middle."""
+    row = swarm([[-20, 0, 60]], [[0, 0, 60]], [[20, 0, 60]])
+    town = TOWN.model_copy(update={"streaming": Streaming(actor_active_distance_m=active_m)})
+    rig = (SensorSpec("FRONT", (0, 0, 0), (0, 0, 0), CameraParams(800, 450, 90.0), ("rgb",)),)
+
+    where = checks.beyond_streaming(row, town, rig)
+
+    assert (where is None) == is_inside
+    if where:
+        assert where == (
+            "drone 0 flies 20 m from the swarm's middle and FRONT sees 600 m: "
+            "more than actor_active_distance_m (619) of T"
+        )
+    assert checks.beyond_streaming(row, TOWN, rig) is None

@@ -25,6 +25,25 @@ class Obstacle(Model):
         return self
 
 
+class Streaming(Model):
+    """A large map's world settings: CARLA loads its tiles, and moves its actors, near the spectator or a hero alone."""
+
+    tile_stream_distance_m: Annotated[float, Field(ge=100, le=20_000)] = 3000.0
+    """Tiles are loaded within this of it; CARLA's default."""
+    actor_active_distance_m: Annotated[float, Field(ge=100, le=20_000)] = 2000.0
+    """Actors farther from it are dormant: neither moved nor drawn, and not labelled; CARLA's default."""
+    spectator_as_ego: bool = True
+    """The spectator, which follows the swarm, counts where there is no hero."""
+    traffic_within_m: Annotated[float, Field(ge=50, le=20_000)] = 500.0
+    """No vehicle or walker starts farther from the swarm."""
+
+    @model_validator(mode="after")
+    def _inside_each_other(self) -> Self:
+        if not self.traffic_within_m <= self.actor_active_distance_m <= self.tile_stream_distance_m:
+            raise ValueError("traffic_within_m, actor_active_distance_m and tile_stream_distance_m do not increase")
+        return self
+
+
 class TownConfig(Model):
     """One town. All places are in the map frame: the town's OpenDRIVE frame, metres, y = minus CARLA's y."""
 
@@ -46,6 +65,8 @@ class TownConfig(Model):
     """AirSim's PlayerStart in CARLA's own left-handed frame, as ``uavsim calibrate`` measures it."""
     spawn_points: Annotated[int, Field(ge=0)] = 0
     """How many the map has; more vehicles than this are placed on lanes."""
+    streaming: Streaming | None = None
+    """Of CARLA's large maps; others are loaded whole."""
     obstacles: tuple[Obstacle, ...] = ()
     """What stands as high as drones fly."""
     notes: Text = ""

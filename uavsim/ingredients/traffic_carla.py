@@ -55,11 +55,11 @@ def _steer(manager: carla.TrafficManager, context: SpawnContext, record: Traffic
 def _places(context: SpawnContext, record: TrafficPlan, rng: np.random.Generator) -> list[carla.Transform]:
     """Recommended spawn points, then lane waypoints where the map has too few; none near the places kept free."""
     town, kept_free = context.world.get_map(), context.kept_free
-    places = [p for p in town.get_spawn_points() if _is_clear(p, kept_free)]
+    places = [p for p in town.get_spawn_points() if context.is_near(p.location) and _is_clear(p, kept_free)]
     if len(places) >= record.vehicles or not record.spawn_on_waypoints:
         return places
     more = [w.transform for w in town.generate_waypoints(_VEHICLE_GAP_M) if not w.is_junction]
-    more = [pose for pose in more if _is_clear(pose, kept_free)]
+    more = [pose for pose in more if context.is_near(pose.location) and _is_clear(pose, kept_free)]
     more = [more[i] for i in rng.permutation(len(more))]
     for pose in more:
         pose.location.z += 0.5

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Final, cast
 
 import carla
 
 from uavsim.ingredients.walkers import WalkersPlan
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
+
+_DRAWS: Final = 500  # a large map has 330 km of roads
 
 
 def spawn(context: SpawnContext, record: WalkersPlan) -> Spawned:
@@ -18,7 +20,7 @@ def spawn(context: SpawnContext, record: WalkersPlan) -> Spawned:
     kinds = sorted(library.filter("walker.pedestrian.*"), key=lambda b: str(b.id))
     commands = []
     for _ in range(record.walkers):
-        place = world.get_random_location_from_navigation()
+        place = _place(context)
         blueprint = kinds[int(rng.integers(0, len(kinds)))]
         if place is not None:
             commands.append(carla.command.SpawnActor(blueprint, carla.Transform(place)))
@@ -32,6 +34,15 @@ def spawn(context: SpawnContext, record: WalkersPlan) -> Spawned:
         controller.set_max_speed(float(rng.uniform(0.8, 1.8)))
     counts = {"walkers": (record.walkers, len(walkers))}
     return _Walkers("walker", walkers, controllers, counts=counts, world=world)
+
+
+def _place(context: SpawnContext) -> carla.Location | None:
+    """Return a place to walk, of a large map one near the swarm; None when none is found."""
+    for _ in range(_DRAWS):
+        place: carla.Location | None = context.world.get_random_location_from_navigation()
+        if place is None or context.is_near(place):
+            return place
+    return None
 
 
 def _spawned(client: carla.Client, commands: Sequence[carla.command.SpawnActor]) -> list[int]:

@@ -1,10 +1,17 @@
 """Checks of a flight at every step: the town's ends, its obstacles, and distance between drones."""
 
+from collections.abc import Sequence
+from typing import Final
+
 import numpy as np
 
 from uavsim.config.town import TownConfig
 from uavsim.records.plan import SwarmTrajectory
+from uavsim.records.sensors import CameraParams, SensorSpec
 from uavsim.typing import FloatArray
+
+_CAR_M: Final = 4.5
+_SMALLEST_PX: Final = 3.0
 
 
 def outside(swarm: SwarmTrajectory, town: TownConfig) -> str | None:
@@ -21,6 +28,32 @@ def outside(swarm: SwarmTrajectory, town: TownConfig) -> str | None:
         f"drone {swarm.drone_ids[drone]} comes to x={x:.1f} y={y:.1f}, outside {town.name} "
         f"(x {low[0]:g}..{high[0]:g}, y {low[1]:g}..{high[1]:g} with its margin of {town.margin_m:g} m)"
     )
+
+
+def beyond_streaming(swarm: SwarmTrajectory, town: TownConfig, rig: Sequence[SensorSpec]) -> str | None:
+    """Return which drone's sensor sees farther than a large map is streamed round the swarm's middle, or None.
+
+    A camera sees a car while that is 3 pixels long; any other sensor sees as far as its range.
+    """
+    if town.streaming is None:
+        return None
+    xy = swarm.map_SE3_flu.translation_m[..., :2]
+    away_m = np.linalg.norm(xy - xy.mean(axis=1, keepdims=True), axis=2).max(axis=0)
+    drone = int(away_m.argmax())
+    reach_m, name = max(((_reach_m(spec), spec.name) for spec in rig), default=(0.0, ""))
+    if away_m[drone] + reach_m <= town.streaming.actor_active_distance_m:
+        return None
+    return (
+        f"drone {swarm.drone_ids[drone]} flies {away_m[drone]:.0f} m from the swarm's middle and {name or 'its sensor'} "
+        f"sees {reach_m:.0f} m: more than actor_active_distance_m ({town.streaming.actor_active_distance_m:g}) of {town.name}"
+    )
+
+
+def _reach_m(spec: SensorSpec) -> float:
+    if isinstance(spec.params, CameraParams):
+        focal_px = spec.params.width_px / 2 / np.tan(np.radians(spec.params.fov_deg) / 2)
+        return float(focal_px * _CAR_M / _SMALLEST_PX)
+    return float(getattr(spec.params, "range_m", 0.0))
 
 
 def nearest_pair(swarm: SwarmTrajectory) -> tuple[float, int, int, int]:

@@ -14,6 +14,7 @@ from uavsim.records.plan import (
     DegradationPlan,
     ImageFormat,
     LabelPlan,
+    MapStreaming,
     SwarmTrajectory,
     TownSite,
 )
@@ -145,6 +146,7 @@ def town_site(town: TownConfig) -> TownSite:
         ground_z_m=town.ground_z_m,
         airsim_origin_ue_m=town.airsim_origin_ue_m,
         mask_origin_map_m=(float(corner[0]), float(corner[1])),
+        streaming=MapStreaming(**town.streaming.model_dump()) if town.streaming else None,
     )
 
 
@@ -153,9 +155,16 @@ def image_format(images: Images) -> ImageFormat:
     return ImageFormat(images.format, jpeg_quality=images.jpeg_quality, png_level=images.png_level)
 
 
-def label_plan(labels: Labels) -> LabelPlan:
-    """Return what the dataset says about labels; what it leaves out is None."""
-    return LabelPlan(**labels.model_dump(exclude={"occupancy"}))  # which is labelled of the whole dataset
+def label_plan(labels: Labels, town: TownConfig) -> LabelPlan:
+    """Return what the dataset says about labels; what it leaves out is None.
+
+    In a large map none lies beyond ``actor_active_distance_m``, where nothing is drawn.
+    """
+    plan = LabelPlan(**labels.model_dump(exclude={"occupancy"}))  # which is labelled of the whole dataset
+    if town.streaming is None:
+        return plan
+    active_m = town.streaming.actor_active_distance_m
+    return replace(plan, range_m=min(plan.range_m or active_m, active_m))
 
 
 def degradation_plan(degradations: Degradations | None, *, seed: int) -> DegradationPlan | None:

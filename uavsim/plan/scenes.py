@@ -281,7 +281,7 @@ class _TownPlanner:
             max_formation_error_m=model.max_formation_error_m,
             pose_read_back_s=model.pose_read_back_s,
             wind_map_mps=model.wind_mps,
-            labels=label_plan(model.labels),
+            labels=label_plan(model.labels, site),
             recording=model.recording,
             sweep_cameras=_filming(model),
             notes=PlanNotes(dataset_seed=seed, route_row=route.rsplit("_col", 1)[0], route_start_share=start_share),
@@ -326,6 +326,8 @@ class _TownPlanner:
         place = ("routes", route)
         with_formation = f"with formation {formation.name!r} "
         if (where := checks.outside(swarm, self.town.model)) is not None:
+            raise self.routes.error(place, with_formation + where)
+        if (where := checks.beyond_streaming(swarm, self.town.model, self.rig)) is not None:
             raise self.routes.error(place, with_formation + where)
         hit = checks.collision(swarm, self.town.model, clearance_m=formation.model.clearance_m)
         if hit is not None:

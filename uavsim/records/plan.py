@@ -20,6 +20,7 @@ __all__ = [
     "DegradationPlan",
     "ImageFormat",
     "LabelPlan",
+    "MapStreaming",
     "PlanNotes",
     "Recorded",
     "ScenePlan",
@@ -76,6 +77,23 @@ class ImageFormat:
 
 
 @dataclass(frozen=True, slots=True)
+class MapStreaming:
+    """How CARLA streams a large map.
+
+    Attributes:
+        tile_stream_distance_m: tiles are loaded within this of the spectator or a hero.
+        actor_active_distance_m: actors farther away are dormant.
+        spectator_as_ego: the spectator counts where there is no hero.
+        traffic_within_m: no vehicle or walker starts farther from the swarm.
+    """
+
+    tile_stream_distance_m: float
+    actor_active_distance_m: float
+    spectator_as_ego: bool
+    traffic_within_m: float
+
+
+@dataclass(frozen=True, slots=True)
 class TownSite:
     """The town as the plan needs it.
 
@@ -85,6 +103,7 @@ class TownSite:
         map_bounds_m: (x_min, y_min, x_max, y_max) in the map frame.
         ground_z_m: height of the ground under the drones.
         airsim_origin_ue_m: AirSim's PlayerStart in CARLA's frame, metres (merged and bridge).
+        streaming: of a large map; None where the town is loaded whole.
         mask_origin_map_m: (x, y) that the dataset's map mask has at its bottom-left pixel.
     """
 
@@ -94,6 +113,7 @@ class TownSite:
     ground_z_m: float
     airsim_origin_ue_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
     mask_origin_map_m: tuple[float, float] = (0.0, 0.0)
+    streaming: MapStreaming | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.vehicles import VehiclesPlan
 from uavsim.records.recording import ActorInfo, AgentState
 from uavsim.records.sensors import Agent, CameraParams, LidarParams, SensorSpec
-from uavsim.simulate.carla.sensors import CarlaSensors
+from uavsim.simulate.carla.sensors import CarlaSensors, origin_of_large_map
 from uavsim.simulate.ports import SceneTraffic, SensorPose, TickState
 from uavsim.simulate.swarm import PlannedSwarm
 
@@ -244,3 +244,16 @@ def test_what_is_carried_is_held_against_its_actors_pose(world: World, off_m: fl
         return
     with pytest.raises(MissedTick, match=r"CAM_FRONT_id_v0 rgb was taken 0\.010 m and"):
         pending.wait()
+
+
+@pytest.mark.parametrize(
+    ("off_m", "origin_m"),
+    [
+        ([[1000.0004, -4999.9996, 0.0], [1000.0, -5000.0, 0.0001]], [1000, -5000, 0]),
+        ([[0.25, 0.0, 0.0], [0.25, 0.0, 0.0]], [0, 0, 0]),  # all cameras are a tick late
+        ([[5.0, 0.0, 0.0], [5.0, 0.0, 0.0]], [0, 0, 0]),
+        ([[1000.25, -5000.0, 0.0], [1000.25, -5000.0, 0.0]], [1000, -5000, 0]),  # late, and from another origin
+    ],
+)
+def test_the_origin_of_a_large_map_is_whole_metres_and_far(off_m, origin_m):
+    np.testing.assert_array_equal(origin_of_large_map(np.array(off_m)), origin_m)

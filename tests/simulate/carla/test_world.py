@@ -64,7 +64,7 @@ def test_every_ingredient_that_proves_the_tick_is_asked(monkeypatch: pytest.Monk
             return states
 
     world = CarlaWorld.__new__(CarlaWorld)
-    world._instance_of, world._parked, world._rendering = {}, NOTHING_PARKED, True
+    world._instance_of, world._parked, world._rendering, world._may_sleep = {}, NOTHING_PARKED, True, []
     world._reader = cast("Any", SimpleNamespace(read=lambda _table, rendered: rendered))
     world._spawned = {kind: made(kind) for made, kind in ((Proving, "one"), (Spawned, "none"), (Proving, "other"))}
     monkeypatch.setattr(read, "rows_of", lambda *_, **__: np.ones((1, 16)))
@@ -72,3 +72,11 @@ def test_every_ingredient_that_proves_the_tick_is_asked(monkeypatch: pytest.Monk
     world._state(cast("Any", SimpleNamespace(frame=7)), 0.5, full=True)
 
     assert asked == ["one", "other"]
+
+
+def test_actors_that_a_large_map_put_to_sleep_are_not_there() -> None:
+    world = CarlaWorld.__new__(CarlaWorld)
+    world._instance_of = {10: 1, 11: 2, 12: 3}
+    world._may_sleep = [cast("Any", SimpleNamespace(id=i, is_dormant=i == 11)) for i in (10, 11, 12)]
+
+    assert world._awake() == {10: 1, 12: 3}

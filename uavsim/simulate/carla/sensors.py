@@ -27,9 +27,11 @@ from uavsim.simulate.carla.readers import CarlaReader, Memory
 from uavsim.simulate.carla.world import CarlaWorld
 from uavsim.simulate.draw_schedule import DrawSchedule
 from uavsim.simulate.ports import Reading, SceneTraffic, SensorPose, TickState
+from uavsim.typing import FloatArray
 
 _LOCATION_TOLERANCE_M = 2e-3
 _ANGLE_TOLERANCE_RAD = 1e-3
+_NEAREST_ORIGIN_M = 100.0
 
 
 @dataclass(slots=True, eq=False)
@@ -72,6 +74,7 @@ class CarlaSensors:
         self._carriers: dict[Agent, int] = {}  # actor ids
         self._labelled = labelled_tags(())
         self._arrived: list[int] = []  # sensors of the images that came in this scene
+        self._streams = False  # a large map
 
     @property
     def images_drawn(self) -> int:
@@ -83,6 +86,7 @@ class CarlaSensors:
         self._carriers = {a: i.simulator_actor_id for a, i in traffic.agents.items() if isinstance(i, ActorInfo)}
         self._schedule, self._labelled = DrawSchedule(plan), labelled_tags(traffic.actors)
         self._arrived = []
+        self._streams = plan.town.streaming is not None
         wanted = (self._world.generation, plan.sensors)
         if wanted == self._built_for:
             self._renew()
@@ -211,7 +215,8 @@ class CarlaSensors:
         wanted_m = np.stack([pose.ue_location_m for pose in poses])
         wanted_q = np.stack([pose.map_SE3_optical.quat_wxyz for pose in poses])
         got_q = unreal.map_q_optical_from_ue_euler(got[:, 3:6])
-        off_m = np.linalg.norm(got[:, :3] - wanted_m, axis=1)
+        origin_m = origin_of_large_map(wanted_m - got[:, :3]) if self._streams else 0.0
+        off_m = np.linalg.norm(got[:, :3] + origin_m - wanted_m, axis=1)
         # 1 - |<p, q>| = angle^2 / 8 for small angles; NaN fails both comparisons
         off_q = 1.0 - np.abs(np.sum(wanted_q * got_q, axis=1))
         good = (off_m <= _LOCATION_TOLERANCE_M) & (off_q <= _ANGLE_TOLERANCE_RAD**2 / 8)
@@ -235,6 +240,21 @@ class CarlaSensors:
         if moved := [spawned.actor for spawned in self._spawned if not spawned.is_carried]:
             self._world.destroy(moved)
         self._spawned, self._built_for = [], None
+
+
+def origin_of_large_map(off_m: FloatArray) -> FloatArray:
+    """Return where the origin of a large map is, from which the headers of its sensors count (carla issue 6157).
+
+    It moves from tile to tile: whole metres, and far. Smaller differences are no origin, but an image of another tick.
+
+    Args:
+        off_m: (N, 3) what each sensor's header lacks.
+
+    Returns:
+        (3,) metres; zeros where the headers count from the town's origin.
+    """
+    origin_m = np.round(np.median(off_m, axis=0))
+    return np.asarray(origin_m if np.linalg.norm(origin_m) >= _NEAREST_ORIGIN_M else np.zeros(3))
 
 
 def _mount(spec: SensorSpec) -> carla.Transform:

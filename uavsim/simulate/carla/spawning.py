@@ -8,6 +8,7 @@ import carla
 import numpy as np
 
 from uavsim.errors import SimulatorError
+from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.records.motion import TickMotion
 from uavsim.records.plan import ScenePlan
@@ -39,6 +40,14 @@ class SpawnContext:
     traffic_manager: Callable[[], carla.TrafficManager]
     kept_free: list[tuple[carla.Location, float]] = field(default_factory=list)
     _rngs: dict[int, np.random.Generator] = field(default_factory=dict)
+
+    def is_near(self, place: carla.Location) -> bool:
+        """Return whether an actor may start there: in a large map, near the swarm alone."""
+        streaming = self.plan.town.streaming
+        if streaming is None:
+            return True
+        x, y, _ = unreal.ue_vector_from_map(self.plan.swarm.map_SE3_flu.translation_m[0].mean(axis=0)).tolist()
+        return bool(np.hypot(place.x - x, place.y - y) <= streaming.traffic_within_m)
 
     def rng(self, stream: int) -> np.random.Generator:
         """Return the scene's generator of a stream, the same one whoever asks."""

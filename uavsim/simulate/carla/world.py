@@ -15,7 +15,7 @@ import numpy as np
 from uavsim.errors import MapMissing, MissedTick, SimulatorError
 from uavsim.geometry import unreal
 from uavsim.records.ingredients import INGREDIENTS, ingredients_of, is_of_role, owner_of_kind
-from uavsim.records.plan import ScenePlan
+from uavsim.records.plan import MapStreaming, ScenePlan
 from uavsim.records.recording import ActorInfo, DroneState
 from uavsim.records.road_map import Building
 from uavsim.simulate import versions
@@ -65,6 +65,8 @@ class CarlaWorld:
         self._parked = carla_read.NOTHING_PARKED
         self._reader: MotionReader | None = None
         self._carried: list[carla.Sensor] = []  # sensors that go with the scene's actors
+        self._streaming: MapStreaming | None = None
+        self._may_sleep: list[carla.Actor] = []  # actors of a large map
         self._was = carla_read.to_leave_behind(self._world.get_settings())
 
     @property
@@ -98,9 +100,10 @@ class CarlaWorld:
         if not self._swept:
             self._sweep()
         self._step_s = plan.step_us / 1e6
+        self._streaming = plan.town.streaming
         with translated("setting the clock"):
+            self._look_from(plan.swarm.map_SE3_flu[0].translation_m.mean(axis=0))  # what spawns far from it sleeps
             self._apply_settings()
-            self._look_from(plan.swarm.map_SE3_flu[0].translation_m.mean(axis=0))
 
     def _sweep(self) -> None:
         """Remove what a client process that was killed left in this simulator: its vehicles would take the places of ours.
@@ -128,7 +131,7 @@ class CarlaWorld:
             self._world = self._client.load_world(wanted)
         self._client.set_timeout(_CALL_TIMEOUT_S)
         self.generation += 1
-        self._spawned, self._reader, self._carried = {}, None, []
+        self._spawned, self._reader, self._carried, self._may_sleep = {}, None, [], []
         if self.map_name != wanted:
             raise SimulatorError(f"asked the server at {self._where} for {wanted}, it loaded {self.map_name}")
 
@@ -139,6 +142,10 @@ class CarlaWorld:
         settings.fixed_delta_seconds = self._step_s
         settings.no_rendering_mode = False  # it stops no camera, and makes each tick slower (carla issue 9535)
         settings.deterministic_ragdolls = True
+        if self._streaming is not None:
+            settings.tile_stream_distance = self._streaming.tile_stream_distance_m  # type: ignore[assignment]  # stub
+            settings.actor_active_distance = self._streaming.actor_active_distance_m
+            settings.spectator_as_ego = self._streaming.spectator_as_ego
         self._world.apply_settings(settings)
 
     def _next_tick(self) -> int:
@@ -194,7 +201,7 @@ class CarlaWorld:
         self, snapshot: carla.WorldSnapshot, elapsed_s: float, *, full: bool, captured: bool = True
     ) -> TickState:
         """Read a snapshot; ``full`` with motion and, in a replay, recorded velocities."""
-        rows = functools.partial(carla_read.rows_of, snapshot, self._instance_of)
+        rows = functools.partial(carla_read.rows_of, snapshot, self._awake())
         table = rows(poses_only=not captured)
         motion, proven = None, []
         if full and self._reader is not None:
@@ -204,6 +211,13 @@ class CarlaWorld:
         whole = (lambda: table) if captured else rows  # velocities are read if somebody asks for them
         seen = carla_read.states_when_asked(whole, self._parked, proven=proven)
         return TickState(int(snapshot.frame), elapsed_s, seen, motion)
+
+    def _awake(self) -> dict[int, int]:
+        """Return the instance ids without the actors that a large map has put to sleep: not drawn, at their last place."""
+        asleep = {actor.id for actor in self._may_sleep if actor.is_dormant}
+        return (
+            {i: number for i, number in self._instance_of.items() if i not in asleep} if asleep else self._instance_of
+        )
 
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
         """See ``WorldPort``."""
@@ -268,7 +282,9 @@ class CarlaWorld:
         """Read what does not change, and let ingredients give their actors, a replay's too, the last touch."""
         owner = {actor_id: spawned for spawned in self._spawned.values() for actor_id in spawned.actor_ids}
         infos: dict[int, ActorInfo] = {}
-        for actor in self._world.get_actors(list(owner)) if owner else ():
+        actors = list(self._world.get_actors(list(owner))) if owner else []
+        self._may_sleep = actors if self._streaming is not None else []
+        for actor in actors:
             kind = owner[actor.id].kind_of(actor)
             info = carla_read.actor_info(actor, self._instance_of[actor.id], kind=kind)
             name, _ = owner_of_kind(kind)
@@ -292,6 +308,7 @@ class CarlaWorld:
                 self._client.apply_batch_sync([carla.command.DestroyActor(i) for i in doomed], False)
                 self._next_tick()
         self._spawned, self._instance_of, self._parked = {}, {}, carla_read.NOTHING_PARKED
+        self._may_sleep = []
 
     def spawn_sensor(
         self,

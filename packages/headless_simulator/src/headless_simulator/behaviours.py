@@ -53,6 +53,12 @@ BEHAVIOURS: Final[Mapping[str, Behaviour]] = MappingProxyType(
             "cameras draw under no_rendering_mode in any case; slows: and each tick takes longer than the one before",
             "carla issues 9535, 5502, 4015; CarlaEngine.cpp, OnEpisodeSettingsChanged",
         ),
+        "large-map": Behaviour(
+            ("whole", "streamed"),
+            "streamed",
+            "streamed: towns over 3 km have tiles, dormant actors and sensor headers that count from an origin that moves",
+            "carla issues 6089, 6157; LargeMapManager.cpp, WorldObserver.cpp, AsyncDataStreamImpl.h",
+        ),
         "exposure": Behaviour(
             ("fixed", "adapts"),
             "adapts",

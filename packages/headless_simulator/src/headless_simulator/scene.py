@@ -242,4 +242,7 @@ class RenderedImage:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
+Tile: TypeAlias = tuple[int, int]  # of a large map: its number along x and y
+MAP_TILE_M: Final = 2000.0  # its side; CARLA 0.9.16, LargeMapManager.h
+
 STATIC_ID: Final = 0x8000_0000  # set in RenderedImage.ids for static objects

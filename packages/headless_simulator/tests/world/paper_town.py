@@ -27,6 +27,9 @@ class NoRenderer:
     def painted(self, colours: Mapping[int, tuple[int, int, int]], lamps: Mapping[int, float]) -> NoRenderer:
         return self
 
+    def streamed(self, tiles: frozenset[tuple[int, int]]) -> NoRenderer:
+        return self
+
 
 def head(group: int, stage: int, x: float) -> SignalHead:
     return SignalHead(

@@ -99,6 +99,7 @@ class Clock:
                 self._lose_actors()
                 if self._replayer.is_on:
                     self._replay(settings.step_s)
+                self._world.stream(settings.distances)
                 self._world.step(settings.step_s, paused=not game.takes_step())
                 if self._recorder.is_on:
                     self._record(settings.step_s)

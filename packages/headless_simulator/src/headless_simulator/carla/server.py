@@ -55,6 +55,7 @@ class CarlaServer:
         rendering: Rendering,
         behaviours: Behaviours = IDEAL,
     ) -> None:
+        world.stream_large_maps(behaviours["large-map"] == "streamed")
         control_batch.compile_all()
         snapshot.compile_all()
         self.context = build_context(world, towns=towns, faults=faults, rendering=rendering, behaviours=behaviours)

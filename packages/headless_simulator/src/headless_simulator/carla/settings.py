@@ -8,6 +8,7 @@ from typing import Any, Final
 from headless_simulator.carla.values import optional
 from headless_simulator.errors import CallRefused
 from headless_simulator.rpc.arguments import array, flag, number
+from headless_simulator.world.large_map import Distances
 
 _DEFAULT_STEP_S: Final = 0.05
 _LONGEST_STEP_S: Final = 10.0
@@ -33,6 +34,11 @@ class Settings:
     def step_s(self) -> float:
         """Length of the next tick."""
         return self.fixed_step_s or _DEFAULT_STEP_S
+
+    @property
+    def distances(self) -> Distances:
+        """What large maps are streamed by."""
+        return Distances(*self.rest[5:8])
 
     def wire(self) -> list[Any]:
         """As clients read it."""

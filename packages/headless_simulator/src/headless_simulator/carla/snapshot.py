@@ -24,7 +24,7 @@ def pack(world: World, *, flags: int, spoiled: Sequence[int] = ()) -> bytes:
     """Pack the world as it is now; the poses of ``spoiled`` actors are no numbers."""
     with world.lock:
         header = wire.SENSOR_HEADER.pack(wire.WORLD_OBSERVER, world.frame, world.elapsed_s, *(0.0,) * 6)
-        episode = wire.EPISODE_HEADER.pack(world.episode, time.time(), world.delta_s, 0, 0, 0, flags)
+        episode = wire.EPISODE_HEADER.pack(world.episode, time.time(), world.delta_s, *world.origin_m, flags)
         states = _states(world)
         if spoiled:
             fields = states.view(wire.ACTOR_STATE)[:, 0]

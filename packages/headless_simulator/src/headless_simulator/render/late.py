@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from headless_simulator.render.renderer import Renderer
-from headless_simulator.scene import Float32, RenderedImage, UInt8, UInt32
+from headless_simulator.scene import Float32, RenderedImage, Tile, UInt8, UInt32
 
 
 class LateRenderer:
@@ -40,6 +40,10 @@ class LateRenderer:
     def without(self, object_ids: frozenset[int]) -> LateRenderer:
         """See ``Renderer.without``."""
         return LateRenderer(lambda: self.made().without(object_ids)) if object_ids else self
+
+    def streamed(self, tiles: frozenset[Tile]) -> LateRenderer:
+        """See ``Renderer.streamed``."""
+        return LateRenderer(lambda: self.made().streamed(tiles))
 
     def painted(self, colours: Mapping[int, tuple[int, int, int]], lamps: Mapping[int, float]) -> LateRenderer:
         """See ``Renderer.painted``."""

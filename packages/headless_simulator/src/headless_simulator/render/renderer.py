@@ -27,7 +27,7 @@ from headless_simulator.render.resolve import base_colours, mover_tables, resolv
 from headless_simulator.render.scratch import Scratch
 from headless_simulator.render.shade import shade
 from headless_simulator.render.shadow import NO_FRAME, NO_HEIGHTS, ShadowMaps
-from headless_simulator.render.tiles import linear, sort_into_tiles
+from headless_simulator.render.tiles import StaticScene, linear, sort_into_tiles
 from headless_simulator.scene import (
     SIGNAL_GREEN,
     SIGNAL_RED,
@@ -39,6 +39,7 @@ from headless_simulator.scene import (
     Movers,
     RenderedImage,
     SignalHead,
+    Tile,
     UInt8,
     UInt16,
     UInt32,
@@ -97,10 +98,15 @@ class Renderer:
 
         Their triangles lose their area and keep their places, so everything that counts triangles stays valid.
         """
-        if not object_ids:
-            return self
+        return self._of(self._scene.without(object_ids)) if object_ids else self
+
+    def streamed(self, tiles: frozenset[Tile]) -> Renderer:
+        """Give a renderer of the same town of which only some tiles are there."""
+        return self._of(self._scene.streamed(tiles))
+
+    def _of(self, scene: StaticScene) -> Renderer:
         other = copy.copy(self)
-        other._scene = self._scene.without(object_ids)
+        other._scene = scene
         other._shadows, other._glows = ShadowMaps(other._scene), self._glows.of_scene(other._scene)
         other._grid, other._grid_lock = None, threading.Lock()
         return other

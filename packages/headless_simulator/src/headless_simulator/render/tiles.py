@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from headless_simulator.scene import (
     ASPHALT,
     FOLIAGE,
+    MAP_TILE_M,
     MATTE,
     PAINT,
     STATIC_ID,
@@ -18,6 +20,7 @@ from headless_simulator.scene import (
     Float64,
     Int32,
     Mesh,
+    Tile,
     UInt8,
     UInt32,
 )
@@ -66,7 +69,17 @@ class StaticScene:
 
     def without(self, object_ids: frozenset[int]) -> StaticScene:
         """Give the scene in which the triangles of some objects have no area; they keep their places."""
-        gone = np.isin(self.ids, np.array(sorted(object_ids), dtype=np.uint32) | np.uint32(STATIC_ID))
+        return self._but(np.isin(self.ids, np.array(sorted(object_ids), dtype=np.uint32) | np.uint32(STATIC_ID)))
+
+    def streamed(self, map_tiles: frozenset[Tile]) -> StaticScene:
+        """Give the scene in which only triangles with their first corner in some of the map's tiles have an area."""
+        cell = np.floor(self.points_m[:2, self.corners[:, 0]] / MAP_TILE_M).astype(np.int64)
+        there = np.zeros(len(self.corners), np.bool_)
+        for i, j in map_tiles:
+            there |= (cell[0] == i) & (cell[1] == j)
+        return self._but(~there)
+
+    def _but(self, gone: npt.NDArray[np.bool_]) -> StaticScene:
         corners = self.corners.copy()
         corners[gone] = corners[gone][:, :1]
         return replace(self, corners=corners)

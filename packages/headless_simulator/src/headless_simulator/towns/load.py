@@ -11,7 +11,7 @@ from headless_simulator.towns.errors import TownRefused
 from headless_simulator.towns.limits import CLIENT, Limits
 
 # Of ``layouts.LAYOUTS``, which a start that finds its town on disk need not import.
-NAMES: Final = ("Town01", "Town02", "Town03", "Town04", "Town05", "Town06", "Town07", "Town10HD")
+NAMES: Final = ("Town01", "Town02", "Town03", "Town04", "Town05", "Town06", "Town07", "Town10HD", "Town12")
 OPT: Final = "_Opt"  # CARLA's layered variants: the same town under a name of its own
 
 

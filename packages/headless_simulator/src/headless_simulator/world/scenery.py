@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from enum import IntFlag
 from typing import Final, Generic, Protocol, Self, TypeAlias, TypeVar
 
-from headless_simulator.scene import TAG, StaticObject, Town
+from headless_simulator.scene import TAG, StaticObject, Tile, Town
 from headless_simulator.world.crashes import Walls
 from headless_simulator.world.street_lights import StreetLight, StreetLights
 
@@ -54,6 +54,10 @@ class Drawable(Protocol):
         """Give a renderer of the same town in which they have these colours, and lamps these shares of their light."""
         ...
 
+    def streamed(self, tiles: frozenset[Tile]) -> Self:
+        """Give a renderer of the same town of which only some tiles are there."""
+        ...
+
 
 R = TypeVar("R", bound=Drawable)
 
@@ -76,6 +80,7 @@ class Scenery(Generic[R]):
         self._hidden: frozenset[int] = frozenset()
         self._unloaded: frozenset[int] = frozenset()
         self._colours: dict[int, RGB] = {}
+        self._tiles: frozenset[Tile] | None = None  # all
         self.street_lights = StreetLights(town.objects)
         self._renderer: R | None = renderer
         self._walls: Walls | None = Walls.of(town.objects)
@@ -95,7 +100,8 @@ class Scenery(Generic[R]):
         """Draws what is present; built when first asked for after a change, since programs hide one thing at a time."""
         with self._lock:
             if self._renderer is None:
-                self._renderer = self._drawn().without(self._unloaded | self._hidden)
+                whole = self._drawn().without(self._unloaded | self._hidden)
+                self._renderer = whole if self._tiles is None else whole.streamed(self._tiles)
             return self._renderer
 
     @property
@@ -126,6 +132,12 @@ class Scenery(Generic[R]):
         with self._lock:
             self.street_lights.take(lights)
             self._renderer = None
+
+    def stream(self, tiles: frozenset[Tile]) -> None:
+        """Draw only some tiles of a large map."""
+        with self._lock:
+            if tiles != self._tiles:
+                self._tiles, self._renderer = tiles, None
 
     def unload(self, layers: MapLayer) -> None:
         """Take out all things of some layers."""

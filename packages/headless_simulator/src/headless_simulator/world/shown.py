@@ -10,12 +10,12 @@ from headless_simulator.jit import Number, kernel
 from headless_simulator.scene import Float64, Int32, Movers, UInt8, UInt32
 from headless_simulator.world.table import VEHICLE, ActorTable, Rows, some_of
 
-_Bodies = namedtuple("_Bodies", "model actor_id kind pose control colour lights")
+_Bodies = namedtuple("_Bodies", "model actor_id kind pose control colour lights dormant")
 """Columns of the table that say what is seen of an actor."""
 
 
 def movers_of(table: ActorTable) -> Movers:
-    """Copy everything with a body, by actor id.
+    """Copy everything with a body that is not dormant, by actor id.
 
     Poses are those that clients are given, float32 as in Unreal: what is put back there shows the very same pixels.
     """
@@ -26,12 +26,12 @@ def movers_of(table: ActorTable) -> Movers:
 def _shown(rows: Rows, c: _Bodies) -> tuple[Int32, Float64, UInt32, UInt8, UInt32]:
     count = 0
     for row in rows:
-        count += c.model[row] >= 0
+        count += c.model[row] >= 0 and c.dormant[row] == 0
     model, actor_id, lights = np.empty(count, np.int32), np.empty(count, np.uint32), np.empty(count, np.uint32)
     pose, colour = np.empty((count, 6)), np.empty((count, 3), np.uint8)
     n = -1
     for row in rows:
-        if c.model[row] < 0:
+        if c.model[row] < 0 or c.dormant[row] != 0:
             continue
         n += 1
         model[n], actor_id[n] = c.model[row], c.actor_id[row]

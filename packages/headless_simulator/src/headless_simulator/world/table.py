@@ -70,6 +70,7 @@ class Columns(NamedTuple):
         constant: (C, 4) constant velocity in the vehicle's frame, then 1 when on.
         spin: (C,) deg/s yaw rate given from outside, decays.
         push: (C, 3) m/s to be added in the next tick (impulses, forces).
+        dormant: (C,) 1 while it is too far from the ego of a large map: neither moved nor drawn.
     """
 
     alive: Bools
@@ -118,6 +119,7 @@ class Columns(NamedTuple):
     constant: Float64
     spin: Float64
     push: Float64
+    dormant: UInt8
 
 
 _LAYOUT: Final[dict[str, tuple[type[np.generic], tuple[int, ...]]]] = {
@@ -167,6 +169,7 @@ _LAYOUT: Final[dict[str, tuple[type[np.generic], tuple[int, ...]]]] = {
     "constant": (np.float64, (4,)),
     "spin": (np.float64, ()),
     "push": (np.float64, (3,)),
+    "dormant": (np.uint8, ()),
 }
 _ABSENT: Final = ("model", "parent", "signal")  # -1 means none
 

@@ -9,12 +9,24 @@ from typing import Final, Protocol, Self
 import numpy as np
 
 from headless_simulator.models.library import ModelLibrary
-from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, Town, UInt8, UInt32, View, Weather
+from headless_simulator.scene import (
+    Float32,
+    Float64,
+    Movers,
+    RenderedImage,
+    Tile,
+    Town,
+    UInt8,
+    UInt32,
+    View,
+    Weather,
+)
 from headless_simulator.world import contact, crashes, friction, physics
 from headless_simulator.world.ackermann import Ackermann
 from headless_simulator.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused, kind_of
 from headless_simulator.world.body import give_body, show_doors, show_lights
 from headless_simulator.world.game_thread import GameThread
+from headless_simulator.world.large_map import Distances, LargeMap, is_large
 from headless_simulator.world.pose import Pose6, undo
 from headless_simulator.world.scenery import Scenery
 from headless_simulator.world.shown import movers_of
@@ -50,6 +62,10 @@ class RendererLike(Protocol):
         """Give a renderer of the same town in which some static objects have other colours, and lamps other light."""
         ...
 
+    def streamed(self, tiles: frozenset[Tile]) -> Self:
+        """Give a renderer of the same town of which only some tiles are there."""
+        ...
+
 
 class World:
     """Everything that moves in one town.
@@ -76,6 +92,7 @@ class World:
         self.frame, self.episode, self.delta_s = 1, 0, 0.05
         self._next_id = 1
         self._renderer_of = renderer_of
+        self._streams = False
         self.open(town)
         self._warm_up()
 
@@ -116,6 +133,7 @@ class World:
             self.signal_state = Signals(town.signals)
             self.touches = crashes.NO_TOUCHES
             self._triggers: list[Actor] = []
+            self.large_map: LargeMap | None = LargeMap() if self._streams and is_large(town) else None
             self._ackermann: dict[int, Ackermann] = {}
             self._movers: Movers | None = None
             self._limits = SpeedLimits(town.speed_limits)
@@ -135,6 +153,27 @@ class World:
             sign = self._enter(SpawnOrder(blueprint, pose=pose), SIGN)
             sign.tag = 8
         self.spectator = self._enter(SpawnOrder("spectator", pose=(0.0, 0.0, 50.0, -90.0, 0.0, 0.0)), SPECTATOR)
+
+    def stream_large_maps(self, streams: bool) -> None:
+        """Stream large towns, or have them whole."""
+        self._streams = streams
+        self.large_map = LargeMap() if streams and is_large(self.town) else None
+
+    def stream(self, distances: Distances) -> None:
+        """Load what is near the ego of a large map, unload the rest."""
+        if self.large_map is not None:
+            self.large_map.update(self.table, self.actors.values(), self.spectator, distances)
+            self.scenery.stream(self.large_map.tiles)
+
+    @property
+    def origin_m(self) -> tuple[int, int, int]:
+        """Unreal's origin, which moves in large maps."""
+        return self.large_map.origin_m if self.large_map is not None else (0, 0, 0)
+
+    def from_origin(self, pose: Pose6) -> Pose6:
+        """Return a pose as Unreal has it, from its origin."""
+        (x, y, z), origin_m = pose[:3], self.origin_m
+        return (x - origin_m[0], y - origin_m[1], z - origin_m[2], *pose[3:])
 
     # ------------------------------------------------------------------ actors
     def actor(self, actor_id: int) -> Actor:
@@ -315,7 +354,7 @@ class World:
 
     def _move(self, delta_s: float) -> None:
         c = self.table.c
-        vehicles, walkers = self.table.rows(VEHICLE), self.table.rows(WALKER)
+        vehicles, walkers = (rows[c.dormant[rows] == 0] for rows in map(self.table.rows, (VEHICLE, WALKER)))
         self.signal_state.step(delta_s)
         friction.apply_triggers(self.table, vehicles, self._triggers)
         for actor_id, controller in self._ackermann.items():

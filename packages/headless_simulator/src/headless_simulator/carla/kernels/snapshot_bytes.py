@@ -44,7 +44,7 @@ _fast = kernel(error_model="python")
 
 States = namedtuple(
     "States",
-    "actor_id kind pose velocity angular acceleration control hand_brake reverse manual gear limit signal",
+    "actor_id kind pose velocity angular acceleration control hand_brake reverse manual gear limit signal dormant",
 )
 """Columns of the table that the world observer sends of an actor."""
 
@@ -72,8 +72,11 @@ def _put_vehicle(row: int, c: States, lights: tuple[UInt8, UInt32], out: UInt8) 
         _put_single(c.control[row, k], out, _CONTROL + 4 * k)
     out[_HAND_BRAKE], out[_REVERSE], out[_MANUAL] = c.hand_brake[row], c.reverse[row], c.manual[row]
     _put_number(int64(c.gear[row]), out, _GEAR)
-    _put_single(c.limit[row], out, _LIMIT)
     light, (states, ids) = c.signal[row], lights
+    if c.dormant[row] != 0:
+        light = -1
+    else:
+        _put_single(c.limit[row], out, _LIMIT)
     out[_LIGHT_STATE] = GREEN
     if light >= 0:
         out[_LIGHT_STATE], out[_HAS_LIGHT] = states[light], 1
@@ -93,7 +96,7 @@ def put_states(rows: Rows, c: States, lights: tuple[UInt8, UInt32], out: UInt8) 
     for n in range(len(rows)):
         row, state = rows[n], out[n]
         _put_number(int64(c.actor_id[row]), state, _ID)
-        state[_STATE] = 1
+        state[_STATE] = 2 if c.dormant[row] != 0 else 1  # dormant, active
         for k in range(6):
             _put_single(c.pose[row, k], state, _TRANSFORM + 4 * k)
         for k in range(3):

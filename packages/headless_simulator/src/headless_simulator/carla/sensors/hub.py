@@ -153,7 +153,7 @@ class Sensors:
         radios = list(self._radios.values())
         radio.transmit(world, radios)
         for actor in self._actors.values():
-            readers = self._streams.readers(actor.stream_id)
+            readers = () if world.table.c.dormant[actor.row] else self._streams.readers(actor.stream_id)
             measures = self._measures(actor, listened=bool(readers))
             if not self._is_due(actor, moment):
                 continue
@@ -193,7 +193,7 @@ class Sensors:
         camera = self._cameras.get(actor.actor_id)
         if self._faults.cuts_stream(actor.actor_id, actor.blueprint, camera):
             self._streams.cut([actor.stream_id])
-        stamp = Stamp(moment.frame, moment.elapsed_s, pose)
+        stamp = Stamp(moment.frame, moment.elapsed_s, self._world.from_origin(pose))
         return tuple(self._faults.frames(actor.actor_id, actor.blueprint, camera, stamp))
 
     def _is_due(self, actor: Actor, moment: Moment) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from headless_simulator.towns.layouts import town01, town02, town03, town04, town05, town06, town07, town10hd
+from headless_simulator.towns.layouts import town01, town02, town03, town04, town05, town06, town07, town10hd, town12
 from headless_simulator.towns.streets import Plan
 from headless_simulator.towns.styles import MOTORWAY, RURAL, SMALL_TOWN, SUBURBAN, URBAN, Style
 
@@ -45,4 +45,18 @@ LAYOUTS: Final[dict[str, Layout]] = {
     "Town06": Layout(town06.plan, replace(SUBURBAN, spawn_points=436)),
     "Town07": Layout(town07.plan, replace(RURAL, spawn_points=116)),
     "Town10HD": Layout(town10hd.plan, replace(URBAN, spawn_points=155)),
+    "Town12": Layout(
+        town12.plan,
+        replace(
+            URBAN,
+            spawn_points=500,
+            front={"shop": 0.5, "house": 0.5},
+            filled=0.4,
+            rows=1,
+            street_trees_m=26.0,
+            trees_per_ha=0.5,
+            lawns_per_ha=0.0,
+            outskirts="none",
+        ),
+    ),
 }
