@@ -28,7 +28,7 @@ _RULES: Final = (
     _Rule("first-image", "second", "drawing", "ticks after listen() that send nothing", _above(0)),
     _Rule("stop", "late", "drawing", "a camera draws once more after stop()", bool),
     _Rule("no-rendering", "slows", "drawing", "ticks under no_rendering_mode get slower", bool),
-    _Rule("set-pose", "stale", "AirSim placing", "until a pose that was set is read back, median", _above(0.1)),
+    _Rule("set-pose", "stale", "AirSim placing", "until a pose that was set is read back, median", _above(0.02)),
     _Rule("continue", "stepped", "AirSim clock", "difference of the longest and the shortest of them", _above(1e-3)),
     _Rule("reset", "slow", "AirSim reset", "reset() answers 3 times", lambda answers: not answers),
     _Rule("exposure", "adapts", "exposure", "a first image's brightness against the last one's", _above(0.05)),

@@ -15,7 +15,7 @@ from uavsim.typing import FloatArray
 
 _PLACES: Final = 40
 _STEPS: Final = 20
-_STEP_S: Final = 0.05
+_STEP_S: Final = 0.06  # a multiple of AirSim's 3 ms
 _READ_BACK_S: Final = 2.0
 _RESETS: Final = 3
 _NEAR_M: Final = 5e-3
@@ -86,7 +86,7 @@ def placing(link: AirSimLink) -> Iterator[Answer]:
         off_turn.append(float(np.degrees(2 * np.arccos(min(1.0, dot)))))
     client.simSetVehiclePose(was, True, name)
     client.simPause(False)
-    yield ask.at_most("until a pose that was set is read back, median", float(np.median(delays_s)), 0.1, unit="s")
+    yield ask.at_most("until a pose that was set is read back, median", float(np.median(delays_s)), 0.02, unit="s")
     yield ask.at_most(f"place of {_PLACES} against the asked one, worst", max(off_m), 5e-3, unit="m")
     yield ask.at_most(f"turn of {_PLACES} against the asked one, worst", max(off_turn), 0.1, unit="degrees")
 
