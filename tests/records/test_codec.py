@@ -151,7 +151,7 @@ def test_what_no_record_holds(bad):
         b"not msgpack",
         msgpack.packb([1, 2]),
         msgpack.packb({"format": "uavsim-plan-0"}),
-        msgpack.packb({"format": "uavsim-plan-4", "plan": 3}),
+        msgpack.packb({"format": "uavsim-plan-5", "plan": 3}),
         codec.pack_plan(make_plan())[:-5],
     ],
 )

@@ -295,6 +295,8 @@ class DatasetConfig(Model):
     """On the drones, map frame; bridge."""
     max_formation_error_m: Annotated[float, Field(gt=0, le=1000)] = 5.0
     """bridge: a drone farther than this from its place voids the scene."""
+    min_moving_share: Share = 0.3
+    """Of the traffic that no light holds; where fewer vehicles move, the scene is flown again with other traffic."""
     recording: Literal["full", "keyframes"] = "full"
     """Motion that is kept beside the dataset for ``uavsim replay``: of every tick, or only where images are taken."""
 

@@ -276,6 +276,7 @@ class _TownPlanner:
                 model.degradations, seed=numbering.scene_seed(seed, number, stream="degradations")
             ),
             max_formation_error_m=model.max_formation_error_m,
+            min_moving_share=model.min_moving_share,
             wind_map_mps=model.wind_mps,
             labels=label_plan(model.labels),
             recording=model.recording,

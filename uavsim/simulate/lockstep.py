@@ -22,6 +22,7 @@ from uavsim.simulate.ports import (
     TickState,
     WorldPort,
 )
+from uavsim.simulate.traffic_watch import IN_SCENE, IN_WARMUP, TrafficWatch
 
 _NOTHING = SceneTraffic()
 _CLOCK_TOLERANCE_S = 1e-4  # the simulator adds float steps; a lost tick is 0.05 s
@@ -55,16 +56,22 @@ class Lockstep:
         self._weather: tuple[float, ...] = ()
         self._recorder = MotionRecorder(plan)
         self._ground = GroundAgents(traffic, plan)
+        self._watch = TrafficWatch(traffic, plan)
         self._rendered = frozenset(plan.rendered_steps)
         self._order = {sensor: number for number, sensor in enumerate(plan.sensors)}
 
     def warm_up(self) -> None:
-        """Let the traffic come to speed, images off; the weather is that of step 0, and so is all that is placed."""
+        """Let the traffic come to speed, images off; the weather is that of step 0, and so is all that is placed.
+
+        Raises:
+            TrafficStalled: too little of it moves.
+        """
         self._set_weather(0)
         for tick in range(self._plan.warmup_ticks):
             self._world.show(0)
-            self._world.tick(render=False)
+            self._watch.add(IN_WARMUP, self._world.tick(render=False).motion)
             self._heartbeat("warmup", tick)
+        self._watch.judge(IN_WARMUP)
 
     def capture(
         self, step: int, *, poses_of: Callable[[Sequence[DroneState | AgentState]], list[SensorPose]]
@@ -107,6 +114,15 @@ class Lockstep:
         """Return what the actors and the drones did so far; None where the world does not say."""
         return self._recorder.motion()
 
+    def moved(self) -> dict[str, tuple[int, int]]:
+        """Return how much of the traffic moved (``TrafficWatch.counts``).
+
+        Raises:
+            TrafficStalled: too little of it moves.
+        """
+        self._watch.judge(IN_SCENE)
+        return self._watch.counts()
+
     def _advance_world(self, drones: Sequence[DroneState], *, render: bool) -> TickState:
         step = self._next
         self._set_weather(step)
@@ -120,6 +136,7 @@ class Lockstep:
                 f"step {step} is {elapsed_s:.6f} s into the scene by the simulator's clock, not {wanted_s:.6f}"
             )
         self._recorder.add(step, state.motion, drones)
+        self._watch.add(IN_SCENE, state.motion)
         self._next = step + 1
         self._heartbeat("fly", step)
         return state

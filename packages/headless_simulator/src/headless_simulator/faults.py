@@ -34,6 +34,11 @@ faults:
   - fault: refuse_spawn        # a spawn is answered with an error
     blueprint: vehicle.*
     probability: 0.2
+  - fault: stall_traffic       # a vehicle stands from its first tick on that the selectors agree to, whatever is asked of it
+    blueprint: vehicle.*
+    tick: 40-100000            # those that drive when tick 40 comes
+    probability: 0.8           # of each vehicle
+    count: 60                  # so many vehicles: the first scene's
   - fault: wrong_version
     version: 0.9.15
   - fault: wrong_map           # the map calls itself `name`
@@ -83,7 +88,7 @@ _FRAME_FAULTS: Final = (
 )
 Kind = Literal[
     "drop_frame", "delay_frame", "duplicate_frame", "reorder_frames", "wrong_frame_number", "stale_pose", "cut_stream",
-    "nan_pose", "lose_actor", "cut_rpc", "stall", "die", "refuse_spawn", "wrong_version", "wrong_map",
+    "nan_pose", "lose_actor", "stall_traffic", "cut_rpc", "stall", "die", "refuse_spawn", "wrong_version", "wrong_map",
     "stale_pixels", "other_vehicle", "late_answer", "pause_leak",
 ]  # fmt: skip
 _NEEDS: Final[Mapping[str, str]] = {"stall": "seconds", "die": "tick", "wrong_version": "version", "wrong_map": "name"}
@@ -214,6 +219,7 @@ class Faults:
         self._tick = 0
         self._stalled_until_s = 0.0
         self._last_pose: dict[int, Any] = {}
+        self._stands: dict[tuple[int, int, int], bool] = {}  # entry, episode, actor: what was decided of it
 
     def of_server(self, server: str, *kinds: str) -> list[_Armed]:
         """Armed entries of one server and some kinds."""
@@ -331,6 +337,20 @@ class Faults:
             and self.fires(armed, key=actor_id)
             for armed in self.of_server("carla", "lose_actor")
         )
+
+    def stalls(self, actor_id: int, blueprint: str, *, episode: int) -> bool:
+        """Return whether a vehicle stands still; decided once, in the first tick that an entry selects."""
+        entries = self.of_server("carla", "stall_traffic")
+        return any([self._stalls(armed, actor_id, blueprint, episode) for armed in entries])
+
+    def _stalls(self, armed: _Armed, actor_id: int, blueprint: str, episode: int) -> bool:
+        fault, key = armed.fault, (armed.number, episode, actor_id)
+        if key not in self._stands:
+            is_selected = fault.tick is None or self._tick in fault.tick
+            if not is_selected or not fnmatch.fnmatchcase(blueprint, fault.blueprint):
+                return False
+            self._stands[key] = self.fires(armed, key=actor_id)
+        return self._stands[key]
 
     def cuts_stream(self, actor_id: int, blueprint: str, camera: int | None) -> bool:
         """Return whether a stream's connection is to be closed at this tick."""
