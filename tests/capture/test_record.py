@@ -56,6 +56,9 @@ class Simulator:
     def motion(self) -> None:
         return None
 
+    def moved(self) -> dict[str, tuple[int, int]]:
+        return {"moved_in_scene": (9, 7)}
+
     def weather_now(self) -> tuple[float, ...]:
         return (0.5,) * 14
 

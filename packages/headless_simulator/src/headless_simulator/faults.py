@@ -39,6 +39,8 @@ faults:
     tick: 40-100000            # those that drive when tick 40 comes
     probability: 0.8           # of each vehicle
     count: 60                  # so many vehicles: the first scene's
+  - fault: untagged            # masks look through the town's meshes of one of CARLA's classes; RGB and depth do not
+    tag: Terrain
   - fault: wrong_version
     version: 0.9.15
   - fault: wrong_map           # the map calls itself `name`
@@ -74,6 +76,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from headless_simulator.errors import CallRefused
+from headless_simulator.scene import TAG
 
 __all__ = ["Delivery", "Fault", "Faults", "FaultsError", "SpawnFault", "read_faults"]
 
@@ -88,10 +91,17 @@ _FRAME_FAULTS: Final = (
 )
 Kind = Literal[
     "drop_frame", "delay_frame", "duplicate_frame", "reorder_frames", "wrong_frame_number", "stale_pose", "cut_stream",
-    "nan_pose", "lose_actor", "stall_traffic", "cut_rpc", "stall", "die", "refuse_spawn", "wrong_version", "wrong_map",
+    "nan_pose", "lose_actor", "stall_traffic", "untagged", "cut_rpc", "stall", "die", "refuse_spawn",
+    "wrong_version", "wrong_map",
     "stale_pixels", "other_vehicle", "late_answer", "pause_leak",
 ]  # fmt: skip
-_NEEDS: Final[Mapping[str, str]] = {"stall": "seconds", "die": "tick", "wrong_version": "version", "wrong_map": "name"}
+_NEEDS: Final[Mapping[str, str]] = {
+    "stall": "seconds",
+    "die": "tick",
+    "wrong_version": "version",
+    "wrong_map": "name",
+    "untagged": "tag",
+}
 _AIRSIM_ALONE: Final = ("stale_pixels", "other_vehicle", "late_answer", "pause_leak")
 _AIRSIM: Final = (
     "stall", "cut_rpc", "drop_frame", "duplicate_frame", "reorder_frames", "stale_pose", "nan_pose", *_AIRSIM_ALONE,
@@ -117,7 +127,16 @@ def _numbers(value: Any) -> Any:
     return value
 
 
+def _tag(value: Any) -> Any:
+    """Read the name of one of CARLA's classes as its number."""
+    numbers = {name.replace("_", ""): number for name, number in TAG.items()}
+    if str(value).casefold() not in numbers:
+        raise ValueError(f"no class {value!r}; there are {', '.join(numbers)}")
+    return numbers[str(value).casefold()]
+
+
 Numbers = Annotated[frozenset[int], BeforeValidator(_numbers)]
+Tag = Annotated[int, BeforeValidator(_tag)]
 
 
 class Fault(BaseModel):
@@ -144,6 +163,7 @@ class Fault(BaseModel):
     exit_code: int | None = None
     version: str | None = None
     name: str | None = None
+    tag: Tag | None = None
 
     @model_validator(mode="after")
     def _has_what_it_needs(self) -> Fault:
@@ -357,6 +377,16 @@ class Faults:
         return any(
             self._takes(armed.fault, blueprint, camera) and self.fires(armed, key=actor_id)
             for armed in self.of_server("carla", "cut_stream")
+        )
+
+    def untagged(self, actor_id: int, blueprint: str, camera: int | None) -> frozenset[int]:
+        """Return the classes that a camera of tags looks through at this tick."""
+        return frozenset(
+            armed.fault.tag
+            for armed in self.of_server("carla", "untagged")
+            if armed.fault.tag is not None
+            and self._takes(armed.fault, blueprint, camera)
+            and self.fires(armed, key=actor_id)
         )
 
     def frames(self, actor_id: int, blueprint: str, camera: int | None, stamp: Any) -> list[Delivery]:

@@ -41,6 +41,10 @@ class LateRenderer:
         """See ``Renderer.without``."""
         return LateRenderer(lambda: self.made().without(object_ids)) if object_ids else self
 
+    def untagged(self, tags: frozenset[int]) -> LateRenderer:
+        """See ``Renderer.untagged``."""
+        return LateRenderer(lambda: self.made().untagged(tags))
+
     def painted(self, colours: Mapping[int, tuple[int, int, int]], lamps: Mapping[int, float]) -> LateRenderer:
         """See ``Renderer.painted``."""
         return LateRenderer(lambda: self.made().painted(colours, lamps)) if colours or lamps else self

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from headless_simulator.scene import (
     ASPHALT,
@@ -66,7 +67,13 @@ class StaticScene:
 
     def without(self, object_ids: frozenset[int]) -> StaticScene:
         """Give the scene in which the triangles of some objects have no area; they keep their places."""
-        gone = np.isin(self.ids, np.array(sorted(object_ids), dtype=np.uint32) | np.uint32(STATIC_ID))
+        return self._but(np.isin(self.ids, np.array(sorted(object_ids), dtype=np.uint32) | np.uint32(STATIC_ID)))
+
+    def untagged(self, tags: frozenset[int]) -> StaticScene:
+        """Give the scene in which the triangles of some classes have no area; they keep their places."""
+        return self._but(np.isin(self.tag, sorted(tags)))
+
+    def _but(self, gone: npt.NDArray[np.bool_]) -> StaticScene:
         corners = self.corners.copy()
         corners[gone] = corners[gone][:, :1]
         return replace(self, corners=corners)

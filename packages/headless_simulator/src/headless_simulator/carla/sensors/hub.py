@@ -3,7 +3,8 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from headless_simulator.behaviours import Behaviours
@@ -17,7 +18,7 @@ from headless_simulator.scene import View
 from headless_simulator.terminal import note_bug
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.pose import Pose6
-from headless_simulator.world.world import World
+from headless_simulator.world.world import RendererLike, World
 
 _DUE_SLACK_S: Final = 1e-6
 
@@ -52,7 +53,7 @@ class Work:
     """The work of one tick."""
 
     moment: Moment
-    views: dict[View, list[Reading]] = field(default_factory=dict)
+    views: dict[tuple[View, frozenset[int]], list[Reading]] = field(default_factory=dict)  # with classes not drawn
     others: list[Reading] = field(default_factory=list)
 
 
@@ -95,6 +96,9 @@ class Sensors:
         self._measuring: list[Future[None]] = []  # what else the last tick has to send
         self._drawn_frame = self._frame = 0
         self.failed = 0
+        self._see_through: tuple[RendererLike, frozenset[int], RendererLike] | None = (
+            None  # of what, without what, made
+        )
         self._late: deque[tuple[int, Stamp, Measured]] = deque()  # (due frame, stamp, what)
 
     @property
@@ -167,10 +171,26 @@ class Sensors:
             deliveries, textures = self._deliveries(actor, moment, pose), gbuffers.listened(actor, self._streams)
             reading = Reading(actor, pose, parent, deliveries, readers, state, textures)
             if is_image:
-                work.views.setdefault(cameras.view_of(reading), []).append(reading)
+                work.views.setdefault((cameras.view_of(reading), self._untagged(actor)), []).append(reading)
             else:
                 work.others.append(reading)
         return work
+
+    def _untagged(self, actor: Actor) -> frozenset[int]:
+        """Return the classes that a camera looks through on purpose."""
+        if actor.blueprint not in cameras.OF_TAGS:
+            return frozenset()
+        return self._faults.untagged(actor.actor_id, actor.blueprint, self._cameras.get(actor.actor_id))
+
+    def _through(self, moment: Moment, tags: frozenset[int]) -> Moment:
+        """Return the moment as it is drawn where some classes are looked through."""
+        if not tags:
+            return moment
+        made_of, made_without, renderer = self._see_through or (None, None, moment.renderer)
+        if made_of is not moment.renderer or made_without != tags:
+            renderer = moment.renderer.untagged(tags)
+            self._see_through = moment.renderer, tags, renderer
+        return replace(moment, renderer=renderer)
 
     def _deliveries(self, actor: Actor, moment: Moment, pose: Pose6) -> tuple[Delivery, ...]:
         camera = self._cameras.get(actor.actor_id)
@@ -203,8 +223,8 @@ class Sensors:
         ]
         if work.views:
             self._drawing = [
-                self._pool.submit(self._run, lambda view=view, of=readings: take(view, of, moment), moment)  # type: ignore[misc]
-                for view, readings in work.views.items()
+                self._pool.submit(self._run, partial(take, view, readings, self._through(moment, tags)), moment)
+                for (view, tags), readings in work.views.items()
             ]
             self._drawn_frame = moment.frame
         self._frame = moment.frame
