@@ -20,6 +20,7 @@ from uavsim.probing.engine_facts import EngineFacts
 from uavsim.probing.forecast import forecast_of
 from uavsim.probing.listening import open_to_others
 from uavsim.records.codec import pack_plan
+from uavsim.records.modalities import DEPTH, INSTANCE, UNCHECKED_MASKS
 from uavsim.records.plan import ScenePlan
 from uavsim.run.blank_images import refuse_blank_images
 from uavsim.run.context import with_swarm
@@ -71,6 +72,7 @@ def examine(request: Request) -> Iterator[Finding]:
     job = resolve(request.model_copy(update={"samples": _PROBE_SAMPLES, "scenes": _first_scenes(request)}), ON_TOP)
     yield from _machine()
     yield from _graphics()
+    yield from _masks(job.plan_of(job.scenes[0].name))
     run = request.run_config()
     flights: list[Flight] = []
     with scratch_folder("uavsim-doctor-") as temp:
@@ -143,6 +145,15 @@ def _graphics() -> Iterator[Finding]:
         remedy = "end what uses the card: overfull memory spoils images without an error" if low else ""
         found = f"{index}: {name}, {free_mb} MB free, driver {driver}"
         yield Finding("warning" if low else "good", "graphics card", found, remedy)
+
+
+def _masks(plan: ScenePlan) -> Iterator[Finding]:
+    """Say which cameras' masks nothing is held against."""
+    taken = [set(spec.modalities) for spec in plan.specs]
+    if any(INSTANCE in names and DEPTH not in names for names in taken):
+        yield Finding("warning", "masks", UNCHECKED_MASKS, "add depth to the rig's sensors")
+    elif any(INSTANCE in names for names in taken):
+        yield Finding("good", "masks", "held against depth")
 
 
 def _simulator(slot: SimulatorSlot, job: Job, *, folder: Path, flights: list[Flight]) -> Iterator[Finding]:
