@@ -26,7 +26,11 @@ width_px: 320
 height_px: 180
 fov_deg: 90
 sensors: [rgb, instance%s]
-cameras: {RIGHT: {yaw_deg: -90, pitch_deg: -2}}
+cameras:
+  FRONT: {pitch_deg: -2}
+  LEFT: {yaw_deg: 90, pitch_deg: -2}
+  RIGHT: {yaw_deg: -90, pitch_deg: -2}
+  BACK: {yaw_deg: 180, pitch_deg: -2}
 """
 SAME = ("sample_annotation", "instance", "visibility_detail", "agent_view")
 
@@ -63,6 +67,7 @@ def rows(out: Path, name: str) -> object:
 
 def test_with_depth_the_labels_are_those_of_the_images(flown: Mapping[str, Path]) -> None:
     assert pixels(flown["depth"]) == pixels(flown["truth"])
+    assert sum(pixels(flown["truth"])) > 0
     for name in SAME:
         assert rows(flown["depth"], name) == rows(flown["truth"], name), name
 
@@ -74,4 +79,4 @@ def test_without_depth_hidden_vehicles_count_as_visible_and_the_report_says_so(f
         page = flown[name].with_suffix(".html")
         done = uavsim("report", flown[name], "--out", page)
         assert done.returncode == 0, done.stderr
-        assert (f"Of 2 images: {UNCHECKED_MASKS}." in page.read_text()) is says
+        assert (f"Of 8 images: {UNCHECKED_MASKS}." in page.read_text()) is says

@@ -224,7 +224,9 @@ class _AssemblyThread:
 
 def _facts(session: Session, counts: Mapping[str, tuple[int, int]], *, mask_ids: str) -> SessionFacts:
     world = session.world
-    vehicles, walkers = (counts.get(what, (0, 0)) for what in ("vehicles", "walkers"))
+    vehicles, walkers, in_warmup, in_scene = (
+        counts.get(what, (0, 0)) for what in ("vehicles", "walkers", IN_WARMUP, IN_SCENE)
+    )
     return SessionFacts(
         simulator=world.kind,
         client_version=world.client_version,
@@ -235,5 +237,6 @@ def _facts(session: Session, counts: Mapping[str, tuple[int, int]], *, mask_ids:
         walkers_asked=walkers[0],
         walkers_spawned=walkers[1],
         mask_ids=mask_ids,
-        **{name: counts[name] for name in (IN_WARMUP, IN_SCENE) if name in counts},
+        moved_in_warmup=in_warmup,
+        moved_in_scene=in_scene,
     )
