@@ -19,6 +19,10 @@ DATASET = {
     "traffic": {"vehicles": VEHICLES},
 }
 RIG = {"width_px": 96, "height_px": 54, "fov_deg": 70, "sensors": ["rgb", "instance"]}
+ONCE = {
+    "count": VEHICLES,
+    "once_file": "stood",
+}  # as many as spawn in the first try, whether or not the server is restarted
 LINE = "vehicles that no light held moved more than 1 m in the warm-up of 3.0 s; min_moving_share is 0.3"
 
 
@@ -41,7 +45,7 @@ def entry(folder: Path) -> dict[str, object]:
 
 
 def test_a_scene_whose_traffic_stands_is_flown_again_with_other_traffic(tmp_path: Path) -> None:
-    code, said = flown(tmp_path / "first", attempts=3, count=VEHICLES)  # as many as spawn in the first try
+    code, said = flown(tmp_path / "first", attempts=3, **ONCE)
     assert code == 0, said
     assert sum(LINE in line for line in said.splitlines()) == 1
     facts = entry(tmp_path / "first")["facts"]
@@ -49,7 +53,7 @@ def test_a_scene_whose_traffic_stands_is_flown_again_with_other_traffic(tmp_path
     assert (facts["traffic_retry"], facts["moved_in_warmup"]) == (1, 1.0)
     log = json.loads((tmp_path / "first/out/v1.0-mini/log.json").read_text())[0]
     assert (log["uav_traffic_retry"], log["uav_moved_in_warmup"]) == (1, 1.0)
-    code, said = flown(tmp_path / "second", attempts=3, count=VEHICLES)
+    code, said = flown(tmp_path / "second", attempts=3, **ONCE)
     assert code == 0, said
     assert files(tmp_path / "second/out") == files(tmp_path / "first/out")
     code, said = flown(tmp_path / "calm", attempts=3, tick=10**6)

@@ -13,7 +13,7 @@ from typing import Literal
 from uavsim.capture.client_events import ClientEvent, SampleTaken, SceneFlown
 from uavsim.capture.recording_reader import read_recording
 from uavsim.environment import python_command
-from uavsim.errors import SceneVoid, UavsimError
+from uavsim.errors import SceneVoid, TrafficStalled, UavsimError
 from uavsim.files.scratch import scratch_folder
 from uavsim.on_top import ON_TOP
 from uavsim.probing.engine_facts import EngineFacts
@@ -222,6 +222,9 @@ def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[F
     try:
         flown = slot.fly(path, out=folder / "recording", town=plan.town.name, on_event=on_event)
         refuse_blank_images(read_recording(Path(flown.recording)))
+    except TrafficStalled as error:
+        yield Finding("bad", what, str(error), "restart the server, ask for fewer vehicles, or lower min_moving_share")
+        return
     except SceneVoid as error:
         yield Finding("bad", what, str(error), "check the driver and the free graphics memory (nvidia-smi)")
         return

@@ -113,3 +113,10 @@ def test_a_stalled_vehicle_stays_so_and_the_count_is_of_vehicles():
         stalled.append([number for number, name in names if faults.stalls(number, name, episode=1)])
     assert stalled == [[], [4, 6], [4, 6], [4, 6]]
     assert not faults.stalls(4, "vehicle.a", episode=2)  # another town's, with the same number
+
+
+def test_all_stalled_vehicles_of_a_server_have_one_file(tmp_path):
+    entry = (Fault(fault="stall_traffic", once_file="stood"),)
+    first, second = Faults(entry, folder=tmp_path), Faults(entry, folder=tmp_path)
+    assert [first.stalls(number, "vehicle.a", episode=1) for number in (4, 5)] == [True, True]
+    assert not second.stalls(4, "vehicle.a", episode=1)
