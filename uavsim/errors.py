@@ -10,6 +10,7 @@ UavsimError                     1
 |   |   |-- SimulatorLost       3   it answered before and does not any more
 |   |   `-- MissedTick          3   an image or state that is not of the tick asked for
 |   |-- SceneVoid               3   the scene cannot be used as flown (a drone left its formation, ...)
+|   |   `-- TrafficStalled      3   too few of its vehicles move: another try has other traffic
 |   `-- StorageError            3   disk full, read-only, not ours
 |-- DatasetError                4   a dataset that is not valid
 `-- FrameError                  1   our own mistake: a reflection or a wrong shape where a rotation belongs
@@ -29,6 +30,7 @@ __all__ = [
     "SimulatorLost",
     "StorageError",
     "SystemFailure",
+    "TrafficStalled",
     "UavsimError",
     "UnknownNameError",
 ]
@@ -84,6 +86,10 @@ class MissedTick(SimulatorError):
 
 class SceneVoid(SystemFailure):
     """The scene cannot be used as flown; the message is the reason."""
+
+
+class TrafficStalled(SceneVoid):
+    """Too few of the scene's vehicles move; the next try has other traffic (``ScenePlan.traffic_retry``)."""
 
 
 class StorageError(SystemFailure):

@@ -6,9 +6,10 @@ from headless_simulator.models.catalogue import VEHICLES
 
 from uavsim.annotate.attributes import attributes_of_track
 from uavsim.annotate.options import AnnotateOptions
-from uavsim.annotate.sizes import believable, size_of
+from uavsim.annotate.sizes import size_of
 from uavsim.dataset.vocabulary import ATTRIBUTES
 from uavsim.geometry.se3 import SE3
+from uavsim.records.actors import believable
 from uavsim.records.classes import CLASSES, UAV3D_CARS, class_of, class_of_blueprint, uav3d_category
 from uavsim.records.recording import ActorInfo
 

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from uavsim.annotate.sizes import believable, size_of
+from uavsim.annotate.sizes import size_of
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
+from uavsim.records.actors import believable
 from uavsim.records.classes import class_of_label
 from uavsim.records.recording import ActorInfo
 

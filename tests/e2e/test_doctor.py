@@ -9,6 +9,7 @@ from headless_simulator.testing import running_simulator
 
 from tests.e2e.command import uavsim
 from tests.e2e.test_main_job import DATASET
+from uavsim.records.modalities import UNCHECKED_MASKS
 
 PAGE = (Path(__file__).parents[2] / "docs/simulators.md").read_text()
 JOB = ("doctor", "--dataset", "smoke", "--town", "Town10HD")
@@ -54,4 +55,5 @@ def test_a_merged_build_is_measured(arguments: tuple[str, ...], code: int, line:
     found, text = words_of("--run", tmp_path / "run.yaml", "--topology", "merged", "--out", tmp_path / "out", job=job)
     assert line in text
     assert line in PAGE
+    assert UNCHECKED_MASKS in text  # its rig takes no depth
     assert found == code, text

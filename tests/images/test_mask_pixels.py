@@ -116,3 +116,17 @@ def test_a_mask_file_is_read_as_the_codec_reads_it(ids: np.ndarray, tags: np.nda
         found = mask_pixels.decode(data)
         np.testing.assert_array_equal(found[0], ids)
         np.testing.assert_array_equal(found[1], tags)
+
+
+@given(masks(), st.integers(0, 2**32 - 1))
+def test_what_is_nearer_than_its_object_goes(mask: tuple[np.ndarray, np.ndarray], seed: int):
+    ids, tags = mask
+    depth_m = np.random.default_rng(seed).integers(0, 4, ids.shape).astype(np.float32)
+    least_m = np.full(65536, -np.inf)
+    least_m[[1, 300, 65535]] = [1.0, 2.0, 3.0]
+    gone = np.isin(tags, [14, 255]) & (depth_m < least_m[ids])
+    runs, left = mask_pixels.without_nearer(mask_pixels.runs_in(ids, tags, VEHICLES), tags, depth_m, least_m)
+    np.testing.assert_array_equal(left, np.where(gone, 0, tags))
+    counted = VEHICLES[tags] & ~gone
+    np.testing.assert_array_equal(mask_pixels.filled(runs, ids.shape), np.where(counted, ids, 0))
+    assert (left is tags) == (not gone.any())

@@ -171,7 +171,9 @@ def measured(*, off_m: float = 0.0, turned_deg: float = 0.0, light: int = 0) -> 
     ue_pose[0, 0] += off_m
     ue_pose[2, 5] += turned_deg
     ids = np.array([1, 2, 3])
-    return TickMotion(ids, ue_pose, np.zeros((3, 5)), np.zeros(3, np.int64), ("3", "7"), np.array([light, 2]))
+    return TickMotion(
+        ids, ue_pose, np.zeros((3, 5)), np.zeros(3, np.int64), np.zeros(3, np.bool_), ("3", "7"), np.array([light, 2])
+    )
 
 
 def test_the_recorded_state_stands_for_what_is_proven_to_be_there() -> None:

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from uavsim.annotate.sizes import believable
 from uavsim.geometry.se3 import SE3
+from uavsim.records.actors import believable
 from uavsim.records.classes import (
     CATEGORIES,
     CLASSES,

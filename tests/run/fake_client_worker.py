@@ -53,7 +53,7 @@ def fly(command: dict, faults: Path) -> None:
         os._exit(139)
     if fault == "hang":
         time.sleep(3600)
-    if fault in {"SceneVoid", "MissedTick", "StorageError", "MapMissing"}:
+    if fault in {"SceneVoid", "TrafficStalled", "MissedTick", "StorageError", "MapMissing"}:
         say(event="error", kind=fault, message="asked to", retry=True)
         sys.exit(3)
     recording = make_recording(

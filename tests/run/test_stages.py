@@ -13,6 +13,7 @@ import pytest
 from tools.common.leftovers import contents
 from uavsim.config.run import SimulatorConfig
 from uavsim.errors import InputError, MapMissing, SimulatorError, StorageError, SystemFailure
+from uavsim.records.codec import unpack_plan
 from uavsim.run.context import opened, prepared
 from uavsim.run.finish import assemble_tables, committed_scenes
 from uavsim.run.outcome import SceneOutcome
@@ -159,6 +160,24 @@ def test_a_scene_that_always_fails_is_quarantined_and_the_rest_goes_on(paper: Pa
     assert [o.state for o in run_all(paper())] == ["committed", "quarantined", "committed"]  # stays until forced
     assert [o.state for o in run_all(paper(force=True))] == ["committed"] * 3
     assert not evidence.exists()
+
+
+def test_only_traffic_that_stood_still_gives_a_scene_other_traffic(paper: Paper, tmp_path: Path) -> None:
+    run_all(paper(faults={"scene_00": ["SceneVoid", "TrafficStalled"], "scene_01": ["MissedTick"]}))
+    ledger = read_ledger(LocalOutput(tmp_path / "out"))
+    retries = {name: entry.facts.traffic_retry for name, entry in ledger.items() if entry.facts is not None}
+    assert retries == {"scene_00": 1, "scene_01": 0, "scene_02": 0}
+    logs = json.loads((tmp_path / "out/v1.0-mini/log.json").read_text())
+    assert {row["uav_scene_index"]: row["uav_traffic_retry"] for row in logs} == {0: 1, 1: 0, 2: 0}
+    run_all(paper(out=tmp_path / "again", traffic_retries={"scene_00": 1}))  # as ``uavsim reproduce`` asks
+    assert contents(tmp_path / "again") == contents(tmp_path / "out")
+
+
+def test_traffic_that_never_moves_quarantines_a_scene_with_the_last_plan(paper: Paper, tmp_path: Path) -> None:
+    outcomes = run_all(paper(scenes="1", faults={"scene_00": ["TrafficStalled"] * 3}))
+    assert [(o.state, o.reason) for o in outcomes] == [("quarantined", "scene_00: TrafficStalled: asked to")]
+    plan = unpack_plan((tmp_path / "out/.uavsim/quarantine/scene_00/plan.msgpack").read_bytes())
+    assert plan.traffic_retry == 2
 
 
 def test_a_mistake_of_ours_in_one_scene_is_in_its_log_and_on_the_screen(

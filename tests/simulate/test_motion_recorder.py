@@ -21,6 +21,7 @@ def tick(*ids: int, x_m: float = 0.0, signals: tuple[str, ...] = ("4",)) -> Tick
         ue_pose=np.full((count, 6), x_m),
         control=np.full((count, 5), 0.5),
         lights=np.arange(count),
+        is_held=np.zeros(count, np.bool_),
         signal_id=signals,
         signals=np.full(len(signals), 2),
     )

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from uavsim.capture.hidden import HiddenPixels
 from uavsim.capture.proofs import PosedReading, Proof, proof_of
 from uavsim.errors import MissedTick
 from uavsim.geometry.lens import Lens
 from uavsim.images.light import dimmed
-from uavsim.records.modalities import RGB, modality, ordered
+from uavsim.records.modalities import DEPTH, INSTANCE, RGB, modality, ordered
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.records.sensors import CameraParams
@@ -45,6 +46,7 @@ class Assembler:
             actors: of the scene.
         """
         names = {name for sensor in plan.sensors for name in sensor.spec.modalities}
+        self._hidden = HiddenPixels(actors)
         self._proofs: dict[str, Proof] = {m.name: proof_of(m, actors) for m in ordered(names) if m.proof}
 
     @property
@@ -88,6 +90,10 @@ class Assembler:
                         if known or m.first_frame_placeholder is None
                         else m.first_frame_placeholder(each.pose.sensor.spec.params)
                     )
+        for pose in poses:
+            seen = data[pose.channel]
+            if INSTANCE in seen and DEPTH in seen:
+                seen[INSTANCE] = self._hidden.taken_out(seen[INSTANCE], seen[DEPTH], pose, states)
         _look_through_lenses(poses, data, spread=spread)
         _dim_corners(poses, data)
         owners = _owners(readings, data)

@@ -7,7 +7,7 @@ capture, checks, joins and writes them. The client goes on when these images are
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ from uavsim.records.recording import AgentState, DroneState, RecordedFrame, Sess
 from uavsim.records.sensors import Sensor
 from uavsim.simulate.ports import Heartbeat, PendingReadings, SceneTraffic, SensorPose, TickState, WorldPort
 from uavsim.simulate.session import Session
+from uavsim.simulate.traffic_watch import IN_SCENE, IN_WARMUP
 
 SampleTaken = Callable[[int, int], None]
 """Called with (samples taken, images taken) after every capture."""
@@ -50,7 +51,7 @@ def record_scene(
 
     Raises:
         MissedTick: an image or a state was not of the tick asked for; nothing of the scene is to be used.
-        SceneVoid: the scene cannot be used as flown.
+        SceneVoid: the scene cannot be used as flown; a ``TrafficStalled`` where its vehicles stand still.
         StorageError: the folder cannot be written.
     """
     lockstep, traffic = session.begin_scene(plan, heartbeat=heartbeat)
@@ -70,7 +71,8 @@ def record_scene(
                 sample_taken(assembly.samples, assembly.images)
         assembly.wait()
         sample_taken(assembly.samples, assembly.images)
-        facts = _facts(session, traffic, mask_ids=assembly.assembler.mask_ids)
+        counts = {**traffic.counts, **lockstep.moved()}
+        facts = _facts(session, counts, mask_ids=assembly.assembler.mask_ids)
         motion = lockstep.motion()
         writer.finish(facts, traffic.actors, drivable_map_m=session.world.drivable(), motion=motion)
     _write_town(session.world, plan, folder)
@@ -223,9 +225,11 @@ class _AssemblyThread:
         return taken.step % self._plan.keyframe_every_steps == 0
 
 
-def _facts(session: Session, traffic: SceneTraffic, *, mask_ids: str) -> SessionFacts:
+def _facts(session: Session, counts: Mapping[str, tuple[int, int]], *, mask_ids: str) -> SessionFacts:
     world = session.world
-    vehicles, walkers = (traffic.counts.get(what, (0, 0)) for what in ("vehicles", "walkers"))
+    vehicles, walkers, in_warmup, in_scene = (
+        counts.get(what, (0, 0)) for what in ("vehicles", "walkers", IN_WARMUP, IN_SCENE)
+    )
     return SessionFacts(
         simulator=world.kind,
         client_version=world.client_version,
@@ -237,4 +241,6 @@ def _facts(session: Session, traffic: SceneTraffic, *, mask_ids: str) -> Session
         walkers_spawned=walkers[1],
         images_drawn=session.sensors.images_drawn,
         mask_ids=mask_ids,
+        moved_in_warmup=in_warmup,
+        moved_in_scene=in_scene,
     )

@@ -21,7 +21,7 @@ ROADS_NAME: Final = "town.xodr"
 """The town's OpenDRIVE text, in a recording's folder until the scene is committed; where an ingredient makes files of it."""
 BUILDINGS_NAME: Final = "town_buildings.json"
 """The town's buildings, beside it, where an ingredient needs them."""
-RECORDING_FORMAT: Final = "uavsim-recording-7"
+RECORDING_FORMAT: Final = "uavsim-recording-8"
 """A stream of msgpack values: ``{"format", "plan", "facts", "actors", "drivable", "motion"}``, each frame,
 ``{"end": frames}``."""
 R = TypeVar("R")

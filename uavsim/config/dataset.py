@@ -299,6 +299,8 @@ class DatasetConfig(Model):
     """bridge: a drone farther than this from its place voids the scene."""
     pose_read_back_s: Annotated[float, Field(gt=0, le=600)] = 2.0
     """bridge, merged: AirSim shows a pose that was set within this time, or the scene is void."""
+    min_moving_share: Share = 0.3
+    """Of the traffic that no light holds; where fewer vehicles move, the scene is flown again with other traffic."""
     recording: Literal["full", "keyframes"] = "full"
     """Motion that is kept beside the dataset for ``uavsim replay``: of every tick, or only where images are taken."""
 

@@ -141,6 +141,9 @@ class LogRow(TypedDict):
     uav_vehicles_spawned: NotRequired[int]
     uav_walkers_asked: NotRequired[int]
     uav_walkers_spawned: NotRequired[int]
+    uav_moved_in_warmup: NotRequired[float]
+    uav_moved_in_scene: NotRequired[float]
+    uav_traffic_retry: NotRequired[int]
     uav_notes: NotRequired[list[str]]
 
 

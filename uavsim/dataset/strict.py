@@ -42,7 +42,14 @@ from uavsim.records.ingredients import has_drones, has_props, ingredients_of
 from uavsim.records.labels import SceneLabels
 from uavsim.records.modalities import LIDAR, LIDAR_INSTANCE, modality
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import AgentState, DroneState, RecordedFrame, SensorReading, instances_of_agents
+from uavsim.records.recording import (
+    AgentState,
+    DroneState,
+    RecordedFrame,
+    SensorReading,
+    instances_of_agents,
+    moved_share,
+)
 from uavsim.records.sensors import Agent, CameraParams
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
 
@@ -360,7 +367,7 @@ def _log_row(labels: SceneLabels) -> LogRow:
     """Return the log with everything that made the scene; wall clocks and this run's own numbers stay out."""
     plan, facts = labels.plan, labels.facts
     day = datetime.fromtimestamp(plan.start_timestamp_us / 1e6, tz=UTC).date()
-    return {
+    row: LogRow = {
         "token": token(plan.dataset, plan.scene_name, "log"),
         "logfile": f"{plan.town.name.lower()}_{plan.route_name}",
         "vehicle": ", ".join(
@@ -388,8 +395,14 @@ def _log_row(labels: SceneLabels) -> LogRow:
         "uav_vehicles_spawned": facts.vehicles_spawned,
         "uav_walkers_asked": facts.walkers_asked,
         "uav_walkers_spawned": facts.walkers_spawned,
+        "uav_traffic_retry": plan.traffic_retry,
         "uav_notes": list(_plain(labels.notes)),
     }
+    if (share := moved_share(facts.moved_in_warmup)) is not None:
+        row["uav_moved_in_warmup"] = share
+    if (share := moved_share(facts.moved_in_scene)) is not None:
+        row["uav_moved_in_scene"] = share
+    return row
 
 
 def _plain(notes: Iterable[str]) -> Iterable[str]:

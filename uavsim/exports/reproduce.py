@@ -69,6 +69,7 @@ def reproduce(
         scenes=",".join(str(scene.number) for scene in wanted.values()),
         **{key: getattr(asked, key) for key in Overrides.model_fields},
         simulators=simulators,
+        traffic_retries={name: scene.traffic_retry for name, scene in wanted.items() if scene.traffic_retry},
         check=False,
         run=run,
     )

@@ -9,11 +9,23 @@ from uavsim.images import codec
 from uavsim.images.codec import ImageSource
 from uavsim.images.compiled import kernel
 from uavsim.images.png import FILTER_TYPE, encode_filtered, scratch_rows
-from uavsim.typing import BoolArray, IntArray, UInt8Array, UInt16Array
+from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["Int32Array", "Runs", "decode", "encode", "extents_by_row", "filled", "moments", "runs_in", "split"]
+__all__ = [
+    "Int32Array",
+    "Runs",
+    "decode",
+    "encode",
+    "extents_by_row",
+    "filled",
+    "moments",
+    "runs_in",
+    "split",
+    "without_nearer",
+]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
+Float32Array: TypeAlias = npt.NDArray[np.float32]
 UInt32Array: TypeAlias = npt.NDArray[np.uint32]
 UInt64Array: TypeAlias = npt.NDArray[np.uint64]
 Runs: TypeAlias = IntArray
@@ -73,6 +85,24 @@ def filled(runs: Runs, shape: tuple[int, ...]) -> UInt16Array:
     ids = np.zeros(shape, np.uint16)
     _fill(runs, ids)
     return ids
+
+
+def without_nearer(runs: Runs, tags: UInt8Array, depth_m: Float32Array, least_m: FloatArray) -> tuple[Runs, UInt8Array]:
+    """Take away the pixels that show something nearer than their object can be.
+
+    Args:
+        runs: of a mask.
+        tags: (H, W) of the mask.
+        depth_m: (H, W) along the optical axis.
+        least_m: (65536,) what an id's pixels have at least; -inf of an id of which nothing is known.
+
+    Returns:
+        The runs of the other pixels, and the tags with 0 (unlabelled) at those that were taken away; what was given, if none.
+    """
+    if not _nearer(runs, depth_m, least_m):
+        return runs, tags
+    tags = tags.copy()
+    return _cut(runs, tags, depth_m, least_m), tags
 
 
 def moments(runs: Runs) -> tuple[IntArray, IntArray]:
@@ -184,6 +214,39 @@ def _split(pixels: UInt32Array, tags: UInt8Array, counted: BoolArray, least: Any
                 runs[count, 4] = tags_of[start]
                 count, start = count + 1, stop
     return runs[:count].copy()
+
+
+@kernel
+def _nearer(runs: Runs, depth_m: Float32Array, least_m: FloatArray) -> int:
+    count = 0
+    for run in range(len(runs)):
+        line, least = depth_m[runs[run, 0]], least_m[runs[run, 3]]
+        for column in range(runs[run, 1], runs[run, 2]):
+            count += line[column] < least
+    return count
+
+
+@kernel
+def _cut(runs: Runs, tags: UInt8Array, depth_m: Float32Array, least_m: FloatArray) -> Runs:
+    """Return what is left of runs, and set the tags of the rest to 0."""
+    out, count = np.zeros((1024, 5), np.int64), _FIRST
+    for run in range(len(runs)):
+        line, stop, least = runs[run, 0], runs[run, 2], least_m[runs[run, 3]]
+        begin = runs[run, 1]
+        for column in range(runs[run, 1], stop + 1):
+            if column < stop and not depth_m[line, column] < least:
+                continue
+            if column > begin:
+                if count == len(out):
+                    out = _doubled(out)
+                for field in range(5):
+                    out[count, field] = runs[run, field]
+                out[count, 1], out[count, 2] = begin, column
+                count += 1
+            if column < stop:
+                tags[line, column] = 0
+            begin = column + 1
+    return out[:count].copy()
 
 
 @kernel

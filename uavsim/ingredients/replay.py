@@ -31,7 +31,7 @@ class ReplayPlan:
         states: of the recorded scene, one a capture.
         hidden: instance ids that are not shown.
         drones: the drones are where they were; else they fly this plan.
-        counts: of the recorded scene: (asked for, spawned) by ``vehicles`` and ``walkers``.
+        counts: of the recorded scene: (asked for, spawned) by ``vehicles`` and ``walkers``, and what of the traffic moved.
         agents: beside the drones, at the first capture of the recorded scene.
     """
 

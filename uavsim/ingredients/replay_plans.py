@@ -99,6 +99,8 @@ def replay_plan(
         counts={
             "vehicles": (facts.vehicles_asked, facts.vehicles_spawned),
             "walkers": (facts.walkers_asked, facts.walkers_spawned),
+            "moved_in_warmup": facts.moved_in_warmup,
+            "moved_in_scene": facts.moved_in_scene,
         },
         agents=agents,
     )

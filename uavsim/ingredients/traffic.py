@@ -26,7 +26,7 @@ INGREDIENT: Final = Ingredient(
     records=__name__,
     planner=Named(f"{__name__}:planner"),
     summary=Named(f"{__name__}:summary"),
-    kinds=(ActorKind(name="vehicle", is_ridden=True),),
+    kinds=(ActorKind(name="vehicle", is_ridden=True, is_driven=True),),
     spawn=Named(f"{__name__}_carla:spawn"),
     spawn_order=2,
 )

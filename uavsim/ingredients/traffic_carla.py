@@ -49,7 +49,7 @@ def _steer(manager: carla.TrafficManager, context: SpawnContext, record: Traffic
         manager.set_hybrid_physics_radius(0.0)
     manager.set_global_distance_to_leading_vehicle(record.following_distance_m)
     manager.global_percentage_speed_difference(record.speed_difference_percent)
-    manager.set_random_device_seed(context.plan.seed % 2**31)
+    manager.set_random_device_seed(context.plan.traffic_seed % 2**31)
 
 
 def _places(context: SpawnContext, record: TrafficPlan, rng: np.random.Generator) -> list[carla.Transform]:

@@ -15,7 +15,7 @@ _DRAWS: Final = 500  # a large map has 330 km of roads
 def spawn(context: SpawnContext, record: WalkersPlan) -> Spawned:
     """Spawn a scene's walkers and their controllers, let a tick pass, and let them walk."""
     client, world, rng = context.client, context.world, context.rng(1)
-    world.set_pedestrians_seed(context.plan.seed % 2**31)
+    world.set_pedestrians_seed(context.plan.traffic_seed % 2**31)
     library = world.get_blueprint_library()
     kinds = sorted(library.filter("walker.pedestrian.*"), key=lambda b: str(b.id))
     commands = []

@@ -280,6 +280,7 @@ class _TownPlanner:
             settles=model.settle,
             max_formation_error_m=model.max_formation_error_m,
             pose_read_back_s=model.pose_read_back_s,
+            min_moving_share=model.min_moving_share,
             wind_map_mps=model.wind_mps,
             labels=label_plan(model.labels, site),
             recording=model.recording,

@@ -13,13 +13,14 @@ from typing import Literal
 from uavsim.capture.client_events import ClientEvent, SampleTaken, SceneFlown
 from uavsim.capture.recording_reader import read_recording
 from uavsim.environment import python_command
-from uavsim.errors import SceneVoid, UavsimError
+from uavsim.errors import SceneVoid, TrafficStalled, UavsimError
 from uavsim.files.scratch import scratch_folder
 from uavsim.on_top import ON_TOP
 from uavsim.probing.engine_facts import EngineFacts
 from uavsim.probing.forecast import forecast_of
 from uavsim.probing.listening import open_to_others
 from uavsim.records.codec import pack_plan
+from uavsim.records.modalities import DEPTH, INSTANCE, UNCHECKED_MASKS
 from uavsim.records.plan import ScenePlan
 from uavsim.run.blank_images import refuse_blank_images
 from uavsim.run.context import with_swarm
@@ -71,6 +72,7 @@ def examine(request: Request) -> Iterator[Finding]:
     job = resolve(request.model_copy(update={"samples": _PROBE_SAMPLES, "scenes": _first_scenes(request)}), ON_TOP)
     yield from _machine()
     yield from _graphics()
+    yield from _masks(job.plan_of(job.scenes[0].name))
     run = request.run_config()
     flights: list[Flight] = []
     with scratch_folder("uavsim-doctor-") as temp:
@@ -145,6 +147,15 @@ def _graphics() -> Iterator[Finding]:
         yield Finding("warning" if low else "good", "graphics card", found, remedy)
 
 
+def _masks(plan: ScenePlan) -> Iterator[Finding]:
+    """Say which cameras' masks nothing is held against."""
+    taken = [set(spec.modalities) for spec in plan.specs]
+    if any(INSTANCE in names and DEPTH not in names for names in taken):
+        yield Finding("warning", "masks", UNCHECKED_MASKS, "add depth to the rig's sensors")
+    elif any(INSTANCE in names for names in taken):
+        yield Finding("good", "masks", "held against depth")
+
+
 def _simulator(slot: SimulatorSlot, job: Job, *, folder: Path, flights: list[Flight]) -> Iterator[Finding]:
     try:
         facts = slot.ready()
@@ -211,6 +222,9 @@ def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[F
     try:
         flown = slot.fly(path, out=folder / "recording", town=plan.town.name, on_event=on_event)
         refuse_blank_images(read_recording(Path(flown.recording)))
+    except TrafficStalled as error:
+        yield Finding("bad", what, str(error), "restart the server, ask for fewer vehicles, or lower min_moving_share")
+        return
     except SceneVoid as error:
         yield Finding("bad", what, str(error), "check the driver and the free graphics memory (nvidia-smi)")
         return

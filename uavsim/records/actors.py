@@ -11,6 +11,10 @@ from uavsim.records.ingredients import actor_kind
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
 MOVER_TAGS: Final = (12, 13, 14, 15, 16, 17, 18, 19)  # pedestrian .. bicycle in CARLA's palette
+_SMALLEST_M: Final = 0.08  # half of the narrowest side that a real actor has
+_THINNEST_PROP_M: Final = 0.005  # half of a plate's
+_LARGEST_M: Final = 12.0
+_FARTHEST_OFFSET_M: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,3 +72,19 @@ def labelled_tags(actors: Sequence[ActorInfo]) -> BoolArray:
     """Return which of 256 semantic tags a pixel of what may be labelled has, in a scene of these actors."""
     own = [info.semantic_tag for info in actors if actor_kind(info.kind).has_own_tag]
     return np.isin(np.arange(256), [*MOVER_TAGS, *own])
+
+
+def believable(half_extent_m: tuple[float, float, float], box_actor_m: FloatArray, *, prop: bool = False) -> bool:
+    """Return whether a reported box, its centre at (3,) from the actor's origin, can be that of a vehicle, person or prop."""
+    half, offset = np.array(half_extent_m), np.asarray(box_actor_m)
+    if not np.isfinite(half).all():
+        return False
+    in_range = (half >= (_THINNEST_PROP_M if prop else _SMALLEST_M)).all() and (half <= _LARGEST_M).all()
+    centred = abs(offset[0]) < max(_FARTHEST_OFFSET_M, half[0]) and abs(offset[1]) < half[1] + 0.5
+    return bool(in_range and centred)
+
+
+def has_believable_box(info: ActorInfo) -> bool:
+    """Return whether an actor's own box, as the simulator reported it, can be true."""
+    kind = actor_kind(info.kind)
+    return believable(info.half_extent_m, info.actor_SE3_box.translation_m, prop=kind.is_prop or kind.is_drone)

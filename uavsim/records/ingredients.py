@@ -35,6 +35,7 @@ class ActorKind:
         is_drone: the body of a drone of the swarm; they are spawned in the order of the drones.
         is_parked: always ``vehicle.parked``.
         is_ridden: a two-wheeler of it has a rider unless its role is ``parked``.
+        is_driven: a traffic manager drives it: it moves unless a light or another vehicle is in its way.
         origin_at_middle: of its box; else at the box's foot.
         may_hide: a replay may leave it out.
     """
@@ -50,6 +51,7 @@ class ActorKind:
     is_drone: bool = False
     is_parked: bool = False
     is_ridden: bool = False
+    is_driven: bool = False
     origin_at_middle: bool = False
     may_hide: bool = True
 

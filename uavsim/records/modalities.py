@@ -44,6 +44,10 @@ LIDAR: Final = "lidar"
 LIDAR_INSTANCE: Final = "lidar_instance"
 RADAR: Final = "radar"
 RADAR_INSTANCE: Final = "radar_instance"
+UNCHECKED_MASKS: Final = (
+    "without depth it was not checked whether masks show what a mesh without a tag hides in the images (docs/limits.md)"
+)
+"""Said of cameras that take masks and no depth."""
 SHUTTER: Final = "shutter"
 SHUTTER_INSTANCE: Final = "shutter_instance"
 SHUTTER_DEPTH: Final = "shutter_depth"

@@ -17,7 +17,7 @@ import numpy as np
 from uavsim.errors import DatasetError
 from uavsim.files.deflate import deflated
 from uavsim.geometry.se3 import SE3
-from uavsim.typing import AnyArray, FloatArray, IntArray
+from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray
 
 __all__ = ["MotionLog", "SceneMotion", "TickMotion"]
 
@@ -35,6 +35,7 @@ class TickMotion:
         ue_pose: (N, 6) float32, as sent: x, y, z, roll, pitch, yaw, metres and degrees in the simulator's frame.
         control: (N, 5) see ``CONTROLS``.
         lights: (N,) bits of CARLA's ``VehicleLightState``; 0 for walkers.
+        is_held: (N,) at a traffic light that is red or yellow.
         signal_id: (S,) traffic lights by their ids in the OpenDRIVE file.
         signals: (S,) their states, CARLA's numbers: 0 red, 1 yellow, 2 green, 3 off, 4 unknown.
     """
@@ -43,6 +44,7 @@ class TickMotion:
     ue_pose: AnyArray
     control: FloatArray
     lights: IntArray
+    is_held: BoolArray
     signal_id: tuple[str, ...]
     signals: IntArray
 

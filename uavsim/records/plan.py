@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+
 from uavsim.geometry.se3 import SE3
 from uavsim.records.clocks import ClocksPlan
 from uavsim.records.sensors import Agent, AgentsPlan, Sensor, SensorSpec, shutter_steps
@@ -207,6 +209,8 @@ class ScenePlan:
     degradations: DegradationPlan | None = None
     max_formation_error_m: float = 5.0  # bridge: a drone farther than this from its place voids the scene
     pose_read_back_s: float = 2.0  # how long AirSim may show another pose than the one that was set
+    min_moving_share: float = 0.3  # of the traffic that no light holds; where fewer vehicles move, the scene is void
+    traffic_retry: int = 0  # the scene was flown so often before with traffic that stood still
     wind_map_mps: tuple[float, float, float] = (0.0, 0.0, 0.0)
     labels: LabelPlan = LabelPlan()
     notes: PlanNotes = PlanNotes()
@@ -218,6 +222,13 @@ class ScenePlan:
     def of(self, record: type[T]) -> T | None:
         """Return the plan of the ingredient that has this record; None where the scene has none."""
         return next((plan for plan in self.ingredients.values() if isinstance(plan, record)), None)
+
+    @property
+    def traffic_seed(self) -> int:
+        """Seed of vehicles and walkers: the scene's own, and another one for each retry."""
+        if not self.traffic_retry:
+            return self.seed
+        return int(np.random.SeedSequence([self.seed, self.traffic_retry]).generate_state(1)[0])
 
     @property
     def image_every_steps(self) -> int:

@@ -29,6 +29,7 @@ __all__ = [
     "SessionFacts",
     "ShutterTick",
     "instances_of_agents",
+    "moved_share",
 ]
 
 
@@ -150,6 +151,8 @@ class SessionFacts:
         mask_ids: ``actor_id`` when the simulator's mask ids were proven to be actor ids, ``voted`` when they were
             matched to actors by where they lie in the images.
         images_drawn: images that the server sent in this scene, those included that cameras drew to settle.
+        moved_in_warmup: how many vehicles of the traffic no light held while it came to speed, and how many of these moved.
+        moved_in_scene: the same from the first capture to the last.
     """
 
     simulator: str  # "mock" or "unreal"
@@ -163,6 +166,8 @@ class SessionFacts:
     mask_ids: str
     notes: tuple[str, ...] = ()
     images_drawn: int = 0
+    moved_in_warmup: tuple[int, int] = (0, 0)
+    moved_in_scene: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,6 +186,16 @@ class Recording:
     frames: tuple[RecordedFrame, ...]
     drivable_map_m: FloatArray | None = None
     motion: MotionLog | None = None
+
+
+def moved_share(count: tuple[int, int]) -> float | None:
+    """Return the share of vehicles that moved, four digits; None where none was watched.
+
+    Args:
+        count: ``SessionFacts.moved_in_warmup`` or ``moved_in_scene``.
+    """
+    free, moved = count
+    return round(moved / free, 4) if free else None
 
 
 def instances_of_agents(

@@ -65,6 +65,10 @@ class Request(OutputRequest, Overrides):
         default=(),
         description="mock or HOST:CARLA_PORT[:AIRSIM_PORT], each flies one scene at a time; replaces those of run",
     )
+    traffic_retries: dict[str, int] = Field(
+        default_factory=dict,
+        description="by scene, how often it was flown with traffic that stood still, where it is made again as it was",
+    )
     force: bool = Field(default=False, description="fly anew what is committed")
     check: bool = Field(default=True, description="let the validator look at the result")
 

@@ -21,11 +21,13 @@ from uavsim.dataset.fragment import pack_fragment
 from uavsim.dataset.generations import in_generation
 from uavsim.dataset.layout import final_paths
 from uavsim.dataset.strict import scene_fragment
-from uavsim.errors import InputError, MapMissing, StorageError, SystemFailure, UavsimError
+from uavsim.errors import InputError, MapMissing, StorageError, SystemFailure, TrafficStalled, UavsimError
 from uavsim.files.names import generation_name
 from uavsim.files.whole import storage_errors, to_json_bytes
 from uavsim.memory import give_back_freed_memory
+from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
+from uavsim.records.recording import moved_share
 from uavsim.run.blank_images import refuse_blank_images
 from uavsim.run.finish import keep_map_mask
 from uavsim.run.job import Job, PackedPlan
@@ -233,7 +235,7 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
     folder, spent = context.output.stage(entry.scene), _Spent()
     try:
         with storage_errors(f"stage scene {entry.scene}"):
-            (folder / "plan.msgpack").write_bytes(packed.data)
+            (folder / "plan.msgpack").write_bytes(_with_other_traffic(context, entry, plan=plan, packed=packed))
         committed = _fly_label_commit(context, entry, plan=plan, folder=folder, journal=journal, spent=spent)
         give_back_freed_memory()  # of its rows
     except UavsimError as error:
@@ -261,6 +263,16 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
     drop_evidence(context.output.root, entry.scene)  # of an earlier run that gave it up
     context.progress.finished(entry.scene, line=done_line(committed))
     return outcome_of(committed)
+
+
+def _with_other_traffic(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed: PackedPlan) -> bytes:
+    """Return the plan to fly: the scene's own, with other traffic for each attempt whose traffic stood still.
+
+    Other failures change nothing, so that a scene depends on its plan and on this number alone.
+    """
+    stalled = sum(reason.startswith(f"{TrafficStalled.__name__}:") for reason in entry.failures)
+    retry = context.request.traffic_retries.get(entry.scene, 0) + stalled
+    return pack_plan(replace(plan, traffic_retry=retry)) if retry else packed.data
 
 
 def _committed_meanwhile(context: RunContext, entry: LedgerEntry) -> LedgerEntry | None:
@@ -296,6 +308,9 @@ def _fly_label_commit(
         vehicles=recording.facts.vehicles_spawned,
         vehicles_asked=recording.facts.vehicles_asked,
         walkers=recording.facts.walkers_spawned,
+        moved_in_warmup=moved_share(recording.facts.moved_in_warmup),
+        moved_in_scene=moved_share(recording.facts.moved_in_scene),
+        traffic_retry=recording.plan.traffic_retry,
         samples=plan.samples,
         images=flown.images,
         images_drawn=recording.facts.images_drawn,

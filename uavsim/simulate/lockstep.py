@@ -24,6 +24,7 @@ from uavsim.simulate.ports import (
     TickState,
     WorldPort,
 )
+from uavsim.simulate.traffic_watch import IN_SCENE, IN_WARMUP, TrafficWatch
 
 PosesOf: TypeAlias = Callable[[Sequence[DroneState | AgentState], Sequence[Sensor]], list[SensorPose]]
 """Places of agents, sensors -> the poses of those of the sensors that these agents have, in the sensors' order."""
@@ -60,20 +61,24 @@ class Lockstep:
         self._weather: tuple[float, ...] = ()
         self._recorder = MotionRecorder(plan)
         self._ground = GroundAgents(traffic, plan)
-        self._schedule = DrawSchedule(plan)
+        self._watch, self._schedule = TrafficWatch(traffic, plan), DrawSchedule(plan)
         self._order = {sensor: number for number, sensor in enumerate(plan.sensors)}
 
     def warm_up(self, *, poses_of: PosesOf) -> None:
         """Let the traffic come to speed; weather and all that is placed are those of step 0.
 
         RGB cameras settle at the end of it, where the plan has them at step 0.
+
+        Raises:
+            TrafficStalled: too little of it moves.
         """
         self._set_weather(0)
         for step in range(-self._plan.warmup_ticks, 0):
             self._world.show(0)
             self._expect(step, self._at_start, poses_of=poses_of)
-            self._world.tick(captured=False)
+            self._watch.add(IN_WARMUP, self._world.tick(captured=False).motion)
             self._heartbeat("warmup", step + self._plan.warmup_ticks)
+        self._watch.judge(IN_WARMUP)
 
     def capture(
         self, step: int, *, poses_of: PosesOf
@@ -125,6 +130,15 @@ class Lockstep:
         """Return what the actors and the drones did so far; None where the world does not say."""
         return self._recorder.motion()
 
+    def moved(self) -> dict[str, tuple[int, int]]:
+        """Return how much of the traffic moved (``TrafficWatch.counts``).
+
+        Raises:
+            TrafficStalled: too little of it moves.
+        """
+        self._watch.judge(IN_SCENE)
+        return self._watch.counts()
+
     def _advance_world(self, drones: Sequence[DroneState], *, captured: bool) -> TickState:
         step = self._next
         self._set_weather(step)
@@ -138,6 +152,7 @@ class Lockstep:
                 f"step {step} is {elapsed_s:.6f} s into the scene by the simulator's clock, not {wanted_s:.6f}"
             )
         self._recorder.add(step, state.motion, drones)
+        self._watch.add(IN_SCENE, state.motion)
         self._next = step + 1
         self._heartbeat("fly", step)
         return state

@@ -159,7 +159,8 @@ class SceneTraffic:
 
     Attributes:
         actors: everything that is labelled, or may be.
-        counts: (asked for, spawned) by ``vehicles`` or ``walkers``; (0, 0) of what is not there.
+        counts: (asked for, spawned) by ``vehicles`` or ``walkers``; (0, 0) of what is not there. A replay's also hold what
+            was measured of the recorded traffic (``SessionFacts``).
         agents: where the agents beside the drones are: the actor that carries one, or where it stands.
     """
 

@@ -30,6 +30,9 @@ class SceneFacts:
         vehicles: that spawned.
         vehicles_asked: that the plan asked for.
         walkers: that spawned.
+        moved_in_warmup: share of the vehicles that no light held which moved; None where none was watched.
+        moved_in_scene: likewise.
+        traffic_retry: how often it was flown before with traffic that stood still; each time another seed drew the traffic.
         samples: keyframes.
         images: RGB images.
         images_drawn: images of all kinds that the server sent, those included that cameras drew to settle.
@@ -44,6 +47,9 @@ class SceneFacts:
     vehicles: int = 0
     vehicles_asked: int = 0
     walkers: int = 0
+    moved_in_warmup: float | None = None
+    moved_in_scene: float | None = None
+    traffic_retry: int = 0
     samples: int = 0
     images: int = 0
     images_drawn: int = 0

@@ -102,3 +102,21 @@ def test_only_what_carries_sensors_is_lost_where_that_is_asked_for():
     faults = Faults((Fault(fault="lose_actor", blueprint="vehicle.*", carries=True, nth=2),))
     asked = [(4, "vehicle.a", False), (5, "vehicle.b", True), (6, "walker.c", True), (7, "vehicle.d", True)]
     assert [faults.loses(actor, name, carries=carries) for actor, name, carries in asked] == [False, False, False, True]
+
+
+def test_a_stalled_vehicle_stays_so_and_the_count_is_of_vehicles():
+    faults = Faults((Fault(fault="stall_traffic", blueprint="vehicle.*", tick="2-9", count=2),))
+    stalled = []
+    for _ in range(4):
+        faults.before_tick(synchronous=True)
+        names = ((4, "vehicle.a"), (5, "walker.b"), (6, "vehicle.c"), (7, "vehicle.d"))
+        stalled.append([number for number, name in names if faults.stalls(number, name, episode=1)])
+    assert stalled == [[], [4, 6], [4, 6], [4, 6]]
+    assert not faults.stalls(4, "vehicle.a", episode=2)  # another town's, with the same number
+
+
+def test_all_stalled_vehicles_of_a_server_have_one_file(tmp_path):
+    entry = (Fault(fault="stall_traffic", once_file="stood"),)
+    first, second = Faults(entry, folder=tmp_path), Faults(entry, folder=tmp_path)
+    assert [first.stalls(number, "vehicle.a", episode=1) for number in (4, 5)] == [True, True]
+    assert not second.stalls(4, "vehicle.a", episode=1)

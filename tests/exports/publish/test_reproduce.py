@@ -43,8 +43,10 @@ def test_the_card_alone_makes_the_request_and_every_hash_is_compared(
         module, "scene_hashes", lambda output, name: HASHES | ({"rows_sha256": "x"} if name[-1] == "2" else {})
     )
     certificate["versions"]["uavsim"] = "0.0.9"
+    certificate["scenes"]["scene_0001"]["traffic_retry"] = 1
     results, differing = make(certificate, tmp_path, scenes="1-2", generate=generate)
     assert (asked[0].dataset, asked[0].scenes, asked[0].samples, asked[0].towns) == ("smoke", "1,2", 2, ("Town10HD",))
+    assert asked[0].traffic_retries == {"scene_0001": 1}
     assert [(r.scene, r.equal, r.rows) for r in results] == [("scene_0001", True, True), ("scene_0002", False, False)]
     assert len(differing) == 1
     assert "0.0.9" in differing[0]

@@ -2,20 +2,31 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from carla import TrafficLightState
 
 from uavsim.simulate.carla.motion import MotionReader
 
 
-def car(actor_id: int, **control: Any) -> Any:
+def car(actor_id: int, *, light: TrafficLightState | None = None, **control: Any) -> Any:
     values = {"throttle": 0.5, "steer": -0.25, "brake": 0.0, "hand_brake": False, "gear": 1, "reverse": False} | control
-    return SimpleNamespace(id=actor_id, type_id="vehicle.a.b", get_control=lambda: SimpleNamespace(**values))
+    return SimpleNamespace(
+        id=actor_id,
+        type_id="vehicle.a.b",
+        get_control=lambda: SimpleNamespace(**values),
+        is_at_traffic_light=lambda: light is not None,
+        get_traffic_light_state=lambda: TrafficLightState.Green if light is None else light,
+    )
 
 
 class World:
     def __init__(self) -> None:
         self.asked = 0
         walker = SimpleNamespace(id=12, type_id="walker.pedestrian.1", get_control=lambda: SimpleNamespace(speed=1.5))
-        self.actors = [car(10), car(11, reverse=True, gear=1, brake=1.0, hand_brake=True), walker]
+        self.actors = [
+            car(10, light=TrafficLightState.Green),
+            car(11, light=TrafficLightState.Red, reverse=True, gear=1, brake=1.0, hand_brake=True),
+            walker,
+        ]
         self.lights = [SimpleNamespace(get_opendrive_id=lambda n=n: n, state=len(n)) for n in ("20", "3")]
 
     def get_actors(self, ids: list[int] | None = None) -> Any:
@@ -39,4 +50,5 @@ def test_what_the_client_knows_of_a_tick() -> None:
     assert shown.lights.tolist() == [8, 0, 0]
     assert shown.control.tolist() == [[0.5, -0.25, 0, 0, 1], [0.5, -0.25, 1, 1, -1], [1.5, 0, 0, 0, 0]]
     np.testing.assert_array_equal(shown.ue_pose, table[:, 1:7])
+    assert shown.is_held.tolist() == [False, True, False]
     assert (shown.signal_id, shown.signals.tolist()) == (("20", "3"), [2, 1])

@@ -69,6 +69,7 @@ def scene_hashes(output: Output, entry: LedgerEntry) -> JsonDict:
         "files": len(lines),
         "files_sha256": hashlib.sha256(text.encode()).hexdigest(),
         "rows_sha256": hashlib.sha256(read_fragment(output, entry)).hexdigest(),
+        "traffic_retry": entry.facts.traffic_retry if entry.facts is not None else 0,
     }
 
 

@@ -25,6 +25,7 @@ class CertifiedScene(Model):
     files: _Number
     files_sha256: _Hash
     rows_sha256: _Hash
+    traffic_retry: _Number = 0
 
 
 class CertifiedRequest(Model):

@@ -13,6 +13,8 @@ import numpy as np
 from uavsim.records.motion import CONTROLS, TickMotion
 from uavsim.typing import FloatArray
 
+_HOLDS = (carla.TrafficLightState.Red, carla.TrafficLightState.Yellow)
+
 
 def signals_of(world: carla.World) -> dict[str, carla.TrafficLight]:
     """Return a town's traffic lights by their ids in its OpenDRIVE file, in the order of these."""
@@ -49,9 +51,16 @@ class MotionReader:
             ue_pose=table[:, 1:7].astype(np.float32),  # as it was sent
             control=np.array([self._control(i) for i in ids.tolist()], dtype=np.float64).reshape(-1, CONTROLS),
             lights=np.array([self._lights.get(i, 0) for i in ids.tolist()], dtype=np.int64),
+            is_held=np.array([self._is_held(i) for i in ids.tolist()], dtype=np.bool_),
             signal_id=tuple(self._signals),
             signals=np.array([int(light.state) for light in self._signals.values()], dtype=np.int64),
         )
+
+    def _is_held(self, instance_id: int) -> bool:
+        if instance_id not in self._actors or instance_id in self._stands or instance_id in self._walks:
+            return False
+        vehicle = cast("carla.Vehicle", self._actors[instance_id])
+        return vehicle.is_at_traffic_light() and vehicle.get_traffic_light_state() in _HOLDS
 
     def _control(self, instance_id: int) -> tuple[float, ...]:
         actor = self._actors.get(instance_id)

@@ -50,8 +50,8 @@ class SpawnContext:
         return bool(np.hypot(place.x - x, place.y - y) <= streaming.traffic_within_m)
 
     def rng(self, stream: int) -> np.random.Generator:
-        """Return the scene's generator of a stream, the same one whoever asks."""
-        return self._rngs.setdefault(stream, np.random.default_rng([self.plan.seed, stream]))
+        """Return the traffic's generator of a stream, the same one whoever asks."""
+        return self._rngs.setdefault(stream, np.random.default_rng([self.plan.traffic_seed, stream]))
 
 
 @dataclass(slots=True, eq=False)

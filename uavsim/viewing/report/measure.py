@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.access import Boxes, Dataset, Sample, Scene, simulator_of
+from uavsim.records.modalities import DEPTH, INSTANCE
 from uavsim.typing import AnyArray, FloatArray
 
 _CELL_M: Final = 5.0
@@ -88,6 +89,7 @@ class Measures:
     simulators: Counter[str] = field(default_factory=Counter)
     histograms: dict[str, Histogram] = field(default_factory=_histograms)
     image_sizes: Counter[tuple[int, int]] = field(default_factory=Counter)
+    unchecked_masks: int = 0  # images that have a mask, but no depth
     channels: set[str] = field(default_factory=set)
     drones: set[int] = field(default_factory=set)
     keyframe_step_s: list[float] = field(default_factory=list)
@@ -153,6 +155,7 @@ def _add_sample(found: Measures, town: TownFigures, sample: Sample) -> None:
     for image in sample.images:
         found.image_sizes[image.size_px] += 1
         found.channels.add(image.channel)
+        found.unchecked_masks += INSTANCE in image.layers and DEPTH not in image.layers
         found.drones.add(image.drone_id)
     found.classes.update(boxes.categories)
     found.visibility.update(boxes.visibility.tolist())

@@ -10,6 +10,7 @@ from uavsim.errors import StorageError, UavsimError
 from uavsim.escape import visible
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
+from uavsim.records.modalities import UNCHECKED_MASKS
 from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.local import LocalOutput
 from uavsim.terminal import count
@@ -58,6 +59,8 @@ def write_report(data: Dataset, path: Path, request: ReportRequest) -> int:
     findings = [] if report is None else _findings(report)
     shown = sheets.contact_sheets(data, most=_MOST_SHEETS)
     notes += [f"There is no table {table}: {lost} are not shown." for table, lost in data.missing.items()]
+    if found.unchecked_masks:
+        notes.append(f"Of {count(found.unchecked_masks, 'image')}: {UNCHECKED_MASKS}.")
     if not shown:
         notes.append("No images are there: the tables alone are shown.")
     parts = [("images", "Images")] if shown else []

@@ -34,6 +34,14 @@ faults:
   - fault: refuse_spawn        # a spawn is answered with an error
     blueprint: vehicle.*
     probability: 0.2
+  - fault: stall_traffic       # a vehicle stands from its first tick on that the selectors agree to, whatever is asked of it
+    blueprint: vehicle.*
+    tick: 40-100000            # those that drive when tick 40 comes
+    probability: 0.8           # of each vehicle
+    count: 60                  # so many vehicles: the first scene's
+    once_file: stood.txt       # made by the first of them; another server finds it and lets all drive
+  - fault: untagged            # masks look through the town's meshes of one of CARLA's classes; RGB and depth do not
+    tag: Terrain
   - fault: wrong_version
     version: 0.9.15
   - fault: wrong_map           # the map calls itself `name`
@@ -69,6 +77,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from headless_simulator.errors import CallRefused
+from headless_simulator.scene import TAG
 
 __all__ = ["Delivery", "Fault", "Faults", "FaultsError", "SpawnFault", "read_faults"]
 
@@ -83,10 +92,17 @@ _FRAME_FAULTS: Final = (
 )
 Kind = Literal[
     "drop_frame", "delay_frame", "duplicate_frame", "reorder_frames", "wrong_frame_number", "stale_pose", "cut_stream",
-    "nan_pose", "lose_actor", "cut_rpc", "stall", "die", "refuse_spawn", "wrong_version", "wrong_map",
+    "nan_pose", "lose_actor", "stall_traffic", "untagged", "cut_rpc", "stall", "die", "refuse_spawn",
+    "wrong_version", "wrong_map",
     "stale_pixels", "other_vehicle", "late_answer", "pause_leak",
 ]  # fmt: skip
-_NEEDS: Final[Mapping[str, str]] = {"stall": "seconds", "die": "tick", "wrong_version": "version", "wrong_map": "name"}
+_NEEDS: Final[Mapping[str, str]] = {
+    "stall": "seconds",
+    "die": "tick",
+    "wrong_version": "version",
+    "wrong_map": "name",
+    "untagged": "tag",
+}
 _AIRSIM_ALONE: Final = ("stale_pixels", "other_vehicle", "late_answer", "pause_leak")
 _AIRSIM: Final = (
     "stall", "cut_rpc", "drop_frame", "duplicate_frame", "reorder_frames", "stale_pose", "nan_pose", *_AIRSIM_ALONE,
@@ -112,7 +128,16 @@ def _numbers(value: Any) -> Any:
     return value
 
 
+def _tag(value: Any) -> Any:
+    """Read the name of one of CARLA's classes as its number."""
+    numbers = {name.replace("_", ""): number for name, number in TAG.items()}
+    if str(value).casefold() not in numbers:
+        raise ValueError(f"no class {value!r}; there are {', '.join(numbers)}")
+    return numbers[str(value).casefold()]
+
+
 Numbers = Annotated[frozenset[int], BeforeValidator(_numbers)]
+Tag = Annotated[int, BeforeValidator(_tag)]
 
 
 class Fault(BaseModel):
@@ -139,6 +164,7 @@ class Fault(BaseModel):
     exit_code: int | None = None
     version: str | None = None
     name: str | None = None
+    tag: Tag | None = None
 
     @model_validator(mode="after")
     def _has_what_it_needs(self) -> Fault:
@@ -214,6 +240,7 @@ class Faults:
         self._tick = 0
         self._stalled_until_s = 0.0
         self._last_pose: dict[int, Any] = {}
+        self._stands: dict[tuple[int, int, int], bool] = {}  # entry, episode, actor: what was decided of it
 
     def of_server(self, server: str, *kinds: str) -> list[_Armed]:
         """Armed entries of one server and some kinds."""
@@ -232,7 +259,8 @@ class Faults:
                 return False
             if fault.probability < 1 and self._chance(armed.number, key, armed.met) >= fault.probability:
                 return False
-            if fault.once_file is not None and not self._claim(fault.once_file):
+            is_claimed = fault.fault == "stall_traffic" and armed.fired  # the file is of its first vehicle
+            if fault.once_file is not None and not is_claimed and not self._claim(fault.once_file):
                 return False
             armed.fired += 1
             return True
@@ -332,11 +360,35 @@ class Faults:
             for armed in self.of_server("carla", "lose_actor")
         )
 
+    def stalls(self, actor_id: int, blueprint: str, *, episode: int) -> bool:
+        """Return whether a vehicle stands still; decided once, in the first tick that an entry selects."""
+        entries = self.of_server("carla", "stall_traffic")
+        return any([self._stalls(armed, actor_id, blueprint, episode) for armed in entries])
+
+    def _stalls(self, armed: _Armed, actor_id: int, blueprint: str, episode: int) -> bool:
+        fault, key = armed.fault, (armed.number, episode, actor_id)
+        if key not in self._stands:
+            is_selected = fault.tick is None or self._tick in fault.tick
+            if not is_selected or not fnmatch.fnmatchcase(blueprint, fault.blueprint):
+                return False
+            self._stands[key] = self.fires(armed, key=actor_id)
+        return self._stands[key]
+
     def cuts_stream(self, actor_id: int, blueprint: str, camera: int | None) -> bool:
         """Return whether a stream's connection is to be closed at this tick."""
         return any(
             self._takes(armed.fault, blueprint, camera) and self.fires(armed, key=actor_id)
             for armed in self.of_server("carla", "cut_stream")
+        )
+
+    def untagged(self, actor_id: int, blueprint: str, camera: int | None) -> frozenset[int]:
+        """Return the classes that a camera of tags looks through at this tick."""
+        return frozenset(
+            armed.fault.tag
+            for armed in self.of_server("carla", "untagged")
+            if armed.fault.tag is not None
+            and self._takes(armed.fault, blueprint, camera)
+            and self.fires(armed, key=actor_id)
         )
 
     def frames(self, actor_id: int, blueprint: str, camera: int | None, stamp: Any) -> list[Delivery]:

@@ -205,6 +205,23 @@ def test_a_house_hides_the_car_behind_it() -> None:
     assert set(np.unique(image.ids)) == {0, 101, 7 | STATIC_ID}
 
 
+def test_who_looks_through_a_class_sees_what_is_behind_and_nothing_else_changes() -> None:
+    build = Builder()
+    build.box((10, 0), (1, 6), 8, (90, 120, 60), "terrain")
+    build.box((30, 0), (1, 40), 30, (200, 200, 200), "building", object_id=7)
+    renderer, view = Renderer(build.mesh(), LIBRARY), View((0, 0, 1.0, 0, 0, 0), 200, 100, 60.0)
+    cast = movers(["vehicle.audi.tt"], np.array([[20.0, 0, 0, 0, 0, 0]]))
+
+    hidden, through = (shoot(one, view, cast) for one in (renderer, renderer.untagged(frozenset({TAG["terrain"]}))))
+
+    assert TAG["terrain"] in hidden.tag
+    assert 100 not in hidden.ids
+    assert TAG["terrain"] not in through.tag
+    assert 100 in through.ids
+    elsewhere = hidden.tag != TAG["terrain"]
+    np.testing.assert_array_equal(hidden.ids[elsewhere], through.ids[elsewhere])
+
+
 def test_painted_objects_change_colour_and_nothing_else() -> None:
     build = Builder()
     build.box((10, -3), (1, 2), 8, (200, 200, 200), "building", object_id=7)

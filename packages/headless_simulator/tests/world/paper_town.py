@@ -24,6 +24,9 @@ class NoRenderer:
     def without(self, object_ids: frozenset[int]) -> NoRenderer:
         return self
 
+    def untagged(self, tags: frozenset[int]) -> NoRenderer:
+        return self
+
     def painted(self, colours: Mapping[int, tuple[int, int, int]], lamps: Mapping[int, float]) -> NoRenderer:
         return self
 

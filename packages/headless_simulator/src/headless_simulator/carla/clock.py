@@ -16,7 +16,7 @@ from headless_simulator.carla.sensors.hub import Sensors
 from headless_simulator.carla.streams import EPISODE_STREAM, Streams
 from headless_simulator.faults import Faults
 from headless_simulator.terminal import note
-from headless_simulator.world.table import LIGHT, SENSOR, SIGN, SPECTATOR
+from headless_simulator.world.table import LIGHT, SENSOR, SIGN, SPECTATOR, VEHICLE
 from headless_simulator.world.world import World
 
 _SNAPSHOT_WAIT_S: Final = 1.0
@@ -97,6 +97,7 @@ class Clock:
             self._faults.before_tick(synchronous=settings.synchronous)
             with self._world.lock:
                 self._lose_actors()
+                self._stall_traffic()
                 if self._replayer.is_on:
                     self._replay(settings.step_s)
                 self._world.stream(settings.distances)
@@ -159,6 +160,17 @@ class Clock:
                 actor.actor_id, actor.blueprint, carries=actor.actor_id in carriers
             ):
                 self._world.destroy(actor.actor_id)
+
+    def _stall_traffic(self) -> None:
+        """Hold those that faults on purpose name on the brake, and where they are if a client places them."""
+        if not self._faults.of_server("carla", "stall_traffic"):
+            return
+        world, c = self._world, self._world.table.c
+        for actor in world.actors.values():
+            if actor.kind == VEHICLE and self._faults.stalls(actor.actor_id, actor.blueprint, episode=world.episode):
+                c.control[actor.row], c.control_set[actor.row], c.speed[actor.row] = (0.0, 0.0, 1.0), 1, 0.0
+                if not c.physics[actor.row]:
+                    c.pose[actor.row, :3] = c.was[actor.row]
 
     def _spoiled(self) -> list[int]:
         """Ids of actors whose pose is to be no number in this tick's snapshot."""

@@ -45,6 +45,10 @@ class LateRenderer:
         """See ``Renderer.streamed``."""
         return LateRenderer(lambda: self.made().streamed(tiles))
 
+    def untagged(self, tags: frozenset[int]) -> LateRenderer:
+        """See ``Renderer.untagged``."""
+        return LateRenderer(lambda: self.made().untagged(tags))
+
     def painted(self, colours: Mapping[int, tuple[int, int, int]], lamps: Mapping[int, float]) -> LateRenderer:
         """See ``Renderer.painted``."""
         return LateRenderer(lambda: self.made().painted(colours, lamps)) if colours or lamps else self

@@ -111,6 +111,13 @@ class Renderer:
         other._grid, other._grid_lock = None, threading.Lock()
         return other
 
+    def untagged(self, tags: frozenset[int]) -> Renderer:
+        """Give a renderer of the same town's masks that looks through its meshes of some classes."""
+        other = copy.copy(self)
+        other._scene = self._scene.untagged(tags)
+        other._grid, other._grid_lock = None, threading.Lock()
+        return other
+
     def painted(self, colours: Mapping[int, tuple[int, int, int]], lamps: Mapping[int, float]) -> Renderer:
         """Give a renderer of the same town in which some static objects have one colour each, and lamp posts other light.
 

@@ -79,6 +79,10 @@ class StaticScene:
             there |= (cell[0] == i) & (cell[1] == j)
         return self._but(~there)
 
+    def untagged(self, tags: frozenset[int]) -> StaticScene:
+        """Give the scene in which the triangles of some classes have no area; they keep their places."""
+        return self._but(np.isin(self.tag, sorted(tags)))
+
     def _but(self, gone: npt.NDArray[np.bool_]) -> StaticScene:
         corners = self.corners.copy()
         corners[gone] = corners[gone][:, :1]

@@ -58,6 +58,10 @@ class RendererLike(Protocol):
         """Give a renderer of the same town without some of its static objects."""
         ...
 
+    def untagged(self, tags: frozenset[int]) -> Self:
+        """Give a renderer of the masks of the same town in which nothing static has some classes."""
+        ...
+
     def painted(self, colours: Mapping[int, tuple[int, int, int]], lamps: Mapping[int, float]) -> Self:
         """Give a renderer of the same town in which some static objects have other colours, and lamps other light."""
         ...

@@ -24,6 +24,7 @@ INSTANCE: Final = "sensor.camera.instance_segmentation"
 NORMALS: Final = "sensor.camera.normals"
 COSMOS: Final = "sensor.camera.cosmos_visualization"
 IMAGES: Final = frozenset({RGB, DEPTH, SEMANTIC, INSTANCE, NORMALS, COSMOS, FLOW, DVS})
+OF_TAGS: Final = frozenset({SEMANTIC, INSTANCE})
 
 _MOST_KEPT_PIXELS: Final = 40_000_000
 _scratch = threading.local()

@@ -3,7 +3,8 @@
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from headless_simulator.behaviours import Behaviours
@@ -18,7 +19,7 @@ from headless_simulator.scene import View
 from headless_simulator.terminal import note_bug
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.pose import Pose6
-from headless_simulator.world.world import World
+from headless_simulator.world.world import RendererLike, World
 
 _DUE_SLACK_S: Final = 1e-6
 
@@ -53,7 +54,7 @@ class Work:
     """The work of one tick."""
 
     moment: Moment
-    views: dict[View, list[Reading]] = field(default_factory=dict)
+    views: dict[tuple[View, frozenset[int]], list[Reading]] = field(default_factory=dict)  # with classes not drawn
     others: list[Reading] = field(default_factory=list)
 
 
@@ -98,6 +99,9 @@ class Sensors:
         self._draws_for_nobody = False
         self.failed = 0
         self.images_drawn: Counter[str] = Counter()  # by blueprint, since the start
+        self._see_through: tuple[RendererLike, frozenset[int], RendererLike] | None = (
+            None  # of what, without what, made
+        )
         self._late: deque[tuple[int, Stamp, Measured]] = deque()  # (due frame, stamp, what)
 
     @property
@@ -176,7 +180,7 @@ class Sensors:
             reading = Reading(actor, pose, parent, deliveries, readers, state, textures)
             if _draws(actor):
                 self.images_drawn[actor.blueprint] += 1
-                work.views.setdefault(cameras.view_of(reading), []).append(reading)
+                work.views.setdefault((cameras.view_of(reading), self._untagged(actor)), []).append(reading)
             else:
                 work.others.append(reading)
         return work
@@ -188,6 +192,22 @@ class Sensors:
         if listened:
             return before or self._behaviours["first-image"] == "next"
         return before and self._behaviours["stop"] == "late" and _draws(actor)
+
+    def _untagged(self, actor: Actor) -> frozenset[int]:
+        """Return the classes that a camera looks through on purpose."""
+        if actor.blueprint not in cameras.OF_TAGS:
+            return frozenset()
+        return self._faults.untagged(actor.actor_id, actor.blueprint, self._cameras.get(actor.actor_id))
+
+    def _through(self, moment: Moment, tags: frozenset[int]) -> Moment:
+        """Return the moment as it is drawn where some classes are looked through."""
+        if not tags:
+            return moment
+        made_of, made_without, renderer = self._see_through or (None, None, moment.renderer)
+        if made_of is not moment.renderer or made_without != tags:
+            renderer = moment.renderer.untagged(tags)
+            self._see_through = moment.renderer, tags, renderer
+        return replace(moment, renderer=renderer)
 
     def _deliveries(self, actor: Actor, moment: Moment, pose: Pose6) -> tuple[Delivery, ...]:
         camera = self._cameras.get(actor.actor_id)
@@ -220,8 +240,8 @@ class Sensors:
         ]
         if work.views:
             self._drawing = [
-                self._pool.submit(self._run, lambda view=view, of=readings: take(view, of, moment), moment)  # type: ignore[misc]
-                for view, readings in work.views.items()
+                self._pool.submit(self._run, partial(take, view, readings, self._through(moment, tags)), moment)
+                for (view, tags), readings in work.views.items()
             ]
             self._drawn_frame = moment.frame
             self._draws_for_nobody = not all(reading.readers for view in work.views.values() for reading in view)
