@@ -19,7 +19,7 @@ from tools.common.plans import scene_plan
 from uavsim.capture import recording_writer
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_reader import BUILDINGS_NAME, LOG_NAME, ROADS_NAME, read_recording
-from uavsim.errors import MissedTick, SimulatorLost, StorageError
+from uavsim.errors import MissedTick, StorageError
 from uavsim.images import codec
 from uavsim.ingredients.town_maps import MapsPlan
 from uavsim.records.plan import ScenePlan
