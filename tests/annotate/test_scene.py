@@ -10,12 +10,13 @@ from tools.common.factories import F, Mover, make_recording, street, ue_matrix
 from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_label_files
 from uavsim.annotate.lidar_files import lidar_top_points
 from uavsim.annotate.relocate import in_dataset
-from uavsim.annotate.scene import visibility_levels
+from uavsim.annotate.scene import unlisted_vehicles, visibility_levels
 from uavsim.dataset import scene_fragment
 from uavsim.errors import DatasetError, InputError
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec, mask_pixels
-from uavsim.records.labels import SceneLabels
+from uavsim.ingredients.parked import ParkedPlan
+from uavsim.records.labels import UNLISTED, IgnoredLabels, SceneLabels
 from uavsim.records.plan import LabelPlan
 from uavsim.records.recording import Recording
 
@@ -185,3 +186,21 @@ def test_virtual_lidar_points_are_the_ground_and_the_cars(recording: Recording) 
     for old, new in moves.items():
         assert new.startswith("samples/LIDAR_TOP/scene_00__LIDAR_TOP__")
         assert (recording.folder / old).stat().st_size % 20 == 0
+
+
+def test_vehicles_that_masks_show_and_the_simulator_does_not_list_are_a_note(recording: Recording) -> None:
+    """A car's region of 500 pixels without an owner; a walker's, and a distant car's 20 pixels, say nothing."""
+
+    def regions(*of: tuple[int, int]) -> IgnoredLabels:
+        pixels, tags = np.array(of, np.int64).reshape(-1, 2).T
+        zeros = np.zeros(len(of), np.int64)
+        return IgnoredLabels(zeros, zeros, np.zeros((len(of), 4), np.int64), pixels, tags)
+
+    plan = replace(recording.plan, ingredients={**recording.plan.ingredients, "parked": ParkedPlan()})
+    asked, car, walker, far = replace(recording, plan=plan), (500, 14), (500, 12), (20, 14)
+    assert unlisted_vehicles(asked, regions(car, walker, far)).startswith(f"{UNLISTED} (get_environment_objects")
+    assert "yet 1 regions" in unlisted_vehicles(asked, regions(car, walker, far))
+    assert unlisted_vehicles(asked, regions(walker, far)) == ""
+    assert unlisted_vehicles(recording, regions(car)) == ""  # nobody asked for labels of parked vehicles
+    actors = (replace(recording.actors[0], kind="environment"), *recording.actors[1:])
+    assert unlisted_vehicles(replace(asked, actors=actors), regions(car)) == ""

@@ -36,7 +36,7 @@ def test_what_is_left_out_is_one_headless_simulator():
     run = RunConfig()
     assert [simulator.kind for simulator in run.simulators] == ["mock"]
     assert run.simulators[0].ports == {}
-    assert run.deadlines.load_s > run.deadlines.tick_s
+    assert run.deadlines.load_s > run.deadlines.call_s
 
 
 def test_a_form_hands_lists_and_text_over():

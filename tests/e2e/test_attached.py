@@ -10,13 +10,15 @@ from headless_simulator.testing import RunningSimulator
 
 from tools.common.plans import rig, scene_plan
 from uavsim.capture.recording_reader import read_recording
+from uavsim.config.deadlines import Deadlines
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.supervise.client_process import client_command
 
 
 def start_client(simulator: RunningSimulator) -> subprocess.Popen[str]:
-    command = client_command(topology="carla", endpoints={"carla": simulator.carla}, python=sys.executable)
+    where = {"carla": simulator.carla}
+    command = client_command(topology="carla", endpoints=where, deadlines=Deadlines(), python=sys.executable)
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )

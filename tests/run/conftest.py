@@ -16,7 +16,8 @@ os.environ["PREFECT_LOGGING_TO_API_ENABLED"] = "false"  # else its thread compla
 
 from tests import rpc_ports
 from tools.common.factories import make_plan
-from uavsim.config.run import DeadlineConfig, RunConfig, SimulatorConfig
+from uavsim.config.deadlines import Deadlines
+from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.run import context
 from uavsim.run.job import Job, PackedPlan, SceneRef
 from uavsim.run.on_top import NOTHING, OnTop
@@ -75,7 +76,7 @@ def paper(tmp_path: Path, listening: int, monkeypatch: pytest.MonkeyPatch) -> Ca
         run = RunConfig(
             simulators=tuple(attached.model_copy(update={"name": f"sim{k}"}) for k in range(simulators)),
             retry_delay_s=0.05,
-            deadlines=DeadlineConfig(load_s=patience_s, tick_s=patience_s, connect_s=60.0),
+            deadlines=Deadlines(**dict.fromkeys(("call_s", "load_s", "images_s", "airsim_s"), patience_s / 2)),
         )
         return Request(dataset="tiny", towns=("Town10HD",), out=str(out or tmp_path / "out"), run=run, **more)
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from uavsim.config.backends import Backend
+from uavsim.config.deadlines import Deadlines
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorStates, DroneState
@@ -28,9 +29,9 @@ __all__ = ["PAPER", "paper"]
 PAPER = Backend("paper", (), "paper_backend:paper")
 
 
-def paper(endpoints: Mapping[str, Endpoint]) -> Ports:
+def paper(endpoints: Mapping[str, Endpoint], deadlines: Deadlines) -> Ports:
     """Connect to nothing."""
-    del endpoints
+    del endpoints, deadlines
     return Ports(PaperWorld(), PlannedSwarm(), PaperSensors())
 
 

@@ -13,12 +13,12 @@ import pytest
 
 from uavsim.capture import client_worker
 from uavsim.capture.client_events import FlyCommand, to_line
+from uavsim.config.deadlines import Deadlines
 from uavsim.errors import SimulatorLost
 from uavsim.simulate import hang_watch
 from uavsim.simulate.carla import world as carla_world
 from uavsim.simulate.hang_watch import HangWatch
 from uavsim.simulate.merged.world import MergedWorld
-from uavsim.supervise.client_process import Deadlines
 
 SOON_S = 10.0
 MANY_LOOKS = 20
@@ -140,9 +140,9 @@ def test_the_worker_reports_its_supervisor_and_leaves(tmp_path: Path, monkeypatc
         raise SimulatorLost("the process would have ended")
 
     monkeypatch.setattr(client_worker, "record_scene", record)
-    monkeypatch.setattr(client_worker, "HangWatch", functools.partial(HangWatch, limit_s=0.0, look_s=0.001))
+    monkeypatch.setattr(client_worker, "HangWatch", functools.partial(HangWatch, look_s=0.001))
     monkeypatch.setattr(client_worker, "_read_plan", lambda _: SimpleNamespace(scene_name="scene", samples=1))
-    session = SimpleNamespace(world=world, close=lambda: None, **dict.fromkeys(("topology", "swarm", "cameras")))
+    session = SimpleNamespace(world=world, close=lambda: None, deadlines=SimpleNamespace(hang_s=0.0))
     monkeypatch.setattr(client_worker._Reporter, "ready", lambda *_: None)
     out = io.StringIO()
     commands = io.StringIO(to_line(FlyCommand(str(tmp_path / "plan"), str(tmp_path / "out"))) + "\n")
@@ -156,8 +156,8 @@ def test_the_worker_reports_its_supervisor_and_leaves(tmp_path: Path, monkeypatc
 
 
 def test_a_slow_call_ends_by_its_own_time_out_first_and_a_hang_before_the_supervisor_is_tired() -> None:
-    assert carla_world._CALL_TIMEOUT_S < hang_watch._LIMIT_S
-    assert Deadlines().tick_s > hang_watch._LIMIT_S + hang_watch._WOKEN_S
+    assert Deadlines().call_s < Deadlines().hang_s
+    assert Deadlines().silence_s("fly") > Deadlines().hang_s + hang_watch._WOKEN_S
 
 
 def test_carlas_world_reports_its_newest_frame_and_wakes_its_traffic_manager() -> None:

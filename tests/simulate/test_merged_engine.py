@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from uavsim.config.deadlines import Deadlines
 from uavsim.errors import SceneVoid, SimulatorLost
 from uavsim.geometry.se3 import SE3
 from uavsim.records.recording import ActorStates
@@ -91,8 +92,8 @@ def test_a_call_without_ticks_measures_nothing() -> None:
     assert engine.way == ""
 
 
-def held(world: PaperWorld) -> MergedEngine:
-    engine = MergedEngine(world)
+def held(world: PaperWorld, *, deadlines: Deadlines | None = None) -> MergedEngine:
+    engine = MergedEngine(world, deadlines=deadlines or Deadlines())
     engine.way = "ticks"
     return engine
 
@@ -174,11 +175,12 @@ def test_a_tick_may_take_as_long_as_its_images() -> None:
         held(SlowWorld()).pass_tick(within_s=30.0)
 
 
-def test_no_answer_in_any_tick_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merged_engine, "ANSWER_S", 0.3)
+def test_no_answer_in_any_tick_ends() -> None:
     stop = threading.Event()
     with pytest.raises(SimulatorLost, match=r"did not answer within 0\.3 s of ticks while taking images"):
-        held(PaperWorld()).ask({"uav0": lambda: stop.wait(30)}, doing="taking images")
+        held(PaperWorld(), deadlines=Deadlines(airsim_s=0.3)).ask(
+            {"uav0": lambda: stop.wait(30)}, doing="taking images"
+        )
     stop.set()
 
 

@@ -8,11 +8,12 @@ import psutil
 import pytest
 
 from uavsim.capture.client_events import ClientEvent
+from uavsim.config.deadlines import Deadlines
 from uavsim.errors import InputError, MissedTick, SceneVoid, SimulatorError, SimulatorLost, StorageError
-from uavsim.supervise.client_process import ClientProcess, Deadlines
+from uavsim.supervise.client_process import ClientProcess
 
 FAKE = Path(__file__).with_name("fake_client_worker.py")
-PATIENT = Deadlines(connect_s=60, load_s=30, spawn_s=30, tick_s=30, scene_s=60)
+PATIENT = Deadlines(connect_s=60, load_s=30, spawn_s=30, call_s=30, scene_s=60)
 
 
 def start(tmp_path: Path, behaviour: str, deadlines: Deadlines = PATIENT) -> ClientProcess:
@@ -68,7 +69,9 @@ def test_every_misbehaviour_ends_in_our_error_with_the_client_dead(
     tmp_path: Path, behaviour: str, error: type[Exception], words: str
 ) -> None:
     waits_for = {"hang", "nonsense", "closed", "slow", "connect@hang"}  # the others must be noticed by what they do
-    short = Deadlines(connect_s=5.0 if behaviour == "connect@hang" else 60.0, load_s=5.0, tick_s=1.5, scene_s=5.0)
+    connect_s = 5.0 if behaviour == "connect@hang" else 60.0
+    quick = dict.fromkeys(("call_s", "images_s", "airsim_s"), 0.5)  # 1.5 s of silence
+    short = Deadlines(connect_s=connect_s, load_s=5.0, scene_s=5.0, **quick)
     began = time.monotonic()
     with start(tmp_path, behaviour, short if behaviour in waits_for else PATIENT) as client:
         child = psutil.Process(client._process.pid)

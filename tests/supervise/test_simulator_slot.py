@@ -11,13 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.supervise.fake_cards import fake_cards
 from uavsim.capture.client_events import ClientReady
-from uavsim.config.run import DeadlineConfig, RunConfig, SimulatorConfig
+from uavsim.config.deadlines import Deadlines
+from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import SimulatorLost, UavsimError
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
 
 FAKE = Path(__file__).with_name("fake_client_worker.py")
-RUN = RunConfig(deadlines=DeadlineConfig(connect_s=60, load_s=30, tick_s=30), client_recycle_scenes=2)
+RUN = RunConfig(deadlines=Deadlines(load_s=30, call_s=30), client_recycle_scenes=2)
 
 
 @pytest.fixture
@@ -305,3 +307,14 @@ def test_an_interrupt_waits_for_the_slot_that_ends_last(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), SlotPool(slots) as pool:
         pool.ready_all()
     assert [thread.name for thread in threading.enumerate() if thread.name.startswith("ready-")] == []
+
+
+def test_a_card_that_fills_is_named_once_before_it_is_full(
+    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = slot(tmp_path, port)
+    fake_cards(tmp_path, monkeypatch, free_mb=9000, used_mb=9000)
+    assert one.card_warning() == ""
+    fake_cards(tmp_path, monkeypatch, free_mb=900, used_mb=9000)
+    assert "900 MB of graphics memory are free" in one.card_warning()
+    assert one.card_warning() == ""

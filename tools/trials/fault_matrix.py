@@ -53,7 +53,7 @@ WRONG: dict[str, Fault] = {
 }
 RUN: dict[str, object] = {
     "retry_delay_s": 0.2,
-    "deadlines": {"connect_s": 60, "load_s": 60, "spawn_s": 20, "tick_s": 12},
+    "deadlines": {"call_s": 10, "load_s": 50, "spawn_s": 10, "images_s": 5, "airsim_s": 10},
 }
 ROW_S = 400.0
 MOST_TICKS = 200

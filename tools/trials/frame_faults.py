@@ -31,12 +31,13 @@ from headless_simulator.testing import running_simulator
 from tools.common.plans import rig, scene_plan
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_reader import read_recording
+from uavsim.config.deadlines import Deadlines
 from uavsim.errors import UavsimError
 from uavsim.images import codec
 from uavsim.records.plan import ScenePlan, Topology
 from uavsim.simulate.airsim.settings import airsim_settings
 from uavsim.simulate.ports import Endpoint
-from uavsim.simulate.session import Session, open_session
+from uavsim.simulate.session import open_session
 
 FRAME_FAULTS = ("drop_frame", "delay_frame", "duplicate_frame", "reorder_frames", "wrong_frame_number", "stale_pose")
 AIRSIM_FAULTS = (
@@ -48,7 +49,7 @@ FIRST_CAPTURED = (
 )
 SCENES_A_ROUND = 40
 LOG = "mock.log"
-DEADLINE_S = 1.0  # for a tick's images: a dropped frame costs this long
+QUICK = Deadlines(images_s=1.0)  # a dropped frame costs this long, and they are many
 
 
 @contextlib.contextmanager
@@ -114,14 +115,6 @@ def fired(log: str) -> Counter[str]:
     return Counter({kind: int(n) for line in lines for kind, n in re.findall(r"(\w+) x(\d+)", line)})
 
 
-def open_patient_session(topology: Topology, endpoints: dict[str, Endpoint]) -> Session:
-    """Connect; a tick's images are waited for a second only, because dropped frames are many."""
-    session = open_session(topology, endpoints)
-    if hasattr(session.sensors, "_deadline_s"):
-        session.sensors._deadline_s = DEADLINE_S
-    return session
-
-
 def fly_round(topology: Topology, *, seed: int, probability: float, work: Path) -> dict[str, object]:
     """Fly scenes in one simulator and one session; every accepted image is looked at."""
     flat = topology != "merged"
@@ -137,7 +130,7 @@ def fly_round(topology: Topology, *, seed: int, probability: float, work: Path) 
     reasons: Counter[str] = Counter()
     cameras: dict[str, int] = {}
     with simulator_of(plan, work, faults=yaml, flat=flat) as endpoints:
-        session = open_patient_session(topology, endpoints)
+        session = open_session(topology, endpoints, deadlines=QUICK)
         for number in range(SCENES_A_ROUND):
             folder = work / f"scene_{number}"
             try:
@@ -157,7 +150,7 @@ def fly_round(topology: Topology, *, seed: int, probability: float, work: Path) 
 def fly_calm(plan: ScenePlan, work: Path, reference: Path) -> None:
     """Record the scene once without a fault."""
     with simulator_of(plan, work) as endpoints:
-        session = open_patient_session(plan.topology, endpoints)
+        session = open_session(plan.topology, endpoints, deadlines=QUICK)
         record_scene(session, plan, reference, heartbeat=lambda _p, _t: None, sample_taken=lambda _s, _i: None)
         session.close()
 

@@ -41,7 +41,7 @@ os._exit(0)
 """
 PATIENT: Final = """
 simulators: [{kind: mock, ready_s: 7200}]
-deadlines: {connect_s: 1800, load_s: 1800, spawn_s: 1800, tick_s: 1800}
+deadlines: {connect_s: 1800, load_s: 1800, spawn_s: 1800, call_s: 1800}
 """
 """The first start in a new environment compiles for minutes; how many is no question of the wheels."""
 SMOKE: Final = ("generate", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", "2")

@@ -5,6 +5,7 @@ same labels.
 """
 
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
@@ -16,11 +17,13 @@ from uavsim.annotate.options import AnnotateOptions, options_of_plan
 from uavsim.annotate.views import views_of_scene
 from uavsim.dataset.vocabulary import VISIBILITY_EDGES
 from uavsim.errors import DatasetError
-from uavsim.records.classes import class_of_label
+from uavsim.records.classes import VEHICLE_OF_TAG, class_of_label
 from uavsim.records.ingredients import actor_kind, has_drones, has_props, ingredients_of
-from uavsim.records.labels import BoxLabels, SceneLabels, ViewLabels
+from uavsim.records.labels import UNLISTED, BoxLabels, IgnoredLabels, SceneLabels, ViewLabels
 from uavsim.records.recording import Recording
 from uavsim.typing import FloatArray, IntArray
+
+_PLAIN_PX: Final = 100  # of a region that is a vehicle for sure
 
 
 def annotate(recording: Recording, *, options: AnnotateOptions | None = None) -> SceneLabels:
@@ -47,7 +50,7 @@ def annotate(recording: Recording, *, options: AnnotateOptions | None = None) ->
         boxes=replace(_with_visibility(boxes, views), points=points_on_boxes(recording, boxes)),
         views=views,
         ignored=ignored,
-        notes=_notes(recording, actors_count=len(actors), options=chosen),
+        notes=_notes(recording, ignored, actors_count=len(actors), options=chosen),
         columns=chosen.columns,
         ingredients={
             used.name: used.ingredient.labels.load()(recording, used.record)
@@ -94,11 +97,31 @@ def _with_visibility(boxes: BoxLabels, views: ViewLabels) -> BoxLabels:
     return BoxLabels(**columns)
 
 
-def _notes(recording: Recording, *, actors_count: int, options: AnnotateOptions) -> tuple[str, ...]:
+def unlisted_vehicles(recording: Recording, ignored: IgnoredLabels) -> str:
+    """Return a line about vehicles of the town that masks show and the simulator does not list; "" where there are none.
+
+    Args:
+        recording: of a scene.
+        ignored: its regions without a box.
+    """
+    listed = any(actor_kind(info.kind).is_of_town for info in recording.actors)
+    shown = np.isin(ignored.semantic_tag, list(VEHICLE_OF_TAG)) & (ignored.pixels >= _PLAIN_PX)
+    if listed or "parked" not in recording.plan.ingredients or not shown.any():
+        return ""
+    return (
+        f"{UNLISTED} (get_environment_objects, CARLA's issue 9424), yet {int(shown.sum())} regions "
+        "of the masks show vehicles without an owner: they have no boxes and are regions to ignore"
+    )
+
+
+def _notes(
+    recording: Recording, ignored: IgnoredLabels, *, actors_count: int, options: AnnotateOptions
+) -> tuple[str, ...]:
     environment = sum(actor_kind(info.kind).is_of_town for info in recording.actors)
     there = {"stands": has_props(recording.plan.ingredients), "flies": has_drones(recording.plan.ingredients)}
     classes = [name for name in options.classes if there.get(class_of_label(name).behaviour, True)]
     return (
         f"{actors_count} objects labelled within {options.range_m:g} m of a drone: {', '.join(classes)}",
         f"{environment} parked vehicles that are parts of the town: labelled",
+        *filter(None, [unlisted_vehicles(recording, ignored)]),
     )

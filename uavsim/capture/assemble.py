@@ -7,15 +7,16 @@ from typing import Any, TypeAlias
 
 from uavsim.capture.hidden import HiddenPixels
 from uavsim.capture.proofs import PosedReading, Proof, proof_of
-from uavsim.errors import MissedTick
+from uavsim.errors import MissedTick, SceneVoid
 from uavsim.geometry.lens import Lens
 from uavsim.images.light import dimmed
+from uavsim.images.neon import is_neon
 from uavsim.records.modalities import DEPTH, INSTANCE, RGB, modality, ordered
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.records.sensors import CameraParams
 from uavsim.simulate.ports import Reading, SensorPose
-from uavsim.typing import FloatArray
+from uavsim.typing import FloatArray, UInt8Array
 
 Spread: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 """As ``map``: calls a function with each of some values and gives the answers in their order."""
@@ -74,8 +75,10 @@ class Assembler:
 
         Raises:
             MissedTick: what the rig asks for is not there, or a proof fails.
+            SceneVoid: the images are spoiled, see ``images/neon.py``.
         """
         by_modality = _by_modality(poses, readings)
+        _refuse_neon([taken.reading.data for taken in by_modality.get(RGB, ())])
         data: dict[str, dict[str, Any]] = {pose.channel: {} for pose in poses}
         for m in ordered(by_modality):
             taken = by_modality[m.name]
@@ -98,6 +101,13 @@ class Assembler:
         _dim_corners(poses, data)
         owners = _owners(readings, data)
         return [Capture(pose, data[pose.channel], owners[pose.channel]) for pose in poses]
+
+
+def _refuse_neon(images: Sequence[UInt8Array]) -> None:
+    if images and is_neon(images):
+        raise SceneVoid(
+            "the images show neon colours: the graphics memory is full; restart the simulator, or use fewer or smaller cameras"
+        )
 
 
 def _look_through_lenses(

@@ -32,6 +32,7 @@ from uavsim.capture.client_events import (
 )
 from uavsim.capture.record import record_scene
 from uavsim.config.backends import backend_of
+from uavsim.config.deadlines import Deadlines
 from uavsim.errors import InputError, SimulatorLost, StorageError, SystemFailure, UavsimError
 from uavsim.memory import give_back_freed_memory
 from uavsim.records.codec import unpack_plan
@@ -138,7 +139,9 @@ def _fly(session: Session, plan: ScenePlan, folder: Path, report: _Reporter, *, 
     with ExitStack() as stack:
         heartbeat: Heartbeat = report.heartbeat
         if isinstance(session.world, ReportsFrame):
-            watch = HangWatch(session.world, hang, on_woken=lambda frame: report.event(Woken(frame)))
+            watch = HangWatch(
+                session.world, hang, on_woken=lambda frame: report.event(Woken(frame)), limit_s=session.deadlines.hang_s
+            )
             heartbeat = _watched(stack.enter_context(watch), report)
         facts = record_scene(session, plan, folder, heartbeat=heartbeat, sample_taken=sample_taken)
     report.event(
@@ -189,19 +192,20 @@ def _reported_endpoints(topology: str, commands: TextIO) -> dict[str, Endpoint]:
 
 
 def main() -> None:
-    """``python -m uavsim.capture.client_worker --topology T [--endpoint carla=HOST:PORT] [--endpoint airsim=...]``."""
+    """``python -m uavsim.capture.client_worker --topology T [--endpoint carla=HOST:PORT] [--deadlines JSON]``."""
     parser = argparse.ArgumentParser(
         prog="uavsim-client-worker", description=__doc__.splitlines()[0] if __doc__ else None
     )
     parser.add_argument("--topology", default="carla")
     parser.add_argument("--endpoint", action="append", default=[], metavar="NAME=HOST:PORT")
+    parser.add_argument("--deadlines", type=Deadlines.model_validate_json, default=Deadlines(), metavar="JSON")
     options = parser.parse_args()
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # libcarla prints to standard output; that must not mix with the events
 
     def connect() -> Session:
         named = endpoints_of(options.endpoint) or _reported_endpoints(options.topology, sys.stdin)
-        return open_session(options.topology, named)
+        return open_session(options.topology, named, deadlines=options.deadlines)
 
     code = serve(sys.stdin, events, connect=connect)
     events.flush()

@@ -47,7 +47,7 @@ class Backend:
     Attributes:
         topology: its name: ``topology`` in YAML, ``--topology`` on the command line.
         servers: that its client process connects to; the first one is the simulator's address for people.
-        ports: ``module:function`` that takes the servers' endpoints by name and returns ``simulate.ports.Ports``.
+        ports: ``module:function`` that takes the servers' endpoints by name and ``Deadlines``, for ``simulate.ports.Ports``.
         sensors_from: the server that gives the measurements, as ``records/modalities.py`` has it.
         python: the interpreter of its client process; empty: that of uavsim. ``client_python`` of a simulator goes first.
         headless: how the headless simulator is asked to play its servers.

@@ -8,9 +8,10 @@ from pydantic import ConfigDict, Field, model_validator
 
 from uavsim.config.backends import AIRSIM, CARLA, Topology
 from uavsim.config.base import Model, Name, Reference, Text
+from uavsim.config.deadlines import Deadlines
 from uavsim.errors import InputError
 
-__all__ = ["CARLA_IMAGE", "DeadlineConfig", "RunConfig", "SimulatorConfig", "parse_simulator"]
+__all__ = ["CARLA_IMAGE", "RunConfig", "SimulatorConfig", "parse_simulator"]
 
 # By digest, as public projects pin it: a tag may be moved to another image by whoever owns it.
 CARLA_IMAGE: Final = "carlasim/carla:0.9.16@sha256:aaf1df22702780ece072069e23d03c4879b002ae028c79744b09c4c7ddbae953"
@@ -87,16 +88,6 @@ class SimulatorConfig(_Strict):
         return self
 
 
-class DeadlineConfig(_Strict):
-    """The longest silence of a client process in each phase, and the longest time of a scene, seconds."""
-
-    connect_s: float = Field(default=60.0, gt=0)
-    load_s: float = Field(default=300.0, gt=0, description="a real server needs one to two minutes for a large map")
-    spawn_s: float = Field(default=180.0, gt=0)
-    tick_s: float = Field(default=60.0, gt=0)
-    scene_s: float = Field(default=7200.0, gt=0)
-
-
 class RunConfig(_Strict):
     """A run, as ``uavsim generate --run FILE`` reads it; the command line's options go before its keys.
 
@@ -113,7 +104,7 @@ class RunConfig(_Strict):
     retry_delay_s: float = Field(default=2.0, ge=0, description="before the second attempt; doubled each time")
     client_recycle_scenes: int = Field(default=50, ge=1, description="restart the client process after so many scenes")
     client_recycle_rss_mb: float = Field(default=4_000.0, gt=0)
-    deadlines: DeadlineConfig = DeadlineConfig()
+    deadlines: Deadlines = Deadlines()
     label_threads: int = Field(
         default=1, ge=1, le=16, description="scenes of each simulator that are labelled while it flies on"
     )

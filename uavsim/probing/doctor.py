@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
+from uavsim.annotate.scene import annotate, unlisted_vehicles
 from uavsim.capture.client_events import ClientEvent, SampleTaken, SceneFlown
 from uavsim.capture.recording_reader import read_recording
 from uavsim.environment import python_command
@@ -17,7 +17,9 @@ from uavsim.errors import SceneVoid, TrafficStalled, UavsimError
 from uavsim.files.scratch import scratch_folder
 from uavsim.on_top import ON_TOP
 from uavsim.probing.engine_facts import EngineFacts
+from uavsim.probing.finding import Finding, Level
 from uavsim.probing.forecast import forecast_of
+from uavsim.probing.graphics import cards, cards_in_flight
 from uavsim.probing.listening import open_to_others
 from uavsim.records.codec import pack_plan
 from uavsim.records.modalities import DEPTH, INSTANCE, UNCHECKED_MASKS
@@ -32,23 +34,10 @@ from uavsim.terminal import Screen, size
 
 __all__ = ["Finding", "Level", "examine"]
 
-Level = Literal["good", "warning", "bad"]
 _PROBE_SAMPLES = 3
 _SLOW_IMAGES_PER_S = 5.0
 _SOFTWARE_RENDERERS = ("llvmpipe", "lavapipe", "swiftshader")
 _ROOM = 1.2  # times what is forecast
-_MIN_GPU_FREE_MB = 1500
-_MEASURE_S = 240.0  # a map may have to be loaded
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at: how it stands and, unless it is good, what to do."""
-
-    level: Level
-    what: str
-    found: str
-    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +60,7 @@ def examine(request: Request) -> Iterator[Finding]:
     """
     job = resolve(request.model_copy(update={"samples": _PROBE_SAMPLES, "scenes": _first_scenes(request)}), ON_TOP)
     yield from _machine()
-    yield from _graphics()
+    yield from cards()
     yield from _masks(job.plan_of(job.scenes[0].name))
     run = request.run_config()
     flights: list[Flight] = []
@@ -87,7 +76,10 @@ def examine(request: Request) -> Iterator[Finding]:
                 home=temp / f"home{k}",
             )
             try:
-                yield from _simulator(slot, job, folder=temp / name, flights=flights)
+                limit_s = (
+                    run.deadlines.load_s + run.deadlines.spawn_s
+                )  # a map may have to be loaded, and traffic drives
+                yield from _simulator(slot, job, folder=temp / name, flights=flights, limit_s=limit_s)
             finally:
                 slot.close()
     if flights:
@@ -126,27 +118,6 @@ def _available_memory_gb() -> float:
     return 0.0
 
 
-def _graphics() -> Iterator[Finding]:
-    """Ask the driver; a real server without a card renders on the processor, silently and a hundred times slower."""
-    query = ["nvidia-smi", "--query-gpu=index,name,memory.free,driver_version", "--format=csv,noheader,nounits"]
-    try:
-        answer = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout
-    except (OSError, subprocess.SubprocessError):
-        yield Finding(
-            "warning",
-            "graphics card",
-            "no NVIDIA driver answers here",
-            "fine for the headless simulator; a real CARLA server on this machine would render on the processor",
-        )
-        return
-    for line in answer.strip().splitlines():
-        index, name, free_mb, driver = (part.strip() for part in line.split(","))
-        low = int(free_mb) < _MIN_GPU_FREE_MB
-        remedy = "end what uses the card: overfull memory spoils images without an error" if low else ""
-        found = f"{index}: {name}, {free_mb} MB free, driver {driver}"
-        yield Finding("warning" if low else "good", "graphics card", found, remedy)
-
-
 def _masks(plan: ScenePlan) -> Iterator[Finding]:
     """Say which cameras' masks nothing is held against."""
     taken = [set(spec.modalities) for spec in plan.specs]
@@ -156,7 +127,9 @@ def _masks(plan: ScenePlan) -> Iterator[Finding]:
         yield Finding("good", "masks", "held against depth")
 
 
-def _simulator(slot: SimulatorSlot, job: Job, *, folder: Path, flights: list[Flight]) -> Iterator[Finding]:
+def _simulator(
+    slot: SimulatorSlot, job: Job, *, folder: Path, flights: list[Flight], limit_s: float
+) -> Iterator[Finding]:
     try:
         facts = slot.ready()
     except UavsimError as error:
@@ -172,7 +145,7 @@ def _simulator(slot: SimulatorSlot, job: Job, *, folder: Path, flights: list[Fli
             )
             break
     if job.topology == "merged":
-        engine = _engine(slot, job.plan_of(job.scenes[0].name), servers, folder=folder)
+        engine = _engine(slot, job.plan_of(job.scenes[0].name), servers, folder=folder, limit_s=limit_s)
         yield engine
         if engine.level == "bad":
             return
@@ -180,7 +153,9 @@ def _simulator(slot: SimulatorSlot, job: Job, *, folder: Path, flights: list[Fli
         yield from _town(slot, job.plan_of(job.scenes_of(town)[0].name), folder=folder / town, flights=flights)
 
 
-def _engine(slot: SimulatorSlot, plan: ScenePlan, servers: Mapping[str, str], *, folder: Path) -> Finding:
+def _engine(
+    slot: SimulatorSlot, plan: ScenePlan, servers: Mapping[str, str], *, folder: Path, limit_s: float
+) -> Finding:
     """Measure, in a process of its own, what a merged build does between ticks and under ``simPause``."""
     what = f"{slot.name} engine"
     folder.mkdir(parents=True, exist_ok=True)
@@ -191,11 +166,11 @@ def _engine(slot: SimulatorSlot, plan: ScenePlan, servers: Mapping[str, str], *,
     command = python_command("uavsim.probing.engine", *where)
     try:
         done = subprocess.run(
-            [python or command[0], *command[1:]], capture_output=True, text=True, timeout=_MEASURE_S, check=False
+            [python or command[0], *command[1:]], capture_output=True, text=True, timeout=limit_s, check=False
         )
         answer = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        return Finding("bad", what, f"did not answer within {_MEASURE_S:g} s", "topology merged is refused here")
+        return Finding("bad", what, f"did not answer within {limit_s:g} s", "topology merged is refused here")
     except ValueError:
         last = (done.stderr.strip().splitlines() or ["said nothing"])[-1]
         return Finding(
@@ -221,7 +196,8 @@ def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[F
     began = time.monotonic()
     try:
         flown = slot.fly(path, out=folder / "recording", town=plan.town.name, on_event=on_event)
-        refuse_blank_images(read_recording(Path(flown.recording)))
+        recording = read_recording(Path(flown.recording))
+        refuse_blank_images(recording)
     except TrafficStalled as error:
         yield Finding("bad", what, str(error), "restart the server, ask for fewer vehicles, or lower min_moving_share")
         return
@@ -232,6 +208,11 @@ def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[F
         yield Finding("bad", what, str(error), "see docs/operations.md; Town06 and Town07 need CARLA's AdditionalMaps")
         return
     yield _sockets(what)
+    yield from cards_in_flight(what, slot.simulator.config, simulator=recording.facts.simulator)
+    if unlisted := unlisted_vehicles(recording, annotate(recording).ignored):
+        yield Finding(
+            "warning", what, unlisted, "use a released CARLA 0.9.16, or live without boxes of parked vehicles"
+        )
     flight = _measured(plan, flown, seconds=time.monotonic() - began, images_at=images_at)
     flights.append(flight)
     slow = flight.images_per_s < _SLOW_IMAGES_PER_S

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from uavsim.config.deadlines import Deadlines
 from uavsim.errors import SimulatorError
 from uavsim.probing.engine_facts import EngineFacts
 from uavsim.records.codec import unpack_plan
@@ -25,7 +26,6 @@ __all__ = ["measure_engine"]
 _RUN_UP: Final = 40  # ticks in which the traffic comes to speed
 _PAUSED: Final = 5
 _PATIENCE_S: Final = 1.5
-_ANSWER_S: Final = 15.0
 
 
 def measure_engine(plan: ScenePlan, carla: Endpoint, airsim: Endpoint) -> EngineFacts:
@@ -52,7 +52,7 @@ def _unheard(_phase: str, _n: int) -> None:
 
 def _measured(world: CarlaWorld, link: AirSimLink, thread: ThreadPoolExecutor) -> EngineFacts:
     def at_once(job: Any) -> Any:
-        return thread.submit(job).result(timeout=_ANSWER_S)
+        return thread.submit(job).result(timeout=Deadlines().airsim_s)
 
     for _ in range(_RUN_UP):
         world.tick(captured=True)

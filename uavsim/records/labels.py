@@ -7,7 +7,7 @@ in which both dialects write them.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
@@ -115,6 +115,10 @@ class ViewLabels:
 
     def __len__(self) -> int:
         return len(self.box_row)
+
+
+UNLISTED: Final = "the simulator lists no parked vehicles"
+"""Begins a note of a scene whose masks show some all the same."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

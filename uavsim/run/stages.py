@@ -294,9 +294,15 @@ def _fly_label_commit(
     refuse_blank_images(recording)
     keep_map_mask(context.output, recording)
     keep_town_files(context.output, recording)
-    from uavsim.annotate.scene import annotate, write_label_files  # imports numba: wrong words are refused without
+    from uavsim.annotate.scene import (  # imports numba: wrong words are refused without
+        annotate,
+        unlisted_vehicles,
+        write_label_files,
+    )
 
     labels = annotate(recording)
+    if unlisted := unlisted_vehicles(recording, labels.ignored):
+        journal.add("note", text=unlisted)
     give_back_freed_memory()  # 26 MB that it compares directions in, before rows take as much
     rows = scene_fragment(labels)
     moves = final_paths(recording) | write_label_files(recording)
@@ -361,6 +367,8 @@ def _fly(
             spent.fly_s = time.monotonic() - began
         spent.core_s = max(slot.core_s - core_s, 0.0)
         slot.pace.note(flown.images / max(spent.fly_s, 1e-9))
+        if warning := slot.card_warning():
+            context.progress.say(line(("yellow", slot.name), f" {warning}"))
     return flown
 
 

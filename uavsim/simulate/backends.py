@@ -13,6 +13,7 @@ is asked before its client is let near it.
 from collections.abc import Mapping
 
 from uavsim.config.backends import AIRSIM, COSYS
+from uavsim.config.deadlines import Deadlines
 from uavsim.simulate.answerers import refuse_foreign_server
 from uavsim.simulate.carla.sensors import CarlaSensors
 from uavsim.simulate.carla.world import CarlaWorld
@@ -20,25 +21,25 @@ from uavsim.simulate.ports import Endpoint, Ports
 from uavsim.simulate.swarm import PlannedSwarm
 
 
-def carla(endpoints: Mapping[str, Endpoint]) -> Ports:
+def carla(endpoints: Mapping[str, Endpoint], deadlines: Deadlines) -> Ports:
     """Fly the plan itself through CARLA's cameras."""
-    world = _world(endpoints)
-    return Ports(world, PlannedSwarm(), CarlaSensors(world))
+    world = _world(endpoints, deadlines)
+    return Ports(world, PlannedSwarm(), CarlaSensors(world, deadline_s=deadlines.images_s))
 
 
-def bridge(endpoints: Mapping[str, Endpoint]) -> Ports:
+def bridge(endpoints: Mapping[str, Endpoint], deadlines: Deadlines) -> Ports:
     """Fly in AirSim, look through CARLA's cameras."""
     refuse_foreign_server(AIRSIM, endpoints["airsim"], topology="bridge")
-    return _flown(endpoints, client="airsim")
+    return _flown(endpoints, deadlines, client="airsim")
 
 
-def cosys(endpoints: Mapping[str, Endpoint]) -> Ports:
+def cosys(endpoints: Mapping[str, Endpoint], deadlines: Deadlines) -> Ports:
     """Fly in Cosys-AirSim, look through CARLA's cameras."""
     refuse_foreign_server(COSYS, endpoints["airsim"], topology="cosys")
-    return _flown(endpoints, client="cosysairsim")
+    return _flown(endpoints, deadlines, client="cosysairsim")
 
 
-def merged(endpoints: Mapping[str, Endpoint]) -> Ports:
+def merged(endpoints: Mapping[str, Endpoint], deadlines: Deadlines) -> Ports:
     """Place the drones in AirSim and look through its cameras, in one process with CARLA."""
     from uavsim.simulate.airsim.swarm import AirSimPoses
     from uavsim.simulate.merged.sensors import AirSimSensors
@@ -47,20 +48,21 @@ def merged(endpoints: Mapping[str, Endpoint]) -> Ports:
 
     airsim = endpoints["airsim"]
     refuse_foreign_server(AIRSIM, airsim, topology="merged")
-    world = _world(endpoints)
-    engine = MergedEngine(world)
+    world = _world(endpoints, deadlines)
+    engine = MergedEngine(world, deadlines=deadlines)
     swarm = AirSimPoses(airsim.host, airsim.port, engine=engine)
     cameras = AirSimSensors(airsim.host, airsim.port, swarm=swarm)
     return Ports(MergedWorld(world, engine=engine, pause=swarm.pause), swarm, cameras)
 
 
-def _flown(endpoints: Mapping[str, Endpoint], *, client: str) -> Ports:
+def _flown(endpoints: Mapping[str, Endpoint], deadlines: Deadlines, *, client: str) -> Ports:
     from uavsim.simulate.airsim.swarm import AirSimFlight
 
     airsim = endpoints["airsim"]
-    world = _world(endpoints)
-    return Ports(world, AirSimFlight(airsim.host, airsim.port, client=client), CarlaSensors(world))
+    world = _world(endpoints, deadlines)
+    flight = AirSimFlight(airsim.host, airsim.port, client=client, call_s=deadlines.airsim_s)
+    return Ports(world, flight, CarlaSensors(world, deadline_s=deadlines.images_s))
 
 
-def _world(endpoints: Mapping[str, Endpoint]) -> CarlaWorld:
-    return CarlaWorld(endpoints["carla"].host, endpoints["carla"].port)
+def _world(endpoints: Mapping[str, Endpoint], deadlines: Deadlines) -> CarlaWorld:
+    return CarlaWorld(endpoints["carla"].host, endpoints["carla"].port, deadlines=deadlines)

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Protocol, runtime_checkable
 
-_LIMIT_S: Final = 30.0  # longer than any call of libcarla's may take, shorter than the silence that a supervisor bears
 _WOKEN_S: Final = 10.0  # in which a client that was woken comes back
 _LOOK_S: Final = 1.0
 _PHASES: Final = ("warmup", "fly")
@@ -48,7 +47,7 @@ class HangWatch:
         world: whose ticks they are.
         on_hang: called once, in a thread of the watch, with the frame that the client does not come back from.
         on_woken: called in that thread with a frame whose tick was woken.
-        limit_s: how long a client may take to return from a tick that is simulated.
+        limit_s: how long a client may take to return from a tick that is simulated, longer than any of its calls.
         woken_s: how long it may take after it was woken.
         look_s: how often somebody looks.
     """
@@ -59,7 +58,7 @@ class HangWatch:
         on_hang: Callable[[int], None],
         *,
         on_woken: Callable[[int], None] = lambda _: None,
-        limit_s: float = _LIMIT_S,
+        limit_s: float,
         woken_s: float = _WOKEN_S,
         look_s: float = _LOOK_S,
     ) -> None:

@@ -19,15 +19,16 @@ from typing import Final, Literal, Protocol, TypeVar
 
 import numpy as np
 
+from uavsim.config.deadlines import Deadlines
 from uavsim.errors import SceneVoid, SimulatorLost, SystemFailure
 from uavsim.simulate.ports import Heartbeat, TickState
 
-__all__ = ["ANSWER_S", "EngineWay", "MergedEngine", "PausableWorld", "largest_move_m"]
+__all__ = ["EngineWay", "MergedEngine", "PausableWorld", "largest_move_m"]
 
 EngineWay = Literal["", "free", "ticks"]
 """How AirSim's calls are answered: not measured yet, at once, or within a tick."""
-_PATIENCE_S: Final = 2.0  # what returns without a tick has returned by then
-ANSWER_S: Final = 60.0  # what has not returned by then, ticks or not, will not; images may take longer
+_PATIENCE_S: Final = 2.0  # what returns without a tick has returned by then; a slower free engine is ticked for nothing
+_PATIENT: Final = Deadlines()
 _LOOK_S: Final = 10.0  # a tick that takes longer than this is reported as progress, up to its limit
 _BREATH_S: Final = 0.002  # after a tick, for the next call of a thread to arrive
 _STILL_M: Final = 1e-4  # float32 at a kilometre
@@ -58,9 +59,9 @@ class PausableWorld(Protocol):
 class MergedEngine:
     """Runs AirSim's calls in threads of their own, with the ticks that they need."""
 
-    def __init__(self, world: PausableWorld) -> None:
-        """Take the CARLA half; nothing is measured yet."""
-        self._world = world
+    def __init__(self, world: PausableWorld, *, deadlines: Deadlines = _PATIENT) -> None:
+        """Take the CARLA half; nothing is measured yet. Calls and ticks may take as long as ``deadlines`` say."""
+        self._world, self.deadlines = world, deadlines
         self._threads: dict[str, ThreadPoolExecutor] = {}
         self._heartbeat: Heartbeat = lambda _phase, _n: None
         self._captured: TickState | None = None
@@ -95,7 +96,7 @@ class MergedEngine:
             self.way = "free" if done else "ticks"
         if ticks and self.way == "ticks":
             try:
-                self._tick_until(list(futures.values()), doing, within_s=within_s or ANSWER_S)
+                self._tick_until(list(futures.values()), doing, within_s=within_s or self.deadlines.airsim_s)
             except SystemFailure:
                 self._let_go(list(futures.values()))
                 raise
@@ -124,7 +125,7 @@ class MergedEngine:
                 return
             self._world.cue()
 
-    def pass_tick(self, *, still: bool = True, within_s: float = ANSWER_S) -> TickState:
+    def pass_tick(self, *, still: bool = True, within_s: float | None = None) -> TickState:
         """Let the game thread run once in a paused world; what it moves, it must not.
 
         Args:
@@ -139,7 +140,7 @@ class MergedEngine:
         before = self._last if self._last is not None and self._last.frame == self._world.frame else self._world.now()
         self._last = None
         self._world.cue()
-        state = self._newer_than(before.frame, within_s=within_s)
+        state = self._newer_than(before.frame, within_s=within_s or self.deadlines.call_s)
         if state is None:
             raise SimulatorLost(
                 f"no snapshot came of the tick after {before.frame}, under simPause; this build cannot be captured"

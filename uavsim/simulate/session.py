@@ -2,13 +2,18 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from uavsim.config.backends import Backend, backend_of
+from uavsim.config.deadlines import Deadlines
 from uavsim.errors import InputError
 from uavsim.records.plan import ScenePlan
 from uavsim.registry import Named
 from uavsim.simulate.lockstep import Lockstep
 from uavsim.simulate.ports import Endpoint, Heartbeat, Ports, SceneTraffic, SensorPort, SwarmPort, WorldPort
+
+Opener = Callable[[Mapping[str, Endpoint], Deadlines], Ports]
+_PATIENT: Final = Deadlines()
 
 
 @dataclass(slots=True, eq=False)
@@ -19,6 +24,7 @@ class Session:
     world: WorldPort
     swarm: SwarmPort
     sensors: SensorPort
+    deadlines: Deadlines = _PATIENT
 
     def begin_scene(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> tuple[Lockstep, SceneTraffic]:
         """Load and populate; returns the scene's clock, which has to warm up, and its traffic."""
@@ -39,12 +45,13 @@ class Session:
         self.world.close()
 
 
-def open_session(topology: str, endpoints: Mapping[str, Endpoint]) -> Session:
+def open_session(topology: str, endpoints: Mapping[str, Endpoint], *, deadlines: Deadlines = _PATIENT) -> Session:
     """Connect to a running simulator.
 
     Args:
         topology: a backend of ``config/backends.py`` or of another package.
         endpoints: where its servers listen, by their names.
+        deadlines: how long its calls may take.
 
     Raises:
         InputError: an unknown topology, or a server of it that is not among the endpoints.
@@ -53,11 +60,11 @@ def open_session(topology: str, endpoints: Mapping[str, Endpoint]) -> Session:
     backend = backend_of(topology)
     if missing := backend.missing(endpoints):
         raise InputError(f"topology {topology} needs {missing[0].title}: no endpoint {missing[0].name} was given")
-    ports = ports_of(backend)(endpoints)
-    return Session(topology, ports.world, ports.swarm, ports.sensors)
+    ports = ports_of(backend)(endpoints, deadlines)
+    return Session(topology, ports.world, ports.swarm, ports.sensors, deadlines)
 
 
-def ports_of(backend: Backend) -> Callable[[Mapping[str, Endpoint]], Ports]:
+def ports_of(backend: Backend) -> Opener:
     """Import the code of a backend, and with it its clients.
 
     Raises:
@@ -69,5 +76,5 @@ def ports_of(backend: Backend) -> Callable[[Mapping[str, Endpoint]], Ports]:
         raise InputError(f"topology {backend.topology}: {error}") from error
     if not callable(found):
         raise InputError(f"topology {backend.topology}: {backend.ports} is not a function")
-    opener: Callable[[Mapping[str, Endpoint]], Ports] = found
+    opener: Opener = found
     return opener

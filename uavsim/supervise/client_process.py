@@ -13,7 +13,6 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -33,11 +32,12 @@ from uavsim.capture.client_events import (
     parse_event,
     to_line,
 )
+from uavsim.config.deadlines import Deadlines
 from uavsim.environment import cache_home, python_command
 from uavsim.errors import InputError, SimulatorError, SimulatorLost, SystemFailure, UavsimError
 from uavsim.supervise.process import GuardedProcess, core_s, exit_text, rss_bytes
 
-__all__ = ["ONE_THREAD", "ClientProcess", "Deadlines", "client_command", "client_environment"]
+__all__ = ["ONE_THREAD", "ClientProcess", "client_command", "client_environment"]
 
 E = TypeVar("E", ClientReady, SceneFlown)
 _LONGEST_LINE = 1 << 20
@@ -45,31 +45,18 @@ ONE_THREAD: Final = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "O
 """Thread pools of OpenCV and BLAS would fight for the cores with the client processes of the other simulators."""
 
 
-@dataclass(frozen=True, slots=True)
-class Deadlines:
-    """The longest silence of the client process in each phase, and the longest time of one scene, seconds."""
-
-    connect_s: float = 60.0
-    load_s: float = 300.0  # a real server needs one to two minutes for a large map
-    spawn_s: float = 180.0
-    tick_s: float = 60.0
-    scene_s: float = 7200.0
-
-    def silence_s(self, phase: str) -> float:
-        """Return the longest silence allowed in ``phase``."""
-        return {"connect": self.connect_s, "load": self.load_s, "spawn": self.spawn_s}.get(phase, self.tick_s)
-
-
-def client_command(*, topology: str, endpoints: Mapping[str, str], python: str) -> list[str]:
+def client_command(*, topology: str, endpoints: Mapping[str, str], deadlines: Deadlines, python: str) -> list[str]:
     """Return the command line of the client process.
 
     Args:
         topology: a backend of ``config/backends.py``.
         endpoints: ``HOST:PORT`` of its servers, by their names; none: ``ClientProcess.connect`` says them later.
+        deadlines: of its calls.
         python: the interpreter that has its clients.
     """
+    limits = ("--deadlines", deadlines.model_dump_json())
     where = [word for name, address in endpoints.items() for word in ("--endpoint", f"{name}={address}")]
-    return python_command("uavsim.capture.client_worker", "--topology", topology, *where, python=python)
+    return python_command("uavsim.capture.client_worker", "--topology", topology, *limits, *where, python=python)
 
 
 def client_environment(home: Path) -> Mapping[str, str | None]:
@@ -87,7 +74,7 @@ class ClientProcess:
     Args:
         command: see ``client_command``.
         log: gets what the client process prints besides events.
-        deadlines: silences and durations.
+        deadlines: how long a silence and a scene may last.
         home: folder for the client's caches; CARLA's client writes into $HOME.
     """
 
@@ -141,7 +128,7 @@ class ClientProcess:
             SimulatorError: not there, another version, or silent.
             InputError: the client process is of another version of uavsim.
         """
-        ready = self._until(ClientReady, end=time.monotonic() + self._deadlines.connect_s)
+        ready = self._until(ClientReady, end=time.monotonic() + self._deadlines.silence_s("connect"))
         if ready.protocol != PROTOCOL:
             self.stop(grace_s=1.0)
             raise InputError(
@@ -154,7 +141,7 @@ class ClientProcess:
         """Ask for a sign of life from client process and simulator."""
         self._phase = "connect"
         self._send(ProbeCommand())
-        return self._until(ClientReady, end=time.monotonic() + self._deadlines.connect_s)
+        return self._until(ClientReady, end=time.monotonic() + self._deadlines.silence_s("connect"))
 
     def fly(self, plan: Path, *, out: Path, on_event: Callable[[ClientEvent], None]) -> SceneFlown:
         """Fly one scene into ``out``; events arrive in ``on_event`` as they come.

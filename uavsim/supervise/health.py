@@ -3,25 +3,52 @@
 import shutil
 import subprocess
 from dataclasses import dataclass
+from typing import Literal
+
+from uavsim.config.run import SimulatorConfig
 
 MIN_FREE_GPU_MB = 300  # below, CARLA's images are spoiled without an error
+LOW_FREE_GPU_MB = 1500  # below, people are warned: a town or a few cameras more fill it
 _SLOW_SCENES = 3  # one scene may be slow for good reasons: it loaded a map, or the machine was busy
 _QUERY_S = 20
 
 
-def free_gpu_mb(index: int | None) -> int | None:
-    """Return the free memory of a graphics card, of the fullest one when none is named; None where no driver answers."""
+def ask_cards(fields: str, index: int | None = None) -> list[list[str]] | None:
+    """Ask the driver about graphics cards.
+
+    Args:
+        fields: of ``nvidia-smi --query-gpu``, with commas between them.
+        index: of one card; all of them by default.
+
+    Returns:
+        The fields of each card; None where no driver answers.
+    """
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return None
     which = [] if index is None else [f"--id={index}"]
-    query = [tool, *which, "--query-gpu=memory.free", "--format=csv,noheader,nounits"]
+    query = [tool, *which, f"--query-gpu={fields}", "--format=csv,noheader,nounits"]
     try:
         answer = subprocess.run(query, capture_output=True, text=True, timeout=_QUERY_S, check=True).stdout
     except (OSError, subprocess.SubprocessError):
         return None
-    free = [int(line) for line in answer.split() if line.strip().isdigit()]
-    return min(free) if free else None
+    rows = [[part.strip() for part in line.split(",")] for line in answer.splitlines()]
+    return [row for row in rows if len(row) == fields.count(",") + 1]
+
+
+def memory_mb(what: Literal["free", "used"], index: int | None) -> list[int]:
+    """Return the memory of each graphics card, or of the one that is named; none where no driver answers."""
+    return [int(value) for (value,) in ask_cards(f"memory.{what}", index) or () if value.isdigit()]
+
+
+def free_gpu_mb(index: int | None) -> int | None:
+    """Return the free memory of a graphics card, of the fullest one when none is named; None where no driver answers."""
+    return min(memory_mb("free", index), default=None)
+
+
+def is_on_this_machine(config: SimulatorConfig) -> bool:
+    """Return whether a simulator's address is this machine, so that its driver here speaks of the simulator's card."""
+    return config.kind != "mock" and config.host in {"127.0.0.1", "::1", "localhost"}
 
 
 @dataclass(slots=True)

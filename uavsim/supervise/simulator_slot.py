@@ -16,8 +16,8 @@ from uavsim.config.backends import backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import SimulatorLost, SystemFailure, UavsimError
 from uavsim.files.logs import tail_of
-from uavsim.supervise.client_process import ClientProcess, Deadlines, client_command
-from uavsim.supervise.health import MIN_FREE_GPU_MB, Pace, free_gpu_mb
+from uavsim.supervise.client_process import ClientProcess, client_command
+from uavsim.supervise.health import LOW_FREE_GPU_MB, MIN_FREE_GPU_MB, Pace, free_gpu_mb, is_on_this_machine
 from uavsim.supervise.process import core_s
 from uavsim.supervise.simulator import Simulator
 
@@ -68,7 +68,7 @@ class SimulatorSlot:
         self.town = ""
         self.client_facts: ClientReady | None = None
         self.scenes_flown = self.client_starts = self.simulator_starts = self.failures = 0
-        self.given_up = False
+        self.given_up = self._warned = False
         self.pace = Pace(config.recycle_below_pace)
 
     def ready(self) -> ClientReady:
@@ -103,9 +103,11 @@ class SimulatorSlot:
 
     def _started_client(self, python: str, endpoints: Mapping[str, str] = MappingProxyType({})) -> ClientProcess:
         self._client = client = ClientProcess(
-            self._command(topology=self._backend.topology, endpoints=endpoints, python=python),
+            self._command(
+                topology=self._backend.topology, endpoints=endpoints, deadlines=self._run.deadlines, python=python
+            ),
             log=self._client_log,
-            deadlines=Deadlines(**self._run.deadlines.model_dump()),
+            deadlines=self._run.deadlines,
             home=self._home,
         )
         self.client_starts += 1
@@ -180,8 +182,23 @@ class SimulatorSlot:
         """Return whether a simulator that is ours had better be started anew; one that has flown nothing gets a chance."""
         if not self.simulator.is_ours or not self.simulator.scenes_flown:
             return False
-        free_mb = None if self.simulator.config.kind == "mock" else free_gpu_mb(self.simulator.config.gpu)
+        free_mb = self._free_gpu_mb()
         return self.pace.is_slow or (free_mb is not None and free_mb < MIN_FREE_GPU_MB)
+
+    def _free_gpu_mb(self) -> int | None:
+        config = self.simulator.config
+        return free_gpu_mb(config.gpu) if is_on_this_machine(config) else None
+
+    def card_warning(self) -> str:
+        """Return a line when the card of a server on this machine is nearly full, the first time; else ""."""
+        free_mb = None if self._warned else self._free_gpu_mb()
+        if free_mb is None or free_mb >= LOW_FREE_GPU_MB:
+            return ""
+        self._warned = True
+        return (
+            f"{free_mb} MB of graphics memory are free; below {MIN_FREE_GPU_MB} MB images are spoiled: use fewer or smaller "
+            "cameras, or a lower recycle_scenes"
+        )
 
     def _stop_client(self, *, grace_s: float) -> None:
         client = self._client

@@ -1,5 +1,10 @@
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from headless_simulator.behaviours import BEHAVIOURS, IDEAL, UNREAL, BehaviourError, behaviours_of
+from headless_simulator.carla.methods.listing import ListingContext, get_environment_objects
+from headless_simulator.scene import StaticObject
 
 
 def test_defaults_are_the_first_values_and_unreal_selects_each_source_value():
@@ -16,3 +21,19 @@ def test_a_later_word_overrides_unreal():
 def test_an_unknown_behaviour_or_value_is_refused_with_what_there_is(word):
     with pytest.raises(BehaviourError, match=r"there are unreal, first-image|quick or slow"):
         behaviours_of([word])
+
+
+def test_vehicles_of_the_town_are_left_out_where_a_build_does_not_list_them():
+    """A car and a house: all tags, vehicles alone, and a build that lists none."""
+    things = [
+        StaticObject(name=name, tag=tag, object_id=tag, pose=(0.0,) * 6, box_centre_m=(0.0,) * 3, box_half_m=(1.0,) * 3)
+        for name, tag in (("car", 14), ("house", 3))
+    ]
+    world: Any = SimpleNamespace(scenery=SimpleNamespace(listed=tuple(things)))
+
+    def listed(value: str, tag: int) -> list[str]:
+        context = ListingContext(world, behaviours_of([f"parked={value}"]))
+        return [row[3] for row in get_environment_objects(context, tag)]
+
+    assert [listed("listed", 255), listed("listed", 14)] == [["car", "house"], ["car"]]
+    assert [listed("unlisted", 255), listed("unlisted", 14)] == [["house"], []]

@@ -1,6 +1,10 @@
+from typing import Any
+
 import numpy as np
 import pytest
-from headless_simulator.carla.sensors.moment import Stamp
+from headless_simulator.carla.sensors.cameras import neon
+from headless_simulator.carla.sensors.moment import Measured, Stamp
+from headless_simulator.carla.wire import IMAGE_HEADER
 from headless_simulator.faults import Fault as Parsed
 from headless_simulator.faults import Faults, FaultsError, SpawnFault, read_faults
 
@@ -41,6 +45,20 @@ def test_each_frame_fault_bends_its_frame_only():
     assert deliveries[5][0].stamp.pose[0] == 4.0
     assert np.isnan(deliveries[6][0].stamp.pose[0])
     assert deliveries[7][0].stamp == Stamp(7, 7 * 0.1, (7.0,) * 6)
+
+
+def test_a_neon_image_keeps_its_header_and_loses_or_floods_whole_channels():
+    faults = Faults((Fault(fault="neon_image", tick=2),))
+    assert [[one.is_neon for one in row] for row in frames(faults, 3)] == [[False], [True], [False]]
+
+    head, grey = IMAGE_HEADER.pack(64, 96, 90.0), np.full(64 * 96 * 4, 120, np.uint8)
+    reading: Any = None
+    spoiled = neon(Measured(reading, (head, grey.data)))
+    assert spoiled.body[0] == head
+    bgr = np.frombuffer(spoiled.body[1], np.uint8).reshape(96, 64, 4)[..., :3]
+    assert set(np.unique(bgr)) == {0, 120, 255}
+    assert len(np.unique(bgr.reshape(-1, 3), axis=0)) > 3
+    assert (grey == 120).all()  # other readers' pixels
 
 
 def test_chance_is_seeded_and_about_right():

@@ -13,6 +13,7 @@ from headless_simulator.testing import running_simulator
 
 from tests.e2e.command import uavsim
 from tools.trials.conform import FAST_CLOCK, PLANTED, Planted, found_by
+from uavsim.config.deadlines import Deadlines
 from uavsim.errors import SimulatorError
 from uavsim.probing.conform import run
 from uavsim.probing.conform.answers import Answer, read_answers
@@ -124,7 +125,8 @@ def test_a_tick_that_hangs_by_the_clients_lost_wake_up_is_woken(monkeypatch: pyt
     site.town = cast(Any, SimpleNamespace(get_waypoint=lambda _: SimpleNamespace(transform=carla.Transform(at))))
     monkeypatch.setattr(Site, "spawn", lambda *_: car)
     monkeypatch.setattr(driving, "ManagerPort", Port)
-    monkeypatch.setattr(driving, "HangWatch", partial(HangWatch, limit_s=0.0, look_s=0.001))
+    monkeypatch.setattr(Deadlines, "hang_s", 0.0)
+    monkeypatch.setattr(driving, "HangWatch", partial(HangWatch, look_s=0.001))
     assert next(driving.traffic(site)).question == "cars of 10 that drive"
     assert woken.is_set()
 

@@ -4,6 +4,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from uavsim.config.deadlines import Deadlines
 from uavsim.records.motion import TickMotion
 from uavsim.records.recording import ActorStates
 from uavsim.simulate.carla import read
@@ -44,7 +45,7 @@ def test_what_a_killed_client_left_is_found_although_the_server_is_silent() -> N
     world = CarlaWorld.__new__(CarlaWorld)
     server: Any = SilentServer()
     world._world = world._client = server
-    world._swept, world._manager = False, None
+    world._swept, world._manager, world.deadlines = False, None, Deadlines()
     world._sweep()
     assert server.destroyed == [7, 9, 11, 13]  # other people's props stay
     assert world._swept

@@ -7,11 +7,12 @@ on a merged build on Unreal (carla-air-testbed): 640x480 RGB 0.02 s, 960x720 RGB
 from collections.abc import Sequence
 from typing import Final
 
+from uavsim.config.deadlines import Deadlines
 from uavsim.records.modalities import ordered
 from uavsim.records.plan import ScenePlan
 from uavsim.simulate.airsim.readers import reader_of
 
-CALL_S: Final = 20.0  # of any other call: some hang for ever, and this comes before the supervisor's deadline
+CALL_S: Final = Deadlines().airsim_s  # of any other call, unless a run says otherwise: some hang for ever
 _IMAGE_S: Final = 1.0
 _PIXEL_S: Final = 30e-6  # depth was measured to take 22e-6, a mask 26e-6
 

@@ -10,7 +10,7 @@ from uavsim.geometry import frames, unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
-from uavsim.simulate.airsim.limits import image_sizes_px, images_limit_s
+from uavsim.simulate.airsim.limits import CALL_S, image_sizes_px, images_limit_s
 from uavsim.simulate.airsim.link import AirSimLink, await_pose, xyz
 from uavsim.simulate.merged_engine import MergedEngine
 from uavsim.simulate.names import vehicle_name
@@ -67,7 +67,7 @@ class AirSimPoses:
             *self.endpoint,
             origin_ue_m=plan.town.airsim_origin_ue_m,
             learn=False,
-            limit_s=images_limit_s(image_sizes_px(plan)),
+            limit_s=images_limit_s(image_sizes_px(plan), base_s=self.engine.deadlines.airsim_s),
         )
 
     def _on_main(self, job: Callable[[], T], *, doing: str, ticks: bool = True) -> T:
@@ -128,9 +128,9 @@ class AirSimFlight:
     A flight that was recorded is shown as it was and not flown again: AirSim has no part in it.
     """
 
-    def __init__(self, host: str, port: int, *, client: str = "airsim") -> None:
-        """Remember where AirSim is, and which vendor's module speaks to it."""
-        self._endpoint, self._client = (host, port), client
+    def __init__(self, host: str, port: int, *, client: str = "airsim", call_s: float = CALL_S) -> None:
+        """Remember where AirSim is, which vendor's module speaks to it, and how long a call may take."""
+        self._endpoint, self._client, self._call_s = (host, port), client, call_s
         self._link: AirSimLink | None = None
 
     def begin(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
@@ -147,7 +147,9 @@ class AirSimFlight:
             return
         if self._link is not None:
             self._link.close()
-        self._link = link = AirSimLink(*self._endpoint, origin_ue_m=plan.town.airsim_origin_ue_m, client=self._client)
+        self._link = link = AirSimLink(
+            *self._endpoint, origin_ue_m=plan.town.airsim_origin_ue_m, client=self._client, limit_s=self._call_s
+        )
         link.require(plan.swarm.drone_ids)
         self._names = [vehicle_name(d) for d in plan.swarm.drone_ids]
         if self._soft_reset(heartbeat):

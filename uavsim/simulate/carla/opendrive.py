@@ -6,6 +6,7 @@ from pathlib import Path
 
 import carla
 
+from uavsim.config.deadlines import Deadlines
 from uavsim.simulate import versions
 from uavsim.simulate.carla.buildings import buildings_of
 from uavsim.simulate.carla.errors import translated
@@ -14,13 +15,11 @@ from uavsim.simulate.ports import Endpoint
 from uavsim.simulate.recognise import require
 from uavsim.typing import JsonDict
 
-_TIMEOUT_S = 60.0
-
 
 def _save(where: Endpoint, out: Path, *, buildings: bool) -> JsonDict:
     versions.refuse_other_server(require("carla", where).detail, where=f"{where.host}:{where.port}")
     client = carla.Client(where.host, where.port)
-    client.set_timeout(_TIMEOUT_S)
+    client.set_timeout(Deadlines().call_s)
     versions.refuse_other_client(client.get_client_version(), python=sys.executable)
     with translated("reading the map"):
         world = client.get_world()

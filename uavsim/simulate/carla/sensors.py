@@ -59,7 +59,7 @@ class CarlaSensors:
     scene's ``DrawSchedule`` names, and stopped in all others.
     """
 
-    def __init__(self, world: CarlaWorld, *, deadline_s: float = 30.0) -> None:
+    def __init__(self, world: CarlaWorld, *, deadline_s: float) -> None:
         """Use ``world`` to spawn and move; a tick's measurements must all be here within ``deadline_s``."""
         self._world = world
         self._deadline_s = deadline_s

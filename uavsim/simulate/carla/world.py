@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import carla
 import numpy as np
 
+from uavsim.config.deadlines import Deadlines
 from uavsim.errors import MapMissing, MissedTick, SimulatorError
 from uavsim.geometry import unreal
 from uavsim.records.ingredients import INGREDIENTS, ingredients_of, is_of_role, owner_of_kind
@@ -29,8 +30,7 @@ from uavsim.simulate.ports import Endpoint, Heartbeat, SceneTraffic, TickState
 from uavsim.simulate.recognise import require
 from uavsim.typing import FloatArray
 
-_LOAD_TIMEOUT_S = 120.0
-_CALL_TIMEOUT_S = 20.0
+_PATIENT = Deadlines()
 _LANE_PIECE_M = 2.0
 _LOOK_S = 0.0005
 _LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*")
@@ -39,17 +39,17 @@ _LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*")
 class CarlaWorld:
     """One CARLA server, its town, traffic and clock (a ``WorldPort``)."""
 
-    def __init__(self, host: str, port: int) -> None:
-        """Connect and compare versions.
+    def __init__(self, host: str, port: int, *, deadlines: Deadlines = _PATIENT) -> None:
+        """Connect and compare versions; calls may take as long as ``deadlines`` say.
 
         Raises:
             SimulatorError: nobody answers there, or a server of another version does.
         """
-        self._where = f"{host}:{port}"
+        self._where, self.deadlines = f"{host}:{port}", deadlines
         self.server_version = require("carla", Endpoint(host, port)).detail
         versions.refuse_other_server(self.server_version, where=self._where)
         self._client = carla.Client(host, port)
-        self._client.set_timeout(_CALL_TIMEOUT_S)
+        self._client.set_timeout(self.deadlines.call_s)
         self.client_version: str = self._client.get_client_version()
         versions.refuse_other_client(self.client_version, python=sys.executable)
         with translated("opening the world"):
@@ -126,10 +126,10 @@ class CarlaWorld:
             maps = sorted({name.rsplit("/", 1)[-1] for name in self._client.get_available_maps()})
         if wanted not in maps:
             raise MapMissing(f"the server at {self._where} has no map {wanted!r}; it has {', '.join(maps)}")
-        self._client.set_timeout(_LOAD_TIMEOUT_S)
+        self._client.set_timeout(self.deadlines.load_s)
         with translated(f"loading {wanted}"):
             self._world = self._client.load_world(wanted)
-        self._client.set_timeout(_CALL_TIMEOUT_S)
+        self._client.set_timeout(self.deadlines.call_s)
         self.generation += 1
         self._spawned, self._reader, self._carried, self._may_sleep = {}, None, [], []
         if self.map_name != wanted:
@@ -149,7 +149,7 @@ class CarlaWorld:
         self._world.apply_settings(settings)
 
     def _next_tick(self) -> int:
-        return int(self._world.tick(_CALL_TIMEOUT_S))
+        return int(self._world.tick(self.deadlines.call_s))
 
     def set_weather(self, values: Sequence[float]) -> None:
         """See ``WorldPort``."""
@@ -372,7 +372,7 @@ class CarlaWorld:
         if self._world.get_settings().synchronous_mode:
             self._next_tick()
         else:
-            self._world.wait_for_tick(_CALL_TIMEOUT_S)
+            self._world.wait_for_tick(self.deadlines.call_s)
 
     def close(self) -> None:
         """See ``WorldPort``."""

@@ -24,7 +24,6 @@ from uavsim.simulate.airsim.swarm import MAIN, AirSimPoses
 from uavsim.simulate.draw_schedule import DrawSchedule
 from uavsim.simulate.merged.object_numbers import LAST_NUMBER, ObjectNumbers, colour_code
 from uavsim.simulate.merged.proof import LastImages, TimedReading, agreed, refuse_other_times
-from uavsim.simulate.merged_engine import ANSWER_S
 from uavsim.simulate.names import sensor_name, vehicle_name
 from uavsim.simulate.ports import Reading, ReadyReadings, SceneTraffic, SensorPose, TickState
 from uavsim.typing import AnyArray, UInt8Array, UInt16Array
@@ -114,7 +113,7 @@ class AirSimSensors:
             )
             for drone_id in self._plan.swarm.drone_ids
         }
-        limit_s = images_limit_s(self._sizes_px, base_s=ANSWER_S)
+        limit_s = images_limit_s(self._sizes_px, base_s=self._engine.deadlines.call_s)
         taken = self._engine.ask(jobs, doing="taking images", within_s=limit_s)
         images = [image for name in jobs for image in taken[name]]
         self._images_drawn += sum(image.time_ns is not None for image in images)  # a lidar's turn has no time
@@ -159,7 +158,7 @@ class AirSimSensors:
             self._links[drone_id] = AirSimLink(
                 *self._endpoint,
                 origin_ue_m=self._plan.town.airsim_origin_ue_m,
-                limit_s=images_limit_s(self._sizes_px),
+                limit_s=images_limit_s(self._sizes_px, base_s=self._engine.deadlines.airsim_s),
             )
         return self._links[drone_id]
 

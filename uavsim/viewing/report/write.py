@@ -10,6 +10,7 @@ from uavsim.errors import StorageError, UavsimError
 from uavsim.escape import visible
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
+from uavsim.records.labels import UNLISTED
 from uavsim.records.modalities import UNCHECKED_MASKS
 from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.local import LocalOutput
@@ -61,6 +62,7 @@ def write_report(data: Dataset, path: Path, request: ReportRequest) -> int:
     notes += [f"There is no table {table}: {lost} are not shown." for table, lost in data.missing.items()]
     if found.unchecked_masks:
         notes.append(f"Of {count(found.unchecked_masks, 'image')}: {UNCHECKED_MASKS}.")
+    notes += _unlisted(data)
     if not shown:
         notes.append("No images are there: the tables alone are shown.")
     parts = [("images", "Images")] if shown else []
@@ -103,6 +105,13 @@ def _validated(data: Dataset, request: ReportRequest) -> tuple[Report | None, li
         return validate_version(data.root, data.version, pixels=request.pixels), []
     except UavsimError as error:
         return None, [f"The validator cannot read this dataset: {error}"]
+
+
+def _unlisted(data: Dataset) -> list[str]:
+    """Say in how many scenes the town's vehicles were shown and not listed."""
+    notes = [scene.log.get("uav_notes") or () for scene in data.scenes()]
+    scenes = sum(any(str(note).startswith(UNLISTED) for note in of_scene) for of_scene in notes)
+    return [f"In {scenes} scenes {UNLISTED}: those that images show are regions to ignore."] if scenes else []
 
 
 def _ledger(data: Dataset) -> Mapping[str, LedgerEntry]:

@@ -65,6 +65,12 @@ BEHAVIOURS: Final[Mapping[str, Behaviour]] = MappingProxyType(
             "adapts: RGB cameras obey exposure_mode; histogram adapts over the frames that they draw, the first is too bright",
             "carla issue 6725, ros-bridge PR 372; SceneCaptureSensor.cpp; Unreal 4.26, PostProcessEyeAdaptation.cpp",
         ),
+        "parked": Behaviour(
+            ("listed", "unlisted"),
+            "listed",
+            "unlisted: get_environment_objects answers no vehicles, although parked ones are drawn",
+            "carla issues 9424, 9427: builds of ue4-dev of November 2025; 0.9.16 lists them",
+        ),
         "set-pose": Behaviour(
             ("at-once", "stale"),
             "stale",

@@ -21,6 +21,7 @@ faults:
   - fault: lose_actor          # it is destroyed right before that tick
     blueprint: vehicle.*
     carries: true              # only those that sensors are attached to
+  - fault: neon_image          # an RGB image shows neon colours, as of a card whose memory is full (carla issue 5801)
   - fault: cut_stream          # the connection of a sensor's stream is closed (`sensor: world` is the snapshots')
   - fault: cut_rpc             # the connection is closed instead of an answer
     call: tick_cue             # pattern of the method
@@ -88,11 +89,12 @@ _FRAME_FAULTS: Final = (
     "reorder_frames",
     "wrong_frame_number",
     "stale_pose",
+    "neon_image",
     "cut_stream",
 )
 Kind = Literal[
     "drop_frame", "delay_frame", "duplicate_frame", "reorder_frames", "wrong_frame_number", "stale_pose", "cut_stream",
-    "nan_pose", "lose_actor", "stall_traffic", "untagged", "cut_rpc", "stall", "die", "refuse_spawn",
+    "neon_image", "nan_pose", "lose_actor", "stall_traffic", "untagged", "cut_rpc", "stall", "die", "refuse_spawn",
     "wrong_version", "wrong_map",
     "stale_pixels", "other_vehicle", "late_answer", "pause_leak",
 ]  # fmt: skip
@@ -208,10 +210,11 @@ def read_faults(path: Path) -> Faults:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One delivery of a sensor's frame: what its header says, and how many ticks late it leaves."""
+    """One delivery of a sensor's frame: what its header says, how many ticks late it leaves, and whether it is spoiled."""
 
     stamp: Any
     delay_ticks: int = 0
+    is_neon: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -425,6 +428,8 @@ class Faults:
                 yield replace(delivery, stamp=replace(delivery.stamp, frame=frame))
             elif fault.fault == "stale_pose":
                 yield replace(delivery, stamp=replace(delivery.stamp, pose=last_pose))
+            elif fault.fault == "neon_image":
+                yield replace(delivery, is_neon=True)
             else:
                 yield delivery
                 yield delivery

@@ -7,6 +7,7 @@ from typing import Any, Final
 import carla
 import numpy as np
 
+from uavsim.config.deadlines import Deadlines
 from uavsim.probing.conform.answers import Answer
 from uavsim.probing.conform.ask import Ask
 from uavsim.probing.conform.carla.site import STEP_S, Site, shifted
@@ -99,7 +100,7 @@ def traffic(site: Site) -> Iterator[Answer]:
     manager.set_synchronous_mode(True)
     manager.set_random_device_seed(7)
     try:
-        with HangWatch(_Ticked(site, closed), lambda _: None) as watch:
+        with HangWatch(_Ticked(site, closed), lambda _: None, limit_s=Deadlines().hang_s) as watch:
             site.ticked = lambda: watch.note("fly")
             track = _driven(site, port)
     finally:

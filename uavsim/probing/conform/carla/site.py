@@ -11,12 +11,12 @@ from typing import Any, Final, Self
 import carla
 import numpy as np
 
+from uavsim.config.deadlines import Deadlines
 from uavsim.errors import SimulatorError
 from uavsim.simulate.ports import Endpoint
 from uavsim.typing import FloatArray, UInt8Array
 
 STEP_S: Final = 0.05
-_CALL_S: Final = 60.0
 _READING_S: Final = 10.0
 _ABOVE_M: Final = 250.0
 
@@ -35,7 +35,7 @@ class Site:
             RuntimeError: nobody answers.
         """
         self.client = carla.Client(endpoint.host, endpoint.port)
-        self.client.set_timeout(_CALL_S)
+        self.client.set_timeout(Deadlines().call_s)
         self.world = self.client.get_world()
         self.town = self.world.get_map()
         self.blueprints = self.world.get_blueprint_library()
@@ -66,7 +66,7 @@ class Site:
 
     def tick(self) -> int:
         """Tick once; returns the frame."""
-        frame = int(self.world.tick(_CALL_S))
+        frame = int(self.world.tick(Deadlines().call_s))
         self.ticked()
         return frame
 

@@ -30,6 +30,7 @@ class CarlaContext:
     world: World
     towns: TownLibrary
     faults: Faults
+    behaviours: Behaviours
     episode: Episode
     streams: Streams
     sensors: Sensors
@@ -82,6 +83,7 @@ def build_context(
         world=world,
         towns=towns,
         faults=faults,
+        behaviours=behaviours,
         episode=episode,
         streams=streams,
         sensors=sensors,

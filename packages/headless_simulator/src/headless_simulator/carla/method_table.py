@@ -10,6 +10,7 @@ from headless_simulator.carla.methods import (
     episode,
     gbuffers,
     lights,
+    listing,
     maps,
     motion,
     recorder,
@@ -46,6 +47,7 @@ def method_table(context: CarlaContext) -> dict[str, Bound[Traits]]:
         ),
         bind(gbuffers.METHODS, context.lifecycle),
         bind(lights.METHODS, world),
+        bind(listing.METHODS, listing.ListingContext(world, context.behaviours)),
         bind(
             maps.METHODS,
             maps.MapContext(

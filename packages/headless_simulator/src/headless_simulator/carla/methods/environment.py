@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from headless_simulator.carla.method import CarlaMethod, declared
-from headless_simulator.carla.values import MeanColour, Vector, pose_wire
+from headless_simulator.carla.values import MeanColour, Vector
 from headless_simulator.rpc.arguments import Flag, Integer, Integers, Names, Number
 from headless_simulator.scene import TAG, StaticObject, Town
 from headless_simulator.world.scenery import MapLayer
@@ -22,23 +22,15 @@ _FARTHEST_M: Final = 1e7
 _AROUND_M: Final = 200.0
 
 
-def _box(thing: StaticObject) -> list[Any]:
+def box_wire(thing: StaticObject) -> list[Any]:
+    """Write a static object's world box."""
     pitch, yaw, roll = thing.pose[3:]
     return [list(thing.box_centre_m), list(thing.box_half_m), [pitch, yaw, roll], 0]
 
 
-def get_environment_objects(world: World, tag: Integer) -> list[Any]:
-    """Every static object of a tag (255: all): [transform, world box, id, name, tag]."""
-    return [
-        [pose_wire(thing.pose), _box(thing), thing.object_id, thing.name, thing.tag]
-        for thing in world.scenery.listed
-        if tag in (ANY, thing.tag)
-    ]
-
-
 def get_all_level_BBs(world: World, tag: Integer) -> list[Any]:  # the wire's own name
     """World boxes of everything of a tag: static objects, pieces of the ground's surfaces, vehicles and walkers."""
-    boxes = [_box(thing) for thing in world.scenery.present if tag in (ANY, thing.tag)]
+    boxes = [box_wire(thing) for thing in world.scenery.present if tag in (ANY, thing.tag)]
     for low, high in _surface_pieces(world.town, tag):
         boxes.append([((low + high) / 2).tolist(), ((high - low) / 2).tolist(), [0.0, 0.0, 0.0], 0])
     for actor in world.actors.values():

@@ -27,6 +27,7 @@ IMAGES: Final = frozenset({RGB, DEPTH, SEMANTIC, INSTANCE, NORMALS, COSMOS, FLOW
 OF_TAGS: Final = frozenset({SEMANTIC, INSTANCE})
 
 _MOST_KEPT_PIXELS: Final = 40_000_000
+_PATCH_PX: Final = 32
 _scratch = threading.local()
 
 
@@ -101,6 +102,18 @@ def _measured(view: View, reading: Reading, pixels: UInt8) -> list[Measured]:
         return []
     head = wire.IMAGE_HEADER.pack(view.width, view.height, view.fov_deg)
     return [Measured(reading, (head, pixels.reshape(-1).data))]
+
+
+def neon(measured: Measured) -> Measured:
+    """Return an RGB image in whose patches channels overflow or vanish, as on a card whose memory is full."""
+    head, pixels = measured.body
+    width, height, _ = wire.IMAGE_HEADER.unpack(head)
+    bgra = np.array(np.frombuffer(pixels, np.uint8).reshape(height, width, 4))
+    rows, columns = np.arange(height)[:, None] // _PATCH_PX, np.arange(width) // _PATCH_PX
+    patch = (3 * rows + 5 * columns) % 8  # a set of channels; 0 and 7 stay as they are
+    spoiled = (patch > 0) & (patch < 7)
+    bgra[..., :3][spoiled] = 255 * ((patch[spoiled, None] >> np.arange(3)) & 1)
+    return replace(measured, body=(head, bgra.reshape(-1).data))
 
 
 def _buffers(view: View, reading: Reading, textures: Mapping[int, UInt8]) -> list[Measured]:

@@ -292,10 +292,12 @@ class Sensors:
 
     def _deliver(self, measured: Measured, moment: Moment) -> None:
         for delivery in measured.reading.deliveries:
+            neon = delivery.is_neon and measured.reading.actor.blueprint == cameras.RGB
+            shown = cameras.neon(measured) if neon else measured
             if delivery.delay_ticks:
-                self._late.append((moment.frame + delivery.delay_ticks, delivery.stamp, measured))
+                self._late.append((moment.frame + delivery.delay_ticks, delivery.stamp, shown))
             else:
-                _send(delivery.stamp, measured)
+                _send(delivery.stamp, shown)
 
     def _send_late(self, frame: int) -> None:
         for _ in range(len(self._late)):

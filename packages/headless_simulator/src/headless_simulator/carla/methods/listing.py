@@ -1,0 +1,35 @@
+"""The list of a town's objects, which some builds leave vehicles out of."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from headless_simulator.behaviours import Behaviours
+from headless_simulator.carla.method import CarlaMethod, declared
+from headless_simulator.carla.methods.environment import ANY, box_wire
+from headless_simulator.carla.values import pose_wire
+from headless_simulator.rpc.arguments import Integer
+from headless_simulator.scene import TAG
+from headless_simulator.world.world import World
+
+_VEHICLES: Final = frozenset(TAG[name] for name in ("car", "truck", "bus", "motorcycle", "bicycle"))
+
+
+@dataclass(frozen=True, slots=True)
+class ListingContext:
+    """The state that this method works on."""
+
+    world: World
+    behaviours: Behaviours
+
+
+def get_environment_objects(context: ListingContext, tag: Integer) -> list[Any]:
+    """Every static object of a tag (255: all): [transform, world box, id, name, tag]."""
+    left_out = _VEHICLES if context.behaviours["parked"] == "unlisted" else ()
+    return [
+        [pose_wire(thing.pose), box_wire(thing), thing.object_id, thing.name, thing.tag]
+        for thing in context.world.scenery.listed
+        if tag in (ANY, thing.tag) and thing.tag not in left_out
+    ]
+
+
+METHODS: Final[tuple[CarlaMethod[ListingContext], ...]] = declared(__name__)

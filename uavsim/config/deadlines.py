@@ -1,0 +1,38 @@
+"""How long anything may take: the one table of time-outs of a run, which reaches every call to a simulator."""
+
+from pydantic import Field
+
+from uavsim.config.base import Model
+
+__all__ = ["Deadlines"]
+
+
+class Deadlines(Model):
+    """The longest time of each kind of call to a simulator, and of a scene, seconds.
+
+    The defaults suit a real server that compiles shaders and loads a large map. The supervisor bears a longer silence than any
+    call may take (``silence_s``): the call's own time-out ends it first, and says what it was.
+    """
+
+    connect_s: float = Field(default=60.0, gt=0, description="start of a client process, without its first call")
+    # Every call waits for the game thread, tick_cue too. Unreal itself gives up after 60 s without its render thread, and says
+    # more than a time-out.
+    call_s: float = Field(
+        default=90.0, gt=0, description="one call to CARLA, a tick too; the first ones compile shaders"
+    )
+    load_s: float = Field(default=300.0, gt=0, description="load_world; large maps and first starts take minutes")
+    spawn_s: float = Field(default=180.0, gt=0, description="all actors of one kind, which are many calls")
+    images_s: float = Field(default=60.0, gt=0, description="from a tick until all its images are here")
+    airsim_s: float = Field(default=30.0, gt=0, description="one call to AirSim; for images it grows with their size")
+    scene_s: float = Field(default=7200.0, gt=0, description="one scene")
+
+    @property
+    def hang_s(self) -> float:
+        """How long a client may take to return from a tick that is simulated: longer than any call to CARLA."""
+        return self.call_s + 10.0
+
+    def silence_s(self, phase: str) -> float:
+        """Return the longest silence of a client process in ``phase``: between two signs of life, each call may come once."""
+        flight_s = self.images_s + self.airsim_s
+        slowest_s = {"connect": self.connect_s, "load": self.load_s, "spawn": self.spawn_s}.get(phase, flight_s)
+        return self.call_s + slowest_s
