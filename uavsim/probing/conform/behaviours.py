@@ -31,6 +31,8 @@ _RULES: Final = (
     _Rule("set-pose", "stale", "AirSim placing", "until a pose that was set is read back, median", _above(0.02)),
     _Rule("continue", "stepped", "AirSim clock", "difference of the longest and the shortest of them", _above(1e-3)),
     _Rule("reset", "slow", "AirSim reset", "reset() answers 3 times", lambda answers: not answers),
+    _Rule("parked", "unlisted", "parked vehicles", "drawn and not listed", bool),
+    _Rule("large-map", "streamed", "placements", "an image's place against the asked one, worst", _above(100.0)),
     _Rule("exposure", "adapts", "exposure", "a first image's brightness against the last one's", _above(0.05)),
 )
 

@@ -20,10 +20,10 @@ from uavsim.simulate.ports import Endpoint
 from uavsim.typing import JsonDict
 
 CARLA: Final = {  # probe -> module of it; the order in which they are asked
-    "server": "town", "town": "town", "signs": "town", "weather": "town", "lockstep": "clock", "placements": "clock",
-    "stamps": "clock", "determinism": "clock", "rates": "clock", "drawing": "drawing", "exposure": "drawing",
-    "memory": "drawing", "masks": "bodies", "blueprints": "bodies", "controls": "driving", "traffic": "driving",
-    "loading": "drawing",
+    "server": "town", "town": "town", "signs": "town", "parked": "town", "weather": "town", "lockstep": "clock",
+    "placements": "clock", "stamps": "clock", "determinism": "clock", "rates": "clock", "drawing": "drawing",
+    "exposure": "drawing", "memory": "drawing", "masks": "bodies", "blueprints": "bodies", "controls": "driving",
+    "traffic": "driving", "loading": "drawing",
 }  # fmt: skip
 AIRSIM: Final = ("server", "clock", "placing", "images", "objects", "resting", "flight", "reset")
 

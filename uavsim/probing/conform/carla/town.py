@@ -9,13 +9,17 @@ import numpy as np
 
 from uavsim.probing.conform.answers import Answer
 from uavsim.probing.conform.ask import Ask
-from uavsim.probing.conform.carla.site import Site, absent_on_error, shifted
+from uavsim.probing.conform.carla.site import Site, absent_on_error, bgra_of, shifted
 
 _WEATHER: Final = (  # in the order of the constructor
     "cloudiness", "precipitation", "precipitation_deposits", "wind_intensity", "sun_azimuth_angle", "sun_altitude_angle",
     "fog_density", "fog_distance", "fog_falloff", "wetness", "scattering_intensity", "mie_scattering_scale",
     "rayleigh_scattering_scale", "dust_storm",
 )  # fmt: skip
+_VEHICLES: Final = (carla.CityObjectLabel.Car, carla.CityObjectLabel.Truck, carla.CityObjectLabel.Bus)
+_VEHICLE_TAGS: Final = (14, 15, 16)
+_LOOKS: Final = 16
+_FEW_PX: Final = 100
 _LABELS: Final = (
     "Buildings",
     "TrafficLight",
@@ -93,6 +97,23 @@ def signs(site: Site) -> Iterator[Answer]:
     there = [name for name in _LABELS if site.world.get_level_bbs(getattr(carla.CityObjectLabel, name))]
     yield ask.holds_all("labels with boxes in the level", there, town_only=True)
     yield ask.at_least("environment objects", len(site.world.get_environment_objects(carla.CityObjectLabel.Any)), 10)
+
+
+def parked(site: Site) -> Iterator[Answer]:
+    """Look down on spawn points for vehicles that nobody spawned, and ask whether the server lists any."""
+    ask = Ask("parked vehicles")
+    listed = sum(len(site.world.get_environment_objects(label)) for label in _VEHICLES)
+    camera = site.camera("semantic_segmentation", carla.Transform(site.above), width=400, fov_deg=90.0)
+    site.tick()
+    drawn_px = 0
+    for point in site.spawn_points[:: max(1, len(site.spawn_points) // _LOOKS)]:
+        camera.sensor.set_transform(carla.Transform(shifted(point.location, z_m=60.0), carla.Rotation(pitch=-90)))
+        tags = bgra_of(camera.of(site.tick()))[..., 2]
+        drawn_px += int(np.isin(tags, _VEHICLE_TAGS).sum())
+    site.clear()
+    yield ask.equal("listed", listed, town_only=True)
+    yield ask.shown(f"pixels of them in {_LOOKS} looks", drawn_px)
+    yield ask.equal("drawn and not listed", not listed and drawn_px > _FEW_PX)
 
 
 def weather(site: Site) -> Iterator[Answer]:
