@@ -29,7 +29,6 @@ _FORMATS: Final = (
     "openad",
     "opv2v",
     "rosbag2",
-    "simbev",
     "v2xsim",
 )  # of the modules that write them, too
 
