@@ -1,6 +1,6 @@
 """A backend of another package, as docs/how-to-add-a-backend.md has it: no server, no traffic, patterns for images."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorStates, DroneState
 from uavsim.records.road_map import Building
-from uavsim.records.sensors import Sensor
+from uavsim.simulate.draw_schedule import DrawSchedule
 from uavsim.simulate.ports import (
     Endpoint,
     Heartbeat,
@@ -56,7 +56,7 @@ class PaperWorld:
     def set_weather(self, values: Sequence[float]) -> None:
         pass
 
-    def tick(self, *, render: bool) -> TickState:
+    def tick(self, *, captured: bool) -> TickState:
         self._frame += 1
         return TickState(self._frame, self._frame * self._step_s, nobody)
 
@@ -77,13 +77,14 @@ class PaperSensors:
     """A ``SensorPort``: every channel and tick has a pattern of its own, and masks in which nothing is."""
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
-        del plan, traffic
+        del traffic
+        self._schedule, self.images_drawn = DrawSchedule(plan), 0
 
-    def expect(self, sensors: Collection[Sensor], *, ticks: int) -> None:
-        del sensors, ticks
+    def expect(self, step: int, poses: Sequence[SensorPose]) -> None:
+        self._poses = [pose for pose in poses if pose.sensor in self._schedule.reading.get(step, ())]
 
-    def place(self, poses: Sequence[SensorPose]) -> None:
-        self._poses = list(poses)
+    def stop(self) -> None:
+        pass
 
     def collect(self, state: TickState) -> ReadyReadings:
         images = []
@@ -93,6 +94,7 @@ class PaperSensors:
             pattern = np.random.default_rng((state.frame, number)).integers(0, 255, shape, dtype=np.uint8)
             images.append(Reading(pose.channel, "rgb", pattern))
             images.append(Reading(pose.channel, "instance", np.zeros(shape, dtype=np.uint8)))
+        self.images_drawn += len(images)
         return ReadyReadings(images)
 
     def close(self) -> None:

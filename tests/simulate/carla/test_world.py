@@ -65,8 +65,8 @@ def test_every_ingredient_that_proves_the_tick_is_asked(monkeypatch: pytest.Monk
             return states
 
     world = CarlaWorld.__new__(CarlaWorld)
-    world._instance_of, world._parked, world._rendering, world._may_sleep = {}, NOTHING_PARKED, True, []
-    world._reader = cast("Any", SimpleNamespace(read=lambda _table, rendered: rendered))
+    world._instance_of, world._parked, world._may_sleep = {}, NOTHING_PARKED, []
+    world._reader = cast("Any", SimpleNamespace(read=lambda _table, captured: captured))
     world._spawned = {kind: made(kind) for made, kind in ((Proving, "one"), (Spawned, "none"), (Proving, "other"))}
     monkeypatch.setattr(read, "rows_of", lambda *_, **__: np.ones((1, 16)))
 
