@@ -36,6 +36,7 @@ def test_one_town_one_simulator_worked_out_on_paper(paper: Paper) -> None:
     assert reported.seconds == pytest.approx(flying_s + 3 + 20 * 0.1)
     assert reported.simulator_s == pytest.approx(flying_s)
     assert reported.size_bytes == pytest.approx(1e6 + 20 * 5e6)
+    assert reported.images == (10 * 2 * 5 * 2, 0)  # five cameras with masks, which do not settle
 
 
 def test_ticks_of_shutters_and_images_between_samples_are_parts_of_a_sample() -> None:

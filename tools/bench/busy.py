@@ -72,10 +72,9 @@ PROFILES: Final = (
 def asked_images(plan: ScenePlan) -> tuple[int, int, int]:
     """Return the images that a scene asks for: kept, drawn to settle before step 0, and drawn to settle later."""
     schedule = DrawSchedule(plan)
-    kept = sum(schedule.images(step, kept=True) for step in schedule.reading)
-    settling = {step: schedule.images(step, kept=False) for step in schedule.settling}
-    early = sum(count for step, count in settling.items() if step < 0)
-    return kept, early, sum(settling.values()) - early
+    kept, settling = schedule.totals
+    early = sum(schedule.images(step, kept=False) for step in schedule.settling if step < 0)
+    return kept, early, settling - early
 
 
 def busy_share(pauses: Sequence[tuple[float, float]], *, before: int, latency_s: float) -> float:

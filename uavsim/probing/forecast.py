@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from uavsim.capture.client_events import ClientEvent, SampleTaken
+from uavsim.config.backends import backend_of
 from uavsim.errors import InputError
 from uavsim.files.scratch import scratch_folder
 from uavsim.on_top import ON_TOP
@@ -26,6 +27,7 @@ from uavsim.run.job import Job, SceneRef
 from uavsim.run.request import Request
 from uavsim.run.resolve import resolve
 from uavsim.run.stages import RunContext
+from uavsim.simulate.draw_schedule import DrawSchedule
 from uavsim.store.ledger import read_ledger
 from uavsim.store.places import open_output
 from uavsim.terminal import Screen, count, counts, duration, size, write_out
@@ -138,6 +140,7 @@ class Forecast:
         simulator_s: in which simulators are kept, all together.
         finish_s: of ``seconds``, for tables and validation.
         size_bytes: that will be written.
+        images: that are kept, of all modalities, and that cameras draw beside them to settle; zeros where AirSim takes them.
         sample_s: measured, by town.
         probe_s: how long measuring took.
     """
@@ -149,6 +152,7 @@ class Forecast:
     simulator_s: float
     finish_s: float
     size_bytes: float
+    images: tuple[int, int] = (0, 0)
     sample_s: dict[str, float] = field(default_factory=dict)
     probe_s: float = 0.0
 
@@ -158,6 +162,7 @@ class Forecast:
         return (
             f"{counts(scene=self.scenes, sample=self.samples)} with {count(self.simulators, 'simulator')}: about "
             f"{duration(self.seconds)}, {duration(self.simulator_s)} of simulators, {size(self.size_bytes)}"
+            + (f", {self.images[0]:,} images and {self.images[1]:,} drawn to settle" if self.images[1] else "")
         )
 
     def as_json(self) -> JsonDict:
@@ -170,6 +175,8 @@ class Forecast:
             "finish_s": round(self.finish_s, 1),
             "simulator_hours": round(self.simulator_s / 3600, 4),
             "size_bytes": round(self.size_bytes),
+            "images_kept": self.images[0],
+            "images_settling": self.images[1],
             "sample_s": {town: round(value, 3) for town, value in self.sample_s.items()},
             "probe_s": round(self.probe_s, 1),
         }
@@ -221,6 +228,8 @@ def predicted(job: Job, waiting: Sequence[SceneRef], measured: Measured, *, simu
         seconds += load_s + -(-count // at_work) * scene_s + job.samples * probe.after_s
     samples = len(waiting) * job.samples
     finish_s = measured.finish.seconds(samples)
+    plan = job.plan_of(waiting[0].name)
+    of_a_scene = DrawSchedule(plan).totals if backend_of(plan.topology).sensors_from == "carla" else (0, 0)
     return Forecast(
         scenes=len(waiting),
         samples=samples,
@@ -229,6 +238,7 @@ def predicted(job: Job, waiting: Sequence[SceneRef], measured: Measured, *, simu
         finish_s=finish_s,
         simulator_s=seconds * simulators,
         size_bytes=measured.bytes_once + samples * measured.bytes_per_sample,
+        images=(len(waiting) * of_a_scene[0], len(waiting) * of_a_scene[1]),
         sample_s={town: probe.sample_s for town, probe in measured.towns.items()},
         probe_s=measured.probe_s,
     )

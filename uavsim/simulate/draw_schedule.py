@@ -39,6 +39,12 @@ class DrawSchedule:
             for step, sensors in settling.items()
         }
 
+    @property
+    def totals(self) -> tuple[int, int]:
+        """Images that a scene keeps, of all modalities, and that its cameras draw to settle."""
+        kept = sum(self.images(step, kept=True) for step in self.reading)
+        return kept, sum(self.images(step, kept=False) for step in self.settling)
+
     def images(self, step: int, *, kept: bool) -> int:
         """Return how many images are drawn at a step: those that are kept, or those that only settle."""
         sensors = (self.reading if kept else self.settling).get(step, {})
