@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from headless_simulator.behaviours import IDEAL
 from headless_simulator.carla.connection import Answer
 from headless_simulator.carla.context import build_context
 from headless_simulator.carla.method_table import method_table
@@ -30,7 +31,9 @@ def call(server: CarlaServer) -> Call:
 
 
 def test_every_method_is_in_the_table_once() -> None:
-    context = build_context(world(), towns=TownLibrary(seed=0), faults=Faults(), rendering=Rendering(flat=True))
+    context = build_context(
+        world(), towns=TownLibrary(seed=0), faults=Faults(), rendering=Rendering(flat=True), behaviours=IDEAL
+    )
     table = method_table(context)
 
     assert len(table) > 110

@@ -11,8 +11,9 @@ from headless_simulator.carla.settings import Settings
 from headless_simulator.carla.streams import EPISODE_STREAM, Streams
 from headless_simulator.scene import Town
 from headless_simulator.towns.library import TownLibrary
+from headless_simulator.world.renderer_like import RendererLike
 from headless_simulator.world.scenery import MapLayer, Scenery
-from headless_simulator.world.world import RendererLike, World
+from headless_simulator.world.world import World
 
 
 class TownLoader:

@@ -7,6 +7,7 @@ import numpy as np
 
 from headless_simulator.errors import BadArgument
 from headless_simulator.rpc.arguments import Reads, array, array_of, flag, integer, number, row_of, shown, text
+from headless_simulator.scene import StaticObject
 from headless_simulator.world.pose import Pose6
 from headless_simulator.world.street_lights import StreetLight
 
@@ -102,3 +103,9 @@ MeanColour: TypeAlias = Annotated[tuple[int, int, int], Reads(mean_colour)]
 Lamps: TypeAlias = Annotated[list[StreetLight], Reads(array_of(lamp))]
 ActorId: TypeAlias = Annotated[int, Reads(integer)]
 Endpoint: TypeAlias = Annotated[tuple[str, int], Reads(row_of(("host", text), ("port", integer)))]
+
+
+def static_box_wire(thing: StaticObject) -> list[Any]:
+    """Write a static object's world box."""
+    pitch, yaw, roll = thing.pose[3:]
+    return [list(thing.box_centre_m), list(thing.box_half_m), [pitch, yaw, roll], 0]

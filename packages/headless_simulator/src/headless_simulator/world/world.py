@@ -4,21 +4,16 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final, Protocol, Self
+from typing import Final
 
 import numpy as np
 
 from headless_simulator.models.library import ModelLibrary
 from headless_simulator.scene import (
-    Float32,
     Float64,
     Movers,
-    RenderedImage,
-    Tile,
     Town,
     UInt8,
-    UInt32,
-    View,
     Weather,
 )
 from headless_simulator.world import contact, crashes, friction, physics
@@ -28,6 +23,7 @@ from headless_simulator.world.body import give_body, show_doors, show_lights
 from headless_simulator.world.game_thread import GameThread
 from headless_simulator.world.large_map import Distances, LargeMap, is_large
 from headless_simulator.world.pose import Pose6, undo
+from headless_simulator.world.renderer_like import RendererLike
 from headless_simulator.world.scenery import Scenery
 from headless_simulator.world.shown import movers_of
 from headless_simulator.world.signals import Signals
@@ -36,39 +32,6 @@ from headless_simulator.world.table import LIGHT, PROP, SIGN, SPECTATOR, VEHICLE
 
 _DESTROYED: Final = 4096
 _LARGEST_WANTED_ID: Final = 2**31  # ids are 32-bit numbers; those that come after must fit as well
-
-
-class RendererLike(Protocol):
-    """Draws one image; safe to call from several threads at once."""
-
-    def render(
-        self, view: View, movers: Movers, *, weather: Weather, signals: UInt8, time_s: float, want_bgra: bool,
-        want_normal: bool = False, want_base: bool = False, into: RenderedImage | None = None,
-    ) -> RenderedImage:  # fmt: skip
-        """Draw ``movers`` in the town as seen from ``view``."""
-        ...
-
-    def cast(
-        self, origins_m: Float64, directions: Float64, max_range_m: float, movers: Movers
-    ) -> tuple[Float32, UInt32, UInt8, Float32]:
-        """Send rays: distance, id, tag and cosine of incidence of what each meets first."""
-        ...
-
-    def without(self, object_ids: frozenset[int]) -> Self:
-        """Give a renderer of the same town without some of its static objects."""
-        ...
-
-    def untagged(self, tags: frozenset[int]) -> Self:
-        """Give a renderer of the masks of the same town in which nothing static has some classes."""
-        ...
-
-    def painted(self, colours: Mapping[int, tuple[int, int, int]], lamps: Mapping[int, float]) -> Self:
-        """Give a renderer of the same town in which some static objects have other colours, and lamps other light."""
-        ...
-
-    def streamed(self, tiles: frozenset[Tile]) -> Self:
-        """Give a renderer of the same town of which only some tiles are there."""
-        ...
 
 
 class World:

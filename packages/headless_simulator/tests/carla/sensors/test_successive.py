@@ -148,8 +148,8 @@ def test_flow_and_events_are_the_same_in_two_runs(client, sigma):
     assert again == first
 
 
-def test_listening_again_begins_anew(client):
-    """What happened while nobody listened is neither flow nor an event."""
+def test_an_image_is_compared_with_the_last_that_was_drawn(client):
+    """Neither the view state of flow nor ADVSCamera's image is forgotten while nobody listens."""
     seen = client(
         STAGE
         + """
@@ -159,14 +159,14 @@ def test_listening_again_begins_anew(client):
     until(lambda: not any(a.is_listening() for a in eyes)); time.sleep(0.3)
     for _ in range(3): drive(0.3)
     for a in eyes: a.box = queue.Queue(); a.listen(a.box.put)
-    frame = world.tick(); resumed = flow_of(get(eyes[0], frame)); quiet = eyes[1].box.empty()
+    frame = world.tick(); resumed = flow_of(get(eyes[0], frame)); many = len(get(eyes[1], frame))
     frame = drive(0.3); flow = flow_of(get(eyes[0], frame))
-    done(resumed=float(abs(resumed).max()), quiet=quiet, flow=float(abs(flow).max()), events=len(get(eyes[1], frame)))
+    done(resumed=float(abs(resumed).max()), many=many, flow=float(abs(flow).max()), events=len(get(eyes[1], frame)))
     """
     )
 
-    assert seen["resumed"] == 0
-    assert seen["quiet"]
+    assert seen["resumed"] > 2 * seen["flow"] > 0  # three moves at once
+    assert seen["many"] > 0
     assert seen["flow"] > 0
     assert seen["events"] > 0
 

@@ -6,9 +6,9 @@ from typing import Any, Final
 import numpy as np
 
 from headless_simulator.carla.method import CarlaMethod, declared
-from headless_simulator.carla.values import MeanColour, Vector
+from headless_simulator.carla.values import MeanColour, Vector, static_box_wire
 from headless_simulator.rpc.arguments import Flag, Integer, Integers, Names, Number
-from headless_simulator.scene import TAG, StaticObject, Town
+from headless_simulator.scene import TAG, Town
 from headless_simulator.world.scenery import MapLayer
 from headless_simulator.world.table import VEHICLE, WALKER
 from headless_simulator.world.world import World
@@ -22,15 +22,9 @@ _FARTHEST_M: Final = 1e7
 _AROUND_M: Final = 200.0
 
 
-def box_wire(thing: StaticObject) -> list[Any]:
-    """Write a static object's world box."""
-    pitch, yaw, roll = thing.pose[3:]
-    return [list(thing.box_centre_m), list(thing.box_half_m), [pitch, yaw, roll], 0]
-
-
 def get_all_level_BBs(world: World, tag: Integer) -> list[Any]:  # the wire's own name
     """World boxes of everything of a tag: static objects, pieces of the ground's surfaces, vehicles and walkers."""
-    boxes = [box_wire(thing) for thing in world.scenery.present if tag in (ANY, thing.tag)]
+    boxes = [static_box_wire(thing) for thing in world.scenery.present if tag in (ANY, thing.tag)]
     for low, high in _surface_pieces(world.town, tag):
         boxes.append([((low + high) / 2).tolist(), ((high - low) / 2).tolist(), [0.0, 0.0, 0.0], 0])
     for actor in world.actors.values():

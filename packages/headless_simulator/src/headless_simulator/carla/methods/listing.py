@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from headless_simulator.behaviours import Behaviours
 from headless_simulator.carla.method import CarlaMethod, declared
-from headless_simulator.carla.methods.environment import ANY, box_wire
-from headless_simulator.carla.values import pose_wire
+from headless_simulator.carla.methods.environment import ANY
+from headless_simulator.carla.values import pose_wire, static_box_wire
 from headless_simulator.rpc.arguments import Integer
 from headless_simulator.scene import TAG
 from headless_simulator.world.world import World
@@ -26,7 +26,7 @@ def get_environment_objects(context: ListingContext, tag: Integer) -> list[Any]:
     """Every static object of a tag (255: all): [transform, world box, id, name, tag]."""
     left_out = _VEHICLES if context.behaviours["parked"] == "unlisted" else ()
     return [
-        [pose_wire(thing.pose), box_wire(thing), thing.object_id, thing.name, thing.tag]
+        [pose_wire(thing.pose), static_box_wire(thing), thing.object_id, thing.name, thing.tag]
         for thing in context.world.scenery.listed
         if tag in (ANY, thing.tag) and thing.tag not in left_out
     ]

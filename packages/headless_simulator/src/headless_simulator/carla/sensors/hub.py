@@ -19,7 +19,8 @@ from headless_simulator.scene import View
 from headless_simulator.terminal import note_bug
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.pose import Pose6
-from headless_simulator.world.world import RendererLike, World
+from headless_simulator.world.renderer_like import RendererLike
+from headless_simulator.world.world import World
 
 _DUE_SLACK_S: Final = 1e-6
 

@@ -9,7 +9,7 @@ from headless_simulator.faults import Delivery
 from headless_simulator.scene import Movers, UInt8, Weather
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.pose import Pose6
-from headless_simulator.world.world import RendererLike
+from headless_simulator.world.renderer_like import RendererLike
 
 Body: TypeAlias = tuple[Part, ...]  # what follows the header
 

@@ -1,0 +1,191 @@
+"""Faults on demand: what shall go wrong, in YAML, seeded, so that a test can ask for the same misfortune again.
+
+```yaml
+seed: 7                        # for `probability`
+faults:
+  - fault: drop_frame          # a sensor's frame never leaves the server
+    sensor: sensor.camera.rgb  # blueprint pattern; default sensor.camera.*
+    camera: 3                  # only the camera that was spawned as number 3 (0, 1, ...)
+    tick: 12                   # 12, [12, 15] or "10-20": synchronous ticks since the server started
+  - fault: delay_frame         # it leaves `ticks` ticks late
+    ticks: 2
+    probability: 0.01          # of each frame that the selectors take
+    count: 5                   # at most so often
+  - fault: duplicate_frame     # it leaves twice
+  - fault: reorder_frames      # it leaves after the next one
+  - fault: wrong_frame_number  # its header says frame + `offset`
+    offset: -1
+  - fault: stale_pose          # its header (AirSim: the answer) says where the camera was the frame before
+  - fault: nan_pose            # sensors: in the header; other actors: in the snapshot
+    blueprint: vehicle.*       # pattern
+  - fault: lose_actor          # it is destroyed right before that tick
+    blueprint: vehicle.*
+    carries: true              # only those that sensors are attached to
+  - fault: neon_image          # an RGB image shows neon colours, as of a card whose memory is full (carla issue 5801)
+  - fault: cut_stream          # the connection of a sensor's stream is closed (`sensor: world` is the snapshots')
+  - fault: cut_rpc             # the connection is closed instead of an answer
+    call: tick_cue             # pattern of the method
+  - fault: stall               # nothing is answered for so long
+    seconds: 30
+    call: apply_batch
+    nth: 3                     # only the third time that the selectors agree; a number or a list
+  - fault: die                 # the process kills itself right before that tick (with `exit_code`: it exits)
+    tick: 100
+    once_file: died.txt        # only while this file does not exist; it is made when the fault fires
+  - fault: refuse_spawn        # a spawn is answered with an error
+    blueprint: vehicle.*
+    probability: 0.2
+  - fault: stall_traffic       # a vehicle stands from its first tick on that the selectors agree to, whatever is asked of it
+    blueprint: vehicle.*
+    tick: 40-100000            # those that drive when tick 40 comes
+    probability: 0.8           # of each vehicle
+    count: 60                  # so many vehicles: the first scene's
+    once_file: stood.txt       # made by the first of them; another server finds it and lets all drive
+  - fault: untagged            # masks look through the town's meshes of one of CARLA's classes; RGB and depth do not
+    tag: Terrain
+  - fault: wrong_version
+    version: 0.9.15
+  - fault: wrong_map           # the map calls itself `name`
+    name: Town99
+  - fault: stall               # AirSim's port: stall, cut_rpc, drop_frame, duplicate_frame, reorder_frames, stale_pose,
+    server: airsim             # nan_pose and those below; `call` and `nth` select, `vehicle` is the drone's name (pattern)
+    call: simGetImages
+    seconds: 5
+  - {fault: stale_pixels, server: airsim}   # pixels of the vehicle's last images from elsewhere, poses of now
+  - {fault: other_vehicle, server: airsim}  # pixels of another vehicle's last images, poses of this one
+  - {fault: late_answer, server: airsim, call: simGetImages, ticks: 2}  # a call misses so many frames (--merged-engine)
+  - {fault: pause_leak, server: airsim, call: simGetImages}  # a paused world moves in the next `ticks` ticks all the same
+```
+
+A relative ``once_file`` is beside the YAML file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from headless_simulator.scene import TAG
+
+__all__ = ["Fault", "FaultFile", "FaultsError", "read_fault_file"]
+
+Kind = Literal[
+    "drop_frame", "delay_frame", "duplicate_frame", "reorder_frames", "wrong_frame_number", "stale_pose", "cut_stream",
+    "neon_image", "nan_pose", "lose_actor", "stall_traffic", "untagged", "cut_rpc", "stall", "die", "refuse_spawn",
+    "wrong_version", "wrong_map",
+    "stale_pixels", "other_vehicle", "late_answer", "pause_leak",
+]  # fmt: skip
+_NEEDS: Final[Mapping[str, str]] = {
+    "stall": "seconds",
+    "die": "tick",
+    "wrong_version": "version",
+    "wrong_map": "name",
+    "untagged": "tag",
+}
+_AIRSIM_ALONE: Final = ("stale_pixels", "other_vehicle", "late_answer", "pause_leak")
+_AIRSIM: Final = (
+    "stall", "cut_rpc", "drop_frame", "duplicate_frame", "reorder_frames", "stale_pose", "nan_pose", *_AIRSIM_ALONE,
+)  # fmt: skip
+
+
+class FaultsError(ValueError):
+    """A faults file that cannot be used; the text is one line."""
+
+
+def _numbers(value: Any) -> Any:
+    """Read 12, [12, 15] or "10-20" as a set of numbers."""
+    if isinstance(value, str) and value.count("-") == 1:
+        low, high = value.split("-")
+        if low.strip().isdigit() and high.strip().isdigit() and int(high) - int(low) <= 1_000_000:
+            return frozenset(range(int(low), int(high) + 1))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return frozenset((value,))
+    return value
+
+
+def _tag(value: Any) -> Any:
+    """Read the name of one of CARLA's classes as its number."""
+    numbers = {name.replace("_", ""): number for name, number in TAG.items()}
+    if str(value).casefold() not in numbers:
+        raise ValueError(f"no class {value!r}; there are {', '.join(numbers)}")
+    return numbers[str(value).casefold()]
+
+
+Numbers = Annotated[frozenset[int], BeforeValidator(_numbers)]
+Tag = Annotated[int, BeforeValidator(_tag)]
+
+
+class Fault(BaseModel):
+    """One entry of the file; the module's docstring explains the fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fault: Kind
+    server: Literal["carla", "airsim"] = "carla"
+    sensor: str = "sensor.camera.*"
+    camera: int | None = Field(default=None, ge=0)
+    blueprint: str = "*"
+    carries: bool = False
+    call: str = "*"
+    vehicle: str = "*"
+    tick: Numbers | None = None
+    nth: Numbers | None = None
+    probability: float = Field(default=1.0, ge=0, le=1)
+    count: int | None = Field(default=None, ge=1)
+    once_file: Path | None = None
+    ticks: int = Field(default=1, ge=1, le=1000)
+    offset: int = -1
+    seconds: float | None = Field(default=None, gt=0)
+    exit_code: int | None = None
+    version: str | None = None
+    name: str | None = None
+    tag: Tag | None = None
+
+    @model_validator(mode="after")
+    def _has_what_it_needs(self) -> Fault:
+        needed = _NEEDS.get(self.fault)
+        if needed and getattr(self, needed) is None:
+            raise ValueError(f"{self.fault} needs {needed!r}")
+        if self.server == "airsim" and self.fault not in _AIRSIM:
+            raise ValueError(f"{self.fault} is not for AirSim's port; {', '.join(_AIRSIM)} are")
+        if self.server == "carla" and self.fault in _AIRSIM_ALONE:
+            raise ValueError(f"{self.fault} is for AirSim's port: add 'server: airsim'")
+        return self
+
+
+class FaultFile(BaseModel):
+    """The file.
+
+    Attributes:
+        seed: for ``probability``.
+        faults: in the order of the file.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    seed: int = 0
+    faults: tuple[Fault, ...] = ()
+
+
+def read_fault_file(path: Path) -> FaultFile:
+    """Read a faults file.
+
+    Raises:
+        FaultsError: the file is not there, or an entry is wrong; one line with the entry and the key.
+    """
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as problem:
+        raise FaultsError(f"{path}: {problem}") from problem
+    except yaml.YAMLError as problem:
+        raise FaultsError(f"{path}: {' '.join(str(problem).split())}") from problem
+    try:
+        return FaultFile.model_validate(raw or {})
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise FaultsError(f"{path}: {where or 'file'}: {first['msg']}") from None
