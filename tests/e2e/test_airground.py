@@ -29,6 +29,7 @@ formation: stair.yaml
 rig: nadir_small
 samples: 2
 warmup_s: 1
+settle: false
 seed: 8
 traffic: {vehicles: 40}
 vehicles: {count: 1, image_px: [160, 90]}

@@ -29,15 +29,17 @@ def generated(folder: Path, *words: str, behaviour: str = "") -> tuple[list[int]
 
 
 def test_a_server_draws_what_is_kept_and_what_settles_and_nothing_else(tmp_path: Path) -> None:
-    came, drawn = generated(tmp_path)
+    came, drawn = generated(tmp_path, "--settle")
     assert came == [KEPT + SETTLING] * SCENES
     assert drawn == sum(came)
 
 
-@pytest.mark.parametrize("words", [(), ("--no-settle",)])
-def test_a_server_that_behaves_as_unreal_gives_a_valid_dataset(tmp_path: Path, words: tuple[str, ...]) -> None:
-    came, drawn = generated(tmp_path, *words, behaviour="unreal")
-    settling = 0 if words else SETTLING - CAMERAS  # in the first tick after listen() of a session nothing is drawn
+@pytest.mark.parametrize("words", ["--settle", "--no-settle"])
+def test_a_server_that_behaves_as_unreal_gives_a_valid_dataset(tmp_path: Path, words: str) -> None:
+    came, drawn = generated(tmp_path, words, behaviour="unreal")
+    settling = (
+        SETTLING - CAMERAS if words == "--settle" else 0
+    )  # in the first tick after listen() of a session nothing is drawn
     assert sum(came) >= SCENES * (KEPT + settling)
     stops = SCENES * SAMPLES * 2 * CAMERAS
     assert drawn <= SCENES * (KEPT + SETTLING) + stops  # after each stop() a camera draws once more

@@ -31,6 +31,7 @@ rig: RIG
 weather: clear_noon
 traffic: {vehicles: 40}
 splits: {rule: uav3d}
+settle: false
 """
 FORMATION = """\
 drones: 5

@@ -18,6 +18,7 @@ altitude_m: 12
 rig: depth.yaml
 samples: 2
 warmup_s: 1.0
+settle: false
 seed: 5
 traffic: {vehicles: 120}
 """

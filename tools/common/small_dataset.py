@@ -21,6 +21,7 @@ towns:
 samples: 3
 keyframe_s: 0.5
 warmup_s: 0.5
+settle: false
 formation: cross
 rig: tiny
 weather: clear_noon
