@@ -113,6 +113,8 @@ def conform(
     selected = behaviours.selected(given)
     words = " ".join(f"--behaviour {name}={value}" for name, value in selected.items())
     console.print(f"a simulator that behaves alike: headless-simulator {words}".rstrip())
+    if entries := behaviours.faults(given):
+        console.print(f"with --faults FILE, and in FILE: faults: [{', '.join(entries)}]")
     if as_json:
         write_out(json.dumps({"answers": str(out / "answers.json"), "differ": bad, "behaviours": selected}))
     if strict and bad:

@@ -1,14 +1,17 @@
 """What a server answers selects the behaviours of a simulator that behaves alike."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import pytest
 from headless_simulator.behaviours import BEHAVIOURS
 from headless_simulator.testing import running_simulator
 
 from uavsim.probing.conform.answers import AnswerFile
-from uavsim.probing.conform.behaviours import selected
+from uavsim.probing.conform.behaviours import faults, selected
 from uavsim.probing.conform.run import answers_of
 
-PROBES = ("drawing", "exposure", "parked", "airsim-clock", "airsim-placing", "airsim-reset")
+PROBES = ("drawing", "exposure", "parked", "hidden", "traffic", "airsim-clock", "airsim-placing", "airsim-reset")
 ASKED_IN_TOWN10 = [name for name in BEHAVIOURS if name != "large-map"]
 """Tiles are streamed in large maps alone; ``tests/e2e/test_large_map.py`` flies in one."""
 
@@ -17,9 +20,27 @@ ASKED_IN_TOWN10 = [name for name in BEHAVIOURS if name != "large-map"]
 def test_a_server_is_told_by_its_answers(behaviour: str) -> None:
     chosen = {behaviour: BEHAVIOURS[behaviour].values[1]} if behaviour else {}
     words = [word for name, value in chosen.items() for word in ("--behaviour", f"{name}={value}")]
+    given = answered(*words, probes=PROBES)
+    assert selected(given) == chosen
+    assert not faults(given)
+
+
+@pytest.mark.parametrize(
+    ("fault", "probe", "told"),
+    [
+        ("{fault: untagged, tag: Building}", "hidden", ["{fault: untagged, tag: Terrain}"]),
+        ("{fault: stall_traffic}", "traffic", ["{fault: stall_traffic, probability: 1}"]),
+    ],
+)
+def test_masks_and_traffic_are_told_as_faults(fault: str, probe: str, told: list[str], tmp_path: Path) -> None:
+    (tmp_path / "faults.yaml").write_text(f"faults: [{fault}]")
+    assert faults(answered("--faults", str(tmp_path / "faults.yaml"), probes=(probe,))) == told
+
+
+def answered(*words: str, probes: Sequence[str]) -> AnswerFile:
+    """Return what a simulator answers."""
     with running_simulator(*words) as simulator:
-        answers = [one for name in PROBES for one in answers_of(name, simulator.carla, simulator.airsim)]
-    given = AnswerFile(
+        answers = [one for name in probes for one in answers_of(name, simulator.carla, simulator.airsim)]
+    return AnswerFile(
         simulator="", client="", server="", airsim="1", town="", started="", seconds=0, answers=tuple(answers)
     )
-    assert selected(given) == chosen

@@ -6,7 +6,7 @@ from typing import Final
 
 from uavsim.probing.conform.answers import AnswerFile, Value
 
-__all__ = ["selected"]
+__all__ = ["faults", "selected"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ def _above(bound: float) -> Callable[[Value], bool]:
     return lambda value: isinstance(value, int | float) and value > bound
 
 
+_FEW_DRIVE: Final = 6
 _RULES: Final = (
     _Rule("first-image", "second", "drawing", "ticks after listen() that send nothing", _above(0)),
     _Rule("stop", "late", "drawing", "a camera draws once more after stop()", bool),
@@ -45,3 +46,15 @@ def selected(answers: AnswerFile) -> dict[str, str]:
         for rule in _RULES
         if (value := value_of.get((rule.capability, rule.question))) is not None and rule.holds(value)
     }
+
+
+def faults(answers: AnswerFile) -> list[str]:
+    """Return entries of a faults file with which the simulator's masks and traffic are as wrong as in these answers."""
+    value_of = {(one.capability, one.question): one.value for one in answers.answers}
+    entries = []
+    if _above(0.01)(value_of.get(("what masks hide", "share of them before which depth shows something"))):
+        entries.append("{fault: untagged, tag: Terrain}")
+    driving = value_of.get(("Traffic Manager", "cars of 10 that drive"))
+    if isinstance(driving, int) and driving < _FEW_DRIVE:
+        entries.append(f"{{fault: stall_traffic, probability: {1 - driving / 10:g}}}")
+    return entries

@@ -22,8 +22,8 @@ from uavsim.typing import JsonDict
 CARLA: Final = {  # probe -> module of it; the order in which they are asked
     "server": "town", "town": "town", "signs": "town", "parked": "town", "weather": "town", "lockstep": "clock",
     "placements": "clock", "stamps": "clock", "determinism": "clock", "rates": "clock", "drawing": "drawing",
-    "exposure": "drawing", "memory": "drawing", "masks": "bodies", "blueprints": "bodies", "controls": "driving",
-    "traffic": "driving", "loading": "drawing",
+    "exposure": "drawing", "memory": "drawing", "masks": "bodies", "hidden": "bodies", "blueprints": "bodies",
+    "controls": "driving", "traffic": "driving", "loading": "drawing",
 }  # fmt: skip
 AIRSIM: Final = ("server", "clock", "placing", "images", "objects", "resting", "flight", "reset")
 

@@ -16,6 +16,9 @@ _BODIES: Final = (
     "vehicle.tesla.model3", "vehicle.carlamotors.firetruck", "vehicle.mitsubishi.fusorosa", "vehicle.kawasaki.ninja",
     "vehicle.diamondback.century",
 )  # fmt: skip
+_BUS: Final = "vehicle.mitsubishi.fusorosa"
+_PAIRS: Final = 24
+_BEFORE_M: Final = 1.0
 _LOOKS_DEG: Final = (0.0, 50.0, 140.0)
 _WIDTH, _HEIGHT, _FOV_DEG = 400, 300, 60.0
 _DEPTH_M: Final = 1000.0 / (256**3 - 1)
@@ -69,11 +72,52 @@ def _masks_of(site: Site, blueprint: str) -> Iterator[Answer]:
     )
 
 
+def hidden(site: Site) -> Iterator[Answer]:
+    """Look at a bus from place to place of the town: pixels of its mask before which depth shows something else are wrong."""
+    ask = Ask("what masks hide")
+    cameras = {kind: site.camera(kind, carla.Transform(site.above)) for kind in ("instance_segmentation", "depth")}
+    away = carla.Transform(site.above)
+    body = site.body(_BUS, away)
+    seen_px = wrong_px = 0
+    for eye, target in _pairs(site):
+        looks = []
+        for place in (away, carla.Transform(shifted(target.location, z_m=0.3), target.rotation)):
+            body.set_transform(place)
+            looks.append(_from(site, cameras, _towards(shifted(eye.location, z_m=3.0), target.location)))
+        (empty, _), (instance, depth_m) = looks
+        mask = (instance != empty).any(axis=2)
+        nearest_m = float(_corners(body, cameras["depth"])[:, 2].min())
+        seen_px += int(mask.sum())
+        wrong_px += int((depth_m[mask] < nearest_m - _BEFORE_M).sum())
+    site.clear()
+    yield ask.shown("pixels of the bus", seen_px)
+    yield ask.at_most("share of them before which depth shows something", wrong_px / max(seen_px, 1), 0.01)
+
+
+def _pairs(site: Site) -> list[tuple[carla.Transform, carla.Transform]]:
+    """Return spawn points spread over the town, each with another one 40 to 150 m away."""
+    pairs: list[tuple[carla.Transform, carla.Transform]] = []
+    for eye in site.spawn_points[:: max(1, len(site.spawn_points) // _PAIRS)]:
+        far = [p for p in site.spawn_points if 40.0 < p.location.distance(eye.location) < 150.0]
+        pairs += [(eye, far[len(pairs) % len(far)])] if far else []
+    return pairs
+
+
+def _towards(eye: carla.Location, target: carla.Location) -> carla.Transform:
+    east, south, up = target.x - eye.x, target.y - eye.y, target.z - eye.z
+    pitch, yaw = np.degrees(np.arctan2([up, south], [np.hypot(east, south), east]))
+    return carla.Transform(eye, carla.Rotation(pitch=float(pitch), yaw=float(yaw)))
+
+
 def _look(site: Site, cameras: dict[str, ProbeCamera], yaw_deg: float, distance_m: float) -> tuple[Any, FloatArray]:
     """Return the instance image, BGRA, and the depth in metres, towards the site's middle."""
     yaw = np.radians(yaw_deg)
     back = shifted(site.above, -distance_m * float(np.cos(yaw)), -distance_m * float(np.sin(yaw)), 5.0)
-    place = carla.Transform(back, carla.Rotation(pitch=-18.0, yaw=yaw_deg))
+    return _from(site, cameras, carla.Transform(back, carla.Rotation(pitch=-18.0, yaw=yaw_deg)))
+
+
+def _from(site: Site, cameras: dict[str, ProbeCamera], place: carla.Transform) -> tuple[Any, FloatArray]:
+    """Return the instance image, BGRA, and the depth in metres, of a place."""
     for camera in cameras.values():
         camera.sensor.set_transform(place)
     frame = site.tick()
