@@ -20,8 +20,10 @@ SETTLING = CAMERAS * (WARMUP_TICKS + SETTLE_TICKS * (SAMPLES - 1))
 def generated(folder: Path, *words: str, behaviour: str = "") -> tuple[list[int], int]:
     """Return the images that came in each scene, and those that the server drew."""
     environment = os.environ | {"HEADLESS_SIMULATOR_BEHAVIOUR": behaviour}
-    job = ("generate", "--dataset", write_plans(folder), "--scenes", f"0-{SCENES - 1}", *words)
-    done = uavsim(*job, "--out", folder / "out", env=environment)
+    scenes = ("--scenes", f"0-{SCENES - 1}")
+    done = uavsim(
+        "generate", "--dataset", write_plans(folder), *scenes, *words, "--out", folder / "out", env=environment
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     came = [entry.facts.images_drawn for entry in read_ledger(LocalOutput(folder / "out")).values() if entry.facts]
     logs = "".join(log.read_text() for log in (folder / "out/.uavsim/logs").glob("*.log"))
