@@ -62,7 +62,7 @@ def test_plan_shows_a_table_and_an_image(here, run):
         ),
         (["plan", "--dataset", "smoke", "--town", "Town10HD", "--xodr", "no.xodr"], "error: no.xodr: cannot be read"),
         (["plan", "--dataset", "smoke", "--town", "Town10HD", "--xodr", "no.json"], "error: no.json: cannot be read"),
-        (["plan", "--make-routes", "Town3"], "error: unknown town 'Town3'; did you mean 'Town03'?"),
+        (["plan", "--make-routes", "Town033"], "error: unknown town 'Town033'; did you mean 'Town03'?"),
         (["check", "none.yaml"], "error: none.yaml: no such file or folder"),
     ],
 )

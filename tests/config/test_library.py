@@ -19,7 +19,10 @@ def test_what_comes_with_uavsim_is_found_anywhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     library = Library.of()
     assert {"smoke", "uav3d", "uav3d-mini"} <= set(library.names("dataset"))
-    assert {*(f"town0{number}" for number in range(1, 8)), "town10hd"} == set(library.names("town"))
+    assert {
+        *(f"town0{number}" for number in range(1, 8)),
+        *(f"town{number}" for number in ("10hd", 11, 12, 13, 15)),
+    } == set(library.names("town"))
     assert set(library.names("routes")) == set(library.names("town"))
     assert library.formation("cross").model.drones == 5
 

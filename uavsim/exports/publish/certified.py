@@ -38,6 +38,7 @@ class CertifiedRequest(Model):
     formation: _Chosen | None = None
     rig: _Chosen | None = None
     weather: _Chosen | None = None
+    settle: bool | None = None
     replay: dict[str, Any] | None = None
 
 
