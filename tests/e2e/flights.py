@@ -18,6 +18,7 @@ mounted:
   NOSE: {{lidar: {{mount_m: [0.6, 0, 0], channels: 8, points_per_second: 40000, upper_fov_deg: -5, lower_fov_deg: -60}}}}
 {radar}"""
 _LENSES = """\
+exposure: {mode: manual}
 width_px: 480
 height_px: 270
 sensors: [rgb, instance, depth, semantic]
@@ -32,6 +33,7 @@ cameras:
   FINE: {pitch_deg: -60, fov_deg: 90, width_px: 1440, height_px: 810}
 """
 _SHUTTERS = """\
+exposure: {mode: manual}
 width_px: 320
 height_px: 180
 sensors: [rgb, instance, depth]
@@ -66,8 +68,9 @@ class Flights:
     def all_sensors(self, topology: str) -> Path:
         """Return the dataset of every sensor that this backend can give."""
         radar = "  TAIL: {radar: {pitch_deg: -45, range_m: 150, points_per_second: 40000, vertical_fov_deg: 60}}\n"
-        gives = (", optical_flow, events", radar) if topology == "carla" else ("", "")
-        rig = _ALL_SENSORS.format(more=gives[0], radar=gives[1])
+        rig = _ALL_SENSORS.format(more="", radar="")
+        if topology == "carla":  # AirSim's settings know no manual exposure
+            rig = "exposure: {mode: manual}\n" + _ALL_SENSORS.format(more=", optical_flow, events", radar=radar)
         files = {"rig.yaml": rig, "own.yaml": f"{_SMOKE.read_text()}flight_sensors: {{imu: {{}}, gnss: {{}}}}\n"}
         return self._flown(f"all-sensors-{topology}", *_SCENE, "--topology", topology, files=files)
 
