@@ -22,7 +22,7 @@ class CameraLens(Model):
 
     model: Literal["brown_conrady", "equidistant"]
     """OpenCV's own model (Kalibr's radtan), or OpenCV's fisheye (Kalibr's equidistant)."""
-    coefficients: Annotated[tuple[Annotated[float, Field(ge=-1000, le=1000)], ...], Field(min_length=4, max_length=5)]
+    coefficients: Annotated[tuple[Annotated[float, Field(ge=-1e60, le=1e60)], ...], Field(min_length=4, max_length=5)]
     """k1, k2, p1, p2 and k3 of ``brown_conrady``, where k3 may be left out; k1, k2, k3, k4 of ``equidistant``."""
     focal_px: tuple[_Focal, _Focal] | None = None
     """Of a calibration; by default such that the image is ``fov_deg`` wide."""

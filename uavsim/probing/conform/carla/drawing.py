@@ -18,7 +18,7 @@ __all__ = ["drawing", "exposure", "loading", "memory"]
 _TICKS: Final = 20
 _CAMERAS: Final = 6
 _STOPS: Final = 5
-_SIZE: Final = {"width": 960, "height": 540}
+_SIZE: Final = {"width": 1280, "height": 720}
 _SETTLING: Final = 30
 _JUMP_M: Final = 100.0
 _RIG: Final = 25
@@ -30,9 +30,9 @@ _QUIET_S: Final = 0.02
 def drawing(site: Site) -> Iterator[Answer]:
     """Listen, stop, and switch rendering off, and see which ticks send images and how long they take."""
     ask = Ask("drawing")
-    sensors = [_silent_camera(site) for _ in range(_CAMERAS)]
+    sensors = [_silent_camera(site, yaw_deg=360.0 * k / _CAMERAS) for k in range(_CAMERAS)]
     site.tick()
-    idle_s = _ticks_s(site, 2 * _TICKS)
+    idle_s = [max(_ticks_s(site, _TICKS)) for _ in range(_STOPS)]
     cameras = [ProbeCamera(sensor) for sensor in sensors]
     first = site.tick()
     site.tick()
@@ -44,15 +44,15 @@ def drawing(site: Site) -> Iterator[Answer]:
         for camera in cameras:
             camera.of(frame)
             camera.sensor.stop()
-        after_s.append(max(_ticks_s(site, 3)))
+        after_s.append(max(_ticks_s(site, _TICKS)))
         came = sum(len(camera.drain()) for camera in cameras)
         cameras = [ProbeCamera(sensor) for sensor in sensors]
         site.tick()
     yield ask.equal("images after stop()", came)
-    yield ask.shown("a tick while nobody listens, median", statistics.median(idle_s) * 1e3, unit="ms")
-    slowest_s = statistics.median(after_s)
-    yield ask.shown("the slowest of 3 ticks after stop()", slowest_s * 1e3, unit="ms")
-    yield ask.equal("a camera draws once more after stop()", slowest_s > max(idle_s) + _QUIET_S)
+    quiet_s, slowest_s = statistics.median(idle_s), statistics.median(after_s)  # single ones are slow on a busy machine
+    yield ask.shown(f"the slowest of {_TICKS} ticks while nobody listens", quiet_s * 1e3, unit="ms")
+    yield ask.shown(f"the slowest of {_TICKS} ticks after stop()", slowest_s * 1e3, unit="ms")
+    yield ask.equal("a camera draws once more after stop()", slowest_s > 2 * quiet_s + _QUIET_S)
     site.clear()
     yield from _without_rendering(site, ask)
 
@@ -142,12 +142,11 @@ def _used_mb() -> float | None:
         return None
 
 
-def _silent_camera(site: Site) -> carla.Sensor:
+def _silent_camera(site: Site, *, yaw_deg: float) -> carla.Sensor:
     """Put a camera to which nobody listens."""
     size = {"image_size_x": str(_SIZE["width"]), "image_size_y": str(_SIZE["height"])}
-    camera: carla.Sensor = site.spawn(
-        "sensor.camera.rgb", carla.Transform(shifted(site.above, z_m=-150.0), _LOOKING_DOWN), **size
-    )
+    place = carla.Transform(shifted(site.above, z_m=-150.0), carla.Rotation(pitch=-60, yaw=yaw_deg))
+    camera: carla.Sensor = site.spawn("sensor.camera.rgb", place, **size)
     return camera
 
 
