@@ -47,7 +47,8 @@ FAULTS = {
 def plans(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("airground-faults")
     for name, rig in RIGS.items():
-        (folder / f"{name}.yaml").write_text(yaml.safe_dump(rig))
+        # exposure that adapts depends on what a camera drew before, as in the attempt that failed
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump(rig | {"exposure": {"mode": "manual"}}))
     return written(folder, DATASET)
 
 
