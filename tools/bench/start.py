@@ -26,6 +26,7 @@ SCENES: Final = (
     "5",
     "--rig",
     "uav3d_depth",
+    "--no-settle",
 )
 
 

@@ -1,6 +1,6 @@
 """Which sensors a scene reads in each of its ticks, and which cameras draw ahead of a reading so that their images settle.
 
-On Unreal a camera draws in the ticks in which somebody listens to it (CARLA, ``Sensor.cpp``, ``ASensor::Tick``). Its exposure,
+On Unreal a camera draws in the ticks in which it has a listener (CARLA, ``Sensor.cpp``, ``ASensor::Tick``). Its exposure,
 temporal anti-aliasing, textures and terrain need some drawn frames before an image looks as it should, so RGB cameras draw in
 a few ticks before each reading, and in more before a scene's first one.
 """
@@ -19,7 +19,7 @@ class DrawSchedule:
 
     Attributes:
         reading: step -> sensors that are read at it, with all their modalities, in the plan's order.
-        settling: step -> further sensors whose settling modalities draw at it; nobody keeps what they draw.
+        settling: step -> further sensors whose settling modalities draw at it; these images are dropped.
     """
 
     def __init__(self, plan: ScenePlan) -> None:

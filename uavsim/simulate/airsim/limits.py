@@ -12,7 +12,7 @@ from uavsim.records.modalities import ordered
 from uavsim.records.plan import ScenePlan
 from uavsim.simulate.airsim.readers import reader_of
 
-CALL_S: Final = Deadlines().airsim_s  # of any other call, unless a run says otherwise: some hang for ever
+CALL_S: Final = Deadlines().airsim_s  # of any other call, unless a run says otherwise; some never return
 _IMAGE_S: Final = 1.0
 _PIXEL_S: Final = 30e-6  # depth was measured to take 22e-6, a mask 26e-6
 

@@ -54,9 +54,9 @@ class _SpawnedSensor:
 class CarlaSensors:
     """The sensors of a plan's agents.
 
-    A sensor measures in the ticks in which somebody listens to it, and in no others (CARLA, ``Sensor.cpp``,
-    ``ASensor::Tick``); ``no_rendering_mode`` stops none (carla issue 9535). So each one is listened to in the ticks that the
-    scene's ``DrawSchedule`` names, and stopped in all others.
+    A sensor measures in the ticks in which it has a listener, and in no others (CARLA, ``Sensor.cpp``, ``ASensor::Tick``);
+    ``no_rendering_mode`` stops none (carla issue 9535). So each one is listened to in the ticks that the scene's
+    ``DrawSchedule`` names, and stopped in all others.
     """
 
     def __init__(self, world: CarlaWorld, *, deadline_s: float) -> None:
@@ -102,12 +102,10 @@ class CarlaSensors:
                 self._spawned.append(_SpawnedSensor(sensor, modality, reader, actor, carried))
         self._built_for = wanted
 
-    def _put(self, index: int, measurement: carla.SensorData) -> None:
-        spawned = self._spawned[index]
+    def _put(self, index: int, spawned: _SpawnedSensor, measurement: carla.SensorData) -> None:
         if spawned.sensor.spec.params.is_optical:
             self._arrived.append(index)
-            if index == 0:
-                self._first_image.note(measurement.frame)
+            self._first_image.note(index, measurement.frame)
         self._inbox.put(index, measurement, copy=lambda taken: spawned.reader.copy(taken, self._labelled))
 
     def _spawn(self, index: int, sensor: Sensor, modality: Modality, reader: CarlaReader) -> carla.Sensor:
@@ -138,14 +136,13 @@ class CarlaSensors:
         if lag == 1 or (lag is None and step + 1 in self._schedule.reading):
             listening |= self._measuring(step + 1)
         if lag is None and -FirstImage.TICKS <= step < 0:
-            listening |= {0}  # the camera that shows which tick sends first
+            listening |= {0}  # an RGB camera, which shows what tick sends first
+        self._first_image.listened(step, [index for index in listening if self._spawned[index].modality.settles])
         self._listen(listening)
-        if 0 in listening:
-            self._first_image.listened(step)
         reading = self._schedule.reading.get(step, ())
         self._inbox = Inbox()
         if not reading:
-            self._inbox.close()  # nobody keeps what draws to settle
+            self._inbox.close()  # images that only settle are dropped
         self._pose_of = {pose.sensor: pose for pose in poses if pose.sensor in reading}
         self._move(measuring, {pose.sensor: pose for pose in poses})
 
@@ -169,7 +166,7 @@ class CarlaSensors:
             spawned.is_listening = not spawned.is_listening
             with translated("listening to a sensor" if spawned.is_listening else "stopping a sensor"):
                 if spawned.is_listening:
-                    spawned.actor.listen(partial(self._put, index))
+                    spawned.actor.listen(partial(self._put, index, spawned))
                 else:
                     spawned.actor.stop()
 

@@ -50,7 +50,7 @@ class SpawnContext:
         return bool(np.hypot(place.x - x, place.y - y) <= streaming.traffic_within_m)
 
     def rng(self, stream: int) -> np.random.Generator:
-        """Return the traffic's generator of a stream, the same one whoever asks."""
+        """Return the traffic's generator of a stream, the same one for each caller."""
         return self._rngs.setdefault(stream, np.random.default_rng([self.plan.traffic_seed, stream]))
 
 

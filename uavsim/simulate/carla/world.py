@@ -55,7 +55,8 @@ class CarlaWorld:
         with translated("opening the world"):
             self._world = self._client.get_world()
             # recorded as the dataset's origin; Unreal's spectator has no such attribute
-            self.kind: str = str(self._world.get_spectator().attributes.get("simulator", "unreal"))
+            self._spectator = self._world.get_spectator()
+            self.kind: str = str(self._spectator.attributes.get("simulator", "unreal"))
         self.generation = 0  # counts loaded worlds: cameras of an older one are gone
         self._step_s = self.paused_s = 0.0  # the second: CARLA's clock counts ticks of a paused game, too
         self._swept = False
@@ -129,6 +130,7 @@ class CarlaWorld:
         self._client.set_timeout(self.deadlines.load_s)
         with translated(f"loading {wanted}"):
             self._world = self._client.load_world(wanted)
+            self._spectator = self._world.get_spectator()
         self._client.set_timeout(self.deadlines.call_s)
         self.generation += 1
         self._spawned, self._reader, self._carried, self._may_sleep = {}, None, [], []
@@ -208,7 +210,7 @@ class CarlaWorld:
             with translated("reading the actors"):
                 motion = self._reader.read(table, captured=captured)
             proven = [functools.partial(s.proven, motion=motion) for s in self._spawned.values() if s.proves]
-        whole = (lambda: table) if captured else rows  # velocities are read if somebody asks for them
+        whole = (lambda: table) if captured else rows  # velocities are read when they are asked for
         seen = carla_read.states_when_asked(whole, self._parked, proven=proven)
         return TickState(int(snapshot.frame), elapsed_s, seen, motion)
 
@@ -248,7 +250,7 @@ class CarlaWorld:
     def _look_from(self, place_m: FloatArray) -> None:
         """Move the spectator, around which Unreal streams textures, terrain and the tiles of large maps (carla issue 4682)."""
         x, y, z = unreal.ue_vector_from_map(place_m).tolist()
-        self._world.get_spectator().set_transform(carla.Transform(carla.Location(x, y, z), carla.Rotation(pitch=-90)))
+        self._spectator.set_transform(carla.Transform(carla.Location(x, y, z), carla.Rotation(pitch=-90)))
 
     def _spawn(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """Spawn each ingredient in its turn; their actors are numbered in the registry's order."""
@@ -318,7 +320,7 @@ class CarlaWorld:
         optional: Mapping[str, str],
         carried: tuple[int, carla.Transform] | None = None,
     ) -> carla.Sensor:
-        """Spawn one sensor, to which nobody listens yet; returns the actor.
+        """Spawn one sensor, without a listener; returns the actor.
 
         Args:
             blueprint_id: of the sensor.
@@ -349,7 +351,7 @@ class CarlaWorld:
             raise SimulatorError(f"{len(failed)} of {len(commands)} cameras could not be moved: {failed[0]}")
 
     def destroy(self, actors: Sequence[carla.Sensor]) -> None:
-        """Remove sensors, to which nobody listens."""
+        """Remove sensors that have no listener."""
         with translated("removing cameras"):
             self._client.apply_batch_sync([carla.command.DestroyActor(a.id) for a in actors], False)
 

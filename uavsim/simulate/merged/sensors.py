@@ -63,7 +63,7 @@ class AirSimSensors:
         self._poses = [pose for pose in poses if pose.sensor in reading]
 
     def stop(self) -> None:
-        """See ``SensorPort``; AirSim draws nothing that nobody asks for."""
+        """See ``SensorPort``; AirSim draws only on request."""
 
     def collect(self, state: TickState) -> ReadyReadings:
         """See ``SensorPort``; the world stands still until all is here."""

@@ -44,7 +44,7 @@ BEHAVIOURS: Final[Mapping[str, Behaviour]] = MappingProxyType(
         "stop": Behaviour(
             ("at-once", "late"),
             "late",
-            "late: after stop() a camera draws one more image, which nobody gets",
+            "late: after stop() a camera draws one more image, which is sent to no client",
             "LibCarla, ServerSession.cpp: a server notices a closed connection when it writes to it",
         ),
         "no-rendering": Behaviour(

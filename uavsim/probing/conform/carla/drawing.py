@@ -38,19 +38,19 @@ def drawing(site: Site) -> Iterator[Answer]:
     site.tick()
     began = cameras[0].first(1, after=first - 1)[0].frame
     yield ask.equal("ticks after listen() that send nothing", int(began - first))
-    after_s = []
+    after_s, came = [], 0
     for _ in range(_STOPS):
         frame = site.tick()
         for camera in cameras:
             camera.of(frame)
             camera.sensor.stop()
         after_s.append(max(_ticks_s(site, _TICKS)))
-        came = sum(len(camera.drain()) for camera in cameras)
+        came += sum(len(camera.drain()) for camera in cameras)
         cameras = [ProbeCamera(sensor) for sensor in sensors]
         site.tick()
     yield ask.equal("images after stop()", came)
     quiet_s, slowest_s = statistics.median(idle_s), statistics.median(after_s)  # single ones are slow on a busy machine
-    yield ask.shown(f"the slowest of {_TICKS} ticks while nobody listens", quiet_s * 1e3, unit="ms")
+    yield ask.shown(f"the slowest of {_TICKS} ticks without listeners", quiet_s * 1e3, unit="ms")
     yield ask.shown(f"the slowest of {_TICKS} ticks after stop()", slowest_s * 1e3, unit="ms")
     yield ask.equal("a camera draws once more after stop()", slowest_s > 2 * quiet_s + _QUIET_S)
     site.clear()
@@ -133,7 +133,7 @@ def memory(site: Site) -> Iterator[Answer]:
 
 
 def _used_mb() -> float | None:
-    """Return the graphics memory in use on this host, all cards together; None where nobody can say."""
+    """Return the graphics memory in use on this host, all cards together; None where nvidia-smi is missing."""
     command = ("nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits")
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
@@ -143,7 +143,7 @@ def _used_mb() -> float | None:
 
 
 def _silent_camera(site: Site, *, yaw_deg: float) -> carla.Sensor:
-    """Put a camera to which nobody listens."""
+    """Put a camera without a listener."""
     size = {"image_size_x": str(_SIZE["width"]), "image_size_y": str(_SIZE["height"])}
     place = carla.Transform(shifted(site.above, z_m=-150.0), carla.Rotation(pitch=-60, yaw=yaw_deg))
     camera: carla.Sensor = site.spawn("sensor.camera.rgb", place, **size)

@@ -100,7 +100,7 @@ def signs(site: Site) -> Iterator[Answer]:
 
 
 def parked(site: Site) -> Iterator[Answer]:
-    """Look down on spawn points for vehicles that nobody spawned, and ask whether the server lists any."""
+    """Look down on spawn points for vehicles of the town itself, and ask whether the server lists any."""
     ask = Ask("parked vehicles")
     listed = sum(len(site.world.get_environment_objects(label)) for label in _VEHICLES)
     camera = site.camera("semantic_segmentation", carla.Transform(site.above), width=400, fov_deg=90.0)

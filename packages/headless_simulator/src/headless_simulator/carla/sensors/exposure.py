@@ -3,7 +3,7 @@
 Unreal draws a scene in its own units of luminance and divides by an adapted one. Here the renderer's image is taken as drawn
 at the right exposure: what has middle grey as its average has ``_USUAL``, the middle of CARLA's ``exposure_min_bright`` 10 to
 ``exposure_max_bright`` 12, and gain 1. Only drawn frames adapt; the state lives as long as the sensor's actor
-(``bAlwaysPersistRenderingState``), whoever listens.
+(``bAlwaysPersistRenderingState``).
 
 A new view has the exposure scale 1, as Unreal's white dummy texture: its adapted luminance is that of the compensation alone,
 2^0.75 on Linux, far below ``exposure_min_bright``. The first image is 2.5 stops too bright with CARLA's defaults.

@@ -86,7 +86,7 @@ class Sensors:
         self._actors: dict[int, Actor] = {}
         self._radios: dict[int, Actor] = {}
         self._last_s: dict[int, float] = {}
-        self._listened: set[int] = set()  # actors that somebody listened to in the last tick
+        self._listened: set[int] = set()  # actors that had a listener in the last tick
         self._cameras: dict[int, int] = {}  # actor id: number in the order of spawning
         self._pixels: dict[int, int] = {}
         self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw")
@@ -97,7 +97,7 @@ class Sensors:
         self._drawing: list[Future[None]] = []  # images, of the last tick that had any
         self._measuring: list[Future[None]] = []  # what else the last tick has to send
         self._drawn_frame = self._frame = 0
-        self._draws_for_nobody = False
+        self._draws_unread = False
         self.failed = 0
         self.images_drawn: Counter[str] = Counter()  # by blueprint, since the start
         self._see_through: tuple[RendererLike, frozenset[int], RendererLike] | None = (
@@ -145,7 +145,7 @@ class Sensors:
     def gather(self) -> Work:
         """Note what is due and copy what it needs; called under the world's lock.
 
-        A sensor measures in a tick if somebody listens to it (CARLA, ``Sensor.cpp``, ``ASensor::Tick``), whatever
+        A sensor measures in a tick if it has a listener (CARLA, ``Sensor.cpp``, ``ASensor::Tick``), whatever
         ``no_rendering_mode`` says: that switches off the spectator's viewport alone (``CarlaEngine.cpp``,
         ``OnEpisodeSettingsChanged``).
         """
@@ -187,7 +187,7 @@ class Sensors:
         return work
 
     def _measures(self, actor: Actor, *, listened: bool) -> bool:
-        """Return whether a sensor measures in this tick, and note whether somebody listens to it."""
+        """Return whether a sensor measures in this tick, and note whether it has a listener."""
         before = actor.actor_id in self._listened
         (self._listened.add if listened else self._listened.discard)(actor.actor_id)
         if listened:
@@ -245,13 +245,13 @@ class Sensors:
                 for (view, tags), readings in work.views.items()
             ]
             self._drawn_frame = moment.frame
-            self._draws_for_nobody = not all(reading.readers for view in work.views.values() for reading in view)
+            self._draws_unread = not all(reading.readers for view in work.views.values() for reading in view)
         self._frame = moment.frame
 
     def finish_before(self) -> None:
         """Wait for what must have left before the next tick is measured: images only where it brings new ones."""
         draws = any(self._streams.readers(actor.stream_id) for actor in list(self._actors.values()) if _draws(actor))
-        if draws or self._draws_for_nobody:
+        if draws or self._draws_unread:
             self._finish_drawing()
         self._finish_measuring()
 
@@ -266,7 +266,7 @@ class Sensors:
             self._finish_measuring()
 
     def _finish_drawing(self) -> None:
-        drawing, self._drawing, self._draws_for_nobody = self._drawing, [], False
+        drawing, self._drawing, self._draws_unread = self._drawing, [], False
         self._report_failures(drawing, self._drawn_frame)
 
     def _finish_measuring(self) -> None:

@@ -27,7 +27,7 @@ def gather(actor: Actor, pose: Pose6, moment: Moment) -> Any:
     """Recall what such a camera has to know of its previous image, and note where it is now; others need nothing.
 
     The previous image is the last that it drew, however long ago: neither its view state nor ``ADVSCamera``'s image is
-    forgotten while nobody listens.
+    forgotten while the camera has no listener.
     """
     if actor.blueprint == FLOW:
         now = Before(pose, moment.movers)
