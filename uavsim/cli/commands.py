@@ -53,6 +53,15 @@ _OWN: Final = {
             "uavsim plan --make-routes Town04 --rows 5 --columns 5",
         ),
     ),
+    "preview": Command(
+        "Make",
+        "uavsim.cli.preview:preview",
+        "Fly one sample of one scene and draw its images, boxes and masks, and the swarm on the map, as one PNG.",
+        examples=(
+            "uavsim preview --dataset smoke",
+            "uavsim preview --dataset mine.yaml --scene 3 --formation vee --png vee.png",
+        ),
+    ),
     "generate": Command(
         "Make",
         "uavsim.cli.generate:generate",
