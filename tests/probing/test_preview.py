@@ -81,5 +81,5 @@ def test_one_sample_of_the_chosen_scene_is_flown_and_nothing_else_is_left(paper,
 
 
 def test_another_kind_of_image_is_refused() -> None:
-    with pytest.raises(InputError, match="a name that ends with .png"):
+    with pytest.raises(InputError, match=r"a name that ends with \.png"):
         preview(dataset="smoke", png=Path("p.jpg"))

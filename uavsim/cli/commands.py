@@ -43,6 +43,15 @@ OVERVIEW: Final = Command(
     ),
 )
 _OWN: Final = {
+    "init": Command(
+        "Make",
+        "uavsim.cli.init:init",
+        "Write commented YAML files to start from into flight_plans/ of the current folder.",
+        examples=(
+            "uavsim init",
+            "uavsim init --dataset harbour --formation wedge --routes Town03",
+        ),
+    ),
     "plan": Command(
         "Make",
         "uavsim.cli.configs:plan",
