@@ -226,6 +226,33 @@ _OWN: Final = {
             "uavsim occupancy out/demo --out out/occ3d --format occ3d --of 0",
         ),
     ),
+    "select": Command(
+        "Share",
+        "uavsim.cli.subsets:select",
+        "Make a dataset of some scenes of a finished one: files are hard-linked, tokens stay.",
+        examples=(
+            "uavsim select out/demo --scenes 0-4 --out out/five",
+            "uavsim select out/demo --class bus --min-visibility 3 --within-m 60 --out out/buses",
+        ),
+    ),
+    "merge": Command(
+        "Share",
+        "uavsim.cli.subsets:merge",
+        "Put finished datasets together that have no scene number in common.",
+        examples=("uavsim merge out/town03 out/town05 --out out/both",),
+    ),
+    "split": Command(
+        "Share",
+        "uavsim.cli.subsets:split",
+        "Make a copy of a finished dataset with other splits.",
+        examples=("uavsim split out/demo --assign uav_val=1 --rest uav_train --out out/demo-split",),
+    ),
+    "diff": Command(
+        "Share",
+        "uavsim.cli.subsets:diff",
+        "Compare two finished datasets scene by scene; the exit code is 4 where they differ.",
+        examples=("uavsim diff out/demo out/demo-again",),
+    ),
     "convert": Command(
         "Share",
         "uavsim.cli.dataset:convert_dialect",

@@ -150,6 +150,19 @@ def open_fragment(data: bytes) -> PackedFragment:
     return PackedFragment(head=head, compressed=tables, row_count=rows)
 
 
+def with_splits(data: bytes, splits: Iterable[str]) -> bytes:
+    """Return a packed fragment whose scene is in other splits.
+
+    Raises:
+        DatasetError: not a fragment of this version, or a split's name that cannot be part of a file name.
+    """
+    packed = open_fragment(data)
+    value = msgpack.unpackb(data, raw=False, **few_containers(len(data)))
+    head = {name: getattr(packed.head, name) for name in FragmentHead.__dataclass_fields__}
+    value["head"] = head | {"splits": [check_part(split, what="split") for split in splits]}
+    return bytes(msgpack.packb(value, use_bin_type=True))
+
+
 def _head(value: dict[str, Any]) -> FragmentHead:
     x, y = value["mask_origin_map_m"]
     return FragmentHead(

@@ -24,6 +24,7 @@ __all__ = [
     "keep_configuration",
     "kept_dataset",
     "read_asked",
+    "read_configuration",
     "read_identity",
     "refuse_removed",
 ]
@@ -110,6 +111,19 @@ def keep_configuration(output: Output, kept: JsonDict) -> None:
     key, data = f".uavsim/{KEPT}", to_json_bytes(kept)
     if not output.create(key, data) and output.read(key) != data:
         output.replace(key, data)
+
+
+def read_configuration(output: Output) -> JsonDict | None:
+    """Return the YAML texts that a dataset keeps; None when it keeps none.
+
+    Raises:
+        StorageError: the file is damaged.
+    """
+    data = output.read(f".uavsim/{KEPT}")
+    try:
+        return None if data is None else dict(parse_json(data))
+    except (ValueError, TypeError) as error:
+        raise StorageError(f"{output.address}/.uavsim/{KEPT} is damaged ({error}): {_REMEDY}") from error
 
 
 def keep_asked(output: Output, scenes: Collection[str]) -> None:

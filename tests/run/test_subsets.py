@@ -1,0 +1,119 @@
+"""Datasets of finished datasets, made by the commands; the paper dataset has three scenes."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tools.common.leftovers import contents
+from uavsim.access import open_folder
+from uavsim.cli import build_app
+from uavsim.errors import InputError, StorageError
+from uavsim.flows.command import generate
+from uavsim.run import subsets
+from uavsim.run.request import Request
+from uavsim.terminal import Screen
+from uavsim.validate import validate_version
+
+VERSION = "v1.0-mini"
+
+
+@pytest.fixture
+def made(paper: Callable[..., Request], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    assert generate(paper(check=False), console=Screen(quiet=True)).error is None
+    return Path("out")
+
+
+def run(*words: str) -> str:
+    done = CliRunner().invoke(build_app(), list(words), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def tables(folder: str) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in Path(folder, VERSION).iterdir()}
+
+
+def test_selected_scenes_are_linked_with_their_tokens(made: Path) -> None:
+    run("select", "out", "--scenes", "0,2", "--out", "two")
+    assert validate_version(Path("two"), VERSION, pixels=False).errors == 0
+    before, after = (json.loads(tables(name)["sample_data.json"]) for name in ("out", "two"))
+    kept = {row["token"]: row for row in before}
+    assert len(after) * 3 == len(before) * 2
+    assert all(kept[row["token"]] == row for row in after)
+    assert all(Path("two", row["filename"]).samefile(made / row["filename"]) for row in after)
+    assert next(subsets.differences(made, Path("two"))) == "only in out: scene_01"
+
+
+def test_selections_merge_into_the_dataset_that_they_are_of(made: Path) -> None:
+    run("select", "out", "--scenes", "1", "--out", "one")
+    run("select", "out", "--scenes", "0,2", "--out", "two")
+    run("merge", "two", "one", "--out", "all")
+    assert tables("all") == tables("out")
+    assert "hold the same scenes" in run("diff", "out", "all")
+
+
+def test_a_merge_or_selection_that_stops_loses_nothing_and_continues(made: Path, monkeypatch) -> None:
+    before = contents(made)
+    bring = subsets._bring
+
+    def breaks(scene: subsets.StoredScene, *rest, **more) -> None:
+        if scene.name == "scene_01":
+            raise StorageError("the disk is full")
+        bring(scene, *rest, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(subsets, "_bring", breaks)
+        with pytest.raises(StorageError):
+            subsets.select(subsets.scenes_of(made), Path("again"))
+    subsets.select(subsets.scenes_of(made), Path("again"))
+    assert tables("again") == tables("out")
+    assert contents(made) == before
+    assert not list(Path("again/.uavsim/staging").iterdir())
+
+
+def test_splits_are_written_anew(made: Path) -> None:
+    run("split", "out", "--assign", "uav_val=1", "--assign", "uav_test=2", "--rest", "uav_train", "--out", "other")
+    assert open_folder("other").splits == {"uav_train": ["scene_00"], "uav_val": ["scene_01"], "uav_test": ["scene_02"]}
+    assert validate_version(Path("other"), VERSION, pixels=False).errors == 0
+    assert next(subsets.differences(made, Path("other"))).startswith("scene_01: splits uav_train, and uav_val")
+
+
+def test_scenes_are_found_by_what_they_show(made: Path) -> None:
+    annotations = json.loads(tables("out")["sample_annotation.json"])
+    labels = {row["token"]: row["uav_label"] for row in json.loads(tables("out")["instance.json"])}
+    seen = {labels[row["instance_token"]] for row in annotations if row["num_lidar_pts"] > 0}
+    label = min(seen)
+    assert len(subsets.choose(made, subsets.Wanted(classes=(label,)))) == 3
+    assert "none of its 3 scenes" in refused("select", "out", "--class", label, "--within-m", "0", "--out", "x")
+
+
+def refused(*words: str) -> str:
+    with pytest.raises(InputError) as error:
+        CliRunner().invoke(build_app(), list(words), catch_exceptions=False)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("select", "out", "--out", "x"), "name a condition"),
+        (("select", "out", "--scenes", "7", "--out", "x"), "no scene 7; it has 0 to 2"),
+        (("select", "out", "--town", "Town04", "--out", "x"), "no scene in Town04; it has Town10HD"),
+        (("select", "out", "--scenes", "0", "--out", "out/in"), "is the dataset itself, or in it"),
+        (("select", ".", "--scenes", "0", "--out", "x"), "not a uavsim dataset"),
+        (("merge", "out", "out", "--out", "x"), "both have scene number 0"),
+        (("merge", "out", "--out", "x"), "at least two datasets"),
+        (("split", "out", "--assign", "uav_val", "--out", "x"), "write SPLIT=NUMBERS"),
+        (("split", "out", "--assign", "uav_val=9", "--out", "x"), "no scene 9"),
+        (("split", "out", "--assign", "../up=1", "--out", "x"), "cannot be a file name"),
+        (("split", "out", "--assign", "val=1", "--out", "x"), "call it uav_val"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_and_writes_nothing(made: Path, words: tuple[str, ...], reason: str) -> None:
+    del made
+    assert reason in refused(*words)
+    assert not Path("x", VERSION).exists()

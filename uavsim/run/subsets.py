@@ -1,0 +1,350 @@
+"""New datasets from finished ones: chosen scenes, several datasets together, other splits; and what differs between two.
+
+Works scene by scene on what a run committed: files are hard-linked, table rows are copied as text, tokens stay. Nothing is
+decoded. A command that is stopped continues when it is given again.
+"""
+
+import filecmp
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from uavsim.config.dataset import RESERVED_SPLITS
+from uavsim.dataset.fragment import PackedFragment, open_fragment, with_splits
+from uavsim.errors import DatasetError, InputError
+from uavsim.files.bring import bring_file
+from uavsim.files.names import DataFolder
+from uavsim.files.result_folder import check_result_beside
+from uavsim.run.finish import assemble_tables, committed_scenes
+from uavsim.store.commit import commit_scene, generation_of, read_fragment
+from uavsim.store.identity import (
+    IDENTITY,
+    claim_output,
+    keep_asked,
+    keep_configuration,
+    read_configuration,
+    read_identity,
+)
+from uavsim.store.layout import check_name
+from uavsim.store.ledger import LedgerEntry, read_entry
+from uavsim.store.local import LocalOutput
+from uavsim.store.manifest import read_manifest
+from uavsim.typing import JsonDict
+
+__all__ = ["Wanted", "choose", "differences", "merge", "scenes_of", "select", "split"]
+
+_MAPS: Final = (".uavsim/maps", "maps")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredScene:
+    """A committed scene of a finished dataset."""
+
+    output: LocalOutput
+    entry: LedgerEntry
+
+    @property
+    def name(self) -> str:
+        """The scene's name."""
+        return self.entry.scene
+
+    def rows(self) -> PackedFragment:
+        """Read its table rows.
+
+        Raises:
+            StorageError: they are gone.
+            DatasetError: they are damaged.
+        """
+        return open_fragment(read_fragment(self.output, self.entry))
+
+    def files(self) -> list[str]:
+        """Return the keys of its files in the dataset's folder, without table rows and recording.
+
+        Raises:
+            DatasetError: the dataset does not say which files are the scene's.
+        """
+        marks = read_manifest(self.output, generation_of(self.entry))
+        if marks is None:
+            raise DatasetError(f"{self.output.address}: no list of the files of scene {self.name}")
+        return sorted(key for key in marks if not key.startswith(".uavsim/"))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Conditions on a scene; each that is given must hold.
+
+    Attributes:
+        numbers: scene numbers.
+        towns: names of towns.
+        weathers: names of weathers.
+        splits: names of splits.
+        classes: the scene shows an object of one of these classes ...
+        least_visibility: ... of at least this visibility level (1 to 4) ...
+        within_m: ... at most this far from a drone, horizontally, at a keyframe.
+    """
+
+    numbers: tuple[int, ...] | None = None
+    towns: tuple[str, ...] = ()
+    weathers: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    least_visibility: int = 1
+    within_m: float | None = None
+
+    def holds(self, scene: StoredScene) -> bool:
+        """Return whether a scene meets every condition."""
+        if self.numbers is not None and scene.entry.index not in self.numbers:
+            return False
+        if self.towns and scene.entry.town not in self.towns:
+            return False
+        rows = scene.rows()
+        if self.splits and not set(self.splits) & set(rows.head.splits):
+            return False
+        if self.weathers and rows.rows("log")[0]["uav_weather"] not in self.weathers:
+            return False
+        asks_objects = bool(self.classes) or self.least_visibility > 1 or self.within_m is not None
+        return not asks_objects or self._shows_object(rows)
+
+    def _shows_object(self, rows: PackedFragment) -> bool:
+        labels = {row["token"]: row["uav_label"] for row in rows.rows("instance")}
+        boxes = [
+            row
+            for row in rows.rows("sample_annotation")
+            if (not self.classes or labels[row["instance_token"]] in self.classes)
+            and row["num_lidar_pts"] + row.get("uav_visible_px", 0) > 0
+            and int(row["visibility_token"]) >= self.least_visibility
+        ]
+        if self.within_m is None or not boxes:
+            return bool(boxes)
+        places = {row["token"]: row["translation"][:2] for row in rows.rows("ego_pose")}
+        drones: dict[str, list[Any]] = {}
+        for row in rows.rows("sample_data"):
+            if row["is_key_frame"]:
+                drones.setdefault(row["sample_token"], []).append(places[row["ego_pose_token"]])
+        return any(
+            np.linalg.norm(np.subtract(drones[row["sample_token"]], row["translation"][:2]), axis=1).min()
+            <= self.within_m
+            for row in boxes
+        )
+
+
+def scenes_of(folder: Path) -> list[StoredScene]:
+    """Return the committed scenes of a dataset in the order of their numbers.
+
+    Raises:
+        InputError: the folder holds no dataset of uavsim, or no finished scene.
+    """
+    output = LocalOutput(folder.absolute())
+    if not folder.is_dir() or read_identity(output) is None:
+        raise InputError(f"{folder}: not a uavsim dataset (no {IDENTITY}); a converted or published one has none")
+    scenes = [StoredScene(output, entry) for entry in committed_scenes(output)]
+    if not scenes:
+        raise InputError(f"{folder}: no scene is finished")
+    return scenes
+
+
+def choose(folder: Path, wanted: Wanted) -> list[StoredScene]:
+    """Return the scenes of a dataset that meet the conditions.
+
+    Raises:
+        InputError: none does, or a number, town or split that the dataset does not have.
+    """
+    scenes = scenes_of(folder)
+    known = {scene.entry.index for scene in scenes}
+    if missing := sorted(set(wanted.numbers or ()) - known):
+        raise InputError(f"{folder}: no scene {missing[0]}; it has {min(known)} to {max(known)}")
+    towns = {scene.entry.town for scene in scenes}
+    if unknown := sorted(set(wanted.towns) - towns):
+        raise InputError(f"{folder}: no scene in {unknown[0]}; it has {', '.join(sorted(towns))}")
+    chosen = [scene for scene in scenes if wanted.holds(scene)]
+    if not chosen:
+        raise InputError(f"{folder}: none of its {len(scenes)} scenes meets the conditions")
+    return chosen
+
+
+def select(scenes: Sequence[StoredScene], target: Path) -> list[str]:
+    """Make a dataset of some scenes of one dataset; ``uavsim generate`` can add the others later.
+
+    Returns:
+        Names of the version folders.
+
+    Raises:
+        InputError: the place cannot be used.
+        StorageError: it cannot be written.
+    """
+    source = scenes[0].output
+    identity = read_identity(source)
+    assert identity is not None, "scenes_of looked"
+    output = _claimed(scenes, target, identity)
+    if (configuration := read_configuration(source)) is not None:
+        keep_configuration(output, configuration)
+    keep_asked(output, [scene.name for scene in scenes])
+    return _written(scenes, output)
+
+
+def merge(folders: Sequence[Path], target: Path) -> list[str]:
+    """Put the scenes of several datasets together.
+
+    Returns:
+        Names of the version folders.
+
+    Raises:
+        InputError: two of them have a scene of one name or number, or are of another version.
+        StorageError: the place cannot be written.
+    """
+    scenes = sorted((scene for folder in folders for scene in scenes_of(folder)), key=lambda scene: scene.entry.index)
+    for before, after in itertools.pairwise(scenes):
+        if before.entry.index == after.entry.index:
+            raise InputError(
+                f"{before.output.address} and {after.output.address} both have scene number {after.entry.index}: give the "
+                "towns of one another first_scene in its YAML and make it again, or leave the scene out with uavsim select"
+            )
+    identities = [read_identity(output) or {} for output in dict.fromkeys(scene.output for scene in scenes)]
+    if len({identity["fingerprint"] for identity in identities}) == 1:
+        return select(scenes, target)
+    return _written(scenes, _claimed(scenes, target, _derived(identities, "merged")))
+
+
+def split(folder: Path, target: Path, assigned: Mapping[str, Sequence[int]], *, rest: str | None) -> list[str]:
+    """Make a copy of a dataset with other splits.
+
+    Args:
+        folder: the dataset.
+        target: the new folder.
+        assigned: split -> scene numbers.
+        rest: the split of all other scenes; None leaves them without one.
+
+    Returns:
+        Names of the version folders.
+
+    Raises:
+        InputError: a split's name or a number that cannot be, or a place that cannot be used.
+        StorageError: the place cannot be written.
+    """
+    for name in (*assigned, *([rest] if rest is not None else [])):
+        if check_name(name, what="split") in RESERVED_SPLITS:
+            raise InputError(f"the nuScenes devkit keeps the split name {name!r} for itself; call it uav_{name}")
+    scenes = scenes_of(folder)
+    known = {scene.entry.index for scene in scenes}
+    if missing := sorted({number for numbers in assigned.values() for number in numbers} - known):
+        raise InputError(f"{folder}: no scene {missing[0]}; it has {min(known)} to {max(known)}")
+    splits = {
+        scene.name: tuple(name for name, numbers in assigned.items() if scene.entry.index in numbers)
+        or ((rest,) if rest is not None else ())
+        for scene in scenes
+    }
+    identity = _derived([read_identity(scenes[0].output) or {}], json.dumps(splits, sort_keys=True))
+    return _written(scenes, _claimed(scenes, target, identity), splits=splits)
+
+
+def differences(first: Path, second: Path) -> Iterator[str]:
+    """Yield one line for each scene, table and kind of file in which two datasets differ; nothing where they are equal.
+
+    Raises:
+        InputError: one of them is no dataset of uavsim.
+    """
+    ours, theirs = ({scene.name: scene for scene in scenes_of(folder)} for folder in (first, second))
+    for folder, own, other in ((first, ours, theirs), (second, theirs, ours)):
+        if alone := [name for name in own if name not in other]:
+            yield f"only in {folder}: {', '.join(alone[:8])}{f' and {len(alone) - 8} more' if len(alone) > 8 else ''}"
+    for name in ours:
+        if name in theirs:
+            yield from (f"{name}: {line}" for line in _scene_differences(ours[name], theirs[name]))
+
+
+def _scene_differences(first: StoredScene, second: StoredScene) -> Iterator[str]:
+    mine, other = first.rows(), second.rows()
+    if mine.head.splits != other.head.splits:
+        yield f"splits {', '.join(mine.head.splits) or 'none'}, and {', '.join(other.head.splits) or 'none'}"
+    for table in sorted({*mine.compressed, *other.compressed}):
+        lines, their_lines = mine.lines(table).splitlines(), other.lines(table).splitlines()
+        if lines != their_lines:
+            unlike = sum(a != b for a, b in zip(lines, their_lines, strict=False))
+            yield f"{table}: {len(lines)} and {len(their_lines)} rows, {unlike} of those at the same place differ"
+    files, their_files = set(first.files()), set(second.files())
+    for folder, count in _by_folder(files ^ their_files).items():
+        yield f"{folder}: {count} files are in one of them only"
+    changed = {key for key in files & their_files if not _same(first.output.root / key, second.output.root / key)}
+    for folder, count in _by_folder(changed).items():
+        yield f"{folder}: {count} files have other bytes"
+
+
+def _same(first: Path, second: Path) -> bool:
+    if not (first.is_file() and second.is_file()):
+        return first.exists() == second.exists()
+    return first.samefile(second) or filecmp.cmp(first, second, shallow=False)
+
+
+def _by_folder(keys: set[str]) -> dict[str, int]:
+    tops = [key.partition("/")[0] for key in sorted(keys)]
+    return {top: tops.count(top) for top in dict.fromkeys(tops)}
+
+
+def _derived(identities: Sequence[JsonDict], what: str) -> JsonDict:
+    """Return the identity of a dataset that no configuration gives: nothing can be flown into it."""
+    marks = sorted({identity["fingerprint"] for identity in identities})
+    first = identities[0]
+    return {
+        "dataset": first["dataset"],
+        "seed": first.get("seed", 0),
+        "versions": first.get("versions", {}),
+        "fingerprint": hashlib.sha256(json.dumps([what, *marks]).encode()).hexdigest(),
+        "made_of": marks,
+    }
+
+
+def _claimed(scenes: Sequence[StoredScene], target: Path, identity: JsonDict) -> LocalOutput:
+    for source in dict.fromkeys(scene.output for scene in scenes):
+        check_result_beside(source.root, target)
+    output = LocalOutput(target.absolute())
+    claim_output(output, identity=identity)
+    return output
+
+
+def _written(
+    scenes: Sequence[StoredScene], output: LocalOutput, *, splits: Mapping[str, tuple[str, ...]] | None = None
+) -> list[str]:
+    for scene in scenes:
+        with output.lock(scene.name) as ours:
+            if not ours:
+                raise InputError(f"{output.address}: another process works on scene {scene.name}; try again later")
+            there = read_entry(output, scene.name)
+            if there is None or there.state != "committed":
+                _bring(scene, output, splits=None if splits is None else splits[scene.name])
+    towns = {scene.entry.town for scene in scenes}
+    for source in dict.fromkeys(scene.output for scene in scenes):
+        for key in (key for folder in _MAPS for key in source.keys(folder)):
+            name = Path(key).name.partition(".")[0].partition("~")[0]
+            if name in towns and (data := source.read(key)) is not None:
+                output.create(key, data)
+    versions = assemble_tables(output)
+    output.sweep_leftovers()
+    return versions
+
+
+def _bring(scene: StoredScene, output: LocalOutput, *, splits: tuple[str, ...] | None) -> None:
+    """Commit a scene of another dataset: its files by hard link, its rows with other splits where they are given."""
+    rows = read_fragment(scene.output, scene.entry)
+    staged = output.stage(scene.name)
+    try:
+        files = DataFolder(scene.output.root)
+        moves = {f"{number}{Path(key).suffix}": key for number, key in enumerate(scene.files())}
+        log = f"{generation_of(scene.entry).recording}/log.msgpack"
+        for name, key in {**moves, "log.msgpack": log}.items():
+            bring_file(files.open(key), staged / name)
+        commit_scene(
+            output,
+            replace(scene.entry, retired=(), replacing=None),
+            folder=staged,
+            moves=moves,
+            log="log.msgpack",
+            fragment=rows if splits is None else with_splits(rows, splits),
+        )
+    finally:
+        output.drop_staged(staged)
