@@ -79,6 +79,8 @@ class Model(BaseModel):
 
     has_source: ClassVar[bool] = True
     """False of a class that ``pydantic.create_model`` made: its fields carry their own descriptions."""
+    drawable: ClassVar[tuple[str, ...]] = ()
+    """Keys below which a number may be a distribution, of which every scene draws one (``config.distribution``)."""
     shorthand: ClassVar[dict[str, Any] | None] = None
     """JSON Schema of what may be written instead of the whole mapping."""
 

@@ -259,6 +259,8 @@ class Captures(Model):
 class DatasetConfig(Model):
     """A dataset: towns, scenes, time, swarm, traffic, weather and how it is stored."""
 
+    drawable: ClassVar = ("altitude_m", "traffic", "wind_mps")
+
     description: Text = ""
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
     version: Literal["v1.0-mini", "v1.0-trainval", "v1.0-test"] = "v1.0-mini"

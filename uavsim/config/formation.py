@@ -1,7 +1,7 @@
 """``flight_plans/formations/*.yaml``: the shape that a swarm keeps around the point that follows the route."""
 
 import itertools
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -47,6 +47,11 @@ class Keyframe(Shape):
 
 class Formation(Model):
     """A formation, still (``shape``) or changing over the scene (``keyframes``)."""
+
+    drawable: ClassVar = (
+        "spacing_m", "angle_deg", "offsets_m", "altitude_m", "altitude_offsets_m", "yaw_offsets_deg", "heading_deg",
+        "jitter_m", "jitter_yaw_deg",
+    )  # fmt: skip
 
     drones: Annotated[int, Field(ge=1, le=32)] = 5
     shape: ShapeName | None = None

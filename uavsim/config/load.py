@@ -8,16 +8,18 @@ anything that is no plain data are refused. Words and numbers are read by YAML 1
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
+import numpy as np
 import yaml
 from pydantic import ValidationError
 
 from uavsim.config import explain
 from uavsim.config.base import Model
+from uavsim.config.distribution import Distribution, DistributionError, distributions, with_plain, with_value
 from uavsim.config.explain import Place
 from uavsim.errors import ConfigError
 
@@ -84,11 +86,35 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Loaded(Generic[M]):
-    """A configuration with its name (the file's stem) and its source."""
+    """A configuration with its name (the file's stem) and its source.
+
+    Attributes:
+        name: of the file, without its suffix.
+        model: the values; where each scene draws a number, a bound of it stands.
+        source: makes errors that name the line.
+        draws: the distributions of the numbers that each scene draws, by their places.
+    """
 
     name: str
     model: M
     source: Source
+    draws: Mapping[Place, Distribution] = field(default_factory=dict)
+
+    def drawn(self, rng_of: Callable[[str], np.random.Generator]) -> tuple[Loaded[M], dict[str, float]]:
+        """Draw every number that a scene draws.
+
+        Args:
+            rng_of: gives the generator of a key, ``traffic.vehicles``.
+
+        Returns:
+            The configuration of the scene, and the numbers by their keys.
+        """
+        model, numbers = self.model, {}
+        for place, distribution in self.draws.items():
+            key = explain.key(place)
+            numbers[key] = distribution.draw(rng_of(key))
+            model = with_value(model, place, numbers[key])
+        return Loaded(self.name, model, self.source), numbers
 
     def error(self, place: Place, what: str) -> ConfigError:
         """See ``Source.error``."""
@@ -114,7 +140,16 @@ def load(path: Path, model: type[M], *, text: str | None = None) -> Loaded[M]:
     if not isinstance(value, dict):
         raise source.error((), f"must hold keys and values, but is {explain.a_kind(value)}")
     try:
-        return Loaded(path.stem, model.model_validate(value), source)
+        draws = dict(distributions(value)) if model.drawable else {}
+    except DistributionError as error:
+        raise source.error(error.place, str(error)) from error
+    for place in draws:
+        if place[0] not in model.drawable:
+            raise source.error(place, f"is the same for all scenes; they draw {', '.join(model.drawable)}")
+    try:
+        if not draws:
+            return Loaded(path.stem, model.model_validate(value), source)
+        return _with_draws(path.stem, value, model, source, draws)
     except ValidationError as error:
         place, what, is_there = explain.first(error, model, line_of=source.line)
         wrong = source.error(source.written(place) if is_there else place, what)
@@ -123,6 +158,29 @@ def load(path: Path, model: type[M], *, text: str | None = None) -> Loaded[M]:
             str(source.error(source.written(p) if there else p, said)) for p, said, there in every[:_MOST_SHOWN]
         )
         raise wrong from None
+
+
+def _with_draws(
+    name: str, value: dict[str, Any], model: type[M], source: Source, draws: dict[Place, Distribution]
+) -> Loaded[M]:
+    """Check a file with all extremes of its distributions; find out which numbers are whole."""
+    for place, drawn in draws.items():
+        probe = value
+        for other, law in draws.items():
+            probe = with_plain(probe, other, law.extremes[0] if other != place else law.extremes[0] + 0.5)
+        try:
+            model.model_validate(probe)
+        except ValidationError as error:
+            whole = {"int_type", "int_from_float"}
+            is_whole = any(e["type"] in whole and e["loc"][: len(place)] == place for e in error.errors())
+            draws[place] = replace(drawn, is_whole=is_whole)
+    models = []
+    for turn in range(max(len(law.extremes) for law in draws.values())):
+        probe = value
+        for place, law in draws.items():
+            probe = with_plain(probe, place, law.extremes[turn % len(law.extremes)])
+        models.append(model.model_validate(probe))
+    return Loaded(name, models[0], source, draws)
 
 
 def parse(path: Path, *, text: str | None = None) -> Any:

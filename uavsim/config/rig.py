@@ -1,6 +1,6 @@
 """``flight_plans/rigs/*.yaml``: the sensors that an agent carries."""
 
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, ClassVar, Final, Self
 
 import numpy as np
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
@@ -184,6 +184,8 @@ class Mounted(Model):
 
 class Rig(Model):
     """Cameras by name, in the order of the dataset's channels; the numbers here hold for every camera without its own."""
+
+    drawable: ClassVar = ("cameras", "lidar", "mounted")
 
     width_px: Pixels = 800
     height_px: Pixels = 450

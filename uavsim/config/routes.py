@@ -75,5 +75,7 @@ class Route(Model):
 class RoutesConfig(Model):
     """All routes of one town, in the order in which scenes use them."""
 
+    drawable: ClassVar = ("routes",)
+
     town: Name
     routes: Annotated[dict[Name, Route], Field(min_length=1, max_length=10_000)]

@@ -1,6 +1,6 @@
 """``flight_plans/weather/*.yaml``: a weather, still or changing over the scene."""
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -38,6 +38,8 @@ class WeatherState(Model):
 
 class Weather(WeatherState):
     """A weather that stays, or one that changes from ``from`` to ``to``."""
+
+    drawable: ClassVar = (*(name for name in WeatherState.model_fields if name != "preset"), "from", "to")
 
     from_: Annotated[WeatherState | None, Field(alias="from")] = None
     to: WeatherState | None = None

@@ -145,6 +145,7 @@ class LogRow(TypedDict):
     uav_moved_in_scene: NotRequired[float]
     uav_traffic_retry: NotRequired[int]
     uav_notes: NotRequired[list[str]]
+    uav_drawn: NotRequired[dict[str, float]]
 
 
 class SampleRow(TypedDict):

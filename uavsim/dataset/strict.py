@@ -398,6 +398,8 @@ def _log_row(labels: SceneLabels) -> LogRow:
         "uav_traffic_retry": plan.traffic_retry,
         "uav_notes": list(_plain(labels.notes)),
     }
+    if plan.notes.drawn:
+        row["uav_drawn"] = dict(plan.notes.drawn)
     if (share := moved_share(facts.moved_in_warmup)) is not None:
         row["uav_moved_in_warmup"] = share
     if (share := moved_share(facts.moved_in_scene)) is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
@@ -11,13 +11,16 @@ from typing import Final, TypeVar
 import numpy as np
 
 from uavsim.config.backends import backend_of
+from uavsim.config.base import Model
 from uavsim.config.dataset import DatasetConfig, NameSchedule, TownShare, Twins
 from uavsim.config.formation import Formation
 from uavsim.config.library import Library
 from uavsim.config.load import Loaded
 from uavsim.config.overrides import AS_CONFIGURED, Overrides
+from uavsim.config.rig import Rig
 from uavsim.config.routes import RoutesConfig
 from uavsim.config.town import TownConfig
+from uavsim.config.weather import Weather
 from uavsim.errors import InputError, UnknownNameError
 from uavsim.plan import checks, numbering
 from uavsim.plan.config_to_plan import (
@@ -34,13 +37,14 @@ from uavsim.plan.swarm import fly_swarm, formation_altitude
 from uavsim.plan.weather import PRESETS, preset_track, weather_track
 from uavsim.records.ingredients import INGREDIENTS
 from uavsim.records.modalities import modality
-from uavsim.records.plan import PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
+from uavsim.records.plan import PlanNotes, ScenePlan, SwarmTrajectory
 from uavsim.records.sensors import AgentsPlan, SensorSpec, shutter_steps
 from uavsim.registry import nearest, pick
 
 __all__ = ["DatasetPlanner", "plan_scenes"]
 
 T = TypeVar("T")
+M = TypeVar("M", bound=Model)
 FIRST_TIMESTAMP_US: Final = 1_704_067_200_000_000  # 2024-01-01 00:00 UTC: the dataset's clock, not the wall's
 MOST_STEPS: Final = 100_000
 SCENE_SLOT_US: Final = 3_600_000_000  # every scene has an hour of that clock to itself
@@ -126,7 +130,7 @@ def _chosen(dataset: Loaded[DatasetConfig], overrides: Overrides, library: Libra
     if overrides.rig is not None:
         library.rig(overrides.rig)
         update["rig"] = overrides.rig
-    return Loaded(dataset.name, dataset.model.model_copy(update=update), dataset.source)
+    return replace(dataset, model=dataset.model.model_copy(update=update))
 
 
 @dataclass(slots=True)
@@ -140,13 +144,14 @@ class _TownPlanner:
     town: Loaded[TownConfig]
     routes: Loaded[RoutesConfig]
     route_names: tuple[str, ...]
+    rig_file: Loaded[Rig]
     rig: tuple[SensorSpec, ...]
-    rig_name: str
     ingredients: dict[str, ScenePlanner]
     whole_samples: int  # some ingredients are solved for the whole scene, of which fewer samples may be flown
     extra_steps: int  # after the last image, of which images through shutters are made, too
+    drawn: dict[str, float] = field(default_factory=dict)  # by this scene, where anything is
     formations: dict[str, Loaded[Formation]] = field(default_factory=dict)
-    weathers: dict[str, WeatherTrack] = field(default_factory=dict)
+    weathers: dict[str, Loaded[Weather] | None] = field(default_factory=dict)
     paths: dict[tuple[str, float, bool], FlightPath] = field(default_factory=dict)
 
     @classmethod
@@ -169,8 +174,8 @@ class _TownPlanner:
             town=site,
             routes=routes,
             route_names=_route_names(dataset, own.town, routes),
+            rig_file=rig,
             rig=specs,
-            rig_name=rig.name,
             ingredients=fill,
             whole_samples=max(model.samples, of.named.model.samples if whole else 0),
             extra_steps=_shutter_steps(dataset, (*specs, *ground)),
@@ -216,13 +221,15 @@ class _TownPlanner:
             self.formations[name] = _located(self.dataset, place, lambda: self.library.formation(name, named_in=path))
         return self.formations[name]
 
-    def weather(self, name: str) -> WeatherTrack:
+    def weather(self, name: str) -> Loaded[Weather] | None:
+        """Return a weather's file; None for a preset of CARLA."""
         if name not in self.weathers:
             path, presets = self.dataset.source.path, tuple(PRESETS)
             place = _place_of("weather", self.dataset.model.weather, name)
             loaded = _located(self.dataset, place, lambda: self.library.weather(name, named_in=path, presets=presets))
-            track = preset_track(name) if loaded is None else weather_track(loaded, scene_us=self.scene_us)
-            self.weathers[name] = track
+            if loaded is not None:
+                weather_track(loaded, scene_us=self.scene_us)  # which refuses an unknown preset
+            self.weathers[name] = loaded
         return self.weathers[name]
 
     def path(self, route: str, *, altitude_m: float, fixed: bool) -> FlightPath:
@@ -232,13 +239,45 @@ class _TownPlanner:
         return self.paths[key]
 
     def plan(self, number: int) -> ScenePlan:
+        """Plan a scene, with a number in place of each distribution."""
+        if not (self.dataset.draws or self.routes.draws or self.rig_file.draws):
+            return self._plan(number)
+        numbers: dict[str, float] = {}
+        dataset = self.draw(self.dataset, "dataset", number, numbers)
+        rig = self.draw(self.rig_file, "rig", number, numbers)
+        specs = given_by(dataset, rig)
+        scene = replace(
+            self,
+            dataset=dataset,
+            routes=self.draw(self.routes, "routes", number, numbers),
+            rig=specs,
+            ingredients=planners(dataset, self.library, share=self.share, town=self.town.model, rig=specs),
+            drawn=numbers,
+            paths={},
+        )
+        return scene._plan(number)
+
+    def draw(self, of: Loaded[M], kind: str, number: int, numbers: dict[str, float]) -> Loaded[M]:
+        """Return a file with this scene's numbers, which are noted in ``numbers``."""
+        seed = self.dataset.model.seed
+        drawn, own = of.drawn(lambda key: numbering.scene_rng(seed, number, f"drawn {kind}.{key}"))
+        numbers |= {f"{kind}.{key}": value for key, value in own.items()}
+        return drawn
+
+    def _plan(self, number: int) -> ScenePlan:
         model, turn = self.dataset.model, number - self.scenes.allowed.start
-        seed = model.seed
+        seed, drawn = model.seed, dict(self.drawn)
         formation = self.formation(
             numbering.turn_of(model.formation, numbering.scene_rng(seed, number, "formation"), number=turn)
         )
+        formation = self.draw(formation, "formation", number, drawn)
         weather_name = numbering.turn_of(model.weather, numbering.scene_rng(seed, number, "weather"), number=turn)
-        weather = self.weather(weather_name)
+        loaded = self.weather(weather_name)
+        weather = (
+            preset_track(weather_name)
+            if loaded is None
+            else weather_track(self.draw(loaded, "weather", number, drawn), scene_us=self.scene_us)
+        )
         route, start_share = self.route_of(turn)
         altitude_m = numbering.altitude_of(model.altitude_m, numbering.scene_rng(seed, number, "altitude"), number=turn)
         whole = self.fly(formation, route, start_share=start_share, altitude_m=altitude_m, number=number)
@@ -258,7 +297,7 @@ class _TownPlanner:
             town=town_site(site),
             route_name=route,
             formation_name=formation.name,
-            rig_name=self.rig_name,
+            rig_name=self.rig_file.name,
             topology=model.topology,
             seed=numbering.scene_seed(seed, number),
             start_timestamp_us=FIRST_TIMESTAMP_US + number * SCENE_SLOT_US,
@@ -285,7 +324,7 @@ class _TownPlanner:
             labels=label_plan(model.labels, site),
             recording=model.recording,
             sweep_cameras=_filming(model),
-            notes=PlanNotes(dataset_seed=seed, route_row=route.rsplit("_col", 1)[0], route_start_share=start_share),
+            notes=PlanNotes(seed, route.rsplit("_col", 1)[0], start_share, drawn),
         )
 
     def route_of(self, turn: int) -> tuple[str, float]:

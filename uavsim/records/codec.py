@@ -34,7 +34,7 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.typed import misfit
 from uavsim.typing import AnyArray
 
-_FORMAT: Final = "uavsim-plan-5"
+_FORMAT: Final = "uavsim-plan-6"
 _KIND: Final = "~"
 _FREE_CONTAINERS: Final = 1 << 16
 _CONTAINER_BYTES: Final = 16

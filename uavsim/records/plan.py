@@ -7,7 +7,7 @@ between processes as msgpack (``records/codec.py``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
@@ -162,17 +162,19 @@ class LabelPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlanNotes:
-    """The origin of the plan; kept with the recording for people, read by nothing.
+    """The origin of the plan, for people: kept with the recording, and what was drawn also in the table ``log``.
 
     Attributes:
         dataset_seed: from which the scene's own seed was drawn.
         route_row: group of routes that the scene's route is of.
         route_start_share: how far along the route it starts, 0 to 1.
+        drawn: the numbers that the scene drew from distributions, by file and key: ``formation.spacing_m``.
     """
 
     dataset_seed: int = 0
     route_row: str = ""
     route_start_share: float = 0.0
+    drawn: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
