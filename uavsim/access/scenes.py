@@ -72,6 +72,12 @@ class Scene:
         """
         return self._tables.road_map()
 
+    @property
+    @reads
+    def drawn(self) -> dict[str, float]:
+        """The numbers that the scene drew from distributions, by file and key: ``formation.spacing_m``; {} for none."""
+        return {str(key): float(value) for key, value in self.log.get("uav_drawn", {}).items()}
+
     def rows(self, table: Table[Row]) -> list[Row]:
         """Return the scene's rows of a table as they are, in the strict dialect; [] where the dataset has none."""
         return table.of(self._rows)

@@ -7,12 +7,37 @@ from typing import Any, Final
 import numpy as np
 from pydantic import BaseModel
 
-from uavsim.config.explain import Place, a_kind
+from uavsim.config.explain import DISTRIBUTIONS, Place, a_kind
+from uavsim.typing import JsonDict
 
-__all__ = ["Distribution", "distributions", "with_value"]
+__all__ = ["DISTRIBUTION_SCHEMA", "Distribution", "DistributionError", "distributions", "with_plain", "with_value"]
 
-_LAWS: Final = {"uniform": (), "normal": ("min", "max"), "choice": ("weights",)}
-_FORMS: Final = "write {uniform: [low, high]}, {normal: [mean, std], min: low, max: high} or {choice: [...], weights: [...]}"
+_LAWS: Final = dict(zip(DISTRIBUTIONS, ((), ("min", "max"), ("weights",)), strict=True))
+_FORMS: Final = (
+    "write {uniform: [low, high]}, {normal: [mean, std], min: low, max: high} or {choice: [...], weights: [...]}"
+)
+_PAIR: Final = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+_NUMBERS: Final = {"type": "array", "items": {"type": "number"}, "minItems": 1}
+DISTRIBUTION_SCHEMA: Final[JsonDict] = {
+    "title": "Distribution",
+    "description": "A number that every scene draws.",
+    "anyOf": [
+        {"type": "object", "properties": {"uniform": _PAIR}, "required": ["uniform"], "additionalProperties": False},
+        {
+            "type": "object",
+            "properties": {"normal": _PAIR, "min": {"type": "number"}, "max": {"type": "number"}},
+            "required": ["normal", "min", "max"],
+            "additionalProperties": False,
+        },
+        {
+            "type": "object",
+            "properties": {"choice": _NUMBERS, "weights": _NUMBERS},
+            "required": ["choice"],
+            "additionalProperties": False,
+        },
+    ],
+}
+"""JSON Schema of a distribution, for editors."""
 _MOST_CHOICES: Final = 100
 _MOST_TRIES: Final = 10_000
 

@@ -15,6 +15,8 @@ __all__ = ["Place", "a_kind", "each", "first", "key", "quoted", "validated", "wr
 M = TypeVar("M", bound=Model)
 Place: TypeAlias = tuple[str | int, ...]
 _LONGEST: Final = 60
+DISTRIBUTIONS: Final = ("uniform", "normal", "choice")
+"""Words that begin a number that scenes draw (``config.distribution``)."""
 _WRONG_KEY: Final = "wrong_key"
 _NUMBER: Final = "must be a number"
 _SAID: Final = {
@@ -149,6 +151,8 @@ def _say(detail: ErrorDetails, model: type[Model]) -> str:
     if kind == "string_pattern_mismatch":
         return f"{quoted(value)} is not {PATTERNS.get(str(context.get('pattern')), 'of the form that is needed here')}"
     said = _SAID.get(kind) or _pydantics_words(detail["msg"])
+    if said in (_NUMBER, _SAID["int_type"]) and isinstance(value, dict) and len(value) == 1 and model.drawable:
+        return f"unknown distribution {next(iter(value))!r}" + _guess(str(next(iter(value))), DISTRIBUTIONS)
     return f"{said}, got {quoted(value)}"
 
 

@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from uavsim.config.backends import topologies
+from uavsim.config.base import Model
+from uavsim.config.distribution import DISTRIBUTION_SCHEMA
 from uavsim.config.library import kinds
 from uavsim.typing import JsonDict
 
+_REFERENCE: Final = re.compile(r'"#/\$defs/(\w+)"')
 _DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 SCHEMA_COMMENT: Final = re.compile(r"#\s*yaml-language-server:\s*\$schema=\S*?([a-z_]+)\.json\s*")
 """The first line of a YAML file that names its kind to editors, and to ``uavsim check``."""
@@ -17,8 +20,40 @@ SCHEMA_COMMENT: Final = re.compile(r"#\s*yaml-language-server:\s*\$schema=\S*?([
 def schemas() -> dict[str, JsonDict]:
     """Return the schema of every kind of file, by kind, and of what several of them refer to."""
     found = {"topology": {"title": "Topology", "type": "string", "enum": topologies()}}
-    found |= {kind: _referring(model.model_json_schema(by_alias=True)) for kind, model in kinds().items()}
+    found["distribution"] = DISTRIBUTION_SCHEMA
+    found |= {kind: _referring(_drawable(model)) for kind, model in kinds().items()}
     return {name: {"$schema": _DRAFT, "$id": f"{name}.json", **schema} for name, schema in found.items()}
+
+
+def _drawable(model: type[Model]) -> JsonDict:
+    """Return a model's schema that allows a distribution for each number that scenes may draw."""
+    schema = model.model_json_schema(by_alias=True)
+    if not model.drawable:
+        return schema
+    definitions = schema.get("$defs", {})
+    reached, todo = set[str](), [schema["properties"].pop(key) for key in model.drawable]
+    drawable = dict(zip(model.drawable, todo, strict=True))
+    while todo:
+        for name in _REFERENCE.findall(json.dumps(todo.pop())):
+            if name not in reached:
+                reached.add(name)
+                todo.append(definitions[name])
+    schema["properties"] |= {key: _or_drawn(part) for key, part in drawable.items()}
+    definitions.update({name: _or_drawn(definitions[name]) for name in reached})
+    return schema
+
+
+def _or_drawn(schema: Any) -> Any:
+    """Allow a distribution wherever a number may stand."""
+    if isinstance(schema, list):
+        return [_or_drawn(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("type") in {"number", "integer"}:
+        about = {key: schema[key] for key in ("default", "description", "title") if key in schema}
+        number = {key: value for key, value in schema.items() if key not in about}
+        return {"anyOf": [number, {"$ref": "distribution.json"}], **about}
+    return {key: _or_drawn(part) for key, part in schema.items()}
 
 
 def _referring(schema: Any) -> Any:

@@ -3,10 +3,12 @@
 import importlib.metadata
 import platform
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from uavsim.config.backends import AIRSIM, CARLA, HEADLESS, Backend, Server, backend_of
 from uavsim.config.dataset import DatasetConfig
+from uavsim.config.explain import key
 from uavsim.config.kept import KEPT, pack
 from uavsim.config.library import Library
 from uavsim.config.load import Loaded
@@ -167,6 +169,8 @@ def _identity(request: Request, loaded: Loaded[DatasetConfig]) -> JsonDict:
         "topology": request.topology or model.topology,
         **{key: value for key in ("formation", "rig", "weather") if (value := getattr(request, key)) is not None},
     }
+    if loaded.draws:
+        config["drawn"] = {key(place): asdict(law) for place, law in loaded.draws.items()}
     if request.replay is not None and request.replay.is_changed:
         shown: JsonDict = {"sensors": list(request.replay.sensors), "hide": list(request.replay.hide)}
         if request.replay.skin is not None:

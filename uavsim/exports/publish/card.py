@@ -2,6 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
 
 from uavsim.access import HEADLESS
 from uavsim.escape import markdown_text
@@ -11,6 +14,8 @@ from uavsim.exports.publish.parquet import BOX_FIELDS, FIELDS
 from uavsim.exports.publish.statements import Facts, Statements
 from uavsim.exports.publish.verify import vouch
 from uavsim.typing import JsonDict
+
+_BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 
 def card(
@@ -34,6 +39,7 @@ def card(
             "",
             *_use(facts, list(splits), shards=shards, contents=contents),
             *_columns(),
+            *_drawn(facts.drawn),
             "## What it is good for, and what not",
             "",
             *(
@@ -105,6 +111,24 @@ def _columns() -> list[str]:
     lines = ["## Columns", "", "| column | meaning |", "|---|---|"]
     lines += [f"| `{name}` | {text} |" for name, (_, text) in FIELDS.items()]
     lines += [f"| `objects.{name}` | {text} |" for name, (_, text) in BOX_FIELDS.items()]
+    return [*lines, ""]
+
+
+def _drawn(drawn: Mapping[str, Sequence[float]]) -> list[str]:
+    """Return a table of the numbers that scenes drew, each with a histogram of ten bins."""
+    if not drawn:
+        return []
+    lines = [
+        "## What each scene drew",
+        "",
+        "| number | scenes | least | median | greatest | histogram |",
+        "|---|---|---|---|---|---|",
+    ]
+    for key, values in sorted(drawn.items()):
+        counts = np.histogram(values, bins=10)[0]
+        blocks = "".join(_BLOCKS[-(-int(count) * (len(_BLOCKS) - 1) // int(counts.max()))] for count in counts)
+        low, middle, high = np.quantile(values, [0.0, 0.5, 1.0])
+        lines.append(f"| {markdown_text(key)} | {len(values)} | {low:.4g} | {middle:.4g} | {high:.4g} | {blocks} |")
     return [*lines, ""]
 
 

@@ -203,6 +203,8 @@ def _count(facts: Facts, scene: Scene) -> None:
     facts.weather[str(scene.log.get("uav_weather", ""))] += 1
     facts.simulators[simulator_of(scene.log)] += 1
     facts.topologies[str(scene.log.get("uav_topology", ""))] += 1
+    for key, value in scene.drawn.items():
+        facts.drawn.setdefault(key, []).append(value)
     for sample in scene:
         facts.masks += sum("instance" in image.layers for image in sample.images)
         facts.degraded += sum("degraded" in image.layers for image in sample.images)

@@ -40,6 +40,7 @@ class Facts:
     classes: Counter[str] = field(default_factory=Counter)
     simulators: Counter[str] = field(default_factory=Counter)
     topologies: Counter[str] = field(default_factory=Counter)
+    drawn: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def simulated(self) -> bool:

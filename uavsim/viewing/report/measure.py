@@ -11,6 +11,7 @@ from uavsim.records.modalities import DEPTH, INSTANCE
 from uavsim.typing import AnyArray, FloatArray
 
 _CELL_M: Final = 5.0
+_MOST_DRAWN: Final = 40
 _WEATHER_TITLE: Final = "weather of a scene"
 
 
@@ -90,6 +91,7 @@ class Measures:
     histograms: dict[str, Histogram] = field(default_factory=_histograms)
     image_sizes: Counter[tuple[int, int]] = field(default_factory=Counter)
     unchecked_masks: int = 0  # images that have a mask, but no depth
+    drawn: dict[str, list[float]] = field(default_factory=dict)  # of the scenes, by key
     channels: set[str] = field(default_factory=set)
     drones: set[int] = field(default_factory=set)
     keyframe_step_s: list[float] = field(default_factory=list)
@@ -119,6 +121,11 @@ def measure(data: Dataset) -> Measures:
     found = Measures()
     for scene in data:
         _add_scene(found, scene)
+    for number, (key, values) in enumerate(sorted(found.drawn.items())[:_MOST_DRAWN]):
+        low, high = min(values), max(values)
+        edges = np.linspace(low, high, 21) if high > low else np.array([low - 0.5, low + 0.5])
+        found.histograms[f"drawn-{number}"] = Histogram(f"drawn for each scene: {key}", key.rpartition(".")[2], edges)
+        found.histograms[f"drawn-{number}"].add(np.array(values))
     return found
 
 
@@ -147,6 +154,8 @@ def _add_scene(found: Measures, scene: Scene) -> None:
         found.keyframe_step_s.append((stamps[-1] - stamps[0]) / 1e6 / (len(stamps) - 1))
     found.simulators[simulator_of(scene.log)] += 1
     found.weather[str(scene.log.get("uav_weather") or "not said")] += 1
+    for key, value in scene.drawn.items():
+        found.drawn.setdefault(key, []).append(value)
     found.scenes.append(row)
 
 

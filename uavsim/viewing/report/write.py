@@ -183,7 +183,7 @@ def _histogram(name: str, found: Histogram) -> dict[str, Any]:
     edges = zip(found.edges[:-1], found.edges[1:], found.counts, strict=True)
     rows = [(f"{low:.4g} to {high:.4g}", f"{int(count):,}") for low, high, count in edges if count]
     svg, text = plots.histogram(name, found), f"{found.total:,} values; the last bin holds all that is larger"
-    return {"title": found.title, "svg": svg, "text": text, "head": found.unit, "rows": rows}
+    return {"title": visible(found.title), "svg": svg, "text": text, "head": visible(found.unit), "rows": rows}
 
 
 def _comparison(found: Measures) -> list[tuple[str, str, str]]:
