@@ -152,7 +152,7 @@ def _say(detail: ErrorDetails, model: type[Model]) -> str:
         return f"{quoted(value)} is not {PATTERNS.get(str(context.get('pattern')), 'of the form that is needed here')}"
     said = _SAID.get(kind) or _pydantics_words(detail["msg"])
     if said in (_NUMBER, _SAID["int_type"]) and isinstance(value, dict) and len(value) == 1 and model.drawable:
-        return f"unknown distribution {next(iter(value))!r}" + _guess(str(next(iter(value))), DISTRIBUTIONS)
+        return f"unknown distribution {next(iter(value))!r}" + _guess(str(next(iter(value))), list(DISTRIBUTIONS))
     return f"{said}, got {quoted(value)}"
 
 
