@@ -2,8 +2,9 @@
 
 Of a vehicle whose state is recorded at every tick all six messages are written, at the original's rates, from a spline through
 its poses. Of other agents only ``pose``, from the poses of their LIDAR_TOP, at the same 50 Hz: ScenarioNet takes every fifth
-message for a tenth of a second. Accelerations are what an accelerometer reads, +9.81 upwards at rest, as in the original. Steering
-and wheels are those of the motion, seen by a car of the original's measures; battery and torque are modelled. Source: nuscenes-devkit, can_bus/README.md.
+message for a tenth of a second. Accelerations are what an accelerometer reads, +9.81 upwards at rest, as in the original.
+Steering and wheels are those of the motion, seen by a car of the original's measures; battery and torque are modelled.
+Source: nuscenes-devkit, can_bus/README.md.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -142,7 +143,7 @@ def _imu(car: _Car) -> dict[str, AnyArray]:
 
 
 def _pose(motion: CarrierMotion) -> dict[str, AnyArray]:
-    """Return the columns of ``pose`` in nuScenes' order, which is part of the format: converters flatten a message as it is."""
+    """Return the columns of ``pose`` in nuScenes' order, which is part of the format: converters flatten a message."""
     return {
         "accel": motion.specific_force_flu_mps2,
         "orientation": motion.turn.as_quat(scalar_first=True),

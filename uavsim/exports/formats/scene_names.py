@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
-__all__ = ["LISTED", "NO_CAN_BUS", "SceneName", "name_scenes", "part_of"]
+__all__ = ["LISTED", "NO_CAN_BUS", "SceneName", "name_scenes", "parts_of"]
 
 MINI, TRAINVAL, TEST = "v1.0-mini", "v1.0-trainval", "v1.0-test"
 _UNLISTED: Final = 2001
@@ -29,7 +29,8 @@ LISTED: Final[dict[str, tuple[int, ...]]] = {
         "222 224-264 283-306 315-318 321 323-324 328 347-386 388-403 405-408 410-459 461-465 467-469 471-472 474-480 499-502 "
         "504-515 517-518 525-539 541-546 566 568 570-578 580 582-600 639-679 681 683-689 695-698 700-701 703-719 726-728 "
         "730-731 733-741 744 746-747 749-752 757-765 767-769 786-787 789-792 803-806 808-813 815-817 819-822 847-856 858 "
-        "860-866 868-873 875-878 880 882-903 945 947 949 952-953 955-961 975-984 988-992 994-1025 1044-1058 1074-1102 1104-1110"
+        "860-866 868-873 875-878 880 882-903 945 947 949 952-953 955-961 975-984 988-992 994-1025 1044-1058 1074-1102 "
+        "1104-1110"
     ),
     "val": _numbers(
         "3 12-18 35-36 38-39 92-110 221 268-278 329-332 344-346 519-524 552-565 625-627 629-630 632-638 770-771 775 777-778 "
@@ -53,10 +54,13 @@ class SceneName(NamedTuple):
     version: str
 
 
-def part_of(scene: str, splits: Mapping[str, Sequence[str]]) -> str:
-    """Return ``test``, ``val`` or ``train`` of a scene by the names of its splits, such as ``uav_val``."""
-    names = [name for name, scenes in splits.items() if scene in scenes]
-    return next((part for part in ("test", "val") if any(name.endswith(part) for name in names)), "train")
+def parts_of(scenes: Sequence[str], splits: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the scenes of ``train``, ``val`` and ``test`` by the ends of split names (``uav_val``); others train."""
+    ending = {part: {s for name in splits if name.endswith(part) for s in splits[name]} for part in ("test", "val")}
+    parts: dict[str, list[str]] = {"train": [], "val": [], "test": []}
+    for scene in scenes:
+        parts[next((part for part, members in ending.items() if scene in members), "train")].append(scene)
+    return parts
 
 
 def name_scenes(scenes: Sequence[str], splits: Mapping[str, Sequence[str]], *, version: str) -> dict[str, SceneName]:
@@ -69,10 +73,7 @@ def name_scenes(scenes: Sequence[str], splits: Mapping[str, Sequence[str]], *, v
         splits: scenes by split.
         version: of the dataset; only ``v1.0-mini`` may stay mini.
     """
-    sets = {name: set(members) for name, members in splits.items()}
-    parts: dict[str, list[str]] = {"train": [], "val": [], "test": []}
-    for scene in scenes:
-        parts[part_of(scene, sets)].append(scene)
+    parts = parts_of(scenes, splits)
     small = {part: LISTED.get(f"mini_{part}", ()) for part in parts}
     mini = version == MINI and all(len(parts[part]) <= len(small[part]) for part in parts)
     unlisted = iter(range(_UNLISTED, 10_000))
