@@ -16,6 +16,8 @@ from tests.e2e.command import uavsim
         (["generate", "--town", "Town03,Town04"], "--town Town03 --town Town04"),
         (["plan", "--dataset", "smoke", "--town", "Town03,Town04"], "--town Town03 --town Town04"),
         (["status", "nowhere", "--json", "--watch"], "--watch and --json"),
+        (["status", "nowhere", "--bill", "--failed"], "--bill and --failed"),
+        (["regenerate", "nowhere", "--failed", "--scenes", "1"], "--failed and --scenes"),
         (["view", "nowhere", "--web", "--port", "99999"], "'--port': Input should be less than or equal to 65535"),
         (["view", "nowhere", "--web", "--web-port", "0"], "'--web-port': Input should be greater than or equal to 1"),
         (

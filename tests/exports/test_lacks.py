@@ -34,7 +34,6 @@ def test_a_format_of_points_or_masks_says_that_there_are_none(strict: Path, tmp_
     assert "every point cloud will be empty" in str(lacks(bare, "opv2v"))
     assert "no point clouds" in str(lacks(bare, "griffin"))
     assert "no point clouds" in str(lacks(bare, "v2xsim"))
-    assert "cameras alone" in str(lacks(bare, "mmdet3d"))
     assert "boxes alone" in str(lacks(without(strict, tmp_path / "bare", "instance"), "coco"))
 
 
@@ -46,3 +45,23 @@ def test_what_a_format_cannot_do_without_is_said_before_anything_is_written(
     with pytest.raises(UavsimError, match=r"has no|no IMU|no scene|no corner case"):
         EXPORTERS.pick(kind)(ExportRequest(tmp_path / "flat", tmp_path / "out"))
     assert not list((tmp_path / "out").rglob("*"))
+
+
+def test_mmdet3d_without_points_is_for_cameras_alone(strict: Path, tmp_path: Path) -> None:
+    bare = without(strict, tmp_path / "flat", "depth")
+    assert lacks(bare, "mmdet3d") is None  # of depth images
+    for path in (bare.root / "samples/LIDAR_TOP").iterdir():
+        path.write_bytes(b"")
+    assert "cameras alone" in str(lacks(bare, "mmdet3d"))
+
+
+def test_agents_that_converters_of_nuscenes_do_not_fit_are_named(strict: Path, tmp_path: Path) -> None:
+    note = str(lacks(uavsim.open(strict), "agents"))
+    assert note.endswith("will not fit: drone_0, drone_1 without the six cameras of a nuScenes car")
+    slow = without(strict, tmp_path / "slow", "none")
+    samples = slow.root / "v1.0-mini/sample.json"
+    rows = json.loads(samples.read_text())
+    samples.write_text(
+        json.dumps([row | {"timestamp": row["timestamp"] + 1_500_000 * (not row["next"])} for row in rows])
+    )
+    assert "car; keyframes 2 s apart, for which they take 0.5 s" in str(lacks(uavsim.open(slow.root), "agents"))

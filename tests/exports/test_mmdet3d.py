@@ -3,8 +3,10 @@ from pathlib import Path
 
 import numpy as np
 
+import uavsim
 from uavsim.dataset.tables import read_rows
 from uavsim.exports.formats import ExportRequest
+from uavsim.exports.formats.agents import export_agents
 from uavsim.exports.formats.mmdet3d import export_mmdet3d
 from uavsim.records.classes import DETECTION_CLASSES
 
@@ -54,3 +56,16 @@ def test_labels_and_velocity(strict: Path, tmp_path: Path) -> None:
         "car", "car", "car", "truck", "bus", "motorcycle", "bicycle", "pedestrian",
     ]  # fmt: skip
     assert np.hypot(*info["instances"][0]["velocity"]) - 5.0 < 1e-9
+
+
+def test_boxes_of_an_agent_are_in_its_lidars_frame(strict: Path, tmp_path: Path) -> None:
+    view, _ = export_agents(ExportRequest(strict, tmp_path / "alone"))
+    (path,) = export_mmdet3d(ExportRequest(view, tmp_path))
+    for info, sample in zip(pickle.loads(path.read_bytes())["data_list"], uavsim.open(view).samples(), strict=True):
+        lidar2ego = np.array(info["lidar_points"]["lidar2ego"])
+        np.testing.assert_allclose(lidar2ego[:2, 1], [1.0, 0.0], atol=1e-9)  # its y axis points ahead
+        map_SE3_lidar = np.array(info["ego2global"]) @ lidar2ego
+        centres = np.array([[*box["bbox_3d"][:3], 1.0] for box in info["instances"]]) @ map_SE3_lidar.T
+        np.testing.assert_allclose(centres[:, :3], sample.boxes.map_SE3_box.translation_m, atol=1e-6)
+        for camera in info["images"].values():
+            np.testing.assert_allclose(lidar2ego, np.array(camera["cam2ego"]) @ camera["lidar2cam"], atol=1e-9)

@@ -1,6 +1,7 @@
 """ROS 2 bags are read by rosbags and by MCAP's own decoder of ROS 2 messages, in an environment of their own."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -108,9 +109,81 @@ def test_topics_have_the_names_that_others_know() -> None:
     )
 
 
-def test_an_unknown_style_is_refused_before_anything_is_written(strict: Path, tmp_path: Path) -> None:
+SUMMARY = """
+import json, sys
+from hashlib import md5
+from pathlib import Path
+from mcap.reader import NonSeekingReader, make_reader
+from rosbags.rosbag2 import Reader
+
+bag = Path(sys.argv[1])
+with Reader(bag) as reader:
+    print(json.dumps({c.topic: [q.durability.name for q in c.ext.offered_qos_profiles] for c in reader.connections}))
+    print(reader.message_count)
+with open(next(bag.glob("*.mcap")), "rb") as file:
+    summary = make_reader(file).get_summary()
+    print(json.dumps([len(index.message_index_offsets) for index in summary.chunk_indexes]))
+    print(summary.statistics.message_count)
+    print(json.dumps({c.topic: json.loads(c.metadata["offered_qos_profiles"]) for c in summary.channels.values()}))
+    file.seek(0)
+    rows = [(c.topic, m.log_time, len(m.data)) for _, c, m in NonSeekingReader(file).iter_messages(log_time_order=False)]
+    print(json.dumps(rows))
+    file.seek(0)
+    found = ((s.name, s.data, c.topic, m.log_time, m.data) for s, c, m in make_reader(file).iter_messages())
+    print(json.dumps([md5(repr(one).encode()).hexdigest() for one in found]))
+"""
+
+
+@pytest.fixture(scope="module")
+def unsynchronised(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset whose second drone has a clock that is 13 ms late."""
+    root = tmp_path_factory.mktemp("clocks") / "data"
+    shutil.copytree(strict, root)
+    for name in ("sample_data", "ego_pose"):
+        path = root / f"v1.0-mini/{name}.json"
+        rows = json.loads(path.read_text())
+        for row in rows:
+            row["timestamp"] += 13_000 * (row.get("uav_drone_id") == 1 or "_id_1" in row.get("filename", ""))
+        path.write_text(json.dumps(rows))
+    return root
+
+
+@pytest.mark.parametrize(("ros", "version"), [("humble", 5), ("jazzy", 9)])
+def test_bags_play_in_order_on_both_distributions(ros: str, version: int, unsynchronised: Path, tmp_path: Path) -> None:
+    (bag,) = export_rosbag2(ExportRequest(unsynchronised, tmp_path, split="uav_val", ros=ros))
+    said = json.loads((bag / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
+    assert said["version"] == version
+    lines = map(json.loads, printed_by("readers", SUMMARY, bag).splitlines())
+    offered, count, indexes, counted, of_channel, rows, _ = lines
+    assert count == counted == said["message_count"] == len(rows)
+    assert min(indexes) > 0
+    times_ns = [time_ns for _, time_ns, _ in rows]
+    assert times_ns == sorted(times_ns)
+    assert len(set(times_ns)) == 4  # two samples of two clocks
+    assert [topic for topic, *_ in rows[:2]] == ["/clock", "/tf_static"]
+    assert [topic for topic, *_ in rows].count("/tf_static") == 1  # a latch keeps one message
+    assert {topic: durability for topic, durability in offered.items() if durability != ["VOLATILE"]} == {
+        "/tf_static": ["TRANSIENT_LOCAL"]
+    }
+    for topic in (one["topic_metadata"] for one in said["topics_with_message_count"]):
+        quality = topic["offered_qos_profiles"]
+        assert isinstance(quality, str) == ("type_description_hash" not in topic) == (ros == "humble")
+        known = json.loads(quality) if isinstance(quality, str) else quality
+        assert of_channel[topic["name"]] == known
+        assert ros == "jazzy" or known[0]["durability"] == (1 if topic["name"] == "/tf_static" else 2)
+
+
+def test_distributions_differ_in_what_channels_say_alone(strict: Path, bag: Path, tmp_path: Path) -> None:
+    (humble,) = export_rosbag2(ExportRequest(strict, tmp_path, split="uav_val", ros="humble"))
+    first, second = (printed_by("readers", SUMMARY, folder).splitlines() for folder in (humble, bag))
+    assert first[-1] == second[-1]
+
+
+def test_an_unknown_style_or_distribution_is_refused_before_anything_is_written(strict: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'airsim'"):
         export_rosbag2(ExportRequest(strict, tmp_path / "out", topics="airsin"))
+    with pytest.raises(UnknownNameError, match="did you mean 'humble'"):
+        export_rosbag2(ExportRequest(strict, tmp_path / "out", ros="humbel"))
     assert not (tmp_path / "out").exists()
 
 

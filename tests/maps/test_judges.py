@@ -68,6 +68,7 @@ def test_the_devkit_reads_and_draws_every_layer(tmp_path):
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads(done.stdout)
     assert found["disconnected"] == 0
+    assert max(found["joints"]) < 0.001  # metres, metres, radians
     assert found["closest_lane_worst_m"] < 0.6  # the devkit samples lanes every half metre
     assert found["mask"]["drivable_area"] > found["mask"]["lane"] > 1000
     assert found["layers"]["lane"] == len(town.layer("lane"))

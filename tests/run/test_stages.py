@@ -15,6 +15,7 @@ from uavsim.config.run import SimulatorConfig
 from uavsim.errors import InputError, MapMissing, SimulatorError, StorageError, SystemFailure
 from uavsim.records.codec import unpack_plan
 from uavsim.run.context import opened, prepared
+from uavsim.run.failures import failed_scenes
 from uavsim.run.finish import assemble_tables, committed_scenes
 from uavsim.run.outcome import SceneOutcome
 from uavsim.run.request import Request
@@ -157,9 +158,23 @@ def test_a_scene_that_always_fails_is_quarantined_and_the_rest_goes_on(paper: Pa
     evidence = tmp_path / "out/.uavsim/quarantine/scene_01"
     assert json.loads((evidence / "reasons.json").read_text())["reasons"] == ["SceneVoid: asked to"] * 3
     assert (evidence / "plan.msgpack").stat().st_size > 0
+    (failed,) = failed_scenes(str(tmp_path / "out"))
+    assert (failed.scene, failed.index) == ("scene_01", 1)
+    assert [attempt.reason for attempt in failed.attempts] == ["SceneVoid: asked to"] * 3
+    assert all(attempt.simulator and attempt.at.startswith("20") for attempt in failed.attempts)
+    assert failed.last_image == ""  # it stopped before the first
     assert [o.state for o in run_all(paper())] == ["committed", "quarantined", "committed"]  # stays until forced
     assert [o.state for o in run_all(paper(force=True))] == ["committed"] * 3
     assert not evidence.exists()
+
+
+def test_the_last_image_of_a_scene_that_is_given_up_is_kept(paper: Paper, tmp_path: Path) -> None:
+    run_all(paper(faults={"scene_01": ["look:255"] * 3}))
+    (failed,) = failed_scenes(str(tmp_path / "out"))
+    assert "of one colour" in failed.attempts[-1].reason
+    assert Path(failed.last_image).read_bytes().startswith(b"\x89PNG")
+    run_all(paper(force=True))
+    assert not Path(failed.last_image).parent.exists()
 
 
 def test_only_traffic_that_stood_still_gives_a_scene_other_traffic(paper: Paper, tmp_path: Path) -> None:

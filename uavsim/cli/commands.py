@@ -88,7 +88,7 @@ _OWN: Final = {
         "Fly scenes of a dataset again, with its recorded settings.",
         examples=(
             "uavsim regenerate out/demo --scenes 0",
-            "uavsim regenerate out/demo",
+            "uavsim regenerate out/demo --failed",
         ),
     ),
     "replay": Command(
@@ -125,6 +125,7 @@ _OWN: Final = {
             "uavsim status out/demo",
             "uavsim status out/demo --json",
             "uavsim status out/demo --bill",
+            "uavsim status out/demo --failed",
         ),
     ),
     "deploy": Command(

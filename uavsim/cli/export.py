@@ -32,6 +32,9 @@ def export_format(
     version: Version = None,
     split: Annotated[str | None, typer.Option(help="uav_train, uav_val, ...; default: every scene.")] = None,
     topics: Annotated[str, typer.Option(help="Names of rosbag2's topics: airsim, carla, nuscenes2mcap.")] = "airsim",
+    ros: Annotated[
+        str, typer.Option(help="Distribution that plays rosbag2's bags: humble, or jazzy and later.")
+    ] = "jazzy",
     model: Annotated[str, typer.Option(help=f"Of cosmos: {', '.join(MODELS)}; default: by the rate.")] = "",
     received: Annotated[
         bool, typer.Option("--received", help="Of opv2v, griffin, v2xsim: others' images as the ego has them.")
@@ -51,7 +54,7 @@ def export_format(
     if (missing := lacks(open_folder(folder, version), kind)) is not None:
         hint = f"; uavsim replay {folder} --out NEW --sensors +lidar records it" if "lidar" in missing else ""
         Screen().print(line(("yellow", "note: "), missing + hint))
-    for path in exporter(ExportRequest(folder, out, version, split, topics, model, received)):
+    for path in exporter(ExportRequest(folder, out, version, split, topics, model, received, ros)):
         Screen().print(f"wrote {path}")
 
 

@@ -113,7 +113,8 @@ def refuse_lists(towns: Sequence[str]) -> None:
 def regenerate(
     folder: Annotated[Path, typer.Argument(help="The dataset's folder.")],
     *,
-    scenes: Annotated[str | None, typer.Option(help="Numbers to fly anew; default: those in quarantine.")] = None,
+    scenes: Annotated[str | None, typer.Option(help="Numbers to fly again; default: those in quarantine.")] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="Fly the scenes in quarantine again; the default.")] = False,
     simulator: SimulatorOption = None,
     run: RunOption = None,
     check: CheckOption = True,
@@ -123,6 +124,8 @@ def regenerate(
     """Run ``uavsim regenerate``."""
     from uavsim.run.regenerate import request_of_folder
 
+    if failed and scenes is not None:
+        raise InputError("--failed and --scenes: give one of them")
     config = Library.of().run(run).model if run else None
     request = request_of_folder(folder, scenes=scenes, simulators=tuple(simulator or ()), run=config)
     run_request(request.model_copy(update={"check": check}), dry_run=dry_run, as_json=as_json)

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from uavsim.errors import InputError
 from uavsim.run.bill import SceneBill, bill_of, total
+from uavsim.run.failures import FailedScene, failed_scenes
 from uavsim.run.overview import Overview, overview
 from uavsim.store.places import open_output
 from uavsim.terminal import Screen, count, duration, line, size, write_out
@@ -28,14 +29,23 @@ def status(
     watch: Annotated[
         bool, typer.Option("--watch", "-w", help="Again every 2 s, until all is there or Ctrl-C.")
     ] = False,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="The scenes in quarantine: reasons, times, simulators and the last image.")
+    ] = False,
     bill: Annotated[
         bool,
         typer.Option("--bill", help="What it took so far: simulators, processors, bytes and failures, by machine."),
     ] = False,
 ) -> None:
     """Run ``uavsim status``."""
-    if watch and (as_json or bill):
-        raise InputError(f"--watch and {'--json' if as_json else '--bill'}: give one of them")
+    modes = {"--watch": watch, "--json": watch and as_json, "--bill": bill, "--failed": failed}
+    chosen = [name for name, is_on in modes.items() if is_on]
+    if len(chosen) > 1:
+        raise InputError(f"{chosen[0]} and {chosen[1]}: give one of them")
+    if failed:
+        scenes = failed_scenes(folder)
+        write_out(json.dumps([asdict(scene) for scene in scenes])) if as_json else _print_failed(scenes, folder)
+        return
     found = overview(folder)
     if bill:
         bills = bill_of(open_output(folder))
@@ -63,6 +73,20 @@ def status(
             return
 
 
+def _print_failed(scenes: list[FailedScene], folder: str) -> None:
+    screen = Screen()
+    table = Table("scene", "attempt", "time (UTC)", "simulator", "reason", box=None, pad_edge=False)
+    for scene in scenes:
+        for number, attempt in enumerate(scene.attempts, start=1):
+            table.add_row(scene.scene, str(number), attempt.at, attempt.simulator, attempt.reason)
+    screen.print(table if scenes else "no scene is quarantined")
+    for scene in scenes:
+        if scene.last_image:
+            screen.print(f"{scene.scene}, last image: {scene.last_image}")
+    if scenes:
+        screen.print(f"fly them again: uavsim regenerate {folder} --failed")
+
+
 def _parts(found: Overview, folder: str) -> list[RenderableType]:
     """Return everything that is said of a dataset, line by line."""
     images = count(found.images, "image")
@@ -73,7 +97,7 @@ def _parts(found: Overview, folder: str) -> list[RenderableType]:
     for entry in found.quarantined:
         parts.append(line(("yellow", entry.scene), f" {len(entry.failures)} attempts, the last: {entry.failures[-1]}"))
     if found.quarantined:
-        parts.append(line(f"fly them anew: uavsim regenerate {folder}"))
+        parts.append(line(f"fly them again: uavsim regenerate {folder} --failed"))
     if found.not_asked:
         parts.append(line(f"{found.not_asked} more of the dataset were not asked for"))
     if found.eta_s:

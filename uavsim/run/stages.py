@@ -36,7 +36,7 @@ from uavsim.run.progress import RunProgress
 from uavsim.run.request import Request
 from uavsim.run.town_files import keep_town_files
 from uavsim.store.commit import choose_generation, commit_scene
-from uavsim.store.evidence import drop_evidence, keep_evidence
+from uavsim.store.evidence import drop_evidence, image_evidence, keep_evidence
 from uavsim.store.identity import refuse_removed
 from uavsim.store.journal import Journal
 from uavsim.store.layout import OutLayout
@@ -387,6 +387,7 @@ def _failed(
         files = {
             "reasons.json": to_json_bytes({"scene": entry.scene, "reasons": failed.failures}),
             "plan.msgpack": (folder / "plan.msgpack").read_bytes(),
+            **image_evidence(folder / "recording"),
             **{f"{slot.name}-client.log": slot.client_log_tail().encode() for slot in context.pool.slots},
         }
         keep_evidence(context.output.root, entry.scene, files=files)

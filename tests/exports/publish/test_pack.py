@@ -1,5 +1,6 @@
 import csv
 import errno
+import itertools
 import json
 import os
 import re
@@ -8,6 +9,7 @@ import subprocess
 import tarfile
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 import uavsim
@@ -16,6 +18,8 @@ from tests.other_python import python_of
 from uavsim.errors import DatasetError, InputError, StorageError, UnknownNameError
 from uavsim.exports.publish import PublishRequest, publish, verify
 from uavsim.exports.publish.certificate import FORMAT, block, read_certificate
+from uavsim.exports.publish.parquet import ParquetShards, rows_of
+from uavsim.files.results import ResultPath
 
 EIGHT = (
     "rai:dataLimitations", "rai:dataBiases", "rai:personalSensitiveInformation", "rai:dataUseCases", "rai:dataSocialImpact",
@@ -48,12 +52,17 @@ def test_the_datasets_library_reads_it_with_no_script(strict: Path, pack: Path, 
         "from datasets import load_dataset\n"
         "data = load_dataset(sys.argv[1])\n"
         "row = data['validation'][3]\n"
+        "streamed = load_dataset(sys.argv[1], split='train', streaming=True)\n"
+        "first = next(iter(streamed))\n"
+        "same = lambda a, b: a['objects'] == b['objects'] and a['image'].tobytes() == b['image'].tobytes()\n"
         "print(json.dumps({'splits': {k: len(v) for k, v in data.items()}, 'size': row['image'].size, 'scene': row['scene'],\n"
         "  'sum': int(numpy.asarray(row['image']).astype(int).sum()), 'objects': row['objects'], 'channel': row['channel'],\n"
-        "  'mask': int(numpy.asarray(row['mask'])[..., 1].max())}))\n"
+        "  'mask': int(numpy.asarray(row['mask'])[..., 1].max()), 'streams': same(data['train'][0], first),\n"
+        "  'typed': str(streamed.features['mask'])}))\n"
     )
     got = read(script, pack, home=tmp_path)
     assert got["splits"] == {"train": 20, "validation": 20}
+    assert (got["streams"], got["typed"]) == (True, "Image(mode=None, decode=True)")
     sample = uavsim.open(strict).scene("scene_01").samples[0]
     image = sample.images[3]
     assert (got["scene"], got["channel"], got["size"]) == ("scene_01", image.channel, [160, 90])
@@ -63,6 +72,15 @@ def test_the_datasets_library_reads_it_with_no_script(strict: Path, pack: Path, 
         n = sample.boxes.instance_tokens.index(found["instance"])
         assert found["center_m"] == sample.boxes.map_SE3_box.translation_m[n].tolist()
         assert found["visible_px"] > 0
+
+
+def test_row_groups_are_small_enough_for_the_hubs_viewer(strict: Path, tmp_path: Path) -> None:
+    sample = uavsim.open(strict).scene("scene_00").samples[0]
+    with ParquetShards(ResultPath.open(tmp_path), "train") as shards:
+        for row in itertools.islice(rows_of(sample, log={}), 4):
+            shards.add(row | {"image": {"bytes": bytes(70 << 20), "path": "large.png"}})
+    found = pq.ParquetFile(tmp_path / "train-00000.parquet").metadata
+    assert [found.row_group(n).num_rows for n in range(found.num_row_groups)] == [2, 2]
 
 
 def test_croissants_own_tool_finds_no_error_and_streams_every_record_set(pack: Path, tmp_path: Path) -> None:

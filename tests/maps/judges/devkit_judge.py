@@ -14,6 +14,7 @@ import numpy as np
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 from nuscenes.map_expansion import map_api
+from nuscenes.map_expansion.arcline_path_utils import discretize_lane
 from nuscenes.map_expansion.bitmap import BitMap
 from nuscenes.map_expansion.utils import get_disconnected_lanes
 
@@ -38,6 +39,7 @@ def main() -> None:
     tokens = [lane["token"] for lane in town.lane + town.lane_connector]
     poses = town.discretize_lanes(tokens, 0.5)
     found["poses"] = sum(map(len, poses.values()))
+    found["joints"] = _joints(town, tokens)
     found["closest_lane_worst_m"] = max(_closest(town, poses, token) for token in tokens[:: max(len(tokens) // 30, 1)])
     if name not in {"singapore-onenorth", "singapore-hollandvillage", "singapore-queenstown", "boston-seaport"}:
         town.map_name = (
@@ -69,6 +71,19 @@ def main() -> None:
     if (root / f"maps/basemap/{name}.png").exists():
         found["basemap_px"] = BitMap(str(root), name, "basemap").image.shape
     json.dump(found, sys.stdout)
+
+
+def _joints(town: map_api.NuScenesMap, tokens: list[str]) -> list[float]:
+    """Return how far lanes' points end from their curves, and lanes from their next ones: metres, metres, radians."""
+    curves = {token: town.get_arcline_path(token) for token in tokens}  # stops where one has none
+    poses = {token: np.array(discretize_lane(curve, 0.5)) for token, curve in curves.items()}
+    first = np.array([poses[token][0] - curves[token][0]["start_pose"] for token in tokens])
+    last = np.array([poses[token][-1] - curves[token][-1]["end_pose"] for token in tokens])
+    gaps = np.array(
+        [poses[token][-1] - poses[later][0] for token in tokens for later in town.get_outgoing_lane_ids(token)]
+    )
+    apart_m = [float(np.linalg.norm(found[:, :2], axis=1).max()) for found in (np.concatenate([first, last]), gaps)]
+    return [*apart_m, float(np.abs((gaps[:, 2] + np.pi) % (2 * np.pi) - np.pi).max())]
 
 
 def _closest(town: map_api.NuScenesMap, poses: dict[str, list[tuple[float, float, float]]], token: str) -> float:

@@ -1,10 +1,11 @@
-"""Each agent alone, as a plain nuScenes dataset: its channels have nuScenes' names, its scenes are ``scene-0001`` and on.
+"""Each agent alone, as a plain nuScenes dataset with nuScenes' names of channels and scenes.
 
 ``<split>/{drone_0,vehicle_0,roadside_0,...}/{samples,sweeps,maps,can_bus,v1.0-*}``, with the towns' vector maps where the
 dataset has them, and the splits of the prediction challenge. A tool that knows one car with
 ``CAM_FRONT`` and ``LIDAR_TOP`` takes such a folder as it is. Tokens are the dataset's own. An agent has the boxes of what it
 sees or hits, from first to last, without its own; visibility, ``num_lidar_pts`` and ``num_radar_pts`` are what it measures
 alone. Who has no lidar has an empty ``LIDAR_TOP`` on the ground below it, and counts pixels in ``num_lidar_pts``.
+What converters of nuScenes assume besides is listed in ``docs/converters.md``.
 """
 
 import json
@@ -44,11 +45,13 @@ from uavsim.errors import DatasetError
 from uavsim.exports.formats.can_bus import meta, pose_messages, vehicle_messages
 from uavsim.exports.formats.prediction import SCENES_FILE, prediction_tokens
 from uavsim.exports.formats.request import ExportRequest, exporter
+from uavsim.exports.formats.scene_names import name_scenes
 from uavsim.exports.formats.text import write_bytes
 from uavsim.files.bring import bring_file
 from uavsim.files.names import DataFolder
 from uavsim.files.results import ResultPath
 from uavsim.geometry import quaternion
+from uavsim.images.points import decode_points, encode_points
 from uavsim.ingredients.vehicles_can_bus import KIND
 from uavsim.records.agents import AGENT_KINDS
 from uavsim.typing import JsonDict
@@ -70,11 +73,19 @@ def export_agents(request: ExportRequest) -> list[Path]:
     with ExitStack() as stack:
         data = request.open_labelled()
         folder = ResultPath.open(request.out) / request.split_name
-        views = [_Alone(agent, data, folder / folder_name(agent), stack) for agent in agents_of(data)]
+        names = name_scenes(data.scene_names, data.splits, version=data.version)
+        views: dict[tuple[str, str], _Alone] = {}
+        written: dict[str, str] = {}
         for scene in data.scenes(request.split):
-            for view in views:
-                view.add(scene, name=f"scene-{data.scene_names.index(scene.name) + 1:04d}")
-        return [view.keep(data) for view in views]
+            name, version = names[scene.name]
+            written[scene.name] = name
+            for agent in agents_of(data):
+                if (version, agent) not in views:
+                    views[version, agent] = _Alone(agent, data, folder / folder_name(agent), stack, version=version)
+                views[version, agent].add(scene, name=name)
+        kept = [views[key].keep(data) for key in sorted(views)]  # the prediction splits are those of v1.0-trainval
+        write_json(folder / "scene_names.json", written)
+        return [*dict.fromkeys(kept)]
 
 
 def agents_of(data: Dataset) -> list[str]:
@@ -108,7 +119,9 @@ def folder_name(agent: str) -> str:
 class AgentDataset:
     """A dataset of some of the sensors, by other names, while scenes are added."""
 
-    def __init__(self, sensors: dict[str, JsonDict], data: Dataset, folder: ResultPath, stack: ExitStack) -> None:
+    def __init__(
+        self, sensors: dict[str, JsonDict], data: Dataset, folder: ResultPath, stack: ExitStack, *, version: str = ""
+    ) -> None:
         """Open its tables.
 
         Args:
@@ -116,20 +129,21 @@ class AgentDataset:
             data: of which it is a part.
             folder: where it goes.
             stack: closes its tables.
+            version: folder of the tables; by default that of ``data``.
         """
-        self._sensors, self._folder, self._version = sensors, folder, data.version
+        self._sensors, self._folder, self._version = sensors, folder, version or data.version
         self._files = DataFolder(data.root)
         self._names: dict[str, str] = {}
         self._foretold: dict[str, list[str]] = {}
         self._categories = {row["token"]: str(row["name"]) for row in data.rows(CATEGORY)}
         self._writers = {
-            table.name: stack.enter_context(TableWriter(folder / data.version / table.file)) for table in _OF_SCENES
+            table.name: stack.enter_context(TableWriter(folder / self._version / table.file)) for table in _OF_SCENES
         }
 
     def add(self, scene: Scene, *, name: str) -> None:
         """Add a scene's rows and bring its files over."""
         self._names[scene.name] = name
-        calibrations: Rows = [dict(r) for r in scene.rows(CALIBRATED_SENSOR) if r["sensor_token"] in self._sensors]
+        calibrations = self._calibrations(scene)
         channel_of = {row["token"]: self._sensors[row["sensor_token"]]["channel"] for row in calibrations}
         data: Rows = [dict(r) for r in scene.rows(SAMPLE_DATA) if r["calibrated_sensor_token"] in channel_of]
         poses: dict[str, JsonDict] = {row["token"]: dict(row) for row in scene.rows(EGO_POSE)}
@@ -145,7 +159,7 @@ class AgentDataset:
         )
         own: dict[str, Rows] = {
             SCENE.name: [_scene_row(scene, name)],
-            LOG.name: [dict(row) for row in scene.rows(LOG)],
+            LOG.name: [self._log(dict(row), name) for row in scene.rows(LOG)],
             SAMPLE.name: [dict(row) for row in scene.rows(SAMPLE)],
             EGO_POSE.name: kept,
             CALIBRATED_SENSOR.name: calibrations,
@@ -182,7 +196,17 @@ class AgentDataset:
         old = row["filename"]
         folder, suffix = old.partition("/")[0], old.rpartition("/")[2].partition(".")[2]
         row["filename"] = f"{folder}/{channel}/{scene}__{channel}__{row['timestamp']}.{suffix}"
+        self._put(old, row)
+
+    def _put(self, old: str, row: JsonDict) -> None:
         bring_file(self._files.open(old), self._folder / row["filename"])
+
+    def _calibrations(self, scene: Scene) -> Rows:
+        return [dict(r) for r in scene.rows(CALIBRATED_SENSOR) if r["sensor_token"] in self._sensors]
+
+    def _log(self, row: JsonDict, name: str) -> JsonDict:
+        del name
+        return row
 
     def _boxes(self, scene: Scene) -> Rows:
         return [dict(row) for row in scene.rows(SAMPLE_ANNOTATION)]
@@ -194,7 +218,7 @@ class AgentDataset:
 class _Alone(AgentDataset):
     """The dataset of one agent."""
 
-    def __init__(self, agent: str, data: Dataset, folder: ResultPath, stack: ExitStack) -> None:
+    def __init__(self, agent: str, data: Dataset, folder: ResultPath, stack: ExitStack, *, version: str) -> None:
         """Open its tables."""
         own: dict[str, JsonDict] = {
             row["token"]: dict(row, channel=plain(row["channel"]))
@@ -205,7 +229,34 @@ class _Alone(AgentDataset):
         if not self._has_lidar:
             lidar = token("sensor", BEV_CHANNEL, agent)
             own[lidar] = {"token": lidar, "channel": BEV_CHANNEL, "modality": "lidar"}
-        super().__init__(own, data, folder, stack)
+        self._quarter_turns: dict[str, int] = {}
+        super().__init__(own, data, folder, stack, version=version)
+
+    def _calibrations(self, scene: Scene) -> Rows:
+        """Return the calibrations; the x axis of LIDAR_TOP is turned to the right, which converters take for granted."""
+        rows = super()._calibrations(scene)
+        for row in rows:
+            if self._sensors[row["sensor_token"]]["channel"] == BEV_CHANNEL:
+                rotation = np.array(row["rotation"])
+                quarters = round((-np.pi / 2 - float(quaternion.yaw(rotation))) / (np.pi / 2)) % 4
+                self._quarter_turns[row["token"]] = quarters
+                if quarters:
+                    turn = quaternion.from_yaw(quarters * np.pi / 2)
+                    row["rotation"] = quaternion.multiply(rotation, turn).tolist()
+        return rows
+
+    def _put(self, old: str, row: JsonDict) -> None:
+        if not (quarters := self._quarter_turns.get(row["calibrated_sensor_token"], 0)):
+            super()._put(old, row)
+            return
+        points = decode_points(self._files.read(old))
+        for _ in range(4 - quarters):
+            points[:, :2] = points[:, 1::-1] * [-1.0, 1.0]
+        write_bytes(self._folder / row["filename"], encode_points(points))
+
+    def _log(self, row: JsonDict, name: str) -> JsonDict:
+        """Return the log with a file of the scene's own: the devkit's ``export_kitti`` splits by logs."""
+        return {**row, "logfile": f"{row['logfile']}_{name}"}
 
     def _boxes(self, scene: Scene) -> Rows:
         return _boxes_of(scene, self._agent, points=self._has_lidar)
@@ -217,7 +268,7 @@ class _Alone(AgentDataset):
         self._write_can_bus(scene, channel_of, data, {pose["token"]: pose for pose in poses})
 
     def _write_can_bus(self, scene: Scene, channel_of: dict[str, str], data: Rows, poses: dict[str, JsonDict]) -> None:
-        """Write a car's messages; of who has none its poses at the turns of LIDAR_TOP, as BEVFormer and MapTR want them."""
+        """Write a car's messages; of others those of their poses at the turns of LIDAR_TOP."""
         messages: dict[str, Rows] = {}
         state = next((s for s in scene.streams if s.kind == KIND and agent_of(s.channel) == self._agent), None)
         turns = [row for row in data if channel_of.get(row["calibrated_sensor_token"], BEV_CHANNEL) == BEV_CHANNEL]
@@ -234,7 +285,8 @@ class _Alone(AgentDataset):
         """Add LIDAR_TOP with no points, on the ground below the agent: evaluations take their range from its pose."""
         calibration = token(scene.token, self._agent, BEV_CHANNEL)
         sensor = token("sensor", BEV_CHANNEL, self._agent)
-        still: JsonDict = {"translation": [0.0, 0.0, 0.0], "rotation": [1.0, 0.0, 0.0, 0.0], "camera_intrinsic": []}
+        right = quaternion.from_yaw(-np.pi / 2).tolist()
+        still: JsonDict = {"translation": [0.0, 0.0, 0.0], "rotation": right, "camera_intrinsic": []}
         calibrations.append({"token": calibration, "sensor_token": sensor, **still})
         known, before = {pose["token"]: pose for pose in poses}, ""
         lidar: Rows = []
@@ -245,7 +297,10 @@ class _Alone(AgentDataset):
             write_bytes(self._folder / name, b"")
             turn = quaternion.from_yaw(quaternion.yaw(np.array(pose["rotation"])))
             place = [*pose["translation"][:2], 0.0]
-            poses.append({**pose, "token": own, "translation": place, "rotation": turn.tolist()})
+            below = {"token": own, "translation": place, "rotation": turn.tolist()}
+            if "uav_velocity" in pose:
+                below["uav_velocity"] = [*pose["uav_velocity"][:2], 0.0]
+            poses.append(pose | below)
             row = {**image, "token": own, "ego_pose_token": own, "calibrated_sensor_token": calibration}
             lidar.append({**row, "fileformat": "pcd", "width": 0, "height": 0, "filename": name, "prev": before})
             before = own

@@ -1,9 +1,10 @@
 """nuScenes' CAN bus expansion of one agent, ``can_bus/<scene>_<message>.json``.
 
 Of a vehicle whose state is recorded at every tick all six messages are written, at the original's rates, from a spline through
-its poses. Of other agents only ``pose``, at the times of their LIDAR_TOP. Accelerations are what an accelerometer reads, +9.81
-upwards at rest, as in the original. Steering and wheels are those of the motion, seen by a car of the original's measures;
-battery and torque are modelled. Source: nuscenes-devkit, can_bus/README.md.
+its poses. Of other agents only ``pose``, from the poses of their LIDAR_TOP, at the same 50 Hz: ScenarioNet takes every fifth
+message for a tenth of a second. Accelerations are what an accelerometer reads, +9.81 upwards at rest, as in the original.
+Steering and wheels are those of the motion, seen by a car of the original's measures; battery and torque are modelled.
+Source: nuscenes-devkit, can_bus/README.md.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,8 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from scipy.interpolate import CubicHermiteSpline
+from scipy.spatial.transform import Rotation, RotationSpline
 
-from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.flight_sensors.carrier_motion import GRAVITY_MPS2, CarrierMotion, Track
 from uavsim.typing import AnyArray, FloatArray, IntArray, JsonDict
@@ -36,22 +38,26 @@ _RIGHT, _LEFT = 0x10, 0x20  # CARLA's VehicleLightState: blinkers
 
 
 def pose_messages(poses: Sequence[JsonDict]) -> list[JsonDict]:
-    """Return the messages of rows of ``ego_pose`` in the order of time; vectors but ``pos`` are in the agent's frame."""
-    time_us = np.array([row["timestamp"] for row in poses], dtype=np.int64)
+    """Return ``pose`` of an agent whose motion is not recorded, between its rows of ``ego_pose`` in the order of time.
+
+    Positions and velocities are the rows' own at their times; between two it moves on the cubic that meets both.
+    """
+    times_us = [int(row["timestamp"]) for row in poses]
+    if len(poses) == 1:  # it goes straight on
+        (row,) = poses
+        further = np.add(row["translation"], row["uav_velocity"])
+        poses = [row, {**row, "timestamp": times_us[0] + 1_000_000, "translation": further}]
+    knots_s = np.array([int(row["timestamp"]) - times_us[0] for row in poses]) / 1e6
     map_m, map_mps, turn = (
         np.array([row[name] for row in poses], dtype=np.float64) for name in ("translation", "uav_velocity", "rotation")
     )
-    back = quaternion.conjugate(turn)
-    seconds = (time_us - time_us[0]) / 1e6
-    felt = _rate(map_mps, seconds) + np.array([0.0, 0.0, GRAVITY_MPS2])
-    columns = {
-        "pos": map_m,
-        "orientation": turn,
-        "vel": quaternion.rotate(back, map_mps),
-        "accel": quaternion.rotate(back, felt),
-        "rotation_rate": _turn_rate(turn, seconds),
-    }
-    return _messages(time_us, columns)
+    way = CubicHermiteSpline(knots_s, map_m, map_mps)
+    turns = RotationSpline(knots_s, Rotation.from_quat(turn, scalar_first=True))
+    at_us = np.arange(times_us[0], times_us[-1] + 1, round(1e6 / _RATES_HZ["pose"]), dtype=np.int64)
+    at_s = (at_us - times_us[0]) / 1e6
+    return _messages(
+        at_us, _pose(CarrierMotion(at_us, way(at_s), way(at_s, 1), way(at_s, 2), turns(at_s), turns(at_s, 1)))
+    )
 
 
 def vehicle_messages(states: npt.NDArray[Any]) -> dict[str, list[JsonDict]]:
@@ -106,7 +112,8 @@ class _Car:
         row = np.maximum(np.searchsorted(states["timestamp_us"], motion.timestamp_us, side="right") - 1, 0)
         self.state: npt.NDArray[Any] = states[row]
         self.steering_rad = self._steering(seconds)
-        self.steering_speed_radps = _rate(self.steering_rad[:, None], seconds)[:, 0]
+        changes = len(seconds) > 1
+        self.steering_speed_radps = np.gradient(self.steering_rad, seconds) if changes else np.zeros(len(seconds))
 
     def _steering(self, seconds: FloatArray) -> FloatArray:
         """Return the angle of the steering wheel, right is positive; where the car stands, as it was before or is after."""
@@ -135,13 +142,14 @@ def _imu(car: _Car) -> dict[str, AnyArray]:
     }
 
 
-def _pose(car: _Car) -> dict[str, AnyArray]:
+def _pose(motion: CarrierMotion) -> dict[str, AnyArray]:
+    """Return the columns of ``pose`` in nuScenes' order, which is part of the format: converters flatten a message."""
     return {
-        "accel": car.felt_flu_mps2,
-        "orientation": car.motion.turn.as_quat(scalar_first=True),
-        "pos": car.motion.position_map_m,
-        "rotation_rate": car.motion.turning_flu_radps,
-        "vel": car.velocity_flu_mps,
+        "accel": motion.specific_force_flu_mps2,
+        "orientation": motion.turn.as_quat(scalar_first=True),
+        "pos": motion.position_map_m,
+        "rotation_rate": motion.turning_flu_radps,
+        "vel": motion.turn.apply(motion.velocity_map_mps, inverse=True),
     }
 
 
@@ -203,7 +211,7 @@ def _info(car: _Car) -> dict[str, AnyArray]:
 
 _COLUMNS: Final[Mapping[str, Callable[[_Car], dict[str, AnyArray]]]] = {
     "ms_imu": _imu,
-    "pose": _pose,
+    "pose": lambda car: _pose(car.motion),
     "steeranglefeedback": lambda car: {"value": car.steering_rad},
     "vehicle_monitor": _monitor,
     "zoesensors": _sensors,
@@ -217,19 +225,3 @@ def _messages(time_us: IntArray, columns: Mapping[str, AnyArray]) -> list[JsonDi
         {"utime": utime, **{name: values[row] for name, values in lists.items()}}
         for row, utime in enumerate(time_us.tolist())
     ]
-
-
-def _rate(values: FloatArray, seconds: FloatArray) -> FloatArray:
-    """Return (N, K) changes a second; nothing changes where there is one value alone."""
-    return np.gradient(values, seconds, axis=0) if len(values) > 1 else np.zeros_like(values)
-
-
-def _turn_rate(turn: FloatArray, seconds: FloatArray) -> FloatArray:
-    """Return (N, 3) rates of turn in the body's frame, radians a second, between the neighbours of each pose."""
-    before, after = np.maximum(np.arange(len(turn)) - 1, 0), np.minimum(np.arange(len(turn)) + 1, len(turn) - 1)
-    between = quaternion.multiply(quaternion.conjugate(turn[before]), turn[after])
-    sine = np.linalg.norm(between[:, 1:], axis=1)
-    angle = 2 * np.arctan2(sine, between[:, 0])
-    per_sine = np.divide(angle, sine, out=np.zeros_like(sine), where=sine > 0)
-    span_s = np.maximum(seconds[after] - seconds[before], 1e-6)
-    return np.asarray(between[:, 1:] * (per_sine / span_s)[:, None])

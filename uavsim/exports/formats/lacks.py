@@ -1,23 +1,56 @@
 """Warnings about what a format will lack, given before anything is written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from uavsim.access import Dataset, Sample
 from uavsim.dataset.layout import BEV_CHANNEL
+from uavsim.exports.formats.agents import agent_of, folder_name, plain
+from uavsim.exports.formats.scene_names import LISTED, parts_of
+
+_STEP_US: Final = 500_000
+_CAMERAS: Final = {f"CAM_{way}" for way in ("FRONT", "FRONT_RIGHT", "FRONT_LEFT", "BACK", "BACK_LEFT", "BACK_RIGHT")}
 
 
 def lacks(data: Dataset, kind: str) -> str | None:
-    """Say what the files of a format will lack, by the first sample; None where nothing is missing."""
-    if kind not in _NEEDS or not data.scene_names:
+    """Say what the files of a format will lack, by the first samples; None where nothing is missing."""
+    samples = data.scene(data.scene_names[0]).samples if kind in (*_NEEDS, "agents") and data.scene_names else ()
+    if not samples:
         return None
+    if kind == "agents":
+        found = [*_unfit_rigs(samples[0]), *_unfit_steps(samples), *_unfit_splits(data)]
+        return f"converters of nuScenes (docs/converters.md) will not fit: {'; '.join(found)}" if found else None
     has, text = _NEEDS[kind]
-    samples = data.scene(data.scene_names[0]).samples
-    return None if not samples or has(samples[0]) else text
+    return None if has(samples[0]) else text
+
+
+def _unfit_rigs(sample: Sample) -> list[str]:
+    cameras: dict[str, set[str]] = {}
+    for image in sample.images:
+        cameras.setdefault(agent_of(image.channel), set()).add(plain(image.channel))
+    unfit = [folder_name(agent) for agent, names in cameras.items() if agent and not names >= _CAMERAS]
+    return [f"{', '.join(unfit)} without the six cameras of a nuScenes car"] if unfit else []
+
+
+def _unfit_steps(samples: Sequence[Sample]) -> list[str]:
+    steps_us = {later.timestamp_us - earlier.timestamp_us for earlier, later in pairwise(samples)}
+    unfit = sorted(step / 1e6 for step in steps_us if abs(step - _STEP_US) > _STEP_US // 10)
+    return [f"keyframes {unfit[-1]:g} s apart, for which they take 0.5 s"] if unfit else []
+
+
+def _unfit_splits(data: Dataset) -> list[str]:
+    counts = {part: len(scenes) for part, scenes in parts_of(data.scene_names, data.splits).items()}
+    unfit = [part for part, count in counts.items() if count > len(LISTED[part])]
+    return [f"{counts[part]} scenes for {part}, of which nuScenes lists {len(LISTED[part])}" for part in unfit]
 
 
 def _has_lidar(sample: Sample) -> bool:
     return any(scan.channel != BEV_CHANNEL for scan in sample.lidars)
+
+
+def _has_points(sample: Sample) -> bool:
+    return any(scan.channel == BEV_CHANNEL and len(scan.points()) for scan in sample.lidars)
 
 
 def _has_layer(sample: Sample, layer: str) -> bool:
@@ -31,7 +64,7 @@ _NEEDS: Final[dict[str, tuple[Callable[[Sample], bool], str]]] = {
     ),
     "griffin": (_has_lidar, "no lidar: there will be no point clouds"),
     "v2xsim": (_has_lidar, "no lidar, which V2X-Sim's readers take: there will be no point clouds"),
-    "mmdet3d": (_has_lidar, "no lidar: LIDAR_TOP has no points, which detectors on cameras alone do without"),
+    "mmdet3d": (_has_points, "LIDAR_TOP has no points, which detectors on cameras alone do without"),
     "nerfstudio": (
         lambda sample: _has_layer(sample, "depth"),
         "no depth images: there will be no cloud of points to start from",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from uavsim.access import Boxes, Image, Sample
+from uavsim.access import Boxes, Image, LidarScan, Sample
 from uavsim.exports.formats.request import ExportRequest, bev_of, exporter
 from uavsim.exports.formats.text import write_bytes
 from uavsim.files.results import ResultPath
@@ -41,25 +41,25 @@ def export_mmdet3d(request: ExportRequest) -> list[Path]:
 
 def _info(sample: Sample, index: int) -> dict[str, Any]:
     bev = bev_of(sample)
+    lidar: dict[str, Any] = {"lidar_path": bev.filename, "lidar2ego": bev.flu_SE3_sensor.matrix.tolist()}
     return {
         "sample_idx": index,
         "token": sample.token,
         "timestamp": sample.timestamp_us / 1e6,
         "ego2global": bev.map_SE3_flu.matrix.tolist(),
-        "lidar_points": {"lidar_path": bev.filename, "lidar2ego": np.eye(4).tolist(), "num_pts_feats": 5},
+        "lidar_points": lidar | {"num_pts_feats": 5},
         "lidar_sweeps": [],
-        "images": {image.channel: _image(sample, image, bev.map_SE3_flu) for image in sample.images},
-        "instances": _instances(sample.boxes, bev.map_SE3_flu),
+        "images": {image.channel: _image(sample, image, bev) for image in sample.images},
+        "instances": _instances(sample.boxes, bev.map_SE3_sensor),
     }
 
 
-def _image(sample: Sample, image: Image, map_SE3_bev: SE3) -> dict[str, Any]:
-    bev_SE3_optical = map_SE3_bev.inverse() @ image.map_SE3_optical
+def _image(sample: Sample, image: Image, bev: LidarScan) -> dict[str, Any]:
     return {
         "img_path": image.filename,
         "cam2img": image.pinhole.tolist(),
-        "cam2ego": bev_SE3_optical.matrix.tolist(),
-        "lidar2cam": bev_SE3_optical.inverse().matrix.tolist(),
+        "cam2ego": (bev.map_SE3_flu.inverse() @ image.map_SE3_optical).matrix.tolist(),
+        "lidar2cam": (image.map_SE3_optical.inverse() @ bev.map_SE3_sensor).matrix.tolist(),
         "sample_data_token": image.token,
         "timestamp": sample.timestamp_us / 1e6,
         "height": image.size_px[1],
@@ -67,13 +67,13 @@ def _image(sample: Sample, image: Image, map_SE3_bev: SE3) -> dict[str, Any]:
     }
 
 
-def _instances(boxes: Boxes, map_SE3_bev: SE3) -> list[dict[str, Any]]:
+def _instances(boxes: Boxes, map_SE3_lidar: SE3) -> list[dict[str, Any]]:
     if not len(boxes):
         return []
-    bev_SE3_map = map_SE3_bev.inverse()
-    centre = map_SE3_bev.apply_inverse(boxes.map_SE3_box.translation_m)
-    yaw = quaternion.yaw((bev_SE3_map @ boxes.map_SE3_box).quat_wxyz)
-    velocity = bev_SE3_map.rotate(boxes.velocity_map_mps)[:, :2]
+    lidar_SE3_map = map_SE3_lidar.inverse()
+    centre = map_SE3_lidar.apply_inverse(boxes.map_SE3_box.translation_m)
+    yaw = quaternion.yaw((lidar_SE3_map @ boxes.map_SE3_box).quat_wxyz)
+    velocity = lidar_SE3_map.rotate(boxes.velocity_map_mps)[:, :2]
     rows = np.concatenate([centre, boxes.size_lwh_m, yaw[:, None]], axis=1)
     found = [detection_class(name) for name in boxes.categories]
     labels = [-1 if name is None else DETECTION_CLASSES.index(name) for name in found]

@@ -28,6 +28,7 @@ class ExportRequest:
         version: version folder; by default the only one.
         split: name in ``splits.json``; by default every scene.
         topics: how ``rosbag2`` names its topics.
+        ros: for which ROS distribution ``rosbag2`` writes.
         model: for which ``cosmos`` cuts its clips; "" for the one of their rate.
         received: whether others' images are those that the ego has by their clocks and messages, not the keyframe's.
     """
@@ -39,6 +40,7 @@ class ExportRequest:
     topics: str = "airsim"
     model: str = ""
     received: bool = False
+    ros: str = "jazzy"
 
     @property
     def split_name(self) -> str:

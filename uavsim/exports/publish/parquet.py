@@ -22,6 +22,7 @@ from uavsim.images import codec
 from uavsim.typing import JsonDict
 
 _ROWS_PER_GROUP: Final = 100  # of one read by the Hub's viewer
+_GROUP_BYTES: Final = 128 << 20  # the viewer reads groups below 286 MiB
 _SHARD_BYTES: Final = 400 << 20
 
 _IMAGE: Final = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
@@ -137,7 +138,7 @@ class ParquetShards:
         self._writer: Any = None
         self._file = ExitStack()
         self._pending: list[JsonDict] = []
-        self._bytes = 0
+        self._bytes = self._group_bytes = 0
         self.paths: list[ResultPath] = []
         self.row_count = 0
 
@@ -163,8 +164,9 @@ class ParquetShards:
         """
         self._pending.append(row)
         self.row_count += 1
-        self._bytes += len(row["image"]["bytes"]) + len((row["mask"] or {"bytes": b""})["bytes"])
-        if len(self._pending) >= _ROWS_PER_GROUP:
+        size = len(row["image"]["bytes"]) + len((row["mask"] or {"bytes": b""})["bytes"])
+        self._bytes, self._group_bytes = self._bytes + size, self._group_bytes + size
+        if len(self._pending) >= _ROWS_PER_GROUP or self._group_bytes > _GROUP_BYTES:
             self._flush()
         if self._bytes > _SHARD_BYTES:
             self._flush()
@@ -180,7 +182,7 @@ class ParquetShards:
                 file = self._file.enter_context(whole_file(path, again=self._again))
                 self._writer = pq.ParquetWriter(file, self._schema, compression="zstd", write_page_index=True)
             self._writer.write_table(pa.Table.from_pylist(self._pending, schema=self._schema))
-        self._pending = []
+        self._pending, self._group_bytes = [], 0
 
     def _close(self) -> None:
         if self._writer is not None:

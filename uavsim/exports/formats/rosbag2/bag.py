@@ -1,9 +1,10 @@
 """One folder a scene, as ``ros2 bag record -s mcap`` leaves it; ``ros2 bag play`` and readers without ROS take it.
 
-Messages come in the order of time. Stamps and times are the dataset's own; what has one stamp is of one tick.
+Messages come in the order of time. Stamps and times are the dataset's own; what has one stamp is of one tick. All mounts are
+in one message on ``/tf_static``, the first after the clock's: a latch keeps one message for those who listen later.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -27,6 +28,10 @@ from uavsim.registry import pick
 
 _Reading = Image | LidarScan | Sample
 _LATCHED: Final = "/tf_static"
+_FIRST_WITH_WORDS: Final = 9
+VERSIONS: Final = {"humble": 5, "jazzy": 9}
+"""Version of ``metadata.yaml`` by ROS distribution. Humble reads quality of service as a string of YAML with rmw's numbers;
+later distributions read both. Source: ros2/rosbag2, issues 1895 and 2013."""
 
 
 @exporter
@@ -35,7 +40,7 @@ def export_rosbag2(request: ExportRequest) -> list[Path]:
 
     Raises:
         InputError: rosbags or foxglove-sdk is not installed.
-        UnknownNameError: no such style of topics.
+        UnknownNameError: no such style of topics or ROS distribution.
         DatasetError: a file is missing.
         StorageError: a file cannot be written.
     """
@@ -45,14 +50,15 @@ def export_rosbag2(request: ExportRequest) -> list[Path]:
     except ImportError as error:
         raise InputError(f"--format rosbag2 needs two libraries: {install_line('ros')}") from error
     pick(STYLES, request.topics, what="style of topics")
-    store = get_typestore(Stores.ROS2_JAZZY)
+    pick(VERSIONS, request.ros, what="ROS distribution")
+    store = get_typestore(Stores[f"ROS2_{request.ros.upper()}"])
     for name, definition in VISION_MESSAGES.items():
         store.register(get_types_from_msg(definition, name))
     written = []
     out = ResultPath.open(request.out)
     for scene in request.scenes():
         folder, name = out / scene.name, f"{scene.name}_0.mcap"
-        bag = _Bag(foxglove, store)
+        bag = _Bag(foxglove, store, ros=request.ros)
         with patient_file(folder / name) as file:
             options = foxglove.mcap.MCAPWriteOptions(profile="ros2")
             with foxglove.open_mcap(file, context=bag.context, writer_options=options):
@@ -64,9 +70,10 @@ def export_rosbag2(request: ExportRequest) -> list[Path]:
 
 
 class _Bag:
-    """The topics of one file, and what ``metadata.yaml`` says of them (version 9 of rosbag2's; JSON is YAML)."""
+    """The topics of one file, and what ``metadata.yaml`` says of them (JSON is YAML)."""
 
-    def __init__(self, foxglove: Any, store: Any) -> None:
+    def __init__(self, foxglove: Any, store: Any, *, ros: str) -> None:
+        self._ros, self._version = ros, VERSIONS[ros]
         self.context = foxglove.Context()
         self._foxglove, self._store = foxglove, store
         self._open: dict[str, tuple[str, Any]] = {}
@@ -78,9 +85,10 @@ class _Bag:
         if topic not in self._open:
             definition = self._store.generate_msgdef(kind, ros_version=2)[0].encode()
             schema = self._foxglove.Schema(name=kind, encoding="ros2msg", data=definition)
-            quality = {"offered_qos_profiles": to_json_bytes([_quality(topic)]).decode()}
+            quality = self._quality(topic)
+            offered = {"offered_qos_profiles": quality if isinstance(quality, str) else _in_yaml(quality)}
             channel = self._foxglove.Channel(
-                topic, schema=schema, message_encoding="cdr", context=self.context, metadata=quality
+                topic, schema=schema, message_encoding="cdr", context=self.context, metadata=offered
             )
             self._open[topic] = kind, channel
         data = bytes(self._store.serialize_cdr(content, kind))
@@ -95,21 +103,22 @@ class _Bag:
             "duration": {"nanoseconds": (last_us - first_us) * 1000},
             "message_count": len(self._times_us),
         }
+        words = self._version >= _FIRST_WITH_WORDS
         topics = [
             {
                 "topic_metadata": {
                     "name": topic,
                     "type": kind,
                     "serialization_format": "cdr",
-                    "offered_qos_profiles": [_quality(topic)],
-                    "type_description_hash": self._store.hash_rihs01(kind),
-                },
+                    "offered_qos_profiles": self._quality(topic),
+                }
+                | ({"type_description_hash": self._store.hash_rihs01(kind)} if words else {}),
                 "message_count": self._counts[topic],
             }
             for topic, (kind, _) in self._open.items()
         ]
         reported = {
-            "version": 9,
+            "version": self._version,
             "storage_identifier": "mcap",
             "relative_file_paths": [name],
             **span,
@@ -117,43 +126,49 @@ class _Bag:
             "compression_format": "",
             "compression_mode": "",
             "files": [{"path": name, **span}],
-            "custom_data": None,
-            "ros_distro": "jazzy",
         }
+        reported |= {"custom_data": None, "ros_distro": self._ros} if words else {}
         return {"rosbag2_bagfile_information": reported}
 
+    def _quality(self, topic: str) -> list[dict[str, Any]] | str:
+        """Return a topic's quality of service as the distribution writes it; what does not change is latched."""
+        latched = topic == _LATCHED
+        always = {"sec": 9223372036, "nsec": 854775807}  # rmw's infinite duration
+        quality = {
+            "history": "keep_last",
+            "depth": 1 if latched else 10,
+            "reliability": "reliable",
+            "durability": "transient_local" if latched else "volatile",
+            "deadline": always,
+            "lifespan": always,
+            "liveliness": "automatic",
+            "liveliness_lease_duration": always,
+            "avoid_ros_namespace_conventions": False,
+        }
+        if self._version >= _FIRST_WITH_WORDS:
+            return [quality]
+        numbers = {"history": 1, "reliability": 1, "durability": 1 if latched else 2, "liveliness": 1}
+        return _in_yaml([quality | numbers])
 
-def _quality(topic: str) -> dict[str, Any]:
-    """Return a topic's quality of service; what does not change is kept for those who listen later."""
-    for_ever = {"sec": 2147483647, "nsec": 4294967295}
-    return {
-        "history": "keep_last",
-        "depth": 1 if topic == _LATCHED else 10,
-        "reliability": "reliable",
-        "durability": "transient_local" if topic == _LATCHED else "volatile",
-        "deadline": for_ever,
-        "lifespan": for_ever,
-        "liveliness": "automatic",
-        "liveliness_lease_duration": for_ever,
-        "avoid_ros_namespace_conventions": False,
-    }
+
+def _in_yaml(value: object) -> str:
+    return to_json_bytes(value).decode()
 
 
 def _messages(scene: Scene, messages: RosMessages, *, style: str) -> Iterator[tuple[int, str, Message]]:
     """Yield time, topic and message of all that a scene holds, in the order of time."""
     readings = sorted((*_readings(scene), *_streamed(scene)), key=lambda one: one.timestamp_us)
-    static: set[str] = set()
+    mounts = _mounts(readings, style)
     for time_us, group in groupby(readings, key=lambda one: one.timestamp_us):
         of_tick = list(group)
         yield time_us, "/clock", messages.clock(time_us)
+        if mounts:
+            yield time_us, _LATCHED, messages.transforms(time_us, mounts)
+            mounts = []
         for one in (r for r in of_tick if isinstance(r, _Streamed)):
             names = names_of(one.channel, style=style, is_optical=False)
             yield time_us, names.topics[one.kind], messages.stream(one.kind, one.row, names.agent)
         sensed = [(r, _names(r, style)) for r in of_tick if isinstance(r, Image | LidarScan)]
-        mounts = [(n.agent, n.frame, _mount(r)) for r, n in sensed if n.frame not in static]
-        static.update(frame for _, frame, _ in mounts)
-        if mounts:
-            yield time_us, _LATCHED, messages.transforms(time_us, mounts)
         yield from _poses(sensed, messages, time_us)
         for measured, names in sensed:
             for what, message in _contents(measured, names, messages):
@@ -190,6 +205,16 @@ def _streamed(scene: Scene) -> Iterator[_Streamed]:
     for stream in scene.streams:
         for row in stream.readings() if stream.kind != KIND else ():  # the state of a car is no measurement
             yield _Streamed(int(row["timestamp_us"]), stream.channel, stream.kind, row)
+
+
+def _mounts(readings: Iterable[Any], style: str) -> list[tuple[str, str, SE3]]:
+    """Return agent, frame and mount of every sensor, as its first reading says."""
+    found: dict[str, tuple[str, str, SE3]] = {}
+    for reading in readings:
+        if isinstance(reading, Image | LidarScan):
+            names = _names(reading, style)
+            found.setdefault(names.frame, (names.agent, names.frame, _mount(reading)))
+    return list(found.values())
 
 
 def _names(reading: Image | LidarScan, style: str) -> Names:
