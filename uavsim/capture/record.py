@@ -137,7 +137,7 @@ class _AssemblyThread:
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     def put(self, taken: _CapturedTick) -> None:
-        """Hand a capture on, when the one before is written, so that two are in memory at most; raises what that one raised."""
+        """Hand a capture on, when the one before is written, so that two are in memory at most; raises what that raised."""
         self.wait()
         self._writer.make_room()
         self._last = self._thread.submit(self._join, taken)
