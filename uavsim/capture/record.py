@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -127,7 +127,7 @@ class _AssemblyThread:
         self.samples = self.images = 0
         self._plan, self._writer = plan, writer
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assemble", initializer=yield_to_client)
-        self._last: Future[None] | None = None
+        self._last = self._thread.submit(self.assembler.prepare)
         self._open: _Open | None = None
 
     def __enter__(self) -> _AssemblyThread:
@@ -144,8 +144,7 @@ class _AssemblyThread:
 
     def wait(self) -> None:
         """Wait for the last capture; raises what it raised."""
-        if self._last is not None:
-            self._last.result()
+        self._last.result()
 
     def _join(self, taken: _CapturedTick) -> None:
         readings = taken.pending.wait()
