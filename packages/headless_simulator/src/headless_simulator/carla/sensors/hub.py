@@ -262,14 +262,14 @@ class Sensors:
         draws = any(self._streams.readers(actor.stream_id) for actor in list(self._actors.values()) if _draws(actor))
         if draws or self._draws_unread:
             self._finish_drawing()
-            wait(self._on_card_before)
+            self._report_failures(self._on_card_before, self._drawn_frame)
             self._on_card_before, self._on_card = self._on_card, []
         self._finish_measuring()
 
     def finish(self) -> None:
         """Wait until everything is queued for sending; a sensor that failed is reported, and stops no clock."""
         self._finish_drawing()
-        wait([*self._on_card_before, *self._on_card])
+        self._report_failures([*self._on_card_before, *self._on_card], self._drawn_frame)
         self._finish_measuring()
 
     def wait(self, limit_s: float) -> None:
