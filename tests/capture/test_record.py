@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 import weakref
 from dataclasses import replace
@@ -172,35 +171,3 @@ def test_an_image_that_cannot_be_written_ends_the_scene_and_nobody_waits(
 
     assert 1 < len(simulator.alive) < 6  # reported at the latest when the capture after the next is handed on
     assert not (tmp_path / LOG_NAME).exists()
-
-
-class LateImages:
-    """Images that another thread brings a moment later."""
-
-    def __init__(self, readings: list[Reading]) -> None:
-        self.readings, self.came = readings, threading.Event()
-
-    def wait(self) -> list[Reading]:
-        timer = threading.Timer(0.05, self.came.set)
-        timer.start()
-        assert self.came.wait(timeout=60)
-        return self.readings
-
-
-class SlowSimulator(Simulator):
-    """Notes whether the images of the capture before are here when it is to go on."""
-
-    pending: LateImages | None = None
-
-    def capture(self, step: int, *, poses_of: Any) -> tuple[Any, ...]:
-        assert self.pending is None or self.pending.came.is_set()
-        *taken, ready = super().capture(step, poses_of=poses_of)
-        self.pending = LateImages(ready.readings)
-        return *taken, self.pending
-
-
-def test_the_world_stands_still_until_the_images_of_a_capture_are_here(tmp_path: Path) -> None:
-    """A camera that is stopped earlier loses its image, one that is not draws in the next tick, too."""
-    simulator = SlowSimulator()
-    assert fly(simulator, tmp_path)[-1] == (2, 2 * len(PLAN.channels))
-    assert len(read_recording(tmp_path).frames) == 2

@@ -1,19 +1,31 @@
-"""A scene of a large map: streamed round the spectator, which follows the swarm, far from the town's origin."""
+"""A scene of a large map: streamed round the spectator or a hero, which follow the swarm, far from the town's origin."""
 
+import os
 from pathlib import Path
 
+import pytest
+import yaml
 from headless_simulator.testing import running_simulator
 
 import uavsim
 from tests.e2e.command import uavsim as command
+from tools.common import ROOT
 
 
-def test_a_scene_of_town12_is_valid(tmp_path: Path) -> None:
+@pytest.mark.parametrize("streaming", [{}, {"hero": "vehicle.tesla.model3", "spectator_as_ego": False}])
+def test_a_scene_of_town12_is_valid(tmp_path: Path, streaming: dict[str, object]) -> None:
+    town = yaml.safe_load((ROOT / "town_configs/town12.yaml").read_text())
+    town["streaming"] |= streaming
+    (tmp_path / "own/town_configs").mkdir(parents=True)
+    (tmp_path / "own/town_configs/town12.yaml").write_text(yaml.safe_dump(town))
     asked = ("--dataset", "smoke-large-maps", "--town", "Town12", "--scenes", "800", "--samples", "2")
     small = ("--rig", "nadir_small", "--formation", "three")
 
     with running_simulator("--town", "Town12", "--no-airsim", "--behaviour", "large-map=streamed") as simulator:
-        done = command("generate", *asked, *small, "--out", tmp_path / "out", "--simulator", simulator.carla)
+        done = command(
+            "generate", *asked, *small, "--out", tmp_path / "out", "--simulator", simulator.carla,
+            env=os.environ | {"UAVSIM_PLANS": str(tmp_path / "own")},
+        )  # fmt: skip
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "60 of 60 vehicles" in done.stderr

@@ -1,31 +1,41 @@
 """Share of a flight in which the simulator's graphics card is at work; ``--render-latency`` stands for a card.
 
 One scene of each profile is flown at its own rig, formation and pace. Only the images that are asked for are to be drawn:
-those that are kept, and those in which cameras settle. ``python -m tools.bench.busy FILE MS ...`` is a headless simulator that
-writes begin and end of its card's work on each image (``time.monotonic``) as a line of FILE.
+those that are kept, and those in which cameras settle. The ceiling is the share if nothing but ticks in which the card has
+nothing to do took time beside drawing, each as long as a tick of CARLA's client alone with the same traffic.
+
+``python -m tools.bench.busy FILE MS ...`` is a headless simulator that writes begin and end of its card's work on each image
+(``time.monotonic``) as a line of FILE; ``python -m tools.bench.busy tick PORT PROFILE`` measures that tick.
 """
 
+import json
 import os
+import statistics
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import carla
 from headless_simulator.cli import main
 from headless_simulator.rendering import GraphicsCard
 
-from tools.bench import Row, simulator
+from tools.bench import Row, in_own_process, simulator
 from tools.bench.cost import watched
 from uavsim.config.overrides import Overrides
 from uavsim.plan.scenes import plan_scenes
 from uavsim.records.plan import ScenePlan
 from uavsim.simulate.draw_schedule import DrawSchedule
+from uavsim.simulate.ports import Endpoint
+from uavsim.simulate.session import open_session
 
-__all__ = ["Profile", "asked_images", "busy_share", "noting", "rows"]
+__all__ = ["Profile", "asked_images", "busy_share", "idle_ticks", "noting", "rows"]
 
 LATENCY_MS: Final = 20
+_WARM_TICKS, _TICKS = 20, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +87,13 @@ def asked_images(plan: ScenePlan) -> tuple[int, int, int]:
     return kept, early, settling - early
 
 
+def idle_ticks(plan: ScenePlan) -> int:
+    """Return in how many ticks of a flight the card has nothing to do: no camera draws in them, or did in the one before."""
+    schedule = DrawSchedule(plan)
+    drawing = {*schedule.reading, *schedule.settling}
+    return sum(not {step - 1, step} <= drawing for step in range(1, max(drawing) + 1))
+
+
 def busy_share(pauses: Sequence[tuple[float, float]], *, before: int, latency_s: float) -> float:
     """Return how busy the card was, from the begin of its first image after those ``before`` to the end of its last one.
 
@@ -95,7 +112,16 @@ def rows() -> Iterator[Row]:
         plan = profile.plan
         kept, early, later = asked_images(plan)
         with tempfile.TemporaryDirectory() as folder:
-            pauses = _flown(Path(folder), profile)
+            pauses, tick_s = _flown(Path(folder), profile)
+        drawing_s, idle = (kept + later) * LATENCY_MS / 1000, idle_ticks(plan)
+        ceiling_how = f"drawing / (drawing and {idle} ticks in which the card has nothing to do)"
+        yield Row(f"ceiling_{profile.name}", drawing_s / (drawing_s + idle * tick_s), "share", ceiling_how)
+        yield Row(
+            f"tick_{profile.name}",
+            tick_s * 1000,
+            "ms",
+            f"median of {_TICKS} ticks of CARLA's client, Traffic Manager included",
+        )
         how = (
             f"uavsim generate {' '.join(profile.words)}, --render flat, --render-latency {LATENCY_MS}: images x latency / "
             "first image's begin to last image's end, warm-up left out"
@@ -107,14 +133,29 @@ def rows() -> Iterator[Row]:
         yield Row(f"drawn_ratio_{profile.name}", drawn / (kept + early + later), "ratio", "drawn / kept and settling")
 
 
-def _flown(work: Path, profile: Profile) -> list[tuple[float, float]]:
+def _flown(work: Path, profile: Profile) -> tuple[list[tuple[float, float]], float]:
+    """Return when the card was at work, and how long a tick alone takes."""
     notes = work / "pauses"
     program = ("tools.bench.busy", str(notes), str(LATENCY_MS))
     with simulator("--town", "Town10HD", "--render", "flat", "--no-airsim", program=program) as running:
         words = ("generate", *profile.words, "--no-check", "--simulator", f"127.0.0.1:{running.port}")
         watched((*words, "--out", f"{work}/out"), work / "log")
-    lines = [line.split() for line in notes.read_text().splitlines()]
-    return [(float(begin), float(end)) for begin, end in lines]
+        lines = [line.split() for line in notes.read_text().splitlines()]
+        tick_s: float = in_own_process("busy", "tick", str(running.port), profile.name)["tick_s"]
+    return [(float(begin), float(end)) for begin, end in lines], tick_s
+
+
+def bare_tick_s(port: int, plan: ScenePlan) -> float:
+    """Return the median time of a tick of CARLA's client with the traffic of a plan; no sensor is listened to."""
+    session = open_session("carla", {"carla": Endpoint("127.0.0.1", port)})
+    session.begin_scene(plan, heartbeat=lambda _phase, _tick: None)
+    world, took_s = carla.Client("127.0.0.1", port).get_world(), []
+    for _ in range(_WARM_TICKS + _TICKS):
+        began_s = time.perf_counter()
+        world.tick()
+        took_s.append(time.perf_counter() - began_s)
+    session.close()
+    return statistics.median(took_s[_WARM_TICKS:])
 
 
 def noting(file: str) -> None:
@@ -131,6 +172,12 @@ def noting(file: str) -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "tick":
+        port, name = sys.argv[2:]
+        plan = next(profile.plan for profile in PROFILES if profile.name == name)
+        print(json.dumps({"tick_s": bare_tick_s(int(port), plan)}))
+        sys.stdout.flush()
+        os._exit(0)  # libcarla's threads may abort or hang a regular interpreter exit
     noting(sys.argv[1])
     sys.argv[1:3] = ["--render-latency", sys.argv[2]]
     main()

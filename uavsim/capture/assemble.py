@@ -11,6 +11,7 @@ from uavsim.errors import MissedTick, SceneVoid
 from uavsim.geometry.lens import Lens
 from uavsim.images.light import dimmed
 from uavsim.images.neon import is_neon
+from uavsim.records import through_lens
 from uavsim.records.modalities import DEPTH, INSTANCE, RGB, modality, ordered
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates
@@ -46,9 +47,18 @@ class Assembler:
             plan: says which sensor has which modalities.
             actors: of the scene.
         """
+        self._cameras = {s.spec.params for s in plan.sensors if isinstance(s.spec.params, CameraParams)}
         names = {name for sensor in plan.sensors for name in sensor.spec.modalities}
         self._hidden = HiddenPixels(actors)
         self._proofs: dict[str, Proof] = {m.name: proof_of(m, actors) for m in ordered(names) if m.proof}
+
+    def prepare(self) -> None:
+        """Work out ahead what the first tick's images need, while the traffic comes to speed."""
+        for camera in self._cameras:
+            if camera.lens is not None:
+                through_lens.prepare(camera.lens)
+            if camera.vignetting:
+                _light_share(camera)
 
     @property
     def mask_ids(self) -> str:

@@ -1,17 +1,17 @@
 """Fly one scene and leave a recording: plan in, folder out.
 
 Two things go on at once: the simulator's client advances the world, and one thread behind it waits for the images of the last
-capture, checks, joins and writes them. The client goes on when these images are here, and is one capture ahead at most.
+capture, checks, joins and writes them. The client is one capture ahead at most.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from threading import Event
 
 from uavsim.capture.assemble import Assembler, Capture
 from uavsim.capture.recording_reader import BUILDINGS_NAME, ROADS_NAME
@@ -23,7 +23,6 @@ from uavsim.records.ingredients import ingredients_of
 from uavsim.records.modalities import RGB
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import AgentState, DroneState, RecordedFrame, SessionFacts, ShutterTick
-from uavsim.records.sensors import Sensor
 from uavsim.simulate.ports import Heartbeat, PendingReadings, SceneTraffic, SensorPose, TickState, WorldPort
 from uavsim.simulate.session import Session
 from uavsim.simulate.traffic_watch import IN_SCENE, IN_WARMUP
@@ -56,14 +55,9 @@ def record_scene(
     """
     lockstep, traffic = session.begin_scene(plan, heartbeat=heartbeat)
     with RecordingWriter(folder, plan) as writer, _AssemblyThread(plan, traffic, writer) as assembly:
-
-        def poses_of(places: Sequence[DroneState | AgentState], sensors: Sequence[Sensor]) -> list[SensorPose]:
-            assembly.wait_for_previous_images()  # now that the next images come: with them, two captures are in memory at most
-            return sensor_poses(plan, places, sensors)
-
+        poses_of = partial(sensor_poses, plan)
         lockstep.warm_up(poses_of=poses_of)
         for step in plan.rendered_steps:
-            assembly.wait_for_arrival()  # who is stopped before its image is here loses it
             taken = _CapturedTick(step, *lockstep.capture(step, poses_of=poses_of), lockstep.weather_now())
             assembly.put(taken)
             del taken  # or its images would stay until the next ones are there
@@ -133,12 +127,8 @@ class _AssemblyThread:
         self.samples = self.images = 0
         self._plan, self._writer = plan, writer
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assemble", initializer=yield_to_client)
-        self._last: Future[None] | None = None
+        self._last = self._thread.submit(self.assembler.prepare)
         self._open: _Open | None = None
-        self._previous_images_done = Event()
-        self._previous_images_done.set()
-        self._arrived = Event()
-        self._arrived.set()
 
     def __enter__(self) -> _AssemblyThread:
         return self
@@ -147,50 +137,29 @@ class _AssemblyThread:
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     def put(self, taken: _CapturedTick) -> None:
-        """Hand a capture on, when the one before is joined; raises what that one raised."""
+        """Hand a capture on, when the one before is written, so that two are in memory at most; raises what that raised."""
         self.wait()
-        self._previous_images_done.clear()
-        self._arrived.clear()
+        self._writer.make_room()
         self._last = self._thread.submit(self._join, taken)
 
     def wait(self) -> None:
         """Wait for the last capture; raises what it raised."""
-        if self._last is not None:
-            self._last.result()
-
-    def wait_for_arrival(self) -> None:
-        """Wait until the measurements of the last capture are here."""
-        self._arrived.wait()
-
-    def wait_for_previous_images(self) -> None:
-        """Wait until the images of the last capture are here, and of those before it none is in memory.
-
-        Raises:
-            MissedTick: the last capture's images are not those asked for.
-        """
-        self._previous_images_done.wait()
-        if self._last is not None and self._last.done():
-            self._last.result()
+        self._last.result()
 
     def _join(self, taken: _CapturedTick) -> None:
-        try:
-            readings = taken.pending.wait()
-            self._arrived.set()
-            captures = self.assembler.assemble(
-                taken.poses,
-                readings,
-                taken.state.actors,
-                first=taken.step == self._plan.capture_steps[0],
-                spread=self._writer.spread,
-            )
-            del readings  # masks are copies by now: the simulator's client receives the next ones in their memory
-            if not self._plan.shutter_steps:
-                self._record(taken, captures)
-                return
-            self._writer.make_room()
-        finally:
-            self._arrived.set()
-            self._previous_images_done.set()  # also after a failure, which the waiting caller then raises
+        readings = taken.pending.wait()
+        captures = self.assembler.assemble(
+            taken.poses,
+            readings,
+            taken.state.actors,
+            first=taken.step == self._plan.capture_steps[0],
+            spread=self._writer.spread,
+        )
+        del readings  # masks are copies by now: the simulator's client receives the next ones in their memory
+        if not self._plan.shutter_steps:
+            self._record(taken, captures)
+            return
+        self._writer.make_room()
         if self._open is None:
             self._open = _Open(taken, captures, ThroughShutters(captures))
         opened = self._open

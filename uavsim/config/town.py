@@ -36,6 +36,8 @@ class Streaming(Model):
     """The spectator, which follows the swarm, counts where there is no hero."""
     traffic_within_m: Annotated[float, Field(ge=50, le=20_000)] = 500.0
     """No vehicle or walker starts farther from the swarm."""
+    hero: Annotated[str, Field(pattern=r"^(vehicle\..+)?$")] = ""
+    """Blueprint of a vehicle without physics that is moved 200 m above the swarm as CARLA's hero, instead of the spectator."""
 
     @model_validator(mode="after")
     def _inside_each_other(self) -> Self:

@@ -87,12 +87,14 @@ class MapStreaming:
         actor_active_distance_m: actors farther away are dormant.
         spectator_as_ego: the spectator counts where there is no hero.
         traffic_within_m: no vehicle or walker starts farther from the swarm.
+        hero: blueprint of a vehicle that is moved above the swarm as CARLA's hero; "" for none.
     """
 
     tile_stream_distance_m: float
     actor_active_distance_m: float
     spectator_as_ego: bool
     traffic_within_m: float
+    hero: str = ""
 
 
 @dataclass(frozen=True, slots=True)

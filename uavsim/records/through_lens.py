@@ -12,6 +12,12 @@ from uavsim.typing import AnyArray, IntArray
 _KEPT: Final = 32  # lenses
 
 
+def prepare(lens: Lens) -> None:
+    """Work out which pixels a lens sees, which takes as long as fifty images."""
+    _smooth(lens)
+    _nearest(lens)
+
+
 def colours(wide: AnyArray, lens: Lens) -> AnyArray:
     """Return an image's colours, averaged over what each pixel covers."""
     return _smooth(lens)(wide)

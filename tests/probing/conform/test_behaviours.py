@@ -12,15 +12,19 @@ from uavsim.probing.conform.behaviours import faults, selected
 from uavsim.probing.conform.run import answers_of
 
 PROBES = ("drawing", "exposure", "parked", "hidden", "traffic", "airsim-clock", "airsim-placing", "airsim-reset")
-ASKED_IN_TOWN10 = [name for name in BEHAVIOURS if name != "large-map"]
-"""Tiles are streamed in large maps alone; ``tests/e2e/test_large_map.py`` flies in one."""
 
 
-@pytest.mark.parametrize("behaviour", ["", *ASKED_IN_TOWN10])
-def test_a_server_is_told_by_its_answers(behaviour: str) -> None:
+@pytest.mark.parametrize(
+    ("behaviour", "town", "probes"),
+    [
+        *((name, "Town10HD", PROBES) for name in ("", *BEHAVIOURS) if name != "large-map"),
+        *((name, "Town12", ("placements",)) for name in ("", "large-map")),
+    ],
+)
+def test_a_server_is_told_by_its_answers(behaviour: str, town: str, probes: Sequence[str]) -> None:
     chosen = {behaviour: BEHAVIOURS[behaviour].values[1]} if behaviour else {}
     words = [word for name, value in chosen.items() for word in ("--behaviour", f"{name}={value}")]
-    given = answered(*words, probes=PROBES)
+    given = answered("--town", town, *words, probes=probes)
     assert selected(given) == chosen
     assert not faults(given)
 

@@ -1,5 +1,6 @@
 """Lidars beside cameras, held against tick, pose and whole turn; the world is a stub that hands over measurements."""
 
+import threading
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import partial
@@ -205,9 +206,40 @@ def test_a_head_that_turned_farther_is_reported(world: World, cameras: CarlaSens
     swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
     world.frame = 16
     cameras.expect(10, sensor_poses(PLAN, swarm.advance(0)))
-    world.measure(angle=0.3 + np.radians(36))
+    world.measure(frame=17, angle=0.3 + np.radians(36))
     with pytest.raises(MissedTick, match=r"no whole turns since its first: it is 36.0 degrees farther"):
-        cameras.collect(STATE).wait()
+        cameras.collect(replace(STATE, frame=17)).wait()
+
+
+def test_a_sensor_is_not_stopped_before_its_image_is_here(world: World, cameras: CarlaSensors) -> None:
+    pending = cameras.collect(STATE)
+    timer = threading.Timer(0.05, world.measure)
+    timer.start()
+
+    cameras.expect(1, [])  # nothing is due
+
+    assert not world.listeners
+    assert len(pending.wait()) == len(world.sensors)
+    timer.join()
+
+
+def test_images_of_two_ticks_may_be_on_their_way(world: World, cameras: CarlaSensors) -> None:
+    """Where no sensor is stopped in between, the next tick is asked for before the last one's images are here."""
+    plan = replace(PLAN, keyframe_every_steps=1)
+    cameras.begin(plan, traffic=SceneTraffic())
+    swarm = PlannedSwarm()
+    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+    cameras.expect(0, sensor_poses(plan, swarm.advance(0)))
+    first, places = cameras.collect(STATE), dict(world.places)
+    world.frame = 7
+    cameras.expect(1, sensor_poses(plan, swarm.advance(1)))
+    second, moved = cameras.collect(replace(STATE, frame=8)), dict(world.places)
+    assert all((moved[number][0] != place_m).any() for number, (place_m, _) in places.items())
+
+    for frame, world.places in ((7, places), (8, moved)):
+        world.measure(frame=frame)
+
+    assert len(second.wait()) == len(first.wait()) == len(world.sensors)
 
 
 def _ridden(world: World) -> tuple[CarlaSensors, list[SensorPose]]:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from headless_simulator.rendering import GraphicsCard
 
-from tools.bench.busy import asked_images, busy_share, noting
+from tools.bench.busy import asked_images, busy_share, idle_ticks, noting
 from tools.common.plans import scene_plan, settled
 
 
@@ -20,6 +20,7 @@ def test_a_card_that_never_waits_is_wholly_busy():
 def test_what_a_scene_asks_for_on_paper():
     plan = settled(scene_plan(samples=3, warmup_ticks=20), ticks=2, first_ticks=5)  # 25 cameras with masks
     assert asked_images(plan) == (3 * 50, 5 * 25, 2 * 2 * 25)
+    assert idle_ticks(plan) == 2 * 8  # of ten, two go on while the last one's images are drawn
 
 
 def test_what_the_card_makes_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

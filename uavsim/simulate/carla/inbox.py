@@ -1,6 +1,7 @@
 """Measurements of CARLA's sensors for one tick, on their way through libcarla's threads."""
 
 import queue
+import threading
 import time
 from collections.abc import Callable, Collection
 from typing import Any
@@ -16,23 +17,36 @@ class Inbox:
 
     It is opened before the tick is asked for, when nobody knows the tick's number; from when it is reported, measurements
     of other ticks stay out.
+
+    Attributes:
+        frame: the tick's number, once it is reported.
     """
 
     def __init__(self) -> None:
         self._arrived: queue.SimpleQueue[tuple[int, carla.SensorData]] = queue.SimpleQueue()
-        self._frame: int | None = None
+        self.frame: int | None = None
         self._closed = False
+        self._came: set[tuple[int, int]] = set()  # sensor, tick
+        self._one_came = threading.Condition()
 
     def put(
         self, index: int, measurement: carla.SensorData, *, copy: Callable[[Any], Any] = lambda taken: taken
     ) -> None:
         """Take what a sensor sent, or a copy of it; called in libcarla's threads."""
-        if not self._closed and self._frame in (None, measurement.frame):
+        if not self._closed and self.frame in (None, measurement.frame):
             self._arrived.put((index, copy(measurement)))
+            with self._one_came:
+                self._came.add((index, measurement.frame))
+                self._one_came.notify()
 
     def expect(self, frame: int) -> None:
-        """Return the tick's number."""
-        self._frame = frame
+        """Say the tick's number."""
+        self.frame = frame
+
+    def await_from(self, sensors: Collection[int], *, timeout_s: float) -> None:
+        """Wait until the measurements of these sensors are here; who reads them finds those that did not come in time."""
+        with self._one_came:
+            self._one_came.wait_for(lambda: all((index, self.frame) in self._came for index in sensors), timeout_s)
 
     def get(self, *, timeout_s: float) -> tuple[int, carla.SensorData]:
         """Return the next measurement with its sensor's number.

@@ -66,8 +66,8 @@ class CarlaSensors:
         self._built_for: tuple[int, tuple[Sensor, ...]] | None = None
         self._spawned: list[_SpawnedSensor] = []
         self._silent: set[int] = set()  # sensors that send nothing for the next image
-        self._inbox = Inbox()  # of the tick that is captured next, or was last
-        self._inbox.close()
+        self._inboxes = Inbox(), Inbox()  # of the last tick that was captured; of the one that is prepared
+        self._due: frozenset[int] = frozenset()  # sensors that the last tick captured
         self._schedule: DrawSchedule
         self._first_image = FirstImage()
         self._pose_of: dict[Sensor, SensorPose] = {}
@@ -85,7 +85,7 @@ class CarlaSensors:
         """See ``SensorPort``."""
         self._carriers = {a: i.simulator_actor_id for a, i in traffic.agents.items() if isinstance(i, ActorInfo)}
         self._schedule, self._labelled = DrawSchedule(plan), labelled_tags(traffic.actors)
-        self._arrived = []
+        self._arrived, self._due = [], frozenset()
         self._streams = plan.town.streaming is not None
         wanted = (self._world.generation, plan.sensors)
         if wanted == self._built_for:
@@ -106,7 +106,9 @@ class CarlaSensors:
         if spawned.sensor.spec.params.is_optical:
             self._arrived.append(index)
             self._first_image.note(index, measurement.frame)
-        self._inbox.put(index, measurement, copy=lambda taken: spawned.reader.copy(taken, self._labelled))
+        captured, prepared = self._inboxes
+        inbox = captured if captured.frame == measurement.frame else prepared
+        inbox.put(index, measurement, copy=lambda taken: spawned.reader.copy(taken, self._labelled))
 
     def _spawn(self, index: int, sensor: Sensor, modality: Modality, reader: CarlaReader) -> carla.Sensor:
         if modality.is_stateful and modality.first_frame_placeholder is not None:
@@ -140,15 +142,22 @@ class CarlaSensors:
         self._first_image.listened(step, [index for index in listening if self._spawned[index].modality.settles])
         self._listen(listening)
         reading = self._schedule.reading.get(step, ())
-        self._inbox = Inbox()
+        self._inboxes = self._captured, Inbox()
         if not reading:
-            self._inbox.close()  # images that only settle are dropped
+            self._inboxes[1].close()  # images that only settle are dropped
         self._pose_of = {pose.sensor: pose for pose in poses if pose.sensor in reading}
         self._move(measuring, {pose.sensor: pose for pose in poses})
 
     def stop(self) -> None:
         """See ``SensorPort``."""
+        self._due = frozenset()
         self._listen(())
+
+    @property
+    def _captured(self) -> Inbox:
+        """Of the last tick that was captured."""
+        captured, prepared = self._inboxes
+        return captured if prepared.frame is None else prepared
 
     def _measuring(self, step: int) -> set[int]:
         reading, settling = self._schedule.reading.get(step, ()), self._schedule.settling.get(step, ())
@@ -159,7 +168,12 @@ class CarlaSensors:
         }
 
     def _listen(self, measuring: Collection[int]) -> None:
-        """Listen to these alone; what they measured before is here."""
+        """Listen to these alone; who is stopped before its image is here loses it."""
+        stopped = {
+            index for index, spawned in enumerate(self._spawned) if spawned.is_listening and index not in measuring
+        }
+        if due := stopped & self._due:
+            self._captured.await_from(due, timeout_s=self._deadline_s)
         for index, spawned in enumerate(self._spawned):
             if spawned.is_listening == (index in measuring):
                 continue
@@ -183,31 +197,43 @@ class CarlaSensors:
 
     def collect(self, state: TickState) -> SensorsPending:
         """See ``SensorPort``."""
-        self._pose_of |= {pose.sensor: pose for pose in state.carried}
+        self._pose_of = self._pose_of | {pose.sensor: pose for pose in state.carried}
         unread = {index for index, spawned in enumerate(self._spawned) if spawned.sensor not in self._pose_of}
         silent, self._silent = self._silent | unread, self._silent & unread
+        self._due = frozenset(range(len(self._spawned))) - silent
         return SensorsPending(
-            self._inbox,
+            self._inboxes[1],
             frame=state.frame,
             names=[spawned.name for spawned in self._spawned],
             silent=silent,
             deadline_s=self._deadline_s,
-            proven=partial(self._proven, state=state),
+            proven=partial(self._proven, state=state, pose_of=self._pose_of),
         )
 
-    def _proven(self, measurements: Sequence[carla.SensorData | None], *, state: TickState) -> list[Reading]:
-        self._check(measurements, state)
+    def _proven(
+        self,
+        measurements: Sequence[carla.SensorData | None],
+        *,
+        state: TickState,
+        pose_of: Mapping[Sensor, SensorPose],
+    ) -> list[Reading]:
+        self._check(measurements, state, pose_of)
         pairs = zip(self._spawned, measurements, strict=True)
-        return [_reading(spawned, taken) for spawned, taken in pairs if spawned.sensor in self._pose_of]
+        return [_reading(spawned, taken) for spawned, taken in pairs if spawned.sensor in pose_of]
 
-    def _check(self, measurements: Sequence[carla.SensorData | None], state: TickState) -> None:
+    def _check(
+        self,
+        measurements: Sequence[carla.SensorData | None],
+        state: TickState,
+        pose_of: Mapping[Sensor, SensorPose],
+    ) -> None:
         """Refuse measurements whose pose, parameters or time are not those asked for.
 
         Angles are compared as rotations: at pitch -90 yaw and roll are one angle written in two ways.
         """
         pairs = zip(self._spawned, measurements, strict=True)
         taken = [(spawned, measurement) for spawned, measurement in pairs if measurement is not None]
-        poses = [self._pose_of[spawned.sensor] for spawned, _ in taken]
+        poses = [pose_of[spawned.sensor] for spawned, _ in taken]
         got = np.array([_pose_row(measurement) for _, measurement in taken])
         wanted_m = np.stack([pose.ue_location_m for pose in poses])
         wanted_q = np.stack([pose.map_SE3_optical.quat_wxyz for pose in poses])
@@ -233,7 +259,7 @@ class CarlaSensors:
 
     def close(self) -> None:
         """See ``SensorPort``."""
-        self._listen(())
+        self.stop()
         if moved := [spawned.actor for spawned in self._spawned if not spawned.is_carried]:
             self._world.destroy(moved)
         self._spawned, self._built_for = [], None

@@ -33,6 +33,7 @@ from uavsim.typing import FloatArray
 _PATIENT = Deadlines()
 _LANE_PIECE_M = 2.0
 _LOOK_S = 0.0005
+_HERO_ABOVE_M = 200.0  # out of sight: no camera looks up there, and no lidar reaches it
 _LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*")
 
 
@@ -67,6 +68,7 @@ class CarlaWorld:
         self._reader: MotionReader | None = None
         self._carried: list[carla.Sensor] = []  # sensors that go with the scene's actors
         self._streaming: MapStreaming | None = None
+        self._hero: carla.Actor | None = None
         self._may_sleep: list[carla.Actor] = []  # actors of a large map
         self._was = carla_read.to_leave_behind(self._world.get_settings())
 
@@ -103,8 +105,20 @@ class CarlaWorld:
         self._step_s = plan.step_us / 1e6
         self._streaming = plan.town.streaming
         with translated("setting the clock"):
+            self._attach_hero()
             self._look_from(plan.swarm.map_SE3_flu[0].translation_m.mean(axis=0))  # what spawns far from it sleeps
             self._apply_settings()
+
+    def _attach_hero(self) -> None:
+        """Spawn the vehicle round which the town's large map is streamed, and remove that of another town."""
+        wanted = "" if self._streaming is None else self._streaming.hero
+        if self._hero is not None and self._hero.type_id != wanted:
+            self._hero.destroy()
+            self._hero = None
+        if wanted and self._hero is None:
+            blueprint = carla_read.set_up(self._world.get_blueprint_library().find(wanted), {}, {"role_name": "hero"})
+            self._hero = self._world.spawn_actor(blueprint, carla.Transform(carla.Location(z=_HERO_ABOVE_M)))
+            self._hero.set_simulate_physics(False)
 
     def _sweep(self) -> None:
         """Remove what a client process that was killed left in this simulator: its vehicles would take the places of ours.
@@ -133,7 +147,7 @@ class CarlaWorld:
             self._spectator = self._world.get_spectator()
         self._client.set_timeout(self.deadlines.call_s)
         self.generation += 1
-        self._spawned, self._reader, self._carried, self._may_sleep = {}, None, [], []
+        self._spawned, self._reader, self._carried, self._may_sleep, self._hero = {}, None, [], [], None
         if self.map_name != wanted:
             raise SimulatorError(f"asked the server at {self._where} for {wanted}, it loaded {self.map_name}")
 
@@ -248,9 +262,11 @@ class CarlaWorld:
                 spawned.before_tick(step)
 
     def _look_from(self, place_m: FloatArray) -> None:
-        """Move the spectator, around which Unreal streams textures, terrain and the tiles of large maps (carla issue 4682)."""
+        """Move the spectator, around which Unreal streams textures and terrain (carla issue 4682), and the hero with it."""
         x, y, z = unreal.ue_vector_from_map(place_m).tolist()
         self._spectator.set_transform(carla.Transform(carla.Location(x, y, z), carla.Rotation(pitch=-90)))
+        if self._hero is not None:
+            self._hero.set_transform(carla.Transform(carla.Location(x, y, z + _HERO_ABOVE_M)))
 
     def _spawn(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """Spawn each ingredient in its turn; their actors are numbered in the registry's order."""
@@ -380,6 +396,8 @@ class CarlaWorld:
         """See ``WorldPort``."""
         self._clear()
         with translated("giving the clock back"):
+            self._streaming = None
+            self._attach_hero()
             if self._manager is not None:
                 self._manager.shut_down()
             self._manager = None

@@ -50,6 +50,11 @@ class Site:
         self.spawn_points = points
         at = points[0].location
         self.above = carla.Location(at.x, at.y, at.z + _ABOVE_M)
+        self.look_from(self.above)
+
+    def look_from(self, place: carla.Location) -> None:
+        """Move the spectator, round which a large map is streamed, from the next tick on."""
+        self.world.get_spectator().set_transform(carla.Transform(place, carla.Rotation(pitch=-90)))
 
     def __enter__(self) -> Self:
         """Give itself."""

@@ -94,6 +94,9 @@ class Sensors:
             rendering.threads, thread_name_prefix="measure"
         )
         self._card = GraphicsCard(rendering.latency_s)
+        self._card_queue = ThreadPoolExecutor(1, thread_name_prefix="card")
+        self._on_card: list[Future[None]] = []  # images of the last tick that had any; before it, of the one before
+        self._on_card_before: list[Future[None]] = []
         self._drawing: list[Future[None]] = []  # images, of the last tick that had any
         self._measuring: list[Future[None]] = []  # what else the last tick has to send
         self._drawn_frame = self._frame = 0
@@ -139,6 +142,7 @@ class Sensors:
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+        self._card_queue.shutdown(wait=False, cancel_futures=True)
         self._others.shutdown(wait=False, cancel_futures=True)
 
     # ------------------------------------------------------------------ one tick
@@ -249,15 +253,23 @@ class Sensors:
         self._frame = moment.frame
 
     def finish_before(self) -> None:
-        """Wait for what must have left before the next tick is measured: images only where it brings new ones."""
+        """Wait for what must have left before the next tick is measured: images only where it brings new ones.
+
+        The card may be one such tick behind, as Unreal's render thread (``r.OneFrameThreadLag``, 1 by default): a camera
+        flushes nothing (``SceneCaptureSensor.h``, ``WaitForRenderThreadToFinish``) and is read in a task of its own
+        (``PixelReader.cpp``).
+        """
         draws = any(self._streams.readers(actor.stream_id) for actor in list(self._actors.values()) if _draws(actor))
         if draws or self._draws_unread:
             self._finish_drawing()
+            self._report_failures(self._on_card_before, self._drawn_frame)
+            self._on_card_before, self._on_card = self._on_card, []
         self._finish_measuring()
 
     def finish(self) -> None:
         """Wait until everything is queued for sending; a sensor that failed is reported, and stops no clock."""
         self._finish_drawing()
+        self._report_failures([*self._on_card_before, *self._on_card], self._drawn_frame)
         self._finish_measuring()
 
     def wait(self, limit_s: float) -> None:
@@ -287,9 +299,14 @@ class Sensors:
 
     def _run(self, job: Callable[[], Sequence[Measured]], moment: Moment) -> None:
         for measured in job():
-            if _draws(measured.reading.actor):
-                self._card.make()
-            self._deliver(measured, moment)
+            if self._rendering.latency_s and _draws(measured.reading.actor):
+                self._on_card.append(self._card_queue.submit(self._make, measured, moment))
+            else:
+                self._deliver(measured, moment)
+
+    def _make(self, measured: Measured, moment: Moment) -> None:
+        self._card.make()
+        self._deliver(measured, moment)
 
     def _deliver(self, measured: Measured, moment: Moment) -> None:
         for delivery in measured.reading.deliveries:
