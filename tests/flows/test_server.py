@@ -1,9 +1,9 @@
 """Prefect's own server as ``uavsim ui`` starts it: private, gone with its process, and a run outlives it."""
 
 import contextlib
-import os
 import signal
 import socket
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.run.every_front import Paper
+from tests.run.every_front import Paper, interrupted_when
 from uavsim.errors import SystemFailure
+from uavsim.flows import runs
 from uavsim.flows import server as server_module
 from uavsim.flows.command import generate
-from uavsim.flows.server import Address, account_address, account_server, is_healthy, prefect_server, use_api
+from uavsim.flows.server import Address, account_address, account_server, open_runs, prefect_server, use_api
 from uavsim.run import finish
-from uavsim.run.request import Request
 from uavsim.store.output import Output
 from uavsim.supervise.process import GuardedProcess
 from uavsim.terminal import Screen
@@ -85,11 +85,9 @@ def test_a_server_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch, 
         pass
 
 
-def test_a_run_outlives_its_server(
-    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The server is killed after the first scene."""
-    before = psutil.Process().children(recursive=True)
+@pytest.fixture
+def fragile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Address, psutil.Process]]:
+    """A server of the test's own, and its process."""
     (tmp_path / "prefect").mkdir()
     processes: list[GuardedProcess] = []
 
@@ -98,22 +96,64 @@ def test_a_run_outlives_its_server(
             super().__init__(*arguments, **options)  # type: ignore[arg-type]
             processes.append(self)
 
-    monkeypatch.setattr(server_module, "GuardedProcess", Watched)
-    monkeypatch.setattr(server_module, "_RETRIES", 0)
-    request: Request = paper(scenes="4").model_copy(update={"check": False})
-    with prefect_server(tmp_path / "prefect") as address, use_api(address.api, key=address.key):
-        assemble = finish.assemble_tables
+    with monkeypatch.context() as patch, contextlib.ExitStack() as stack:
+        patch.setattr(server_module, "GuardedProcess", Watched)
+        address = stack.enter_context(prefect_server(tmp_path / "prefect"))
+        stack.enter_context(use_api(address.api, key=address.key))
+        monkeypatch.setattr(runs, "_ANSWER_S", 1.0)
+        pid = processes[0].child_pid
+        assert pid is not None
+        with stack.pop_all():
+            yield address, psutil.Process(pid)
 
-        def kill_and_assemble(output: Output) -> list[str]:
-            os.kill(processes[0].pid, signal.SIGKILL)
-            while is_healthy(address.api):
-                pass
-            return assemble(output)
 
-        monkeypatch.setattr(finish, "assemble_tables", kill_and_assemble)
-        result = generate(request, console=Screen(stderr=True))
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_run_outlives_its_server(
+    end: signal.Signals,
+    fragile: tuple[Address, psutil.Process],
+    paper: Paper,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The server is killed, or freezes, after the last scene; the run ends with the next call of the server."""
+    address, process = fragile
+    before = psutil.Process().children(recursive=True)
+    assemble = finish.assemble_tables
+    using, drawn_s = [], []
+
+    def end_and_assemble(output: Output) -> list[str]:
+        using.extend(open_runs(address))
+        process.send_signal(end)
+        return assemble(output)
+
+    def draw(root: Path, *, versions: list[str]) -> Path:
+        page = sheet(root, versions=versions)
+        drawn_s.append(time.monotonic())
+        return page
+
+    sheet = finish.sheet
+    monkeypatch.setattr(finish, "assemble_tables", end_and_assemble)
+    monkeypatch.setattr(finish, "sheet", draw)
+    result = generate(paper(scenes="4").model_copy(update={"check": False}), console=Screen(stderr=True))
+    assert time.monotonic() - drawn_s[0] < 10
+    assert using == ["tiny all towns 4"]
     assert result.error is None
     assert len(result.committed) == 4
     assert result.contact_sheet is not None
     assert capsys.readouterr().err.count("the run goes on without it") == 1
     assert psutil.Process().children(recursive=True) == before
+
+
+def test_an_interrupt_does_not_wait_for_a_frozen_server(
+    fragile: tuple[Address, psutil.Process], paper: Paper, tmp_path: Path
+) -> None:
+    request = paper(faults={"scene_00": ["hang"]}, patience_s=600.0)
+    frozen_s = []
+
+    def freeze() -> None:
+        fragile[1].suspend()
+        frozen_s.append(time.monotonic())
+
+    with interrupted_when("flying", tmp_path / "out", first=freeze):
+        generate(request, console=Screen(quiet=True))
+    assert time.monotonic() - frozen_s[0] < 10

@@ -25,13 +25,14 @@ Fly = Callable[[Request], Result]
 
 
 @contextmanager
-def interrupted_when(event: str, out: Path) -> Iterator[None]:
-    """Interrupt this process when the first scene's log has an event."""
+def interrupted_when(event: str, out: Path, *, first: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Call a function and interrupt this process when the first scene's log has an event."""
     log = out / ".uavsim/logs/scene_00.jsonl"
 
     def interrupt() -> None:
         while not (log.exists() and f'"{event}"' in log.read_text()):
             time.sleep(0.02)
+        first()
         os.kill(os.getpid(), signal.SIGTERM)  # not raise_signal: that would reach this thread only
 
     thread = threading.Thread(target=interrupt)

@@ -81,23 +81,23 @@ def conform(
 ) -> None:
     """Run ``uavsim conform``."""
     from uavsim.probing.conform import behaviours
-    from uavsim.probing.conform.answers import REFERENCE, read_answers, write_answers
+    from uavsim.probing.conform.answers import REFERENCE, AnswerFile, read_answers, write_answers
     from uavsim.probing.conform.comparison import by_capability, compare
     from uavsim.probing.conform.page import page_of
-    from uavsim.probing.conform.run import ask_everything
+    from uavsim.probing.conform.run import NOT_ASKED, ask_everything
 
     if airsim:
         check_clients(backend_of("bridge"))
     reference = read_answers(against or REFERENCE)
     folder = ResultPath.open(out)
     console = Screen(quiet=as_json)
-    given = ask_everything(
-        simulator,
-        airsim,
-        heard=lambda name, n, s: console.print(line(("dim", f"{name:18}"), f" {count(n, 'answer')} in all, {s:.1f} s")),
-    )
+
+    def keep(probe: str, so_far: AnswerFile, seconds: float) -> None:
+        write_answers(folder / "answers.json", so_far)
+        console.print(line(("dim", f"{probe:18}"), f" {count(len(so_far.answers), 'answer')} in all, {seconds:.1f} s"))
+
+    given = ask_everything(simulator, airsim, heard=keep)
     found = compare(given, reference)
-    write_answers(folder / "answers.json", given)
     write_whole(folder / "index.html", page_of(given, reference, found).encode())
     bad = []
     for capability, result, questions in by_capability(found):
@@ -117,6 +117,8 @@ def conform(
         console.print(f"with --faults FILE, and in FILE: faults: [{', '.join(entries)}]")
     if as_json:
         write_out(json.dumps({"answers": str(out / "answers.json"), "differ": bad, "behaviours": selected}))
+    if unasked := [a.capability for a in given.answers if a.note == NOT_ASKED]:
+        raise SimulatorError(f"the simulator stopped answering; not asked: {', '.join(unasked)} (see {out / 'index.html'})")
     if strict and bad:
         raise SystemFailure(f"{count(len(bad), 'answer')} not as in the reference, the first: {bad[0]}")
 

@@ -17,6 +17,7 @@ INTERRUPTED: Final = 130
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S: Final = 10.0  # who asks again later than this does not want to wait for order
 _AGAIN_S: Final = 0.02
+_EXIT_S: Final = 5
 
 
 class StopSignals:
@@ -41,13 +42,13 @@ class StopSignals:
     def end_with(self, code: int) -> None:
         """Let a signal end the process at once from now on: the work is done, its exit code is known.
 
-        Threads of libraries that still have something to send, as to a Prefect server that is gone, are given ten seconds.
+        Threads of libraries that still have something to send, as to a Prefect server that is gone, are given five seconds.
         """
         self._code = code
         for number in (*_SIGNALS, signal.SIGALRM):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, lambda *_: os._exit(code))
-        signal.alarm(int(_PATIENCE_S))
+        signal.alarm(_EXIT_S)
 
     def raise_if_asked(self, error: BaseException) -> None:
         """Call what a library made of the interrupt by its name.

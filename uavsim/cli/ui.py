@@ -12,7 +12,7 @@ def ui(
     *, port: Annotated[int, typer.Option(min=1, max=65535, help="Of its pages; another one where it is taken.")] = 4200
 ) -> None:
     """Run ``uavsim ui``."""
-    from uavsim.flows.server import account_folder, account_server
+    from uavsim.flows.server import account_folder, account_server, open_runs
 
     screen = Screen()
     with account_server(port=port) as address:
@@ -22,4 +22,6 @@ def ui(
         try:
             signal.pause()
         except KeyboardInterrupt:
+            if runs := open_runs(address):
+                screen.print(f"runs that use it and go on without it: {', '.join(runs)}")
             screen.print("ended; the runs are kept")

@@ -49,7 +49,7 @@ def generate(request: Request, *, console: Screen) -> Result:
         from uavsim.flows.runs import Run
 
         run = stack.enter_context(Run(context, has_server=has_server).current())
-        summary = run.call(generate_dataset, request.model_copy(update={"run": None}))
+        summary = run.complete(generate_dataset, request.model_copy(update={"run": None}))
         simulator_s = ((context.pool.closed_s or time.monotonic()) - opening) * len(context.pool.slots)
     return Result.of(
         summary,

@@ -93,9 +93,12 @@ def finish_dataset(run: Run) -> Finished:
 
     Raises:
         UavsimError: the error that ended the run.
+        KeyboardInterrupt: the thread that called the run was interrupted.
     """
     if run.context.failure is not None:
         raise run.context.failure
+    if run.context.stopped:
+        raise KeyboardInterrupt
     run.context.pool.close()  # the validator's processes take the memory that simulators and clients had
     request, output, title = run.context.request, run.context.output, Path(run.context.request.out).name
     versions = run.call(assemble, request)

@@ -6,6 +6,7 @@ A run that loses its Prefect server goes on without it.
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import ContextVar, copy_context
@@ -17,10 +18,16 @@ from prefect.client.orchestration import get_client
 from prefect.concurrency.sync import concurrency
 from prefect.flows import Flow
 from prefect.futures import PrefectFuture
-from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, PREFECT_LOGGING_TO_API_ENABLED, temporary_settings
+from prefect.settings import (
+    PREFECT_API_URL,
+    PREFECT_CLIENT_MAX_RETRIES,
+    PREFECT_LOGGING_TO_API_ENABLED,
+    temporary_settings,
+)
 from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.tasks import Task
 
+from uavsim.flows.server import is_healthy
 from uavsim.on_top import ON_TOP
 from uavsim.run.context import opened, prepared
 from uavsim.run.request import Request
@@ -37,6 +44,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _CURRENT: Final[ContextVar[Run | None]] = ContextVar("run", default=None)
 _POLL_S: Final = 0.1
+_ANSWER_S: Final = 10.0  # a busy machine is slow to answer
+_REPORT_S: Final = 4.0  # with the five seconds of an exit (cli/stop.py) less than ten
 _LEASE_S: Final = 120.0
 
 
@@ -69,6 +78,7 @@ class Run:
 
     Attributes:
         summary: the result of ``generate_dataset``, once it is known.
+        quick: to be entered by the thread of the outermost flow; holds settings that let Prefect's calls fail quickly.
     """
 
     def __init__(self, context: RunContext, *, has_server: bool) -> None:
@@ -77,13 +87,13 @@ class Run:
         self.summary: Summary | None = None
         self._threads = ThreadPoolExecutor(context.workers, thread_name_prefix="scene")
         self._tasks: ThreadPoolTaskRunner[Any] = ThreadPoolTaskRunner(max_workers=context.workers)
-        self._stack = contextlib.ExitStack()
+        self.quick = contextlib.ExitStack()
         context.gate = self._one_at_a_time
 
     @contextlib.contextmanager
     def current(self) -> Iterator[Run]:
         """Make this the run of all flows and tasks that are called in the block."""
-        with self._stack, self._threads, self._tasks if self.has_server else contextlib.nullcontext():
+        with self._threads, self._tasks if self.has_server else contextlib.nullcontext():
             token = _CURRENT.set(self)
             try:
                 yield self
@@ -94,13 +104,40 @@ class Run:
         """Return the run's request for one town, without the run's configuration: a shared server may show it to others."""
         return self.context.request.model_copy(update={"towns": (town,), "run": None})
 
+    def complete(self, flow: Flow[Any, Summary], request: Request) -> Summary:
+        """Call the outermost flow. It has a thread of its own: neither an interrupt nor the exit waits for the server."""
+        if not self.has_server:
+            return flow.fn(request)
+        future: Future[Summary] = Future()
+        threading.Thread(target=copy_context().run, args=(self._settle, future, flow, request), daemon=True).start()
+        try:
+            while not future.done() and self.summary is None:
+                wait((future,), timeout=_POLL_S)
+            wait((future,), timeout=_REPORT_S)
+            if self.summary is None or future.done():
+                return future.result()
+            self._say_lost("it does not answer")
+            return self.summary
+        except BaseException:
+            self.give_up()
+            if is_healthy(PREFECT_API_URL.value() or "", timeout_s=1.0):  # the server learns of the interrupt
+                wait((future,), timeout=_REPORT_S)
+            raise
+
+    def _settle(self, future: Future[Summary], flow: Flow[Any, Summary], request: Request) -> None:
+        with self.quick:
+            try:
+                future.set_result(self.call(flow, request))
+            except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits for the future
+                future.set_exception(error)
+
     def call(self, part: Flow[Any, T] | Task[Any, T], *arguments: Any) -> T:
         """Call a flow or a task."""
-        if self.has_server:
+        if self._server_answers():
             try:
                 return part(*arguments)
             except httpx.HTTPError as error:
-                self._go_on_without_server(error)
+                self._go_on_without_server(str(error))
                 if self.summary is not None:  # the run had ended; only that was not reported
                     return cast("T", self.summary)
         return part.fn(*arguments)
@@ -114,11 +151,11 @@ class Run:
 
     def show(self, artifact: Callable[..., T], *arguments: Any) -> T | None:
         """Make or update an artifact; nothing without a server."""
-        if self.has_server:
+        if self._server_answers():
             try:
                 return artifact(*arguments)
             except httpx.HTTPError as error:
-                self._go_on_without_server(error)
+                self._go_on_without_server(str(error))
         return None
 
     def give_up(self) -> None:
@@ -138,14 +175,25 @@ class Run:
             self.context.wait_for_end(part.retry_delay_seconds[k])
         return part.fn(**arguments)
 
-    def _go_on_without_server(self, error: Exception) -> None:
-        """Say so once; the flows that are open do not ask the server for long when they end."""
+    def _server_answers(self) -> bool:
+        """Ask before Prefect's client does, which tries for half a minute."""
+        if self.has_server and not is_healthy(PREFECT_API_URL.value() or "", timeout_s=_ANSWER_S):
+            self._go_on_without_server("it does not answer")
+        return self.has_server
+
+    def _go_on_without_server(self, reason: str) -> None:
+        """Let the flows that are open not ask the server for long when they end."""
+        if self.has_server:
+            self._say_lost(reason)
+            settings = {PREFECT_CLIENT_MAX_RETRIES: 0, PREFECT_LOGGING_TO_API_ENABLED: False}
+            self.quick.enter_context(temporary_settings(updates=settings))
+
+    def _say_lost(self, reason: str) -> None:
+        """Say once that the run goes on without its server."""
         if self.has_server:
             self.has_server = False
-            said = f": the server is gone ({' '.join(str(error).split())[:100]}); the run goes on without it"
+            said = f": the server is gone ({' '.join(reason.split())[:100]}); the run goes on without it"
             self.context.progress.say(line(("yellow", "Prefect"), said))
-            quick = {PREFECT_CLIENT_MAX_RETRIES: 0, PREFECT_LOGGING_TO_API_ENABLED: False}
-            self._stack.enter_context(temporary_settings(updates=quick))
 
     @contextlib.contextmanager
     def _one_at_a_time(self, slot: SimulatorSlot) -> Iterator[None]:
@@ -157,14 +205,16 @@ class Run:
             yield
             return
         name = f"simulator {slot.simulator.address}"
-        with contextlib.ExitStack() as held:
-            try:
-                with get_client(sync_client=True) as client:
-                    client.upsert_global_concurrency_limit_by_name(name, 1)
-                held.enter_context(concurrency(name, lease_duration=_LEASE_S, raise_on_lease_renewal_failure=False))
-            except httpx.HTTPError:
-                pass  # the server is gone, which the flow's own thread notices and says
+        limit = contextlib.ExitStack()
+        with contextlib.suppress(httpx.HTTPError):  # the server is gone, which the flow's own thread notices and says
+            with get_client(sync_client=True) as client:
+                client.upsert_global_concurrency_limit_by_name(name, 1)
+            limit.enter_context(concurrency(name, lease_duration=_LEASE_S, raise_on_lease_renewal_failure=False))
+        try:
             yield
+        finally:
+            with contextlib.suppress(httpx.HTTPError):
+                limit.close()
 
 
 def in_run() -> bool:
@@ -187,6 +237,7 @@ def run_of(request: Request) -> Iterator[Run]:
         if run is None:
             context = stack.enter_context(opened(prepared(of_worker(request), ON_TOP)))
             run = stack.enter_context(Run(context, has_server=True).current())
+            stack.enter_context(run.quick)
         try:
             yield run
         except BaseException:

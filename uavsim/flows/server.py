@@ -4,13 +4,16 @@ The account's server is Prefect's own, ``prefect server start``, with documented
 a lock, and the server's address lies beside it; runs of the account find it there.
 """
 
+import base64
 import contextlib
 import fcntl
+import json
 import os
 import secrets
 import socket
 import sys
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -33,7 +36,9 @@ _OURS: Final = (
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL",
     "PREFECT_INTERNAL_LOGGING_LEVEL",
 )  # set by the command itself
+_ANSWER_S: Final = 10.0
 _RETRIES: Final = 3  # after 2, 4 and 8 s; then the run goes on without the server
+_SHOWN_RUNS: Final = 20
 _START_S: Final = 180.0
 _POLL_S: Final = 0.1
 _SETTINGS: Final = {
@@ -134,6 +139,7 @@ def use_api(url: str, *, key: str = "") -> Iterator[None]:
     from prefect.settings import (
         PREFECT_API_AUTH_STRING,
         PREFECT_API_KEY,
+        PREFECT_API_REQUEST_TIMEOUT,
         PREFECT_API_URL,
         PREFECT_CLIENT_CSRF_SUPPORT_ENABLED,
         PREFECT_CLIENT_CUSTOM_HEADERS,
@@ -146,6 +152,7 @@ def use_api(url: str, *, key: str = "") -> Iterator[None]:
 
     updates: dict[Any, Any] = {
         PREFECT_API_URL: url,
+        PREFECT_API_REQUEST_TIMEOUT: _ANSWER_S,
         PREFECT_SERVER_ALLOW_EPHEMERAL_MODE: False,
         PREFECT_RESULTS_PERSIST_BY_DEFAULT: False,
         PREFECT_CLIENT_MAX_RETRIES: _RETRIES,
@@ -168,10 +175,8 @@ def check_api(url: str) -> None:
     Raises:
         SystemFailure: it does not.
     """
-    host = urllib.parse.urlsplit(url).hostname or ""
-    opener = _DIRECT if host in {"127.0.0.1", "localhost", "::1"} else urllib.request.build_opener()
     try:
-        with opener.open(f"{url.rstrip('/')}/health", timeout=10) as answer:  # http(s) by Prefect's own check
+        with _opener(url).open(f"{url.rstrip('/')}/health", timeout=10) as answer:  # http(s) by Prefect's own check
             answer.read()
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", None) or error
@@ -180,13 +185,38 @@ def check_api(url: str) -> None:
         ) from error
 
 
-def is_healthy(url: str) -> bool:
-    """Return whether a server on this machine answers."""
+def is_healthy(url: str, *, timeout_s: float = 5.0) -> bool:
+    """Return whether a server answers."""
     try:
-        with _DIRECT.open(f"{url}/health", timeout=5) as answer:
+        with _opener(url).open(f"{url.rstrip('/')}/health", timeout=timeout_s) as answer:
             return bool(answer.status == 200)
     except (urllib.error.URLError, OSError):
         return False
+
+
+def _opener(url: str) -> urllib.request.OpenerDirector:
+    is_local = urllib.parse.urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}
+    return _DIRECT if is_local else urllib.request.build_opener()
+
+
+def open_runs(address: Address) -> list[str]:
+    """Return the names of the runs that the account's server counts as running, the latest first.
+
+    Raises:
+        SystemFailure: the server does not answer.
+    """
+    query = {"state": {"type": {"any_": ["RUNNING"]}}, "parent_task_run_id": {"is_null_": True}}
+    key = base64.b64encode(address.key.encode()).decode()
+    request = urllib.request.Request(
+        f"{address.api}/flow_runs/filter",
+        data=json.dumps({"flow_runs": query, "sort": "START_TIME_DESC", "limit": _SHOWN_RUNS}).encode(),
+        headers={"Authorization": f"Basic {key}", "Content-Type": "application/json"},
+    )
+    try:
+        with _DIRECT.open(request, timeout=_ANSWER_S) as answer:
+            return [str(run["name"]) for run in json.load(answer)]
+    except (OSError, ValueError) as error:
+        raise SystemFailure(f"the Prefect server at {address.url} does not answer: {error}") from error
 
 
 def account_folder() -> Path:

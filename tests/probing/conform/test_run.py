@@ -16,11 +16,11 @@ from tools.trials.conform import FAST_CLOCK, PLANTED, Planted, found_by
 from uavsim.config.deadlines import Deadlines
 from uavsim.errors import SimulatorError
 from uavsim.probing.conform import run
-from uavsim.probing.conform.answers import Answer, read_answers
+from uavsim.probing.conform.answers import Answer, AnswerFile, read_answers
 from uavsim.probing.conform.ask import Ask
 from uavsim.probing.conform.carla import driving
 from uavsim.probing.conform.carla.site import Site
-from uavsim.probing.conform.worker import gathered
+from uavsim.probing.conform.worker import CARLA, gathered
 from uavsim.simulate.hang_watch import HangWatch
 
 
@@ -78,6 +78,33 @@ def test_a_probe_that_goes_on_answering_may_take_longer_than_a_silence(
     first, end = run.answers_of("stamps", "", "", python=silent)
     assert first == answer
     assert (end.question, end.note) == ("asked to the end", "no answer within 0.3 s")
+
+
+_WHO = json.dumps({"simulator": "headless", "client": "", "server": "", "town": "", "airsim": ""})
+
+
+@pytest.mark.parametrize(("who", "asked"), [("[ -e town ] && exec sleep 60; ", 2), ("", 4)], ids=["frozen", "drops some"])
+def test_a_server_that_stops_answering_is_asked_no_more(
+    who: str, asked: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it answered is given after each probe; the rest is not asked."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run, "require", lambda *_: None)
+    monkeypatch.setattr(run, "_LIMIT_S", 0.5)
+    monkeypatch.setattr(run, "_WHO_S", 2.0)
+    line = json.dumps({"answer": Ask("server").equal("a", 1).model_dump(exclude_defaults=True)})
+    python = _script(
+        tmp_path / "python",
+        f"""case $4 in
+        who) {who}echo '{_WHO}';;
+        server) echo '{line}'; echo '{{}}';;
+        *) touch $4; exec sleep 60;;
+        esac""",
+    )
+    kept: list[AnswerFile] = []
+    given = run.ask_everything("1.2.3.4:5", "", heard=lambda _, answers, __: kept.append(answers), python=python)
+    assert [len(answers.answers) for answers in kept] == list(range(1, len(CARLA) + 1))
+    assert [answer.note for answer in given.answers].index(run.NOT_ASKED) == asked
 
 
 def _script(path: Path, text: str) -> str:

@@ -8,7 +8,8 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from uavsim.errors import InputError
+from uavsim.errors import DatasetError, InputError
+from uavsim.files.parse import read_regular
 from uavsim.files.whole import HeldPath, write_whole
 
 __all__ = ["REFERENCE", "Answer", "AnswerFile", "Rule", "Value", "read_answers", "write_answers"]
@@ -94,14 +95,9 @@ def read_answers(path: Path) -> AnswerFile:
         InputError: it is missing, too large, or not such a file.
     """
     try:
-        with path.open("rb") as file:
-            text = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"cannot read the answers in {path}: {error.strerror}") from error
-    if len(text) > _MOST_BYTES:
-        raise InputError(f"{path} is larger than {_MOST_BYTES >> 20} MB; it is no file of `uavsim conform`")
-    try:
-        return AnswerFile.model_validate_json(text)
+        return AnswerFile.model_validate_json(read_regular(path, most_bytes=_MOST_BYTES))
+    except DatasetError as error:
+        raise InputError(f"{error}; it is no file of `uavsim conform`") from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"

@@ -17,19 +17,23 @@ from uavsim.simulate.ports import Endpoint
 from uavsim.simulate.recognise import require
 from uavsim.typing import JsonDict
 
-_LIMIT_S: Final = 150.0  # of silence: a machine that is busy takes longer for a probe, and is no server that hangs
+NOT_ASKED: Final = "not asked: the server had stopped answering"
+_LIMIT_S: Final = 100.0  # of silence: a machine that is busy takes longer for a probe, and is no server that hangs
+_SILENT_PROBES: Final = 3  # after which no more are asked
 _WHO_S: Final = 60.0
 
 
 def ask_everything(
-    carla: str, airsim: str, *, heard: Callable[[str, int, float], None], python: str = ""
+    carla: str, airsim: str, *, heard: Callable[[str, AnswerFile, float], None], python: str = ""
 ) -> AnswerFile:
     """Ask; the server's settings are given back after each probe.
+
+    A server that answers nothing after a silent probe, or is silent in three, is asked no more; the answers say so.
 
     Args:
         carla: ``HOST:PORT``.
         airsim: ``HOST:PORT``; empty: no AirSim is asked.
-        heard: called after each probe with its name, the number of its answers and its seconds.
+        heard: called after each probe with its name, all answers so far and its seconds.
         python: the interpreter of the clients; empty: this one.
 
     Raises:
@@ -43,18 +47,26 @@ def ask_everything(
     who = _ask("who", carla, airsim, limit_s=_WHO_S, python=python)
     if "error" in who:
         raise SimulatorError(f"{who['error']} (asked at {carla})")
-    answers: list[Answer] = []
+    del who["answers"]
+    known: dict[tuple[str, str], Answer] = {}  # the last one, should two probes ask the same
     probes = [*CARLA, *(f"airsim-{name}" for name in AIRSIM)] if airsim else [*CARLA]
     if airsim:
         probes.remove("loading")  # in one build with CARLA, AirSim's vehicles may not survive it
+    silent = 0
     for name in probes:
         began = time.monotonic()
-        answers += answers_of(name, carla, airsim, python=python)
-        heard(name, len(answers), time.monotonic() - began)
-    known = {(a.capability, a.question): a for a in answers}  # the last one, should two probes ask the same
-    seconds = round(time.monotonic() - start, 1)
-    del who["answers"]
-    return AnswerFile(**who, started=started, seconds=seconds, answers=tuple(known.values()))
+        if silent < _SILENT_PROBES:
+            answers = answers_of(name, carla, airsim, python=python)
+            if any(a.note == _silence(_LIMIT_S) for a in answers):
+                gone = "error" in _ask("who", carla, airsim, limit_s=_WHO_S, python=python)
+                silent = _SILENT_PROBES if gone else silent + 1
+        else:
+            answers = [_unfinished(name, NOT_ASKED)]
+        known |= {(a.capability, a.question): a for a in answers}
+        seconds = round(time.monotonic() - start, 1)
+        given = AnswerFile(**who, started=started, seconds=seconds, answers=tuple(known.values()))
+        heard(name, given, time.monotonic() - began)
+    return given
 
 
 def answers_of(name: str, carla: str, airsim: str, *, python: str = "") -> list[Answer]:
@@ -62,8 +74,16 @@ def answers_of(name: str, carla: str, airsim: str, *, python: str = "") -> list[
     given = _ask(name, carla, airsim, limit_s=_LIMIT_S, python=python)
     answers = [Answer.model_validate(a) for a in given.get("answers", [])]
     if "error" in given:
-        answers.append(Answer(capability=name, question="asked to the end", value=None, note=str(given["error"])[:400]))
+        answers.append(_unfinished(name, str(given["error"])[:400]))
     return answers
+
+
+def _unfinished(probe: str, note: str) -> Answer:
+    return Answer(capability=probe, question="asked to the end", value=None, note=note)
+
+
+def _silence(limit_s: float) -> str:
+    return f"no answer within {limit_s:g} s"
 
 
 def _ask(name: str, carla: str, airsim: str, *, limit_s: float, python: str) -> JsonDict:
@@ -84,7 +104,7 @@ def _ask(name: str, carla: str, airsim: str, *, limit_s: float, python: str) -> 
         if "answer" not in said:
             return {**said, "answers": answers}
         answers.append(said["answer"])
-    why = f"the client ended with code {code}: {last}" if in_time else f"no answer within {limit_s:g} s"
+    why = f"the client ended with code {code}: {last}" if in_time else _silence(limit_s)
     return {"error": why, "answers": answers}
 
 
