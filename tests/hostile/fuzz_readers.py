@@ -93,6 +93,41 @@ def _nothing_made(request: object) -> Any:
     raise InputError("nothing is made here")
 
 
+def adopt_target(root: Path, work: Path) -> Target:
+    """Make the target of ``adopt``: each input is a manifest, a NUL byte and the video that it names."""
+    from uavsim.access import open_folder
+    from uavsim.exports.adopt import adopt
+    from uavsim.exports.formats.encode_video import encode_mp4
+
+    image = next(image for image in open_folder(root).scene("scene_00").samples[0].images)
+    clip = {"clip_id": "scene_00__drone_0", "videos": {f"rgb/{image.channel}": "x.mp4"}}
+    job = {
+        "clip": {"clip_id": clip["clip_id"], "rig": {"cameras": [{"name": image.channel}]}},
+        "files": [{"name": "x.mp4"}],
+    }
+    video = encode_mp4(iter([image.pixels()] * 3), fps=2, group=1)
+    folder = work / "came"
+    (folder / "clip").mkdir(parents=True)
+
+    def adopted(data: bytes) -> None:
+        manifest, _, content = data.partition(b"\0")
+        (folder / "clip/manifest.json").write_bytes(manifest)
+        (folder / "clip/x.mp4").write_bytes(content)
+        try:
+            adopt(folder, root, work / "twins", name="t")
+        finally:
+            shutil.rmtree(work / "twins", ignore_errors=True)
+
+    def change(data: bytes, rng: random.Random) -> bytes:
+        manifest, _, content = data.partition(b"\0")
+        if rng.random() < 0.5:
+            return turn_json(manifest, rng).replace(b"\0", b"") + b"\0" + content
+        head = content.find(b"moov") if rng.random() < 0.7 else 0  # sizes and offsets, where bytes matter most
+        return manifest + b"\0" + content[:head] + turn_bytes(content[head:], rng)
+
+    return Target([json.dumps(about).encode() + b"\0" + video for about in (clip, job)], adopted, change)
+
+
 def result_targets(root: Path, work: Path) -> dict[str, Target]:
     """Make the targets of results: every benchmark's own file, and pickles alone."""
     from uavsim_benchmarks.evaluate.metrics import evaluate

@@ -4,12 +4,13 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from tests.dataset_factory import make_dataset, write_log
-from tests.hostile.fuzz_readers import reader_targets, result_targets
+from tests.hostile.fuzz_readers import adopt_target, reader_targets, result_targets
 from tests.hostile.fuzz_simulator import simulator_targets
 from tests.hostile.fuzzing import Target, one_table, through, turn_bytes, turn_json, turn_msgpack, turn_xml
 from tests.records.test_motion import motion
@@ -30,7 +31,6 @@ def targets(work: Path) -> dict[str, Target]:
     from uavsim.files.parquet import from_parquet
     from uavsim.images import codec
     from uavsim.occupancy.files import read_voxels
-    from uavsim.plan.roadmap import read_roads
     from uavsim.records.codec import pack_plan, unpack_plan
     from uavsim.store.identity import read_identity
     from uavsim.store.ledger import LedgerEntry, SceneFacts, read_entry, write_entry
@@ -62,10 +62,6 @@ def targets(work: Path) -> dict[str, Target]:
     voxels = work / "voxels.parquet"
     image = next(iter((root / "samples").rglob("*.png"))).read_bytes()
     manifest = json.dumps({"files": {"samples/C/scene_00__C__1.png": [10, 10**18]}}).encode()
-    road = b'<OpenDRIVE><road id="1" length="10"><planView><geometry s="0" x="0" y="0" hdg="0" length="10"><line/></geometry>'
-    road += b'</planView><lanes><laneSection s="0"><right><lane id="-1" type="driving">'
-    road += b'<width sOffset="0" a="3" b="0" c="0" d="0"/>'
-    road += b"</lane></right></laneSection></lanes></road></OpenDRIVE>"
 
     made = {
         "fragments": Target([fragment], rows_of_fragment, turn_msgpack),
@@ -87,8 +83,10 @@ def targets(work: Path) -> dict[str, Target]:
         "images": Target([image, codec.encode_jpeg(np.zeros((9, 9, 3), np.uint8))], codec.decode_rgb, turn_bytes),
         "streams": Target([_readings()], lambda data: from_parquet(data, name="x.parquet"), turn_bytes),
         "voxels": Target([_voxels()], through(voxels, lambda: read_voxels(voxels)), turn_bytes),
-        "OpenDRIVE": Target([road], through(work / "town.xodr", lambda: read_roads(work / "town.xodr")), turn_bytes),
-        "town-maps": Target([EVERY_ROAD.read_bytes()], _town_maps, turn_xml),
+        "xml": Target(
+            [EVERY_ROAD.read_bytes()], through(work / "town.xodr", partial(_town_maps, work / "town.xodr")), turn_xml
+        ),
+        "adopt": adopt_target(root, work),
     }
     made |= _table_targets(root, work) | result_targets(root, work) | reader_targets(root, log, work)
     return made | _text_targets(root, work) | _log_targets(work) | simulator_targets(work)
@@ -111,14 +109,21 @@ def _voxels() -> bytes:
     return data.getvalue()
 
 
-def _town_maps(data: bytes) -> None:
+def _town_maps(path: Path) -> None:
+    from uavsim.maps.build import build
     from uavsim.maps.expansion import read_expansion
-    from uavsim.maps.files import files_of_town
-    from uavsim.records.road_map import TownSource
+    from uavsim.maps.files import FORMATS
+    from uavsim.maps.opendrive.read import read_opendrive
+    from uavsim.maps.raster import road_outlines
 
-    for name, written in files_of_town(TownSource(data), "T", ("expansion", "graph", "lanelet2")).items():
-        if name.endswith("T.json"):
-            read_expansion(written, name="T")
+    network = read_opendrive(path)
+    road_outlines(network)
+    town = build(network, "T")
+    for form in ("nuscenes", "graph", "lanelet2"):
+        for name, data in FORMATS[form](town, "T").items():
+            written = data if isinstance(data, bytes) else b"".join(data)
+            if name.endswith("T.json"):
+                read_expansion(written, name="T")
 
 
 def _text_targets(root: Path, work: Path) -> dict[str, Target]:

@@ -1,5 +1,9 @@
 """Files that are wrong: a line each, with the road and s, and the rest as it is."""
 
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -72,24 +76,96 @@ def test_links_to_nowhere_lead_nowhere():
     assert list(town.connectivity.values()) == [([], [])]
 
 
+WHOLE = text(GOOD).decode()
+HEAD, BODY = WHOLE.split("?>")
+LONG = [road(number, section(lane(-1)), length=99_999) for number in range(60)]
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"not xml", "f.xodr: not OpenDRIVE"),
-        (b"<OpenDRIVE/>", "f.xodr: holds no road"),
-        (b"<!DOCTYPE a [<!ENTITY b 'c'>]><OpenDRIVE/>", "f.xodr: entities in XML are not read"),
-        (text(road("2", section(lane(-1)), x="inf")), "f.xodr: holds no road: road 2, s 0.00"),
+        (b"not xml", "not OpenDRIVE"),
+        (b"<OpenDRIVE/>", "holds no road"),
+        (text(road("2", section(lane(-1)), x="inf")), "holds no road: road 2, s 0.00"),
+        (f"{HEAD}?><!--{'x' * 100_001}--><!DOCTYPE a [<!ENTITY b 'c'>]>{BODY}".encode(), "document types"),
+        (f"<?xml version='1.0' encoding='utf-16'?><!DOCTYPE a>{BODY}".encode("utf-16"), "document types"),
+        (f"{HEAD}?><!DOCTYPE a [<!ATTLIST b c CDATA 'd'>]>{BODY}".encode(), "document types"),
+        (f"{HEAD} encoding='zlib_codec'?>{BODY}".encode(), "'zlib_codec' is not a text encoding"),
+        (text(GOOD, "<a>" * 100 + "</a>" * 100), "nested more than 100 deep"),
+        (text(GOOD, *(f"<a{number}/>" for number in range(10_001))), "10,000 names"),
+        (text(GOOD, f"<a b='{'x' * (5 << 20)}'/>"), "one element is larger"),
+        (text(*LONG), "more than 5,000 km"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_no_map_is_refused_in_little_memory(data, said, tmp_path):
+    path = tmp_path / "f.xodr"
+    path.write_bytes(data)
+    peak_mib, line = _read_in_a_process(path)
+    assert line.startswith("InputError: f.xodr: ")
+    assert said in line
+    assert peak_mib < 600
+
+
+@pytest.mark.parametrize(
+    ("bound", "most", "said"),
+    [
+        ("opendrive.xml._MOST_PARTS", 20, "more than 20 elements and attributes in one"),
+        ("opendrive.xml._MOST_ELEMENTS", 20, "or 20 in all"),
+        ("opendrive.read._MOST_BYTES", 5000, "its roads need more than 0 MB"),
+        ("lanes._MOST_POINTS", 3, "3 points, of lanes"),
+        ("areas._MOST_HOLES", -1, "cross each other more often"),
     ],
 )
-def test_what_is_no_map_is_refused(data, said):
-    with pytest.raises(InputError) as refused:
-        read_network(data, name="f.xodr")
-    assert str(refused.value).startswith(said)
+def test_a_network_beyond_all_towns_is_refused(monkeypatch, bound, most, said):
+    monkeypatch.setattr(f"uavsim.maps.{bound}", most)
+    with pytest.raises(InputError, match=said):
+        build(network(GOOD, road("2", section(lane(-1)))), "T")
 
 
-def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(InputError, match="cannot be read: No such file"):
-        read_opendrive(tmp_path / "none.xodr")
+_READ = """
+import re
+from pathlib import Path
+from uavsim.errors import InputError
+from uavsim.maps.build import build
+from uavsim.maps.opendrive.read import read_opendrive
+
+try:
+    print(len(build(read_opendrive(Path("f.xodr")), "T").layer("road_segment")))
+except InputError as error:
+    print("InputError:", error)
+print(int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1]) >> 10)
+"""
+
+
+def _read_in_a_process(path):
+    done = subprocess.run([sys.executable, "-c", _READ], cwd=path.parent, capture_output=True, text=True, check=True)
+    line, peak_mib = done.stdout.splitlines()
+    return int(peak_mib), line
+
+
+@pytest.mark.parametrize("kind", ["missing", "link to /dev/zero", "pipe"])
+def test_only_a_regular_file_is_read(tmp_path, kind):
+    path = tmp_path / "f.xodr"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind != "missing":
+        path.symlink_to("/dev/zero")
+    with pytest.raises(InputError, match="cannot be read: No such file" if kind == "missing" else "not a regular file"):
+        read_opendrive(path)
+
+
+def test_the_time_of_a_road_is_linear_in_its_geometries():
+    def seconds(count):
+        pieces = "".join(
+            f'<geometry s="{s}" x="{s}" y="0" hdg="0" length="1"><line/></geometry>' for s in range(1, count)
+        )
+        whole = road("1", section(lane(-1)), length=count).replace(f'length="{count}"><line/>', 'length="1"><line/>')
+        data, began = text(whole.replace("</planView>", f"{pieces}</planView>")), time.process_time()
+        assert len(build(read_network(data, name="f"), "T").layer("lane")) == 1
+        return time.process_time() - began
+
+    assert seconds(16_000) < 8 * seconds(4_000)
 
 
 def test_every_kind_of_road_is_read():

@@ -8,7 +8,6 @@ from uavsim.config.town import Obstacle, TownConfig
 from uavsim.plan import plan_scenes
 from uavsim.plan.chart import draw_plan
 from uavsim.plan.path import fly_route
-from uavsim.plan.roadmap import DrawnRoad
 
 GROUND = (244, 242, 236)
 LAYERS = ("walkway", "building", "drivable_area", "ped_crossing", "stop_line")
@@ -47,7 +46,7 @@ def test_what_cameras_see_is_tinted(smoke):
 
 def test_roads_and_obstacles(smoke):
     town, _, _ = smoke
-    road = DrawnRoad(np.array([[-100.0, 0.0], [100.0, 0.0]]), left_m=4.0, right_m=4.0)
+    road = np.array([[-100.0, 4.0], [100.0, 4.0], [100.0, -4.0], [-100.0, -4.0]])
     with_roads = draw_plan(town, {}, [], roads=[road])
     without = draw_plan(town, {}, [])
     assert tuple(pixel(town, with_roads, 50, 2)) != GROUND

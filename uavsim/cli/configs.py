@@ -17,7 +17,7 @@ from uavsim.cli.overrides import NameOption, SamplesOption, SeedOption, SettleOp
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
 from uavsim.environment import python_command
-from uavsim.errors import InputError
+from uavsim.errors import DatasetError, InputError
 from uavsim.files.results import ResultPath
 from uavsim.files.scratch import scratch_folder
 from uavsim.files.whole import write_whole
@@ -25,14 +25,14 @@ from uavsim.records.ingredients import Ingredient, ingredients_of
 from uavsim.records.road_map import SITES
 from uavsim.run.request import Request
 from uavsim.terminal import Screen, count, line, write_out
-from uavsim.typing import JsonDict
+from uavsim.typing import FloatArray, JsonDict
 
 if TYPE_CHECKING:
-    from uavsim.plan.roadmap import DrawnRoad
     from uavsim.records.plan import ScenePlan
     from uavsim.records.road_map import RoadMap
 
 _CITY_BYTES = 10_000_000  # whose map takes longer than a plan
+_LARGEST_MAP_BYTES = 300_000_000
 _SITE_FARTHEST_M = 150.0  # as corner cases are looked for
 _WIDE = 150  # columns where the output is no terminal
 _MOST_DRAWN = 12  # more scenes than this hide each other
@@ -133,13 +133,13 @@ def _used(plans: Sequence[ScenePlan]) -> list[Ingredient]:
     return [used.ingredient for used in ingredients_of({name: None for plan in plans for name in plan.ingredients})]
 
 
-def _refuse_far(plans: Sequence[ScenePlan], given: Sequence[DrawnRoad] | RoadMap) -> None:
+def _refuse_far(plans: Sequence[ScenePlan], given: Sequence[FloatArray] | RoadMap) -> None:
     """Refuse scenes whose flight passes none of what they need in the town's map: crossings, junctions.
 
     Raises:
         InputError: there is none near; without ``--xodr`` on the headless simulator's map.
     """
-    maps: dict[str, Sequence[DrawnRoad] | RoadMap] = {}
+    maps: dict[str, Sequence[FloatArray] | RoadMap] = {}
     for scene in plans:
         for used in ingredients_of(scene.ingredients):
             needed = used.ingredient.sites.load()(used.record) if used.ingredient.sites is not None else {}
@@ -167,7 +167,7 @@ def _check_png(path: Path | None) -> None:
 
 
 def _draw(
-    plans: Sequence[ScenePlan], roads: Sequence[DrawnRoad] | RoadMap, target: Path, *, as_json: bool = False
+    plans: Sequence[ScenePlan], roads: Sequence[FloatArray] | RoadMap, target: Path, *, as_json: bool = False
 ) -> None:
     """Write the image and say what is in it."""
     from uavsim.images.codec import encode_png
@@ -186,22 +186,24 @@ def _draw(
     Screen(stderr=as_json).print(f"{target}: {count(len(routes), 'route')}{fewer}{missing}")
 
 
-def _roads(xodr: Path) -> Sequence[DrawnRoad] | RoadMap:
+def _roads(xodr: Path) -> Sequence[FloatArray] | RoadMap:
     """Read an OpenDRIVE file as a vector map, of a city only the outlines of its roads; a map expansion is read as it is."""
-    from uavsim.maps.build import map_of_opendrive
+    from uavsim.files.parse import read_regular
+    from uavsim.maps.build import build
     from uavsim.maps.expansion import read_expansion
-    from uavsim.plan.roadmap import read_roads
+    from uavsim.maps.opendrive.read import read_opendrive
+    from uavsim.maps.raster import road_outlines
 
     if xodr.suffix.lower() == ".json":
         try:
-            return read_expansion(xodr.read_bytes(), name=xodr.name)
-        except OSError as error:
-            raise InputError(f"{xodr}: cannot be read: {error.strerror}") from error
-    outlines = read_roads(xodr)  # which refuses what is no OpenDRIVE
-    return outlines if xodr.stat().st_size > _CITY_BYTES else map_of_opendrive(xodr.read_bytes(), name=xodr.stem)
+            return read_expansion(read_regular(xodr, most_bytes=_LARGEST_MAP_BYTES), name=xodr.name)
+        except DatasetError as error:
+            raise InputError(str(error)) from error
+    network = read_opendrive(xodr)
+    return road_outlines(network) if xodr.stat().st_size > _CITY_BYTES else build(network, xodr.stem)
 
 
-def _headless_roads(town: str) -> Sequence[DrawnRoad] | RoadMap:
+def _headless_roads(town: str) -> Sequence[FloatArray] | RoadMap:
     """Return the roads of the headless simulator's town; none where it has no such town, or is not installed."""
     with scratch_folder("uavsim-plan-") as folder:
         path = folder / "town.xodr"

@@ -26,7 +26,9 @@ from uavsim.exports.formats.encode_video import decode_mp4, facts_of_mp4
 from uavsim.exports.formats.request import frame_rate
 from uavsim.exports.formats.text import write_bytes
 from uavsim.exports.selection import Selection
-from uavsim.files.parse import parse_json, read_regular, reading
+from uavsim.files.names import check_part
+from uavsim.files.parse import open_regular, parse_json, read_regular, reading
+from uavsim.files.result_folder import check_result_beside
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import to_json_bytes, write_whole
 from uavsim.images import codec, draw
@@ -36,7 +38,8 @@ from uavsim.typing import JsonDict, UInt8Array
 _LEAST_PX: Final = 60  # of an object in its image's mask, for its outline to be one
 _ASPECT: Final = 0.03  # models cut sizes to multiples of 8 or 16 pixels
 _UNEVEN: Final = 0.01
-_MOST_VIDEO_BYTES: Final = 1 << 30  # all of it is in memory at once
+_MOST_VIDEO_BYTES: Final = 1 << 30
+_MOST_MANIFEST_BYTES: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,8 @@ def adopt(clips: Path, folder: Path, out: Path, *, name: str) -> Adopted:
         InputError: no videos; or one of no camera of the dataset, of another shape or rate than its images.
         DatasetError: the dataset lacks masks, or is in another dialect than strict.
     """
+    check_part(name, what="--name")
+    check_result_beside(folder, out)
     data = open_folder(folder)
     if data.dialect_name != STRICT.name:
         raise DatasetError(
@@ -130,18 +135,29 @@ def _videos(clips: Path) -> Iterator[_Video]:
     """Yield what manifests name: RGB of clips, every video of results."""
     for path in sorted(clips.rglob("manifest.json")):
         with reading(path):
-            content: dict[str, Any] = parse_json(read_regular(path))
+            content: dict[str, Any] = parse_json(read_regular(path, most_bytes=_MOST_MANIFEST_BYTES))
             if "clip" in content:
                 cameras = [camera["name"] for camera in content["clip"]["rig"]["cameras"]]
                 for file in content["files"]:
                     if file.get("kind", "video") == "video":
                         camera = str(file.get("view") or cameras[0]).replace(":", "_")
-                        yield _Video(content["clip"]["clip_id"], camera, _beside(path, file["name"]))
+                        yield _Video(_text(content["clip"]["clip_id"]), camera, _beside(path, _text(file["name"])))
             else:
                 for key, file in content["videos"].items():
                     kind, _, camera = key.partition("/")
                     if kind == "rgb":
-                        yield _Video(content["clip_id"], camera, _beside(path, file))
+                        yield _Video(_text(content["clip_id"]), camera, _beside(path, _text(file)))
+
+
+def _text(value: object) -> str:
+    """Return a name of a manifest.
+
+    Raises:
+        TypeError: it is no text that a file can have as its name.
+    """
+    if not isinstance(value, str) or "\0" in value:
+        raise TypeError(f"{ascii(value)[:40]} is no name")
+    return value
 
 
 def _beside(manifest: Path, name: str) -> Path:
@@ -174,18 +190,20 @@ def _matched(scene: Scene, channel: str, path: Path) -> Iterator[tuple[Image, UI
     """
     if not path.is_file():
         raise InputError(f"{path}: no such file, and its manifest names it")
-    video, images = read_regular(path, most_bytes=_MOST_VIDEO_BYTES), scene.images_of(channel)
+    images = scene.images_of(channel)
     own = frame_rate(scene, images)
-    theirs, (wide, high) = facts_of_mp4(video, name=str(path))
+    with open_regular(path, most_bytes=_MOST_VIDEO_BYTES) as video:
+        theirs, (wide, high) = facts_of_mp4(video, name=str(path))
     every = round(own / theirs) if theirs > 0 else 0
     if every < 1 or abs(own / theirs - every) > _UNEVEN * every:
         raise InputError(f"{path}: has {theirs:g} frames a second, and {channel} has {own:g}")
     width, height = images[0].size_px
-    if not 0 < wide * high <= codec.MOST_PIXELS or abs(wide * height / (high * width) - 1) > _ASPECT:
+    if abs(wide * height / (high * width) - 1) > _ASPECT:
         raise InputError(f"{path}: {wide} x {high} pixels are another shape than {width} x {height} of {channel}")
-    for image, pixels in zip(images[::every], decode_mp4(video, name=str(path)), strict=False):
-        same = pixels.shape[:2] == (height, width)
-        yield image, pixels if same else draw.resized(pixels, width_px=width, height_px=height)
+    with open_regular(path, most_bytes=_MOST_VIDEO_BYTES) as video:
+        for image, pixels in zip(images[::every], decode_mp4(video, name=str(path)), strict=False):
+            same = pixels.shape[:2] == (height, width)
+            yield image, pixels if same else draw.resized(pixels, width_px=width, height_px=height)
 
 
 def _encoded(pixels: UInt8Array, filename: str) -> bytes:

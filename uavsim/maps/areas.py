@@ -10,6 +10,7 @@ import numpy as np
 import shapely
 
 from uavsim.dataset.tokens import token
+from uavsim.errors import InputError
 from uavsim.maps.changes import LaneChange, lane_changes
 from uavsim.maps.lanes import DRIVING, Key, LanePiece, LaneRecord, lane_pieces, lane_records
 from uavsim.maps.opendrive.model import Network, Road
@@ -20,6 +21,7 @@ from uavsim.typing import FloatArray, JsonDict
 _MAY_STOP: Final = frozenset({"parking", "shoulder", "stop", "border", "restricted"})
 _WALKED: Final = frozenset({"sidewalk", "walking"})
 _HOLE_M2: Final = 2.0
+_MOST_HOLES: Final = 50_000  # shapely's time for a buffer rises with the square
 _JUNCTION_HOLE_M2: Final = 150.0
 _GRID_M: Final = 1e-3
 _CURB: Final = "curb"
@@ -171,11 +173,17 @@ def _filled(shape: Any, largest_m2: float) -> Any:
 
 
 def drivable_area(town: TownLanes) -> Layer:
-    """Return the layer drivable_area: lanes, what vehicles may stop on beside them up to the first curb, and junctions."""
+    """Return the layer drivable_area: lanes, what vehicles may stop on beside them up to the first curb, and junctions.
+
+    Raises:
+        InputError: the lanes leave more holes than in any town.
+    """
     beside = _before_curbs(town.network)
     shoulders = polygons_of([piece.ring_m for piece in town.pieces if piece.key in beside])
     junctions = [part for parts in town.junction_areas.values() for part in parts]
     whole = shapely.union_all(np.array([*town.shapes, *shoulders, *junctions], dtype=object), grid_size=_GRID_M)
+    if shapely.get_num_interior_rings(shapely.get_parts(whole)).sum() > _MOST_HOLES:
+        raise InputError(f"{town.network.name}: its lanes cross each other more often than in any town")
     whole = shapely.buffer(shapely.buffer(whole, 0.01, join_style="mitre"), -0.01, join_style="mitre")  # closes slits
     parts = parts_of(_filled(whole, _HOLE_M2))
     parts = [part for part in parts if shapely.area(part) > 0.01]

@@ -73,7 +73,7 @@ def lane_cuts(record: LaneRecord) -> list[int]:
         for s in sorted({mark.s_m + section.s_m for lane in lanes for mark in lane.marks}):
             if min(s - at, section.end_m - s) > _SHORTEST_M:
                 at = s
-                found[s] = first + int(np.argmin(np.abs(piece.s_m - s)))
+                found[s] = first + _nearest(piece.s_m, s)
         found[float(piece.s_m[0])] = first
         first += len(piece.s_m) - 1
         found[float(piece.s_m[-1])] = first
@@ -81,6 +81,14 @@ def lane_cuts(record: LaneRecord) -> list[int]:
         if section.end_m - section.s_m < _SHORTEST_M:
             found.pop(section.s_m if section.s_m > 0.0 else section.end_m, None)
     return sorted(set(found.values()) - {0, first})
+
+
+def _nearest(places_m: FloatArray, s_m: float) -> int:
+    """Return the first of the nearest of places that rise or fall."""
+    falls = places_m[0] > places_m[-1]
+    at = int(np.searchsorted(-places_m if falls else places_m, -s_m if falls else s_m))
+    low = max(at - 1, 0)
+    return low + int(np.argmin(np.abs(places_m[low : at + 1] - s_m)))
 
 
 def _joined(parts: list[list[str]]) -> list[str]:

@@ -41,7 +41,7 @@ def expansion_files(town: VectorMap, name: str) -> dict[str, File]:
     """Return nuScenes' files by path: the JSON, and rasters as the devkit lays them, from (0, 0) to the canvas' edge."""
     east, north = (float(max(np.ceil(value), 1)) for value in town.bounds_m[2:])
     scale = min(_RASTER_PX_PER_M, _WIDEST_PX / max(east, north))
-    size = (round(east * scale), round(north * scale))
+    size = (max(round(east * scale), 1), max(round(north * scale), 1))
 
     def px_of(points: FloatArray) -> FloatArray:
         return np.stack([points[:, 0] * scale, size[1] - points[:, 1] * scale], axis=1)

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from uavsim.errors import InputError
 from uavsim.maps.opendrive.model import FINE_M, Fault, Lane, Network, Road, Section
 from uavsim.typing import FloatArray
 
@@ -38,6 +39,8 @@ _WILD_M: Final = 1000.0
 _MOST_TURNED_RAD: Final = 40.0
 _PART_OF_WIDTH: Final = 0.004
 _PROBES: Final = 9
+_MOST_POINTS: Final = 3_000_000
+_MOST_LANES_M: Final = 5e6
 
 
 @dataclass(slots=True, eq=False)
@@ -115,11 +118,22 @@ class LaneRecord:
 
 
 def lane_pieces(network: Network) -> Iterator[LanePiece]:
-    """Yield every lane of every section, whatever its type; what has no width anywhere, or an impossible one, is left out."""
+    """Yield every lane of every section, whatever its type; what has no width anywhere, or an impossible one, is left out.
+
+    Raises:
+        InputError: the lanes are several times as long, or have several times as many points, as those of any town.
+    """
+    points, length_m = 0, 0.0
     for road in network.roads.values():
         for number, section in enumerate(road.sections):
             if section.end_m - section.s_m > 1e-9:
-                yield from _section_pieces(network, road, number, section)
+                for piece in _section_pieces(network, road, number, section):
+                    points += len(piece.s_m)
+                    length_m += (section.end_m - section.s_m) * (piece.lane.type in DRIVING)
+                    if points > _MOST_POINTS or length_m > _MOST_LANES_M:
+                        most = f"{_MOST_LANES_M / 1000:,.0f} km, or {_MOST_POINTS:,} points, of lanes"
+                        raise InputError(f"{network.name}: more than {most}; no town has so many")
+                    yield piece
 
 
 def _section_pieces(network: Network, road: Road, number: int, section: Section) -> Iterator[LanePiece]:
@@ -240,9 +254,9 @@ def lane_records(network: Network, pieces: dict[Key, LanePiece]) -> tuple[list[L
     for key in pieces:
         if key in continued:
             continue
-        chain, at = [key], follows(key)
+        chain, at = {key: None}, follows(key)
         while at is not None and at not in chain:
-            chain.append(at)
+            chain[at] = None
             at = follows(at)
         place.update(dict.fromkeys(chain, len(records)))
         records.append(LaneRecord([pieces[k] for k in chain]))

@@ -8,10 +8,12 @@ import shapely
 
 from uavsim.errors import InputError
 from uavsim.images import draw
+from uavsim.maps.lanes import DRIVING
+from uavsim.maps.opendrive.model import Network
 from uavsim.maps.vector_map import VectorMap
 from uavsim.typing import BoolArray, FloatArray, UInt8Array
 
-__all__ = ["draw_town", "filled"]
+__all__ = ["draw_town", "filled", "road_outlines"]
 
 _MOST_PIXELS: Final = 400_000_000
 _COLOURS: Final[Mapping[str, draw.Colour]] = {
@@ -70,3 +72,19 @@ def draw_town(
     if lights:
         draw.draw_circles(canvas, px_of(np.array(lights)), radius_px=3, colour=(30, 150, 60))
     return canvas
+
+
+def road_outlines(network: Network) -> list[FloatArray]:
+    """Return (N, 2) polygons, map frame, metres: each section of each road from its first to its last driving lane."""
+    outlines = []
+    for road in network.roads.values():
+        for section in road.sections:
+            s = road.grid(section.s_m, section.end_m, lanes=section)
+            borders = road.borders_m(section, s)
+            driven = [borders[i] for i, lane in section.lanes.items() if lane.type in DRIVING]
+            if driven:
+                edges = road.xyz(
+                    s, np.stack([np.max([borders[0], *driven], axis=0), np.min([borders[0], *driven], axis=0)])
+                )
+                outlines.append(np.concatenate([edges[0, :, :2], edges[1, ::-1, :2]]))
+    return outlines

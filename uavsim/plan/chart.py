@@ -9,7 +9,6 @@ from uavsim.config.town import TownConfig
 from uavsim.geometry import pinhole
 from uavsim.images import draw
 from uavsim.plan.path import FlightPath
-from uavsim.plan.roadmap import DrawnRoad
 from uavsim.plan.sheet import FAINT, INK, Sheet, blank
 from uavsim.records.plan import ScenePlan
 from uavsim.records.road_map import BUILDINGS, LINE_LAYERS, RoadMap
@@ -41,7 +40,7 @@ def draw_plan(
     routes: Mapping[str, FlightPath],
     plans: Sequence[ScenePlan],
     *,
-    roads: Sequence[DrawnRoad] | RoadMap = (),
+    roads: Sequence[FloatArray] | RoadMap = (),
     longest_px: int = 1400,
 ) -> UInt8Array:
     """Draw one town's plan.
@@ -74,10 +73,10 @@ def draw_plan(
     return sheet.canvas
 
 
-def _draw_roads(sheet: Sheet, roads: Sequence[DrawnRoad] | RoadMap) -> None:
+def _draw_roads(sheet: Sheet, roads: Sequence[FloatArray] | RoadMap) -> None:
     if isinstance(roads, Sequence):
         for road in roads:
-            draw.draw_polygon(sheet.canvas, sheet.px(road.outline_m), colour=_ROAD)
+            draw.draw_polygon(sheet.canvas, sheet.px(road), colour=_ROAD)
         return
     for layer, colour in _LAYERS.items():
         for rings in roads.shapes_map_m(layer).values():
@@ -159,7 +158,7 @@ def _mixed(colour: draw.Colour) -> draw.Colour:
 
 
 def _draw_footer(
-    sheet: Sheet, town: TownConfig, plans: Sequence[ScenePlan], *, roads: Sequence[DrawnRoad] | RoadMap
+    sheet: Sheet, town: TownConfig, plans: Sequence[ScenePlan], *, roads: Sequence[FloatArray] | RoadMap
 ) -> None:
     height = sheet.canvas.shape[0]
     sheet.canvas[height - _FOOTER_PX :] = _GROUND

@@ -2,8 +2,9 @@
 
 import io
 from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from uavsim.environment import install_line
 from uavsim.errors import InputError
@@ -12,6 +13,9 @@ from uavsim.typing import UInt8Array
 _THREADS: Final = "1"  # of x264: with four, one encoding in ten came out otherwise on a busy machine
 _NO_TREE: Final = {"mbtree": "0"}  # of x264: on processors with AVX-512 its macroblock tree gave other bytes each time
 _COLOURS: Final = 128
+_CODECS: Final = ("h264", "hevc", "mpeg4", "vp9", "av1")
+_PIXELS: Final = ("yuv420p", "yuvj420p", "yuv422p", "yuv444p", "yuvj444p", "gbrp")
+_MOST_PIXELS: Final = 3840 * 2160
 
 
 def _av() -> Any:
@@ -55,34 +59,66 @@ def encode_mp4(
     return file.getvalue()
 
 
-def decode_mp4(data: bytes, *, name: str = "video") -> Iterator[UInt8Array]:
-    """Yield the frames of a video, (H, W, 3) RGB.
+def decode_mp4(file: IO[bytes] | bytes, *, name: str = "video") -> Iterator[UInt8Array]:
+    """Yield the frames of an mp4 file, (H, W, 3) RGB.
+
+    Args:
+        file: the video, open or as its bytes.
+        name: of the video, for messages.
 
     Raises:
-        InputError: the bytes, called by ``name``, are damaged.
+        InputError: the file is damaged, or another than ``facts_of_mp4`` takes.
     """
-    av = _av()
-    try:
-        with av.open(io.BytesIO(data)) as container:
-            for frame in container.decode(video=0):
-                yield frame.to_ndarray(format="rgb24")
-    except (av.error.FFmpegError, IndexError) as error:
-        raise InputError(f"{name}: the video is damaged") from error
+    with _opened(file, name) as (container, stream):
+        size = (stream.width, stream.height)
+        for frame in container.decode(stream):
+            if (frame.width, frame.height) != size or frame.format.name not in _PIXELS:
+                raise InputError(
+                    f"{name}: a frame is {frame.width} x {frame.height} {frame.format.name}, not as its head says"
+                )
+            yield frame.to_ndarray(format="rgb24")
 
 
-def facts_of_mp4(data: bytes, *, name: str) -> tuple[float, tuple[int, int]]:
+def facts_of_mp4(file: IO[bytes] | bytes, *, name: str) -> tuple[float, tuple[int, int]]:
     """Return frames a second, and (width, height), without decoding a frame.
 
     Raises:
-        InputError: the bytes, called by ``name``, are no video.
+        InputError: the file is no mp4 video, or one of another codec, format of pixels or size than is read.
+    """
+    with _opened(file, name) as (_, stream):
+        return float(stream.average_rate or 0), (stream.width, stream.height)
+
+
+@contextmanager
+def _opened(file: IO[bytes] | bytes, name: str) -> Iterator[tuple[Any, Any]]:
+    """Open the one container that is read, mp4: FFmpeg chooses no other, and opens no other file and no port.
+
+    Raises:
+        InputError: see ``decode_mp4``.
     """
     av = _av()
+    limits = {"max_pixels": str(_MOST_PIXELS)}
+    data = io.BytesIO(file) if isinstance(file, bytes) else file
+    data.seek(0)
     try:
-        with av.open(io.BytesIO(data)) as container:
+        with av.open(data, format="mp4", options=limits | {"protocol_whitelist": "file"}) as container:
+            if not container.streams.video:
+                raise InputError(f"{name}: no video in it")
             stream = container.streams.video[0]
-            return float(stream.average_rate), (int(stream.width), int(stream.height))
-    except (av.error.FFmpegError, IndexError, TypeError) as error:  # a stream may know no rate
-        raise InputError(f"{name}: no video") from error
+            codec = stream.codec_context
+            if (
+                codec.name not in _CODECS
+                or codec.pix_fmt not in _PIXELS
+                or not 0 < stream.width * stream.height <= _MOST_PIXELS
+            ):
+                raise InputError(
+                    f"{name}: {codec.name} of {stream.width} x {stream.height} pixels in {codec.pix_fmt}; read are "
+                    f"{', '.join(_CODECS)} of {', '.join(_PIXELS)} up to 3840 x 2160: encode it again as H.264"
+                )
+            codec.options = limits
+            yield container, stream
+    except (av.error.FFmpegError, av.error.ArgumentError, ValueError, OverflowError, MemoryError) as error:
+        raise InputError(f"{name}: no mp4 video, or a damaged one") from error
 
 
 def encode_gif(frames: Iterator[UInt8Array], *, fps: float) -> bytes:

@@ -47,6 +47,12 @@ class Cubics:
         jumps = np.abs(self.abcd[1:, 0] - (a + ds * (b + ds * (c + ds * d)))) > _JUMP_M
         return np.asarray(self.s_m[1:][jumps])
 
+    def part(self, low_m: float, high_m: float) -> "Cubics":
+        """Return the pieces between two places: the one that holds at ``low_m`` and those after it."""
+        first = max(int(np.searchsorted(self.s_m, low_m, side="right")) - 1, 0)
+        last = max(int(np.searchsorted(self.s_m, high_m, side="right")), first + 1)
+        return Cubics(self.s_m[first:last], self.abcd[first:last])
+
     @property
     def is_nothing(self) -> bool:
         """True where it is 0 everywhere."""

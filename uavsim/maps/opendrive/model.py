@@ -193,13 +193,18 @@ class Road:
         self, begin_m: float, end_m: float, *, lanes: Section | None = None, within_m: float = FINE_M
     ) -> FloatArray:
         """Return places so near each other that chords between them leave no border by more than a centimetre."""
-        knots = [self.plan.s_m, self.lane_offset.s_m, self.elevation.s_m, self.superelevation.s_m]
+        along = [
+            self.lane_offset.part(begin_m, end_m),
+            *(p.part(begin_m, end_m) for p in (self.elevation, self.superelevation)),
+        ]
+        pieces = slice(*np.searchsorted(self.plan.s_m, [begin_m, end_m]))
+        knots = [self.plan.s_m[pieces], *(profile.s_m for profile in along)]
         widths = [] if lanes is None else [lane.width for lane in lanes.lanes.values()]
         shift = 0.0 if lanes is None else lanes.s_m
         knots += [width.s_m + shift for width in widths]
         marks = [] if lanes is None else [mark.s_m for lane in lanes.lanes.values() for mark in lane.marks]
         knots.append(np.array(marks) + shift)  # paint begins there
-        jumps = np.concatenate([self.lane_offset.jumps_m(), *(width.jumps_m() + shift for width in widths)])
+        jumps = np.concatenate([along[0].jumps_m(), *(width.jumps_m() + shift for width in widths)])
         at_begin = (jumps > begin_m) & (jumps < begin_m + _SAME_M)
         knots += [jumps - _RAMP_M, np.full(int(at_begin.any()), begin_m + _RAMP_AT_BEGIN_M)]
         inner = np.unique(np.ceil(np.concatenate(knots) * 1e6) / 1e6)  # up: what begins at a knot holds there

@@ -56,6 +56,13 @@ class Piece:
         u, v = (np.cos(turned) @ weights) * scale, (np.sin(turned) @ weights) * scale
         return u, v, begin * ds_m + rate * ds_m**2 / 2.0
 
+    def on_map(self, ds_m: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return (M, 2) points of the map and (M,) headings at lengths ``ds_m`` along the piece."""
+        u, v, turned = self.local(np.clip(ds_m, 0.0, self.length_m))
+        cos, sin = np.cos(self.heading_rad), np.sin(self.heading_rad)
+        points = np.stack([self.x_m + u * cos - v * sin, self.y_m + u * sin + v * cos], axis=-1)
+        return points, self.heading_rad + turned
+
     def _polynomial(self, ds_m: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         assert self.uv is not None
         table = np.linspace(0.0, self.parameter_end, _TABLE)
@@ -93,11 +100,8 @@ class PlanView:
         """Return (M, 2) points and (M,) headings at (M,) places."""
         point, heading = np.empty((len(s_m), 2)), np.empty(len(s_m))
         which = np.maximum(np.searchsorted(self.s_m, s_m + 1e-9, side="right") - 1, 0)
-        for number in np.unique(which):
-            piece, own = self.pieces[number], which == number
-            u, v, turned = piece.local(np.clip(s_m[own] - piece.s_m, 0.0, piece.length_m))
-            cos, sin = np.cos(piece.heading_rad), np.sin(piece.heading_rad)
-            point[own, 0] = piece.x_m + u * cos - v * sin
-            point[own, 1] = piece.y_m + u * sin + v * cos
-            heading[own] = piece.heading_rad + turned
+        order = np.argsort(which, kind="stable")
+        for own in np.split(order, np.flatnonzero(np.diff(which[order])) + 1) if len(order) else ():
+            piece = self.pieces[which[own[0]]]
+            point[own], heading[own] = piece.on_map(s_m[own] - piece.s_m)
         return point, heading
