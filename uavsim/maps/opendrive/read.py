@@ -3,7 +3,6 @@
 Source: ASAM OpenDRIVE 1.4 to 1.8. Roads are read one after the other, so that a file of 90 MB needs little memory.
 """
 
-import re
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 
 from uavsim.config.load import shown
 from uavsim.errors import InputError
+from uavsim.geometry.geographic import origin_of_reference
 from uavsim.maps.opendrive.cubics import NOTHING, Cubics, cubics
 from uavsim.maps.opendrive.model import Fault, Junction, Lane, Mark, Network, Road, RoadLink, Section, Speed
 from uavsim.maps.opendrive.numbers import Element, Faulty, number
@@ -25,8 +25,6 @@ _GAP_M: Final = 0.1
 _LONGEST_M: Final = 1e5
 _MOST_FAULTS: Final = 10_000
 _MOST_LANES: Final = 200
-_LONGEST_REFERENCE: Final = 2000
-_MOST_LATITUDE_DEG: Final = 90.0
 _UNLIMITED: Final = frozenset({"no limit", "undefined"})
 _MPS_OF: Final = {"m/s": 1.0, "km/h": 1.0 / 3.6, "mph": 0.44704}
 
@@ -56,7 +54,7 @@ def read_network(data: bytes, *, name: str) -> Network:
             if element.tag == "road":
                 _add_road(network, element)
             elif element.tag == "geoReference":
-                network.origin_deg = _origin_deg(element.text or "")
+                network.origin_deg_m = origin_of_reference(element.text or "")
             else:
                 _add_junction(network, element)
     except ElementTree.ParseError as error:
@@ -76,16 +74,6 @@ def _elements(data: bytes) -> Iterator[Element]:
         if element.tag == "geoReference" or (element.tag in {"road", "junction"} and "id" in element.attrib):
             yield element
             element.clear()
-
-
-def _origin_deg(text: str) -> tuple[float, float]:
-    """Return latitude and longitude of the origin of a projection in PROJ's words; 0 where it does not say."""
-    found = dict(re.findall(r"\+(lat_0|lon_0)=([-+.\deE]+)", text[:_LONGEST_REFERENCE]))
-    try:
-        latitude, longitude = (float(found.get(key, 0.0)) for key in ("lat_0", "lon_0"))
-    except ValueError:
-        return (0.0, 0.0)
-    return (latitude, longitude) if abs(latitude) <= _MOST_LATITUDE_DEG and abs(longitude) <= 180.0 else (0.0, 0.0)
 
 
 def _add_road(network: Network, element: Element) -> None:
