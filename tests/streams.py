@@ -22,7 +22,12 @@ def add_streams(folder: Path, *, drones: int, units: Units | None = None) -> Non
         plan = make_plan(scene=name, scene_index=index, samples=len(scene.samples), drones=drones)
         last_us = plan.start_timestamp_us + plan.capture_steps[-1] * plan.step_us
         for drone in range(drones):
-            track = Track(plan.swarm.map_SE3_flu[:, drone], step_us=plan.step_us, start_us=plan.start_timestamp_us)
+            track = Track(
+                plan.swarm.map_SE3_flu[:, drone],
+                step_us=plan.step_us,
+                start_us=plan.start_timestamp_us,
+                origin_deg_m=(0.0, 0.0, 0.0),
+            )
             for kind, unit in chosen.asked_for():
                 channel = f"{kind.upper()}_id_{drone}"
                 times_us = np.arange(plan.start_timestamp_us, last_us + 1, round(1e6 / unit.hz))

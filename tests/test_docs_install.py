@@ -49,7 +49,7 @@ def hints() -> set[str]:
     """Return the lines that messages print, for an environment that was installed from wheels."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(environment, "__file__", "/usr/lib/python3/site-packages/uavsim/environment.py")
-        patch.setattr(environment, "_pip_install", lambda: "pip install")
+        patch.setattr(environment, "pip_install", lambda: "pip install")
         lines = {environment.install_line(extra) for extra in EXTRAS}
     return lines | {CARLA.install, AIRSIM.install, COSYS.install.partition("uavsim, ")[2].partition(",")[0]}
 

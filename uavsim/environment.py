@@ -7,6 +7,7 @@ import pwd
 import resource
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -131,18 +132,43 @@ def own_command(name: str = "uavsim") -> str:
     return shlex.quote(str(program.relative_to(Path.cwd()) if below else program))
 
 
+def replay_command(dataset: Path, *sensors: str) -> str:
+    """Return the command that shows a dataset's recordings again with further sensors: ``depth``, ``lidar``."""
+    out = dataset.with_name(f"{dataset.name}-{'-'.join(sensors)}")
+    more = ",".join(f"+{sensor}" for sensor in sensors)
+    return f"{own_command()} replay {shlex.join([str(dataset), '--out', str(out), '--sensors', more])}"
+
+
 def install_line(extra: str) -> str:
     """Return the command that installs the libraries of an extra into this environment; a checkout has its own script."""
-    checkout = Path(__file__).parents[1]
-    if (checkout / "scripts/setup").is_file():
-        return f"{checkout / 'scripts/setup'} ours"
     marked = (line.partition(";") for line in importlib.metadata.requires(DISTRIBUTION) or [])
     needed = [name.strip() for name, _, marker in marked if marker.strip() == f"extra == '{extra}'"]
-    return " ".join([_pip_install(), *(f"'{name}'" for name in needed)])
+    return setup_line() or f"{pip_install()} {shlex.join(needed)}"
 
 
-def _pip_install() -> str:
-    """Return the words before the packages' names, of the installer that is there; environments of uv's have no pip."""
-    if importlib.util.find_spec("pip") is None:
-        return f"uv pip install --python {sys.executable}"
-    return f"{sys.executable} -m pip install"
+def setup_line() -> str:
+    """Return the command that completes this environment where it is that of a checkout; else ""."""
+    checkout = Path(__file__).parents[1]
+    script = checkout / "scripts/setup"
+    return f"{shlex.quote(str(script))} ours" if script.is_file() and Path(sys.prefix) == checkout / ".venv" else ""
+
+
+def pip_install(python: str = "") -> str:
+    """Return the words before the packages' names: of the environment's pip, or of uv, or with the pip that Python brings.
+
+    Args:
+        python: an interpreter; empty: this one. Environments of uv's have no pip.
+    """
+    pip = f"{shlex.quote(python or sys.executable)} -m pip install"
+    if _has_pip(python or sys.executable):
+        return pip
+    if shutil.which("uv"):
+        return f"uv pip install --python {shlex.quote(python or sys.executable)}"
+    return f"{pip.removesuffix('pip install')}ensurepip && {pip}"
+
+
+def _has_pip(python: str) -> bool:
+    if python == sys.executable:
+        return importlib.util.find_spec("pip") is not None
+    asked = [python, "-P", "-c", "import pip"]
+    return shutil.which(python) is None or subprocess.run(asked, capture_output=True, check=False).returncode == 0

@@ -4,10 +4,12 @@ File names, reasons and categories come from datasets that anybody may have writ
 uavsim: it prints strings as they are, control characters spelled out; colour is given by ``line`` alone.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import IO, Any, Final
 
 from rich.console import Console
@@ -26,6 +28,35 @@ def line(*parts: str | tuple[str, object]) -> Text:
         style, text = part if isinstance(part, tuple) else ("", part)
         made.append(visible(text), style=style or None)
     return made
+
+
+_WIDE: Final = 150
+_FIRST_ROWS: Final = 10
+
+
+def columns_screen() -> Screen:
+    """Return a screen for tables: where the output is no terminal, wide enough that nothing is folded."""
+    screen = Screen()
+    return screen if screen.is_terminal else Screen(width=_WIDE)
+
+
+def first_rows(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Collection[str]) -> Table:
+    """Make a table of the first rows; in a narrow terminal long words are folded, never cut.
+
+    Args:
+        title: above it.
+        columns: their heads.
+        rows: a cell for each column; the caption says how many are left out.
+        numbers: the columns that are set to the right.
+    """
+    more = len(rows) - _FIRST_ROWS
+    caption = f"and {more:,} more rows; --json has all" if more > 0 else None
+    table = Table(title=title, caption=caption, box=None, pad_edge=False, title_justify="left", caption_justify="left")
+    for column in columns:
+        table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+    for row in rows[:_FIRST_ROWS]:
+        table.add_row(*row)
+    return table
 
 
 class Screen(Console):

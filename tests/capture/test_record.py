@@ -26,6 +26,8 @@ from uavsim.records.road_map import Building
 from uavsim.simulate.ports import Reading, ReadyReadings, SceneTraffic, TickState
 from uavsim.simulate.swarm import PlannedSwarm
 
+ROADS = "<OpenDRIVE><header><geoReference>+lat_0=48.5 +lon_0=-9.25</geoReference></header></OpenDRIVE>"
+
 
 class Simulator:
     """Gives every capture images of its own; of the steps in ``broken``, two cameras the same one."""
@@ -35,7 +37,11 @@ class Simulator:
         self.swarm = PlannedSwarm()
         self.swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
         self.world = SimpleNamespace(
-            kind="mock", client_version="0.9.16", server_version="0.9.16", drivable=lambda: np.zeros((0, 4, 2))
+            kind="mock",
+            client_version="0.9.16",
+            server_version="0.9.16",
+            drivable=lambda: np.zeros((0, 4, 2)),
+            opendrive=lambda: ROADS,
         )
         self.topology = "carla"
         self.sensors = SimpleNamespace(images_drawn=0)
@@ -87,11 +93,11 @@ def fly(simulator: Simulator, folder: Path, plan: ScenePlan = PLAN) -> list[tupl
 def test_what_ingredients_need_of_the_town_is_recorded(tmp_path: Path, asked: bool) -> None:
     simulator = Simulator()
     house = Building("house", 0.0, 9.5, ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0)))
-    simulator.world.opendrive, simulator.world.buildings = lambda: "<OpenDRIVE/>", lambda: [house]
+    simulator.world.buildings = lambda: [house]
     fly(
         simulator, tmp_path / "rec", replace(PLAN, ingredients={"town_maps": MapsPlan(("expansion",), buildings=asked)})
     )
-    assert (tmp_path / "rec" / ROADS_NAME).read_text() == "<OpenDRIVE/>"
+    assert (tmp_path / "rec" / ROADS_NAME).read_text() == ROADS
     listed = tmp_path / "rec" / BUILDINGS_NAME
     rows = json.loads(listed.read_text()) if listed.exists() else []
     assert [Building(**row).top_map_m for row in rows] == [9.5] * asked
@@ -104,6 +110,7 @@ def test_every_capture_is_recorded_with_its_own_images(tmp_path: Path) -> None:
     assert reported == sorted(reported)
     assert reported[-1] == (2, 2 * cameras)
     recording = read_recording(tmp_path / "rec")
+    assert recording.facts.origin_deg_m == (48.5, -9.25, 0.0)
     assert [(f.step, f.sample_index, f.simulator_frame) for f in recording.frames] == [(0, 0, 77), (10, 1, 87)]
     for frame, readings in zip(recording.frames, simulator.taken, strict=True):
         images = {r.channel: r.data for r in readings if r.modality == "rgb"}

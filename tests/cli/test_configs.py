@@ -1,6 +1,7 @@
 """The commands as a user runs them, in their own process where it matters."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -34,15 +35,29 @@ def run(here, monkeypatch, capsys):
     return run
 
 
-def test_plan_shows_a_table_and_an_image(here, run):
-    code, out, err = run("plan", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0-2")
+def test_plan_shows_a_table_and_draws_when_asked(here, run):
+    asked = ("plan", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0-2")
+    code, out, err = run(*asked)
     assert (code, err) == (0, "")
     assert "scene_0002" in out
     assert "town10_row3_col3" in out
+    assert list(here.iterdir()) == []
+    code, out, _ = run(*asked, "--png", "plan.png")
+    assert code == 0
     assert "no roads" not in out  # the headless simulator's own town has them
-    image = decode_rgb((here / "smoke-Town10HD-plan.png").read_bytes())
-    assert image.shape[1] == 1400 + 120
-    assert [p.name for p in here.iterdir()] == ["smoke-Town10HD-plan.png"]
+    assert decode_rgb((here / "plan.png").read_bytes()).shape[1] == 1400 + 120
+
+
+def test_plan_of_many_scenes_fits_a_narrow_terminal_with_whole_names(here):
+    command = f"stty cols 80; {sys.executable} -m uavsim plan --dataset uav3d --town Town03"
+    shown = subprocess.run(
+        ["script", "-qec", command, "/dev/null"], capture_output=True, text=True, check=True, cwd=here
+    )
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line).rstrip() for line in shown.stdout.splitlines()]
+    assert len(lines) < 24
+    assert max(map(len, lines)) <= 80
+    assert "scene_0009  town03_row1_col1  uav_train  1966785642" in lines
+    assert lines[-1] == "and 240 more rows; --json has all"
 
 
 @pytest.mark.parametrize(
@@ -122,9 +137,9 @@ def test_make_routes_then_edit_then_plan(here, run):
     assert routes.read_text().count("path:") == 25
     two = "  town07_row3_col3: {path: [[-60, 60], [0, 60]]}\n  town07_row2_col3: {path: [[0, 0]]}\n"
     routes.write_text(f"town: Town07\nroutes:\n{two}")
-    code, out, _ = run("plan", "--dataset", "smoke", "--town", "Town07", "--scenes", "400")
+    code, out, _ = run("plan", "--dataset", "smoke", "--town", "Town07", "--scenes", "400", "--png", "plan.png")
     assert code == 0
-    assert ": 1 route" in out
+    assert out.endswith("plan.png: 1 route, 1 scene\n")
 
 
 def test_check_says_what_is_good_and_what_is_not(here, run):

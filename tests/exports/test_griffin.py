@@ -125,5 +125,5 @@ def test_as_received_a_frame_has_an_older_image_and_pose_and_the_boxes_of_its_ow
 
 
 def test_a_dataset_without_a_car_is_refused(strict: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"vehicle v0 has no camera FRONT, .* rig like griffin_car"):
+    with pytest.raises(InputError, match=r"needs vehicles: {count: 1, rig: griffin_car}"):
         export_griffin(ExportRequest(strict, tmp_path / "out"))

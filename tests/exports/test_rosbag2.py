@@ -215,12 +215,13 @@ def test_streams_come_at_their_own_times(tmp_path: Path) -> None:
     scene = uavsim.open(folder).scene("scene_00")
     first_us = scene.samples[0].timestamp_us
     still = SE3(np.tile([1.0, 0, 0, 0], (11, 1)), np.zeros((11, 3)))
-    motion = Track(still, step_us=50_000, start_us=first_us).at(np.arange(3) * 5000 + first_us)
+    track = Track(still, step_us=50_000, start_us=first_us, origin_deg_m=(45.0, 8.0, 0.0))
+    motion = track.at(np.arange(3) * 5000 + first_us)
     exact = InertialNoise()
     units = {
         "imu": Imu(gyroscope=exact, accelerometer=exact),
-        "gnss": Gnss(horizontal_m=0.0, vertical_m=0.0, velocity_mps=0.0, origin_deg_m=(45.0, 8.0, 300.0)),
-        "barometer": Barometer(white_pa=0.0, random_walk_pa=0.0, origin_height_m=0.0),
+        "gnss": Gnss(horizontal_m=0.0, vertical_m=0.0, velocity_mps=0.0),
+        "barometer": Barometer(white_pa=0.0, random_walk_pa=0.0),
         "magnetometer": Magnetometer(white_ut=0.0),
     }
     rows = []
@@ -237,6 +238,6 @@ def test_streams_come_at_their_own_times(tmp_path: Path) -> None:
     times_ns = [(first_us + 5000 * n) * 1000 for n in range(3)]
     assert [(t, frame) for t, frame, _ in read["/airsim_node/drone_0/imu/imu"]] == [(t, "drone_0") for t in times_ns]
     np.testing.assert_allclose(read["/airsim_node/drone_0/imu/imu"][1][2], [0, 0, 9.81], atol=1e-9)
-    np.testing.assert_allclose(read["/airsim_node/drone_0/gps/gnss"][2][2], [45, 8, 300], atol=1e-6)
+    np.testing.assert_allclose(read["/airsim_node/drone_0/gps/gnss"][2][2], [45, 8, 0], atol=1e-6)
     np.testing.assert_allclose(read["/airsim_node/drone_0/altimeter/barometer"][0][2], [101_325])
     np.testing.assert_allclose(read["/airsim_node/drone_0/magnetometer/magnetometer"][0][2], [0, 2e-5, -4.4e-5])

@@ -78,9 +78,7 @@ def test_its_table_is_written_and_validated(out: Path) -> None:
     assert all(row["asked"] == 12 for row in rows)
     said = json.loads((out / "v1.0-mini" / "uav_dataset.json").read_text())["references"]
     assert said == {"ground_drone": {"scene_token": "scene", "instance_token": "instance"}}
-    assert "ground drones" in run(
-        out.parent, "plan", "--dataset", str(out.parent / "drones.yaml"), "--png", str(out.parent / "plan.png")
-    )
+    assert "ground drones" in run(out.parent, "plan", "--dataset", str(out.parent / "drones.yaml"))
 
 
 def test_what_it_leaves_out_is_refused_with_its_line(out: Path) -> None:

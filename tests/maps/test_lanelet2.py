@@ -21,7 +21,7 @@ from uavsim.maps.vector_map import VectorMap
 def loaded(town: VectorMap, folder):
     path = folder / "town.osm"
     path.write_bytes(osm_file(town))
-    projector = lanelet2.projection.LocalCartesianProjector(lanelet2.io.Origin(*town.origin_deg))
+    projector = lanelet2.projection.LocalCartesianProjector(lanelet2.io.Origin(*town.origin_deg_m))
     found, complaints = lanelet2.io.loadRobust(str(path), projector)
     assert not complaints
     return found

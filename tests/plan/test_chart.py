@@ -44,6 +44,17 @@ def test_what_cameras_see_is_tinted(smoke):
     assert tuple(pixel(town, image, x + 118, y - 118)) == GROUND
 
 
+def test_of_many_scenes_each_start_is_a_dot_of_its_routes_colour(smoke):
+    town, routes, _ = smoke
+    plans = plan_scenes("smoke", town="Town10HD", scenes=tuple(range(8)))
+    flown = {name: path for name, path in routes.items() if name in {plan.route_name for plan in plans}}
+    image = draw_plan(town, flown, plans)
+    at = [(plan.route_name, *plan.swarm.map_SE3_flu.translation_m[0, 0, :2]) for plan in plans]
+    dots = {name: {tuple(pixel(town, image, x, y)) for route, x, y in at if route == name} for name in flown}
+    assert [len(colours) for colours in dots.values()] == [1, 1]
+    assert len(set.union(*dots.values()) - {GROUND}) == 2
+
+
 def test_roads_and_obstacles(smoke):
     town, _, _ = smoke
     road = np.array([[-100.0, 4.0], [100.0, 4.0], [100.0, -4.0], [-100.0, -4.0]])

@@ -172,6 +172,10 @@ def test_choices_instead_of_the_datasets(own):
         ),
         ({"datasets/mine.yaml": DATASET.replace("rig: one", "rig: nine")}, "mine.yaml:4: rig: unknown rig 'nine'"),
         (
+            {"datasets/mine.yaml": DATASET.replace("rig: one", "rig: nine"), "datasets/nine.yaml": ""},
+            "unknown rig 'nine'; for the file beside flight_plans/datasets/mine.yaml, write nine.yaml",
+        ),
+        (
             {"datasets/mine.yaml": DATASET + "weather:\n  cycle:\n  - ClearNoon\n  - ClearNon\n"},
             "mine.yaml:9: weather.cycle[1]: unknown weather 'ClearNon'; did you mean 'ClearNoon'?",
         ),

@@ -1,10 +1,13 @@
 """The YAML that a dataset was made from is kept with it: from another folder, and without the files, it is found again."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from uavsim.cli import build_app
 from uavsim.config.kept import KEPT
 from uavsim.config.library import packaged_root
 from uavsim.errors import ConfigError, InputError
@@ -37,6 +40,7 @@ def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, bytes]
     job = resolve(Request(dataset="my.yaml", out=str(out), towns=("Town10HD",), scenes="0", formation="arrow.yaml"))
     claim_output(LocalOutput(out), identity=job.identity)
     keep_configuration(LocalOutput(out), job.kept)
+    write_entry(LocalOutput(out), LedgerEntry(job.scenes[0].name, "quarantined", index=0, town="Town10HD"))
     plan = pack_plan(job.plan_of(job.scenes[0].name))
     monkeypatch.chdir(tmp_path)
     theirs.rename(tmp_path / "gone")
@@ -136,6 +140,17 @@ def test_a_scene_whose_plan_is_another_one_now_is_said_to_be_replaced(flown: tup
     write_entry(out, LedgerEntry("scene_0001", "committed", index=1, town="Town10HD", plan_sha256="of another version"))
     reported = intent_of(request)
     assert (reported.kept, reported.replaced, reported.to_fly) == (("scene_0000",), ("scene_0001",), ("scene_0001",))
+
+
+def test_regenerate_of_a_scene_never_flown_names_the_command_that_adds_it(flown: tuple[Request, Path]) -> None:
+    request, _ = flown
+    out = Path(request.out or "")
+    with pytest.raises(InputError, match=r"has no scene 2-3,7 to fly anew; add it with ") as caught:
+        request_of_folder(out, scenes="1-3,7", simulators=(), run=None)
+    words = shlex.split(str(caught.value).partition("add it with ")[2])
+    done = CliRunner().invoke(build_app(words[1]), [*words[1:], "--dry-run", "--json"], catch_exceptions=False)
+    added = json.loads(done.output)
+    assert (added["samples"], added["scenes"]) == (2, {"Town10HD": ["scene_0002", "scene_0003", "scene_0007"]})
 
 
 def test_another_dataset_is_reported_by_what_differs(flown: tuple[Request, Path]) -> None:

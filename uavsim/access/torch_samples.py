@@ -8,6 +8,7 @@ import numpy as np
 
 from uavsim.access.folder import Dataset
 from uavsim.access.scenes import Sample
+from uavsim.environment import pip_install
 from uavsim.errors import InputError
 from uavsim.geometry import quaternion
 from uavsim.registry import pick
@@ -38,7 +39,7 @@ def torch_dataset(
         base = importlib.import_module("torch.utils.data").Dataset
     except ImportError as error:
         raise InputError(
-            "torch is not installed: pip install torch (https://pytorch.org has a build for CPUs)"
+            f"torch is not installed: {pip_install()} torch (https://pytorch.org has a build for CPUs)"
         ) from error
     wanted = set(pick(data.splits, split, what="split")) if split is not None else set(data.scene_names)
     places = [(name, n) for name, length in data.scene_lengths if name in wanted for n in range(length)]

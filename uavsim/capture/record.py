@@ -19,6 +19,7 @@ from uavsim.capture.recording_writer import RecordingWriter, yield_to_client
 from uavsim.capture.rig import sensor_poses
 from uavsim.capture.shutter import ThroughShutters
 from uavsim.files.whole import storage_errors
+from uavsim.geometry.geographic import origin_of_reference, reference_in
 from uavsim.records.ingredients import ingredients_of
 from uavsim.records.modalities import RGB
 from uavsim.records.plan import ScenePlan
@@ -212,4 +213,5 @@ def _facts(session: Session, counts: Mapping[str, tuple[int, int]], *, mask_ids:
         mask_ids=mask_ids,
         moved_in_warmup=in_warmup,
         moved_in_scene=in_scene,
+        origin_deg_m=origin_of_reference(reference_in(world.opendrive())),
     )

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from uavsim.cli.generate import RunOption, SimulatorOption, refuse_lists
 from uavsim.cli.overrides import NameOption, SamplesOption, SeedOption, SettleOption, TopologyOption
@@ -24,8 +23,13 @@ from uavsim.files.whole import write_whole
 from uavsim.records.ingredients import Ingredient, ingredients_of
 from uavsim.records.road_map import SITES
 from uavsim.run.request import Request
+<<<<<<< HEAD
 from uavsim.terminal import Screen, count, line, write_out
 from uavsim.typing import FloatArray, JsonDict
+=======
+from uavsim.terminal import Screen, columns_screen, count, first_rows, line, write_out
+from uavsim.typing import JsonDict
+>>>>>>> h_rc
 
 if TYPE_CHECKING:
     from uavsim.records.plan import ScenePlan
@@ -34,8 +38,6 @@ if TYPE_CHECKING:
 _CITY_BYTES = 10_000_000  # whose map takes longer than a plan
 _LARGEST_MAP_BYTES = 300_000_000
 _SITE_FARTHEST_M = 150.0  # as corner cases are looked for
-_WIDE = 150  # columns where the output is no terminal
-_MOST_DRAWN = 12  # more scenes than this hide each other
 
 
 def plan(
@@ -56,7 +58,7 @@ def plan(
             help="the town's OpenDRIVE map, or one that `uavsim map` wrote; the headless simulator's by default"
         ),
     ] = None,
-    png: Annotated[Path | None, typer.Option(help="image to write; DATASET-TOWN-plan.png by default")] = None,
+    png: Annotated[Path | None, typer.Option(help="draw the scenes from above into this image")] = None,
     make_routes: Annotated[
         str | None, typer.Option(metavar="TOWN", help="write flight_plans/TOWN.yaml instead")
     ] = None,
@@ -120,12 +122,12 @@ def plan(
         if png is not None:
             _draw(plans, given or _headless_roads(plans[0].town.carla_map), png, as_json=True)
         return
-    screen = Screen()
-    (screen if screen.is_terminal else Screen(width=_WIDE)).print(_table(plans))
-    target = png or Path(f"{plans[0].dataset}-{plans[0].town.name}-plan.png")
-    _draw(plans, given or _headless_roads(plans[0].town.carla_map), target)
+    screen = columns_screen()
+    _print_scenes(screen, plans)
+    if png is not None:
+        _draw(plans, given or _headless_roads(plans[0].town.carla_map), png)
     for part in (one.show for one in _used(plans) if one.show is not None):
-        part.load()(dataset, plans, target, wide=_WIDE)
+        part.load()(dataset, plans, png)
 
 
 def _used(plans: Sequence[ScenePlan]) -> list[Ingredient]:
@@ -177,13 +179,10 @@ def _draw(
     library = Library.of()
     flown = {plan.route_name for plan in plans}
     routes = {n: r for n, r in library.routes(plans[0].town.name).model.routes.items() if n in flown}
-    shown = min(len(plans), _MOST_DRAWN)
-    drawn = [plans[i * len(plans) // shown] for i in range(shown)]
     paths = {name: fly_route(route, altitude_m=60.0) for name, route in routes.items()}
-    write_whole(target, encode_png(draw_plan(library.town(plans[0].town.name).model, paths, drawn, roads=roads)))
+    write_whole(target, encode_png(draw_plan(library.town(plans[0].town.name).model, paths, plans, roads=roads)))
     missing = "" if roads != [] else " (no roads: give the town's map with --xodr FILE)"
-    fewer = f", {shown} of {len(plans)} scenes drawn" if shown < len(plans) else ""
-    Screen(stderr=as_json).print(f"{target}: {count(len(routes), 'route')}{fewer}{missing}")
+    Screen(stderr=as_json).print(f"{target}: {count(len(routes), 'route')}, {count(len(plans), 'scene')}{missing}")
 
 
 def _roads(xodr: Path) -> Sequence[FloatArray] | RoadMap:
@@ -240,34 +239,40 @@ def _summary(scene: ScenePlan, *, as_json: bool = False) -> JsonDict:
     return found
 
 
-def _table(plans: Sequence[ScenePlan]) -> Table:
-    first = plans[0]
-    images = first.image_count
+def _print_scenes(screen: Screen, plans: Sequence[ScenePlan]) -> None:
+    """Print what all scenes have in common, and a table of the rest."""
+    first, rows = plans[0], [_cells(scene) for scene in plans]
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    values = {column: [row.get(column, "-") for row in rows] for column in columns}
+    alike = [column for column in columns[1:] if len(set(values[column])) == 1]
+    varying = [column for column in columns if column not in alike]
     seconds = first.capture_steps[-1] * first.step_us / 1e6
-    table = Table(
-        title=f"{first.dataset}: {count(len(plans), 'scene')} of {first.town.name}, each {count(first.samples, 'sample')}, "
-        f"{seconds:g} s, {count(images, 'image')}; topology {first.topology}"
+    screen.print(
+        f"{first.dataset}: {count(len(plans), 'scene')} of {first.town.name}, each {count(first.samples, 'sample')}, "
+        f"{seconds:g} s, {count(first.image_count, 'image')}; topology {first.topology}"
     )
-    summaries = [_summary(scene) for scene in plans]
-    own = {column: isinstance(value, int) for summary in summaries for column, value in summary.items()}
-    for column in ("scene", "route", "formation", "drones", "height m", "weather", *own, "split", "seed"):
-        is_number = column in {"drones", "height m", "seed"} or own.get(column, False)
-        table.add_column(column, justify="right" if is_number else "left")
-    for scene, summary in zip(plans, summaries, strict=True):
-        heights_m = scene.swarm.map_SE3_flu.translation_m[..., 2] - scene.town.ground_z_m
-        low, high = f"{heights_m.min():.0f}", f"{heights_m.max():.0f}"
-        table.add_row(
-            scene.scene_name,
-            scene.route_name,
-            scene.formation_name,
-            str(len(scene.swarm.drone_ids)),
-            low if low == high else f"{low}-{high}",
-            scene.weather.name,
-            *(str(summary.get(column, "-")) for column in own),
-            " ".join(scene.splits) or "-",
-            str(scene.seed),
-        )
-    return table
+    for column in alike:
+        screen.print(f"  {column}: {values[column][0]}")
+    numbers = {column for column in varying if all(cell.replace("-", "").isdecimal() for cell in values[column])}
+    cells = list(zip(*(values[column] for column in varying), strict=True))
+    screen.print(first_rows("", varying, cells, numbers=numbers))
+
+
+def _cells(scene: ScenePlan) -> dict[str, str]:
+    """Return what people are told of a scene, by column."""
+    heights_m = scene.swarm.map_SE3_flu.translation_m[..., 2] - scene.town.ground_z_m
+    low, high = f"{heights_m.min():.0f}", f"{heights_m.max():.0f}"
+    return {
+        "scene": scene.scene_name,
+        "route": scene.route_name,
+        "formation": scene.formation_name,
+        "drones": str(len(scene.swarm.drone_ids)),
+        "height m": low if low == high else f"{low}-{high}",
+        "weather": scene.weather.name,
+        **{column: str(value) for column, value in _summary(scene).items()},
+        "split": " ".join(scene.splits) or "-",
+        "seed": str(scene.seed),
+    }
 
 
 def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from uavsim.access import open_folder
 from uavsim.cli.intent import say_intent
+from uavsim.environment import replay_command
 from uavsim.errors import InputError
 from uavsim.exports.formats import EXPORTERS, ExportRequest
 from uavsim.exports.formats.cosmos_models import MODELS
@@ -52,7 +53,7 @@ def export_format(
         say_intent(open_folder(folder, version), f"written to {out} in format {kind}")
         return
     if (missing := lacks(open_folder(folder, version), kind)) is not None:
-        hint = f"; uavsim replay {folder} --out NEW --sensors +lidar records it" if "lidar" in missing else ""
+        hint = f"; {replay_command(folder, 'lidar')} records it" if "lidar" in missing else ""
         Screen().print(line(("yellow", "note: "), missing + hint))
     for path in exporter(ExportRequest(folder, out, version, split, topics, model, received, ros)):
         Screen().print(f"wrote {path}")

@@ -28,7 +28,7 @@ class Server:
         adjacent_ports: how many ports it takes, from the one that is named on.
         answers: as whom it answers when it is asked before its client is; "" when its client alone can say.
         clients: the Python modules that speak to it.
-        install: how a user gets them.
+        install: how a user gets them; ``{pip}`` stands for the words that install into the client's environment.
     """
 
     name: str
@@ -71,7 +71,7 @@ CARLA: Final = Server(
     "CARLA",
     2000,
     clients=("carla",),
-    install="pip install carla==0.9.16",
+    install="{pip} carla==0.9.16",
     adjacent_ports=3,
     answers="carla",
 )
@@ -81,7 +81,7 @@ AIRSIM: Final = Server(
     41451,
     clients=("airsim", "msgpackrpc"),
     # its source package imports numpy and msgpackrpc while it builds, and asks for an RPC package that is slow on images
-    install="pip install rpc-msgpack==0.6 setuptools wheel && pip install --no-build-isolation --no-deps airsim==1.8.1",
+    install="{pip} rpc-msgpack==0.6 setuptools wheel && {pip} --no-build-isolation --no-deps airsim==1.8.1",
     answers="airsim",
 )
 COSYS: Final = Server(
@@ -90,7 +90,7 @@ COSYS: Final = Server(
     41451,
     clients=("cosysairsim", "msgpackrpc"),
     install="scripts/setup makes an environment with it in .venv-cosys; elsewhere, in another environment "
-    "that has uavsim, pip install cosysairsim==3.5.0, and name its interpreter as client_python",
+    "that has uavsim: python -m pip install cosysairsim==3.5.0, and name its interpreter as client_python",
     answers="cosys",
 )
 HEADLESS: Final = (CARLA.name, AIRSIM.name)

@@ -215,6 +215,8 @@ class Library:
         if kind in ("town", "routes"):
             known = dict.fromkeys(_town_names(self.names(kind), kind))
         what = _SPOKEN.get(kind) or (file_kinds()[kind].spoken if kind in file_kinds() else kind)
+        if named_in is not None and (own := named_in.parent / f"{name}.yaml").is_file():
+            raise UnknownNameError(f"unknown {what} {name!r}; for the file beside {shown(named_in)}, write {own.name}")
         pick(known, name, what=what)
         raise UnknownNameError(f"unknown {what} {name!r}")  # pick has raised
 

@@ -57,7 +57,7 @@ def build(network: Network, name: str, buildings: Sequence[Building] = ()) -> Ve
         connectivity=_connectivity(town),
         warnings=[str(fault) for fault in network.faults],
         cuts={token: lane_cuts(record) for token, record, _ in town.ways if not record.is_change},
-        origin_deg=network.origin_deg,
+        origin_deg_m=network.origin_deg_m,
     )
 
 

@@ -1,6 +1,6 @@
 """A vector map as Lanelet2's OSM file, written by Lanelet2's own library; the one door to it.
 
-The map frame is the plane that touches the earth (WGS 84) at the origin which the OpenDRIVE file's geoReference names:
+The map frame is the plane that touches the earth (WGS 84) at the origin of ``geometry.geographic``:
 x east, y north. Read with Lanelet2's ``LocalCartesianProjector`` at that origin, the file lies in the map frame again. Its UTM
 projector would not do: most of CARLA's towns name the equator, and lie on both sides of it.
 
@@ -53,7 +53,7 @@ def osm_file(town: VectorMap) -> bytes:
     cut = cut_lanes(town)
     town.warnings += [f"lanelet2: lane {a} leads to {b}, whose begin lies apart: not said" for a, b in cut.unsaid]
     made = _Writer(town, cut).whole()
-    projector = lanelet2.projection.LocalCartesianProjector(lanelet2.io.Origin(*town.origin_deg))
+    projector = lanelet2.projection.LocalCartesianProjector(lanelet2.io.Origin(*town.origin_deg_m))
     with scratch_folder("uavsim-lanelet2-") as folder:
         path = folder / "map.osm"
         lanelet2.io.write(str(path), made, projector)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
+from uavsim.geometry.geographic import DEFAULT_ORIGIN_DEG_M, GeographicOrigin
 from uavsim.records.road_map import BUILDINGS, LINE_LAYERS, POLYGON_LAYERS
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 
@@ -67,7 +68,7 @@ class VectorMap:
         connectivity: by token, in the order of the file: the lanes that come before, and those after.
         warnings: what of the source was left out.
         cuts: of lanes and connectors by token: at which points of their borders the lanes beside them, or some paint, change.
-        origin_deg: latitude and longitude of the frame's origin, as the source names it.
+        origin_deg_m: of the map frame, on the earth.
     """
 
     name: str
@@ -78,7 +79,7 @@ class VectorMap:
     connectivity: dict[str, tuple[list[str], list[str]]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     cuts: dict[str, list[int]] = field(default_factory=dict)
-    origin_deg: tuple[float, float] = (0.0, 0.0)
+    origin_deg_m: GeographicOrigin = DEFAULT_ORIGIN_DEG_M
     _trees: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def layer(self, name: str) -> Layer:
@@ -241,7 +242,7 @@ class VectorMap:
             self.connectivity,
             self.warnings,
             self.cuts,
-            self.origin_deg,
+            self.origin_deg_m,
         )
 
     def _tree(self, layer: str) -> Any:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from uavsim.access import Dataset, Sample, Scene
+from uavsim.environment import replay_command
 from uavsim.errors import InputError
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
@@ -95,12 +96,12 @@ def write_voxels(
         kept: folder of scans; default: ``scans`` in ``out``.
 
     Raises:
-        InputError: no such scene, agent or channel.
-        DatasetError: no depth or masks.
+        InputError: no such scene, agent or channel; or a camera without depth or masks.
     """
     for name in scenes:
         pick(dict.fromkeys(data.scene_names), name, what=f"scene of {data.root}")
     wanted = [scene for scene in data if not scenes or scene.name in scenes]
+    _refuse_blind_cameras([*wanted, *(scene for one in scans for scene in one)])
     result, written = ResultPath.open(out), list[tuple[str, str, list[str]]]()
     for town in dict.fromkeys(scene.town for scene in wanted):
         labeller = Labeller.of(data, town, shape, scans=scans, kept=kept or out / "scans")
@@ -115,6 +116,22 @@ def write_voxels(
                     names += made
                 written.append((scene.name, agent, names))
     yield from _put(result, how.about(written))
+
+
+def _refuse_blind_cameras(scenes: Sequence[Scene]) -> None:
+    """Refuse scenes some of whose cameras took no depth or no masks.
+
+    Raises:
+        InputError: the message has the command that records them.
+    """
+    for scene in scenes:
+        for image in scene.samples[0].images:
+            if lacking := [layer for layer in ("depth", "instance") if layer not in image.layers]:
+                root = image.files.root
+                raise InputError(
+                    f"{root}: {image.channel} has no {lacking[0]}, of which voxels are made; {replay_command(root, *lacking)} "
+                    "records it"
+                )
 
 
 def grids_of(shape: GridShape, *, cameras: Sequence[str], lidars: Sequence[str], of: Sequence[str] = ()) -> list[str]:

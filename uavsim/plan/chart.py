@@ -8,6 +8,7 @@ import numpy as np
 from uavsim.config.town import TownConfig
 from uavsim.geometry import pinhole
 from uavsim.images import draw
+from uavsim.plan.numbering import as_text
 from uavsim.plan.path import FlightPath
 from uavsim.plan.sheet import FAINT, INK, Sheet, blank
 from uavsim.records.plan import ScenePlan
@@ -15,7 +16,8 @@ from uavsim.records.road_map import BUILDINGS, LINE_LAYERS, RoadMap
 from uavsim.terminal import count
 from uavsim.typing import FloatArray, UInt8Array
 
-_FEW: Final = 3  # scenes: more outlines than theirs hide each other
+_FEW: Final = 3  # scenes: the ways of more hide each other
+_LONGEST_LABEL: Final = 24  # characters
 _BORDER_PX: Final = 60
 _FOOTER_PX: Final = 124
 _GROUND: Final = (244, 242, 236)
@@ -48,7 +50,8 @@ def draw_plan(
     Args:
         town: its ends and obstacles.
         routes: by name, those to be drawn as thin lines.
-        plans: scenes of this town; each is drawn with its way, its drones at the start, and what their cameras see there.
+        plans: scenes of this town. Up to three are each drawn with its way, its drones at the start, and what their cameras
+            see there; of more, each route with its scenes' numbers and starts.
         roads: their outlines, or the whole vector map; none when no map is at hand: the image then says so.
         longest_px: of the town's longer side.
 
@@ -62,13 +65,17 @@ def draw_plan(
         corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
         draw.draw_polygon(sheet.canvas, sheet.px(corners), colour=_OBSTACLE)
     _draw_ends(sheet, town)
-    colours = [(r * 3 // 4, g * 3 // 4, b * 3 // 4) for r, g, b in draw.palette(len(plans))]
-    for plan, colour in zip(plans, colours, strict=True):
+    few = plans if len(plans) <= _FEW else ()
+    colours = _colours(len(few))
+    for plan, colour in zip(few, colours, strict=True):
         _tint_footprints(sheet, plan, colour=colour)
-    for name, path in routes.items():
-        _draw_route(sheet, path, label=name.removeprefix(f"{town.short_name}_"))
-    for plan, colour in zip(plans, colours, strict=True):
-        _draw_scene(sheet, plan, colour=colour, outlines=len(plans) <= _FEW)
+    for (name, path), colour in zip(
+        routes.items(), [_ROUTE] * len(routes) if few else _colours(len(routes)), strict=True
+    ):
+        starts = [] if few else [plan for plan in plans if plan.route_name == name]
+        _draw_route(sheet, path, label=name.removeprefix(f"{town.short_name}_"), colour=colour, scenes=starts)
+    for plan, colour in zip(few, colours, strict=True):
+        _draw_scene(sheet, plan, colour=colour)
     _draw_footer(sheet, town, plans, roads=roads)
     return sheet.canvas
 
@@ -103,12 +110,34 @@ def _draw_ends(sheet: Sheet, town: TownConfig) -> None:
     draw.draw_polyline(sheet.canvas, sheet.px(inner), colour=FAINT, closed=True)
 
 
-def _draw_route(sheet: Sheet, path: FlightPath, *, label: str) -> None:
+def _colours(number: int) -> list[draw.Colour]:
+    """Return colours that are dark enough for lines on the ground."""
+    return [(r * 3 // 4, g * 3 // 4, b * 3 // 4) for r, g, b in draw.palette(number)]
+
+
+def _draw_route(
+    sheet: Sheet, path: FlightPath, *, label: str, colour: draw.Colour, scenes: Sequence[ScenePlan]
+) -> None:
+    """Draw a route; where it has scenes to show, boldly, with their numbers in its middle and a dot where each starts."""
     line = sheet.px(path.position_m[:, :2])
-    draw.draw_polyline(sheet.canvas, line, colour=_ROUTE, closed=path.closed)
-    draw.draw_circles(sheet.canvas, line[:1], radius_px=3, colour=_ROUTE)
-    x, y = line[0]
-    draw.draw_text(sheet.canvas, label, (int(x) + 8, int(y) + 18), colour=_ROUTE, height_px=9)
+    draw.draw_polyline(sheet.canvas, line, colour=colour, width_px=3 if scenes else 1, closed=path.closed)
+    if not scenes:
+        draw.draw_circles(sheet.canvas, line[:1], radius_px=3, colour=colour)
+        x, y = line[0]
+        draw.draw_text(sheet.canvas, label, (int(x) + 8, int(y) + 18), colour=colour, height_px=9)
+        return
+    draw.draw_circles(
+        sheet.canvas,
+        sheet.px(np.stack([s.swarm.map_SE3_flu.translation_m[0, 0] for s in scenes])),
+        radius_px=6,
+        colour=colour,
+    )
+    x, y = (line.min(axis=0) + line.max(axis=0)) / 2
+    numbers = as_text([scene.scene_index for scene in scenes])
+    told = numbers if len(numbers) <= _LONGEST_LABEL else count(len(scenes), "scene")
+    for text, below_px in ((label, -4), (told, 16)):
+        at_px = (int(x) - 4 * len(text), int(y) + below_px)
+        draw.draw_text(sheet.canvas, text, at_px, colour=INK, height_px=13, background=_GROUND)
 
 
 def _tint_footprints(sheet: Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
@@ -118,10 +147,10 @@ def _tint_footprints(sheet: Sheet, plan: ScenePlan, *, colour: draw.Colour) -> N
     sheet.canvas[:] = draw.tinted(sheet.canvas, seen > 0, colour=colour, strength=_TINT)
 
 
-def _draw_scene(sheet: Sheet, plan: ScenePlan, *, colour: draw.Colour, outlines: bool) -> None:
+def _draw_scene(sheet: Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
     """Draw each drone's way, and at the first image the formation and what the ego's cameras see."""
     places = plan.swarm.map_SE3_flu.translation_m[:, :, :2]
-    for quad in _footprints(plan)[:: places.shape[1]] if outlines else ():
+    for quad in _footprints(plan)[:: places.shape[1]]:
         draw.draw_polyline(sheet.canvas, sheet.px(quad), colour=_mixed(colour), closed=True)
     for drone in range(places.shape[1]):
         draw.draw_polyline(sheet.canvas, sheet.px(places[:, drone]), colour=colour, width_px=2)
@@ -166,32 +195,33 @@ def _draw_footer(
     missing = "   no roads: give the town's map with --xodr FILE" if roads == [] or roads == () else ""
     draw.draw_text(sheet.canvas, what + missing, (_BORDER_PX, height - 90), colour=INK, height_px=14)
     buildings = not isinstance(roads, Sequence) and bool(roads.shapes_map_m(BUILDINGS))
-    _draw_legend(sheet, y=height - 34, first=plans[0].scene_name if plans else "", buildings=buildings)
+    _draw_legend(sheet, plans, y=height - 34, buildings=buildings)
     step_m = _round_length(120 / sheet.px_per_m)
     x0, y = _BORDER_PX, height - 62
+    seen = f"tint: seen by cameras within {_REACH_M:g} m"
     end = x0 + step_m * sheet.px_per_m
     draw.draw_polyline(sheet.canvas, np.array([[x0, y], [end, y]]), colour=INK, width_px=3)
     draw.draw_text(
         sheet.canvas,
-        f"{step_m:g} m   x right, y up (map frame)   tint: seen by cameras within {_REACH_M:g} m",
+        f"{step_m:g} m   x right, y up (map frame)" + (f"   {seen}" if len(plans) <= _FEW else ""),
         (int(end) + 8, y + 4),
         colour=INK,
     )
 
 
-def _draw_legend(sheet: Sheet, *, y: int, first: str, buildings: bool) -> None:
+def _draw_legend(sheet: Sheet, plans: Sequence[ScenePlan], *, y: int, buildings: bool) -> None:
     """Draw a line that says what the colours mean."""
-    coloured = draw.palette(1)[0]
+    if len(plans) > _FEW:
+        ways = "routes with the numbers of their scenes, dots: start of each"
+    else:
+        ways = f"ways of {plans[0].scene_name if plans else 'a scene'}, dots: start"
     x = _BORDER_PX
     for colour, text in (
         (_ROAD, "road"),
         *([(_LAYERS[BUILDINGS], "building")] if buildings else []),
         (_OBSTACLE, "obstacle"),
-        (_ROUTE, "route"),
-        (
-            (coloured[0] * 3 // 4, coloured[1] * 3 // 4, coloured[2] * 3 // 4),
-            f"ways of {first or 'a scene'}, dots: start",
-        ),
+        *([(_ROUTE, "route")] if len(plans) <= _FEW else []),
+        (_colours(1)[0], ways),
     ):
         square = np.array([[x, y - 6], [x + 12, y - 6], [x + 12, y + 6], [x, y + 6]], dtype=np.float64)
         draw.draw_polygon(sheet.canvas, square, colour=colour)

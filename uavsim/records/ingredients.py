@@ -90,7 +90,7 @@ class Ingredient:
         adds_objects: objects that UAV3D's profile does not have.
         summary: ``(record) -> {column: value}``, columns of the table that ``uavsim plan`` prints.
         summary_json: the same for ``uavsim plan --json``.
-        show: ``(dataset, plans, target, wide=) -> None``: prints more below that table; ``target`` is the plan's image.
+        show: ``(dataset, plans, image) -> None``: prints more below that table; ``image`` is the plan's, if one is drawn.
         show_json: ``(dataset, plans) -> {key: value}`` beside the scenes of ``--json``.
         without: ``(record, actors, hidden, where) -> record``: its plan in a replay that hides some actors.
         kinds: of its actors.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from uavsim.geometry.geographic import DEFAULT_ORIGIN_DEG_M, GeographicOrigin
 from uavsim.geometry.se3 import SE3
 from uavsim.records.actors import ActorInfo, ActorStates
 from uavsim.records.ingredients import actor_kind
@@ -153,6 +154,7 @@ class SessionFacts:
         images_drawn: images that the server sent in this scene, those included that cameras drew to settle.
         moved_in_warmup: how many vehicles of the traffic no light held while it came to speed, and how many of these moved.
         moved_in_scene: the same from the first capture to the last.
+        origin_deg_m: of the map frame on the earth, by the town's OpenDRIVE file; of every agent.
     """
 
     simulator: str  # "mock" or "unreal"
@@ -168,6 +170,7 @@ class SessionFacts:
     images_drawn: int = 0
     moved_in_warmup: tuple[int, int] = (0, 0)
     moved_in_scene: tuple[int, int] = (0, 0)
+    origin_deg_m: GeographicOrigin = DEFAULT_ORIGIN_DEG_M
 
 
 @dataclass(frozen=True, slots=True, eq=False)

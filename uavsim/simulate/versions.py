@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from uavsim.environment import pip_install
 from uavsim.errors import SimulatorError
 
 CLIENT_VERSION: Final = "0.9.16"
@@ -26,7 +27,7 @@ def refuse_other_client(version: str, *, python: str) -> None:
     if version.split("-")[0] != CLIENT_VERSION:
         raise SimulatorError(
             f"the module carla of {python} is {version}, uavsim needs {CLIENT_VERSION}{_would_be(version)}; "
-            f"{python} -m pip install carla=={CLIENT_VERSION}"
+            f"{pip_install(python)} carla=={CLIENT_VERSION}"
         )
 
 

@@ -5,7 +5,8 @@ import json
 import subprocess
 import sys
 
-from uavsim.config.backends import Backend
+from uavsim.config.backends import AIRSIM, CARLA, Backend, Server
+from uavsim.environment import pip_install, setup_line
 from uavsim.errors import InputError
 
 _ASK = "import importlib.util as u, json, sys; print(json.dumps([m for m in sys.argv[1:] if u.find_spec(m) is None]))"
@@ -30,10 +31,15 @@ def check_clients(backend: Backend, *, python: str = "") -> None:
             if module in missing:
                 raise InputError(
                     f"topology {backend.topology} needs {server.title}'s client, and {python} has no module {module!r}: "
-                    f"{server.install}"
+                    f"{_remedy(server, python)}"
                 )
     if missing:
         raise InputError(f"{python} has no module {missing[0]!r}: install uavsim in that environment too")
+
+
+def _remedy(server: Server, python: str) -> str:
+    setup = setup_line() if python == sys.executable and server in (CARLA, AIRSIM) else ""
+    return setup or server.install.replace("{pip}", pip_install(python))
 
 
 def _missing_here(modules: list[str]) -> list[str]:

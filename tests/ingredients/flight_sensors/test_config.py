@@ -58,6 +58,11 @@ def test_usual_rates_are_as_near_as_the_simulators_steps_allow(tmp_path: Path) -
         ("flight_sensors: {vehicles: {imu: {}}}\n", "no car carries sensors in this dataset; say how many"),
         ("flight_sensors: {vehicles: {}}\n", "names no sensor"),
         ("flight_sensors: {imo: {}}\n", "did you mean 'imu'"),
+        (
+            "flight_sensors: {gnss: {origin_deg_m: [47.6, -122.1, 122]}}\n",
+            "flight_sensors.gnss.origin_deg_m: unknown key",
+        ),
+        (CARS + "flight_sensors: {vehicles: {barometer: {origin_height_m: 9}}}\n", "origin_height_m: unknown key"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, words: str, reported: str) -> None:

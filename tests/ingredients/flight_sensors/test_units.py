@@ -15,7 +15,6 @@ from uavsim.ingredients.flight_sensors.units import (
     Magnetometer,
     Stream,
     Unit,
-    geodetic_from_map,
 )
 from uavsim.plan import plan_scenes
 from uavsim.typing import FloatArray
@@ -166,14 +165,6 @@ def test_scale_and_leaning_are_as_large_as_asked_for_and_the_bias_is_said() -> N
     np.testing.assert_allclose(np.std([f["accelerometer_bias_mps2"][0] for f in all_found], axis=0), 0.1, rtol=0.12)
 
 
-def test_a_hundred_metres_north_and_up_are_as_much_latitude_and_height() -> None:
-    # at 45 degrees a degree of latitude is 111,131.8 m, one of longitude 78,846.8 m (WGS 84)
-    found = geodetic_from_map(np.array([[0.0, 100.0, 0.0], [100.0, 0.0, 0.0], [0.0, 0.0, 100.0]]), (45.0, 8.0, 300.0))
-    np.testing.assert_allclose(found[0], [45 + 100 / (111_131.8 + 300 * np.pi / 180), 8, 300.0008], atol=2e-7)
-    np.testing.assert_allclose(found[1, 1], 8 + 100 / (78_846.8 + 300 * np.cos(np.pi / 4) * np.pi / 180), atol=2e-7)
-    np.testing.assert_allclose(found[2], [45, 8, 400], atol=1e-9)
-
-
 NORTH = Magnetometer(rate_hz=20.0, field_map_ut=(0.0, 20.0, -44.0), white_ut=0.0)
 
 
@@ -188,13 +179,13 @@ def test_a_field_that_points_north_is_to_the_left_of_a_drone_that_looks_east() -
 
 def test_pressure_is_the_standard_atmospheres() -> None:
     high = moved(np.tile([0.0, 0.0, 1000.0], (2, 1)), np.zeros(2), rate_hz=20)
-    found = read(Barometer(rate_hz=20.0, white_pa=0.0, random_walk_pa=0.0, origin_height_m=0.0), high)
+    found = read(Barometer(rate_hz=20.0, white_pa=0.0, random_walk_pa=0.0), high)
     np.testing.assert_allclose(found["pressure_pa"], 89_874.6, rtol=1e-4)  # the table's value at 1,000 m
 
 
 def test_a_receivers_errors_are_as_large_as_asked_for() -> None:
     motion = moved(np.zeros((2001, 3)), np.zeros(2001), rate_hz=20)
-    unit = Gnss(rate_hz=20.0, horizontal_m=2.0, vertical_m=3.0, velocity_mps=0.1, origin_deg_m=(0.0, 0.0, 0.0))
+    unit = Gnss(rate_hz=20.0, horizontal_m=2.0, vertical_m=3.0, velocity_mps=0.1)
     found = read(unit, motion, 5)
     off = found["lat_lon_deg_height_m"] - found["lat_lon_deg_height_m_true"]
     assert np.std(off[:, 0]) * 110_574 == pytest.approx(2.0, rel=0.1)

@@ -23,13 +23,13 @@ def test_plan_shows_encounters_and_what_they_come_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run(monkeypatch, "plan", "--dataset", "aot-mini", "--scenes", "0-1") == 0
+    assert run(monkeypatch, "plan", "--dataset", "aot-mini", "--scenes", "0-1", "--png", "plan.png") == 0
 
     out = capsys.readouterr().out
     assert "encounters, profile aot" in out
     assert "on collision course" in out
     assert "55 %" in out
-    image = decode_rgb((tmp_path / "aot-mini-Town10HD-plan-encounters.png").read_bytes())
+    image = decode_rgb((tmp_path / "plan-encounters.png").read_bytes())
     assert image.shape[0] > 2 * 340  # two rows
 
 

@@ -32,7 +32,7 @@ def compare_lanelets(data: bytes, name: str) -> dict[str, Any]:
     begun = time.monotonic()
     text = osm_file(town)
     seconds = time.monotonic() - begun
-    projector = lanelet2.projection.LocalCartesianProjector(lanelet2.io.Origin(*town.origin_deg))
+    projector = lanelet2.projection.LocalCartesianProjector(lanelet2.io.Origin(*town.origin_deg_m))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "town.osm"
         path.write_bytes(text)
@@ -54,7 +54,7 @@ def compare_lanelets(data: bytes, name: str) -> dict[str, Any]:
         "left_out": sum("left out" in warning and warning.startswith("lanelet2") for warning in town.warnings),
         "lane_changes": sum(graph.left(one) is not None or graph.right(one) is not None for one in roads.values()),
         "border_off_m": _border_off_m(town, roads),
-        "geo_off_m": _geo_off_m(text, loaded, town.origin_deg),
+        "geo_off_m": _geo_off_m(text, loaded, town.origin_deg_m),
         "limit_off_kmh": _limit_off_kmh(town, roads, cars),
         "lanelets": dict(Counter(lanelet.attributes["subtype"] for lanelet in loaded.laneletLayer)),
         "rules": dict(Counter(type(rule).__name__ for rule in loaded.regulatoryElementLayer)),
@@ -97,15 +97,15 @@ def _border_off_m(town: VectorMap, roads: dict[int, Any]) -> float:
     return worst
 
 
-def _geo_off_m(text: bytes, loaded: Any, origin_deg: tuple[float, float]) -> float:
+def _geo_off_m(text: bytes, loaded: Any, origin_deg_m: tuple[float, float, float]) -> float:
     """Return how far the loaded points lie from where the file's latitudes and longitudes put them, by WGS 84's formula."""
     nodes = {int(node.get("id", "0")): node for node in ElementTree.fromstring(text).iter("node")}
     points = list(loaded.pointLayer)[::7]
     own = [nodes[point.id] for point in points]
     heights = [float(tag.get("v", "0")) for node in own for tag in node if tag.get("k") == "ele"]
     lat, lon = (np.radians([float(node.get(key, "0")) for node in own]) for key in ("lat", "lon"))
-    lat0, lon0 = np.radians(origin_deg)
-    away = _earth_fixed_m(lat, lon, np.array(heights)) - _earth_fixed_m(lat0, lon0, 0.0)
+    lat0, lon0 = np.radians(origin_deg_m[:2])
+    away = _earth_fixed_m(lat, lon, np.array(heights)) - _earth_fixed_m(lat0, lon0, origin_deg_m[2])
     east = np.array([-np.sin(lon0), np.cos(lon0), 0.0])
     north = np.array([-np.sin(lat0) * np.cos(lon0), -np.sin(lat0) * np.sin(lon0), np.cos(lat0)])
     axes = np.stack([east, north, np.cross(east, north)])

@@ -8,11 +8,12 @@ from functools import cache
 from typing import Any
 
 import airsim
+import carla
 import pytest
 from headless_simulator.testing import running_simulator
 
 from tools.common.plans import scene_plan
-from uavsim.errors import SceneVoid
+from uavsim.errors import InputError, SceneVoid
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan, SwarmTrajectory
 from uavsim.simulate.airsim.link import AirSimLink
@@ -87,6 +88,15 @@ def test_scenes_start_from_the_ground_and_from_flight_without_a_reset(
     for scene in range(3):  # as many as ends two scenes in flight
         fly(flight, plan_of_two(shift_m=40.0 * scene, wind_mps=6.0 * scene))
     flight.close()
+
+
+def test_an_airsim_in_one_process_with_carla_is_refused() -> None:
+    with running_simulator("--render", "flat", "--town", "Town02") as both:
+        world = carla.Client("127.0.0.1", both.carla_port).get_world()
+        world.apply_settings(carla.WorldSettings(synchronous_mode=True, fixed_delta_seconds=0.05))
+        flight = AirSimFlight("127.0.0.1", both.airsim_port, call_s=1.0)
+        with pytest.raises(InputError, match=r"waits for CARLA's ticks; use --topology merged, .* --separate-worlds"):
+            flight.begin(plan_of_two(), heartbeat=unheard)
 
 
 def test_uneven_steps_do_not_add_up(port: int) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 from uavsim.access import Dataset, Image, LidarScan, Sample, Scene
 from uavsim.access.boxes import mask_ids
 from uavsim.dataset.schema import AGENT, INSTANCE
+from uavsim.environment import replay_command
 from uavsim.errors import InputError
 from uavsim.exports.formats.airv2x_bev import LAYERS, BevGround, BirdsEye
 from uavsim.exports.formats.carla_axes import pcd, points_of_depth, pose, pose_of_camera, ue_transform
@@ -115,7 +116,7 @@ def _cameras(sample: Sample, images: list[Image]) -> dict[str, Image]:
         if "depth" not in named[name].layers:
             raise InputError(
                 f"{sample.scene_name}: {named[name].channel} has no depth images, without which AirV2X's reader stops: "
-                f"use the rig {_RIGS[kind]}, or uavsim replay --sensors +depth"
+                f"use the rig {_RIGS[kind]}, or {replay_command(named[name].files.root, 'depth')}"
             )
     return {theirs: named[name] for name, theirs in wanted.items()}
 

@@ -106,6 +106,11 @@ def _cameras(sample: Sample, agent: int, images: list[Image]) -> list[Image]:
     missing = [name for name in _CAMERAS[agent] if name not in named]
     if missing:
         who, rig = ("vehicle v0", "griffin_car") if agent == _CAR else ("drone 0", "uav3d")
+        if not images and agent == _CAR:
+            raise InputError(
+                f"{sample.scene_name}: no car carries sensors, as Griffin's does; the dataset's YAML needs "
+                f"vehicles: {{count: 1, rig: {rig}}}"
+            )
         raise InputError(
             f"{sample.scene_name}: {who} has no camera {missing[0]}, which Griffin has; a rig like {rig} has it"
         )

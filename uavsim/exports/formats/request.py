@@ -156,6 +156,8 @@ def frame_rate(scene: Scene, images: Sequence[Image]) -> float:
         InputError: there is one image alone, or they are not evenly apart.
     """
     apart_us = np.diff([image.timestamp_us for image in images])
-    if not len(apart_us) or np.ptp(apart_us) > _UNEVEN_US:
+    if not len(apart_us):
+        raise InputError(f"{scene.name}: has one image of {images[0].channel}, of which no video can be made")
+    if np.ptp(apart_us) > _UNEVEN_US:
         raise InputError(f"{scene.name}: images of {images[0].channel} are not evenly apart, as frames of a video are")
     return round(1e6 * len(apart_us) / int(apart_us.sum()), 6)

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 from scipy.spatial.transform import Rotation, RotationSpline
 
+from uavsim.geometry.geographic import DEFAULT_ORIGIN_DEG_M, GeographicOrigin
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray, IntArray
 
@@ -25,6 +26,7 @@ class CarrierMotion:
     Attributes:
         turn: map <- flu.
         turning_flu_radps: (N, 3) angular velocity in the carrier's own frame.
+        origin_deg_m: of the map frame, on the earth.
     """
 
     timestamp_us: IntArray
@@ -33,6 +35,7 @@ class CarrierMotion:
     acceleration_map_mps2: FloatArray
     turn: Rotation
     turning_flu_radps: FloatArray
+    origin_deg_m: GeographicOrigin
 
     @property
     def specific_force_flu_mps2(self) -> FloatArray:
@@ -45,7 +48,13 @@ class Track:
     """A carrier's way through a scene."""
 
     def __init__(
-        self, map_SE3_flu: SE3, *, step_us: int, start_us: int, velocity_map_mps: FloatArray | None = None
+        self,
+        map_SE3_flu: SE3,
+        *,
+        step_us: int,
+        start_us: int,
+        velocity_map_mps: FloatArray | None = None,
+        origin_deg_m: GeographicOrigin = DEFAULT_ORIGIN_DEG_M,
     ) -> None:
         """Take the (K,) poses of all steps; the first is at ``start_us``.
 
@@ -54,11 +63,12 @@ class Track:
             step_us: between two.
             start_us: of the first.
             velocity_map_mps: (K, 3) where it is known better than by the poses; else it is their spline's.
+            origin_deg_m: of the map frame, on the earth.
         """
         if len(map_SE3_flu) == 1:  # a scene of one image: it stands
             map_SE3_flu = SE3.stack([map_SE3_flu[0], map_SE3_flu[0]])
         steps_s = np.arange(len(map_SE3_flu)) * (step_us / 1e6)
-        self._start_us = start_us
+        self._start_us, self._origin_deg_m = start_us, origin_deg_m
         k = min(3, len(steps_s) - 1)
         self._place = make_interp_spline(steps_s, map_SE3_flu.translation_m, k=k)
         known = velocity_map_mps is not None and len(velocity_map_mps) == len(steps_s)
@@ -70,5 +80,11 @@ class Track:
         at_s = (timestamp_us - self._start_us) / 1e6
         velocity, turn = self._velocity, self._turn
         return CarrierMotion(
-            timestamp_us, self._place(at_s), velocity(at_s), velocity(at_s, 1), turn(at_s), turn(at_s, 1)
+            timestamp_us,
+            self._place(at_s),
+            velocity(at_s),
+            velocity(at_s, 1),
+            turn(at_s),
+            turn(at_s, 1),
+            self._origin_deg_m,
         )

@@ -70,6 +70,7 @@ def write_streams(recording: Recording, record: FlightSensorsPlan) -> dict[str, 
         seed = one.seed(record)
         found = one.unit.read(tracks[one.agent].at(one.times_us(plan)), np.random.default_rng(seed))
         about = {"kind": one.kind, "channel": one.channel, "motion": one.motion, "seed": seed}
+        about["origin_deg_m"] = recording.facts.origin_deg_m
         final = one.path(plan)
         path = recording.folder / final
         with storage_errors(f"write {path}"):
@@ -122,7 +123,12 @@ def _planned(recording: Recording, agent: Agent) -> Track:
                 f"{recording.plan.scene_name}: drone {agent.id} was {aside_m:.3f} m from its plan at step {frame.step}; its "
                 "flight_sensors are made of planned motion alone"
             )
-    return Track(poses, step_us=recording.plan.step_us, start_us=recording.plan.start_timestamp_us)
+    return Track(
+        poses,
+        step_us=recording.plan.step_us,
+        start_us=recording.plan.start_timestamp_us,
+        origin_deg_m=recording.facts.origin_deg_m,
+    )
 
 
 def _reported(recording: Recording, agent: Agent) -> Track:
@@ -148,7 +154,13 @@ def _reported(recording: Recording, agent: Agent) -> Track:
         poses = _vehicle_in(motion, recording, agent)[: last + 1]
     if not np.isfinite(poses.translation_m).all():
         raise DatasetError(f"{plan.scene_name}: {agent.kind} {agent.number} was not there at every step")
-    return Track(poses, step_us=plan.step_us, start_us=plan.start_timestamp_us, velocity_map_mps=velocity)
+    return Track(
+        poses,
+        step_us=plan.step_us,
+        start_us=plan.start_timestamp_us,
+        velocity_map_mps=velocity,
+        origin_deg_m=recording.facts.origin_deg_m,
+    )
 
 
 def _vehicle_in(motion: SceneMotion, recording: Recording, agent: Agent) -> SE3:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
 from uavsim.config.base import Metres3, Model
+from uavsim.geometry.geographic import geodetic_from_map
 from uavsim.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -106,10 +107,6 @@ class Gnss(Unit):
     """Standard deviation of the error to the east and to the north."""
     vertical_m: NotNegative = 1.5
     velocity_mps: NotNegative = 0.05
-    origin_deg_m: tuple[
-        Annotated[float, Field(ge=-89, le=89)], Annotated[float, Field(ge=-180, le=180)], Annotated[float, Field()]
-    ] = (47.641468, -122.140165, 122.0)
-    """Latitude, longitude (degrees) and height (m, WGS 84) of the map's origin, whose x is east; AirSim's home by default."""
 
     def read(self, motion: CarrierMotion, rng: np.random.Generator) -> Stream:
         """Return latitude, longitude (degrees), height (m) and velocity in the map frame."""
@@ -117,8 +114,8 @@ class Gnss(Unit):
         found = empty(motion, *((name, *VECTOR) for name in names))
         place_m, velocity_mps = motion.position_map_m, motion.velocity_map_mps
         off_m = rng.normal(0.0, (self.horizontal_m, self.horizontal_m, self.vertical_m), place_m.shape)
-        found["lat_lon_deg_height_m_true"] = geodetic_from_map(place_m, self.origin_deg_m)
-        found["lat_lon_deg_height_m"] = geodetic_from_map(place_m + off_m, self.origin_deg_m)
+        found["lat_lon_deg_height_m_true"] = geodetic_from_map(place_m, motion.origin_deg_m)
+        found["lat_lon_deg_height_m"] = geodetic_from_map(place_m + off_m, motion.origin_deg_m)
         found["velocity_map_true_mps"] = velocity_mps
         found["velocity_map_mps"] = velocity_mps + rng.normal(0.0, self.velocity_mps, velocity_mps.shape)
         return found
@@ -133,13 +130,11 @@ class Barometer(Unit):
     random_walk_pa: NotNegative = 0.5
     """Of the pressure's slow error, a square root of a second."""
     sea_level_pa: Annotated[float, Field(gt=0)] = 101325.0
-    origin_height_m: float = 122.0
-    """Height of the map's origin above the sea."""
 
     def read(self, motion: CarrierMotion, rng: np.random.Generator) -> Stream:
         """Return pressures. Source: U.S. Standard Atmosphere 1976, the layer below 11 km."""
         found = empty(motion, ("pressure_pa", "<f8"), ("pressure_true_pa", "<f8"))
-        height_m = self.origin_height_m + motion.position_map_m[:, 2]
+        height_m = motion.origin_deg_m[2] + motion.position_map_m[:, 2]
         found["pressure_true_pa"] = self.sea_level_pa * (1.0 - 0.0065 * height_m / 288.15) ** 5.255_88
         walk = rng.normal(0.0, self.random_walk_pa / np.sqrt(self.hz), len(found))
         found["pressure_pa"] = found["pressure_true_pa"] + np.cumsum(walk) + rng.normal(0.0, self.white_pa, len(found))
@@ -165,30 +160,3 @@ class Magnetometer(Unit):
         constant = rng.normal(0.0, self.hard_iron_ut, 3)
         found["field_ut"] = found["field_true_ut"] + constant + rng.normal(0.0, self.white_ut, (len(found), 3))
         return found
-
-
-_A_M: Final = 6_378_137.0
-_E2: Final = 6.694_379_990_141_317e-3
-_B_M: Final = _A_M * np.sqrt(1.0 - _E2)
-
-
-def geodetic_from_map(position_map_m: FloatArray, origin_deg_m: tuple[float, float, float]) -> FloatArray:
-    """Return (N, 3) latitude, longitude (degrees) and height (m) of (N, 3) map points; the map's x is east, its y north.
-
-    Bowring's formula, once: for heights below 10 km its error is under a micrometre.
-    Source: NIMA TR8350.2; B. R. Bowring, Survey Review 23 (1976).
-    """
-    lat, lon = np.radians(origin_deg_m[:2])
-    east = np.array([-np.sin(lon), np.cos(lon), 0.0])
-    up = np.array([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
-    north = np.cross(up, east)
-    radius = _A_M / np.sqrt(1.0 - _E2 * np.sin(lat) ** 2)
-    height = origin_deg_m[2]
-    origin = (radius + height) * up - np.array([0.0, 0.0, _E2 * radius * np.sin(lat)])
-    x, y, z = (origin + position_map_m @ np.stack([east, north, up])).T
-    across = np.hypot(x, y)
-    reduced = np.arctan2(_A_M * z, _B_M * across)
-    bend = _E2 / (1.0 - _E2) * _B_M
-    phi = np.arctan2(z + bend * np.sin(reduced) ** 3, across - _E2 * _A_M * np.cos(reduced) ** 3)
-    above = across * np.cos(phi) + z * np.sin(phi) - _A_M * np.sqrt(1.0 - _E2 * np.sin(phi) ** 2)
-    return np.stack([np.degrees(phi), np.degrees(np.arctan2(y, x)), above], axis=1)

@@ -11,7 +11,7 @@ from rich.table import Table
 from uavsim.config.library import Library
 from uavsim.files.whole import write_whole
 from uavsim.ingredients.intruders.intruder_plans import IntruderPlan, intruders_of
-from uavsim.terminal import Screen, count
+from uavsim.terminal import columns_screen, count, first_rows
 from uavsim.typing import JsonDict
 
 if TYPE_CHECKING:
@@ -22,26 +22,26 @@ _MOST_DRAWN = 12
 _FIGURES = ("range_m", "closing_mps", "azimuth_deg", "elevation_deg", "begin_s", "cpa_s", "cpa_m")
 
 
-def show_encounters(dataset: str, plans: Sequence[ScenePlan], image: Path, *, wide: int) -> None:
-    """Print the tables and write the image.
+def show_encounters(dataset: str, plans: Sequence[ScenePlan], image: Path | None) -> None:
+    """Print the tables, and draw the first scenes' encounters where the plan is drawn.
 
     Args:
         dataset: as it was asked for.
         plans: its scenes.
         image: of the plan; that of the encounters is written beside it.
-        wide: columns where the output is no terminal.
     """
     from uavsim.images.codec import encode_png
     from uavsim.ingredients.intruders.chart import draw_encounters
 
-    screen = Screen()
-    screen = screen if screen.is_terminal else Screen(width=wide)
+    screen = columns_screen()
     screen.print(_table(plans))
     screen.print(_coverage_table(_covered(dataset, plans)))
+    if image is None:
+        return
     target = image.with_name(f"{image.stem}-encounters.png")
     drawn = [plan for plan in plans if intruders_of(plan)][:_MOST_DRAWN]
     write_whole(target, encode_png(draw_encounters(drawn)))
-    Screen().print(f"{target}: the encounters of {count(len(drawn), 'scene')}")
+    screen.print(f"{target}: the encounters of {count(len(drawn), 'scene')}")
 
 
 def encounters_as_json(dataset: str, plans: Sequence[ScenePlan]) -> JsonDict:
@@ -76,33 +76,26 @@ def _covered(dataset: str, plans: Sequence[ScenePlan]) -> list[Covered]:
 
 def _table(plans: Sequence[ScenePlan]) -> Table:
     profile = next(intruder.profile for plan in plans for intruder in intruders_of(plan))
-    table = Table(title=f"encounters, profile {profile}")
-    columns = (
-        "scene",
-        "intruder",
-        "path",
-        "planned",
-        "range m",
-        "closing m/s",
-        "azimuth",
-        "elevation",
-        "begin s",
-        "CPA s",
+    shown = {"range_m": "range m", "closing_mps": "m/s", "begin_s": "begin s", "cpa_m": "CPA m"}  # 80 characters
+    columns = ("scene", "intruder", "path", *shown.values(), "meets")
+    rows = [
+        (
+            plan.scene_name,
+            intruder.name,
+            intruder.path,
+            *(f"{getattr(intruder, name):.1f}" for name in shown),
+            "yes" if intruder.collision_course else "no",
+        )
+        for plan in plans
+        for intruder in intruders_of(plan)
+    ]
+    return first_rows(
+        f"encounters, profile {profile}; meets: on collision course", columns, rows, numbers=columns[3:-1]
     )
-    for column in (*columns, "CPA m", "collision course"):
-        left = column in {"scene", "intruder", "path", "planned", "collision course"}
-        table.add_column(column, justify="left" if left else "right")
-    for plan in plans:
-        for intruder in intruders_of(plan):
-            figures = [f"{getattr(intruder, name):.1f}" for name in _FIGURES]
-            yes = "yes" if intruder.collision_course else "no"
-            planned = "yes" if intruder.planned else "no"
-            table.add_row(plan.scene_name, intruder.name, intruder.path, planned, *figures, yes)
-    return table
 
 
 def _coverage_table(rows: Sequence[Covered]) -> Table:
-    table = Table(title="coverage")
+    table = Table(title="coverage", box=None, pad_edge=False, title_justify="left")
     for column in ("measure", "wanted", "made"):
         table.add_column(column)
     for row in rows:

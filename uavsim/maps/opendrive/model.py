@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from uavsim.geometry.geographic import DEFAULT_ORIGIN_DEG_M, GeographicOrigin
 from uavsim.maps.opendrive.cubics import NOTHING, Cubics
 from uavsim.maps.opendrive.plan_view import PlanView
 from uavsim.typing import FloatArray
@@ -241,11 +242,11 @@ class Network:
     """A file: roads and junctions in its order, and what is wrong with it.
 
     Attributes:
-        origin_deg: latitude and longitude of its frame's origin, by its geoReference.
+        origin_deg_m: of its frame on the earth, by its geoReference.
     """
 
     roads: dict[str, Road]
     junctions: dict[str, Junction]
     faults: list[Fault]
     name: str = ""
-    origin_deg: tuple[float, float] = (0.0, 0.0)
+    origin_deg_m: GeographicOrigin = DEFAULT_ORIGIN_DEG_M

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from uavsim.errors import SceneVoid
+from uavsim.errors import InputError, SceneVoid, SimulatorLost
 from uavsim.geometry import frames, unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
@@ -27,6 +27,7 @@ _CATCH_UP_MPS = 4.0  # at most, on top of the plan's velocity
 _REST_STEPS, _REST_STEP_S = 40, 0.25  # a drone that flew at 15 m/s needs 5 s to stop
 _REST_MPS = 0.1
 _CLOCK_SLACK = 0.5  # of a step: how far AirSim's clock may be from the plan's
+_FIRST_ANSWER_S = 10.0
 _PHYSICS_STEP_NS = 3_000_000  # AirSim's time goes in these; what is off by less cannot be made up for
 
 
@@ -145,7 +146,9 @@ class AirSimFlight:
         if self._shown is not None:
             self._shown.begin(plan, heartbeat=heartbeat)
             return
-        if self._link is not None:
+        if self._link is None:
+            self._refuse_merged_build()
+        else:
             self._link.close()
         self._link = link = AirSimLink(
             *self._endpoint, origin_ue_m=plan.town.airsim_origin_ue_m, client=self._client, limit_s=self._call_s
@@ -165,6 +168,24 @@ class AirSimFlight:
         self._clock_ns, self._ahead_ns = link.kinematics(self._names[0])[2], 0
         self._run_in(heartbeat)
         self.worst_lag_m = 0.0
+
+    def _refuse_merged_build(self) -> None:
+        """Refuse an AirSim that lives in the same process as CARLA: its answers wait for CARLA's next tick.
+
+        Raises:
+            InputError: it answers a ping, which needs no tick, and not this question.
+        """
+        link = AirSimLink(*self._endpoint, client=self._client, learn=False, limit_s=min(self._call_s, _FIRST_ANSWER_S))
+        try:
+            link.learn()
+        except SimulatorLost as error:
+            raise InputError(
+                f"AirSim at {':'.join(map(str, self._endpoint))} answers a ping, but not which vehicles it has: in one "
+                "process with CARLA it waits for CARLA's ticks; use --topology merged, or an AirSim of its own beside CARLA "
+                "(mock-sim: --separate-worlds)"
+            ) from error
+        finally:
+            link.close()
 
     def _soft_reset(self, heartbeat: Heartbeat) -> list[str]:
         """Bring the drones to rest near the start, from the ground or from flight; return those that do not come to rest.

@@ -65,18 +65,34 @@ class PaperRenderer:
     def render(
         self, view: View, movers: Movers, *, weather, signals, time_s, want_bgra, want_normal=False
     ) -> RenderedImage:
-        x, y, z, pitch, yaw, roll = view.pose
+        pitch, yaw, roll = view.pose[3:]
         focal = view.width / 2 / math.tan(math.radians(view.fov_deg) / 2)
         columns, rows = np.meshgrid(np.arange(view.width) + 0.5, np.arange(view.height) + 0.5)
         in_camera = np.stack(
             [np.ones_like(columns), (columns - view.width / 2) / focal, -(rows - view.height / 2) / focal], -1
         )
-        rays = in_camera @ rotation(pitch, yaw, roll).T
-        depth = np.full(rows.shape, np.inf)
-        ids = np.zeros(rows.shape, np.uint32)
-        tag = np.full(rows.shape, TAG["sky"], np.uint8)
+        depth, ids, tag = self._trace(view.pose[:3], in_camera @ rotation(pitch, yaw, roll).T, movers)
+        image = RenderedImage(depth.astype(np.float32), ids, tag)
+        if want_bgra:
+            shade = np.uint8(255 * max(0.0, weather.sun_altitude_angle) / 90 * (1 - weather.precipitation / 200))
+            image.bgra = np.dstack([tag * 5, tag * 3, tag * 2 + shade // 4, np.full_like(tag, 255)])
+        if want_normal:
+            image.normal = np.zeros((*rows.shape, 3), np.float32)
+            image.normal[..., 2] = 1
+        return image
+
+    def cast(self, origins_m, directions, max_range_m: float, movers: Movers):
+        distance, ids, tag = self._trace(origins_m, directions, movers)
+        distance[distance > max_range_m] = np.inf
+        return distance.astype(np.float32), ids, tag, np.ones(len(distance), np.float32)
+
+    def _trace(self, origin, rays: np.ndarray, movers: Movers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return how often a ray's length lies before what it meets first, its id and its tag."""
+        depth = np.full(rays.shape[:-1], np.inf)
+        ids = np.zeros(rays.shape[:-1], np.uint32)
+        tag = np.full(rays.shape[:-1], TAG["sky"], np.uint8)
         with np.errstate(divide="ignore"):
-            to_ground = -z / rays[..., 2]
+            to_ground = -origin[2] / rays[..., 2]
         hit = (to_ground > 0) & (to_ground < depth)
         depth[hit], tag[hit] = to_ground[hit], TAG["road"]
         boxes = [(BUILDING.object_id | STATIC_ID, BUILDING.box_centre_m, 0.0, BUILDING.box_half_m, TAG["building"])]
@@ -86,17 +102,10 @@ class PaperRenderer:
             up = self.models.box_offset(blueprint)[2]
             boxes.append((number, (px, py, pz + up), turn, HALF[blueprint], TAG["car"]))
         for code, centre, turn, half, label in boxes:
-            near = box_distance(np.array([x, y, z]) - np.array(centre), rays, turn, np.array(half))
+            near = box_distance(np.array(origin) - np.array(centre), rays, turn, np.array(half))
             hit = near < depth
             depth[hit], ids[hit], tag[hit] = near[hit], code, label
-        image = RenderedImage(depth.astype(np.float32), ids, tag)
-        if want_bgra:
-            shade = np.uint8(255 * max(0.0, weather.sun_altitude_angle) / 90 * (1 - weather.precipitation / 200))
-            image.bgra = np.dstack([tag * 5, tag * 3, tag * 2 + shade // 4, np.full_like(tag, 255)])
-        if want_normal:
-            image.normal = np.zeros((*rows.shape, 3), np.float32)
-            image.normal[..., 2] = 1
-        return image
+        return depth, ids, tag
 
 
 def box_distance(origin: np.ndarray, rays: np.ndarray, yaw_deg: float, half: np.ndarray) -> np.ndarray:

@@ -108,6 +108,7 @@ def test_the_origin_is_read_from_the_projection():
     )
 
     assert read(road(), head=head).georeference == (49.5, -8.25)
+    assert read(road()).georeference == (42.0, 2.0)
 
 
 def test_records_in_any_order_are_sorted():

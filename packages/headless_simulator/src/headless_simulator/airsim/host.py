@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from headless_simulator.scene import Movers, RenderedImage, Town, UInt8, View, Weather
+from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, Town, UInt8, UInt32, View, Weather
 
 Pose6 = tuple[float, float, float, float, float, float]  # x, y, z metres, pitch, yaw, roll degrees, Unreal's axes
 
 
 class RendererLike(Protocol):
-    """Draws one image; safe to call from several threads at once."""
+    """Draws images and casts rays; safe to call from several threads at once."""
 
     def render(
         self,
@@ -23,6 +23,12 @@ class RendererLike(Protocol):
         want_normal: bool = False,
     ) -> RenderedImage:
         """Draw ``movers`` in the town as seen from ``view``."""
+        ...
+
+    def cast(
+        self, origins_m: Float64, directions: Float64, max_range_m: float, movers: Movers
+    ) -> tuple[Float32, UInt32, UInt8, Float32]:
+        """Send rays through the same triangles; see ``Renderer.cast``."""
         ...
 
 

@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 
 from headless_simulator.airsim.host import AirSimHost, Pose6
+from headless_simulator.airsim.ned import Vec3
 from headless_simulator.airsim.objects import SceneObjects, Tables, image_ids
 from headless_simulator.airsim.palette import SEGMENTATION_RGB
 from headless_simulator.airsim.pixels import paint_into, without_alpha
@@ -18,7 +19,7 @@ from headless_simulator.airsim.settings import IMAGE_TYPES, Capture
 from headless_simulator.errors import CallRefused
 from headless_simulator.rendering import GraphicsCard, Rendering, flat_pass
 from headless_simulator.rpc.messages import PackedFloats
-from headless_simulator.scene import Float32, Int32, Movers, RenderedImage, UInt8, View, Weather
+from headless_simulator.scene import Float32, Float64, Int32, Movers, RenderedImage, UInt8, View, Weather
 
 FAR_M: Final = 65504.0  # AirSim's depth is half floats; this is the largest, and what the sky shows
 VIS_M: Final = 100.0  # DepthVis is white from here on
@@ -89,10 +90,25 @@ class ImageCapture:
         return results
 
     def render(self, request: ImageRequest, extra: Movers) -> tuple[RenderedImage, Movers]:
-        """Take one raster pass without an image, for detections and range sensors."""
+        """Take one raster pass without an image, for detections."""
         with self._lock:
             movers = join_movers(self._host.movers(), self._spawned(), extra)
         return self._render(request, movers, {request.image_type}, self._moment()), movers
+
+    def cast(
+        self, origin_ue_m: Vec3, directions_ue: Float64, reach_m: float, extra: Movers, *, without: int
+    ) -> tuple[Float32, Int32]:
+        """Send (N, 3) rays through the world from one point, in Unreal's axes.
+
+        Returns:
+            (N,) distances in metres, inf where nothing is met, and (N,) segmentation ids of what is met.
+        """
+        with self._lock:
+            movers = join_movers(self._host.movers(), self._spawned(), extra)
+            tables = self._objects.lookup(movers)
+        movers = pick_movers(movers, movers.actor_id != without)
+        distance_m, ids, tag, _ = self._host.renderer.cast(np.array(origin_ue_m), directions_ue, reach_m, movers)
+        return distance_m, image_ids(ids, tag, tables)
 
     def _moment(self) -> Moment:
         host = self._host

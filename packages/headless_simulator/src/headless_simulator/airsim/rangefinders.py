@@ -1,34 +1,16 @@
-"""Distance sensors and lidars: rays looked up in depth images of the same renderer that draws the cameras."""
+"""Mounts of range sensors, and the rays of a lidar's turn."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 
-from headless_simulator.airsim.imaging import DEPTH_PLANAR, ImageRequest
-from headless_simulator.airsim.ned import (
-    Quat,
-    Vec3,
-    quat_from_euler,
-    quat_multiply,
-    rotation_matrix,
-    ue_pose,
-)
-from headless_simulator.airsim.settings import Capture
+from headless_simulator.airsim.ned import Quat, Vec3, quat_from_euler
 from headless_simulator.errors import CallRefused
-from headless_simulator.scene import Float64, Int32, RenderedImage
+from headless_simulator.scene import Float64
 
-FACE_PX: Final = 512
-NARROW: Final = Capture(9, 9, 0.5 + 0.5)
-FACE: Final = Capture(FACE_PX, FACE_PX, 90.0)
 MAX_POINTS: Final = 2_000_000
-# Cube faces as (roll, pitch, yaw) degrees in sensor axes: front, right, back, left, down, up.
-FACES: Final = ((0, 0, 0), (0, 0, 90), (0, 0, 180), (0, 0, -90), (0, -90, 0), (0, 90, 0))
-
-RenderRequest = Callable[
-    [ImageRequest], tuple[RenderedImage, Int32]
-]  # a raster pass and the segmentation id of every pixel
 
 
 def mount_of(options: Mapping[str, Any]) -> tuple[Vec3, Quat]:
@@ -40,18 +22,6 @@ def mount_of(options: Mapping[str, Any]) -> tuple[Vec3, Quat]:
 
     turn = quat_from_euler(*(math.radians(number(key)) for key in ("Roll", "Pitch", "Yaw")))
     return (number("X"), number("Y"), number("Z")), turn
-
-
-def distance_m(
-    render: RenderRequest, pose: tuple[Vec3, Quat], origin_ue_m: Vec3, limits: tuple[float, float], *, without: int
-) -> float:
-    """Measure straight ahead, held to the sensor's limits."""
-    request = ImageRequest(
-        ue_pose(*pose, origin_ue_m=origin_ue_m), NARROW, DEPTH_PLANAR, as_float=True, compress=False, without=without
-    )
-    image, _ = render(request)
-    ahead = float(image.depth_m[NARROW.height_px // 2, NARROW.width_px // 2])
-    return min(max(ahead, limits[0]), limits[1])
 
 
 def scan_directions(options: Mapping[str, Any]) -> Float64:
@@ -79,60 +49,3 @@ def scan_directions(options: Mapping[str, Any]) -> Float64:
         [np.cos(up) * np.cos(across), np.cos(up) * np.sin(across), -np.sin(up)],
         axis=-1,
     ).reshape(-1, 3)
-
-
-def scan(
-    render: RenderRequest,
-    pose: tuple[Vec3, Quat],
-    origin_ue_m: Vec3,
-    directions: Float64,
-    range_m: float,
-    *,
-    without: int,
-) -> tuple[Float64, Int32]:
-    """Find what rays hit.
-
-    Args:
-        render: takes a raster pass.
-        pose: of the sensor, NED from the vehicle's origin.
-        origin_ue_m: that origin in Unreal's axes.
-        directions: (N, 3) unit vectors in sensor axes.
-        range_m: farther hits are dropped.
-        without: number of the vehicle's own body.
-
-    Returns:
-        (M, 3) points in sensor axes in the order of the rays, and (M,) segmentation ids.
-    """
-    points = np.full((len(directions), 3), np.nan)
-    ids = np.zeros(len(directions), dtype=np.int32)
-    face_of = _face_of(directions)
-    for number, angles in enumerate(FACES):
-        rows = np.flatnonzero(face_of == number)
-        if not len(rows):
-            continue
-        turn = quat_from_euler(*(math.radians(angle) for angle in angles))
-        local = directions[rows] @ rotation_matrix(turn)  # into the face's axes
-        shot_pose = ue_pose(pose[0], quat_multiply(pose[1], turn), origin_ue_m=origin_ue_m)
-        image, seen = render(
-            ImageRequest(shot_pose, FACE, DEPTH_PLANAR, as_float=True, compress=False, without=without)
-        )
-        column = _pixel(local[:, 1] / local[:, 0])
-        row = _pixel(local[:, 2] / local[:, 0])
-        reach = image.depth_m[row, column].astype(np.float64) / local[:, 0]
-        hit = np.isfinite(reach) & (reach <= range_m)
-        points[rows[hit]] = directions[rows[hit]] * reach[hit, None]
-        ids[rows[hit]] = seen[row[hit], column[hit]]
-    found = np.isfinite(points[:, 0])
-    return points[found], ids[found]
-
-
-def _face_of(directions: Float64) -> Int32:
-    """Say which cube face a ray leaves through."""
-    x, y, z = directions.T
-    ax, ay, az = np.abs(x), np.abs(y), np.abs(z)
-    side = np.where(ax >= ay, np.where(x > 0, 0, 2), np.where(y > 0, 1, 3))
-    return np.where(az > np.maximum(ax, ay), np.where(z > 0, 4, 5), side).astype(np.int32)
-
-
-def _pixel(slope: Float64) -> np.ndarray[Any, np.dtype[np.int64]]:
-    return np.clip(((slope + 1) * FACE_PX / 2).astype(np.int64), 0, FACE_PX - 1)

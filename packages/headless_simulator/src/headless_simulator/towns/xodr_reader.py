@@ -98,9 +98,10 @@ def _georeference(root: Node) -> tuple[float, float]:
     header = root.first("header")
     node = header.first("geoReference") if header else None
     text = node.text if node else ""
-    found = {name: re.search(rf"\+{name}=([-+0-9.eE]+)", text) for name in ("lat_0", "lon_0")}
-    latitude, longitude = (float(match.group(1)) if match else 0.0 for match in found.values())
-    return latitude, longitude
+    latitude, longitude = (re.search(rf"\+{name}=([-+0-9.eE]+)", text) for name in ("lat_0", "lon_0"))
+    if latitude is None or longitude is None:
+        return 42.0, 2.0  # as the client's own reader
+    return float(latitude.group(1)), float(longitude.group(1))
 
 
 def _road(node: Node) -> Road:

@@ -6,6 +6,7 @@ import airsim
 import numpy as np
 import pytest
 from headless_simulator.airsim.rangefinders import scan_directions
+from scipy.spatial.transform import Rotation
 
 from tests.airsim.conftest import hang
 
@@ -63,7 +64,7 @@ def test_distance_sensor_measures_the_height(serve, connect) -> None:
     client.simPause(True)
     client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(0, 0, -33), airsim.to_quaternion(0, 0, 0)), True)
     answer = client.getDistanceSensorData("down")
-    assert answer.distance == pytest.approx(33, abs=0.05)
+    assert answer.distance == pytest.approx(33, abs=1e-4)
     assert answer.max_distance == 100
     with pytest.raises(Exception, match="No lidar with name other"):
         client.getLidarData("other")
@@ -82,7 +83,7 @@ def test_a_landed_drone_sees_the_ground_that_it_stands_on(serve, connect) -> Non
 
     points = np.array(client.getLidarData("lidar").point_cloud).reshape(-1, 3)
     assert len(points) == 8 * 100
-    assert points[:, 2] == pytest.approx(np.full(800, 0.1465), rel=0.03)
+    assert points[:, 2] == pytest.approx(np.full(800, 0.1465), rel=1e-5)
     (depth,) = client.simGetImages([airsim.ImageRequest("bottom_center", airsim.ImageType.DepthPlanar, True)])
     assert np.array(depth.image_data_float) == pytest.approx(0.1465 - 0.12, rel=1e-3), "12 cm under the origin"
 
@@ -96,17 +97,24 @@ def test_a_drone_lands_on_a_roof_as_on_the_ground(serve, connect) -> None:
     assert client.getDistanceSensorData("near").distance == pytest.approx(0.1465, abs=0.01)
 
 
-def test_lidar_points_lie_on_the_ground(serve, connect) -> None:
+def test_lidar_points_lie_on_the_surfaces_that_rays_meet(serve, connect) -> None:
+    """A tilted drone beside the building and over the car: every point is on one of their faces, or on the ground."""
     client = connect(serve(RANGERS))
     client.simPause(True)
-    client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(-60, -60, -10), airsim.to_quaternion(0, 0, 0)), True)
+    turn = airsim.to_quaternion(0.1, -0.2, 0.7)
+    client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(19, 4, -9), turn), True)
     data = client.getLidarData("lidar")
-    points = np.array(data.point_cloud).reshape(-1, 3)
-    assert len(points) == 8 * 100
-    # 10 m up over flat ground: every ray of -20 to -60 degrees lands at z = 10, the farthest 27.5 m away.
-    assert points[:, 2] == pytest.approx(np.full(800, 10.0), rel=0.03)
-    assert np.hypot(points[:, 0], points[:, 1]).max() == pytest.approx(10 / math.tan(math.radians(20)), rel=0.03)
-    assert len(data.segmentation) == len(points)
+    frd = np.array(data.point_cloud).reshape(-1, 3)
+    quat = [turn.x_val, turn.y_val, turn.z_val, turn.w_val]
+    at_m = (Rotation.from_quat(quat).apply(frd) + [19, 4, -9]) * [1, 1, -1]
+    boxes = {"building": ([30, 0, 10], [5, 8, 10]), "car": ([10, 5, 0.75], [1.0, 2.4, 0.75])}
+    off_m = {name: np.abs((np.abs(at_m - centre) - half).max(axis=1)) for name, (centre, half) in boxes.items()}
+    off_m["ground"] = np.abs(at_m[:, 2])
+    nearest = np.argmin(list(off_m.values()), axis=0)
+    assert np.bincount(nearest).min() > 10  # points on each of the three
+    assert np.min(list(off_m.values()), axis=0).max() < 1e-4
+    ids = np.array(data.segmentation)
+    assert all(len(set(ids[nearest == number])) == 1 for number in range(3))
 
 
 def test_line_of_sight(serve, connect) -> None:

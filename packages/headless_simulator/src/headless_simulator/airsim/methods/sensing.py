@@ -1,33 +1,32 @@
 """Methods that read a vehicle: state, kinematics, collisions, sensors; and those that put it somewhere."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, Self, TypeAlias
 
 import numpy as np
 
 from headless_simulator.airsim import geo, quad, rangefinders, sensors
 from headless_simulator.airsim.drone import Drone, Hit
-from headless_simulator.airsim.imaging import ImageRequest
 from headless_simulator.airsim.method import AirSimMethod, Handler, call, declared
 from headless_simulator.airsim.ned import (
     Quat,
     Vec3,
     add,
+    flip_z,
     pose_map,
     quat_multiply,
     rotate,
     rotation_matrix,
     vector_map,
 )
-from headless_simulator.airsim.objects import image_ids
 from headless_simulator.airsim.simulation import Simulation
 from headless_simulator.airsim.values import Pose, pose_of, vector_of
 from headless_simulator.errors import BadArgument
 from headless_simulator.rpc.arguments import Anything, Reads, Text
 from headless_simulator.rpc.messages import PackedFloats
-from headless_simulator.scene import Int32, Movers, RenderedImage
+from headless_simulator.scene import Float32, Float64, Int32, Movers
 
 _FASTEST: Final = 1e6
 _MOTION: Final = {
@@ -186,57 +185,72 @@ def _reading(kind: str, read: Callable[[Simulation, Drone], dict[str, Any]]) -> 
     return get
 
 
-def _render_request(sim: Simulation, drones: Movers) -> rangefinders.RenderRequest:
-    def render(request: ImageRequest) -> tuple[RenderedImage, Int32]:
-        image, movers = sim.image_capture.render(request, drones)
-        with sim.object_lock:
-            tables = sim.objects.lookup(movers)
-        return image, image_ids(image.ids, image.tag, tables)
-
-    return render
-
-
 def _mounted(drone: Drone, mount: tuple[Any, Any]) -> tuple[Any, Any]:
     position, quat = mount
     return add(drone.position_m, rotate(drone.quat, position)), quat_multiply(drone.quat, quat)
 
 
+@dataclass(frozen=True, slots=True)
+class _Rays:
+    """A range sensor at one moment; its rays meet the triangles that cameras show, not its own vehicle."""
+
+    options: Mapping[str, Any]
+    mount: tuple[Any, Any]
+    pose: tuple[Any, Any]
+    origin_ue_m: Vec3
+    drones: Movers
+    own_number: int
+    now_ns: int
+
+    @classmethod
+    def of(cls, sim: Simulation, sensor_name: str, vehicle_name: str, kind: str) -> Self:
+        """Find a sensor, and note where it is."""
+        with sim.fleet.lock:
+            drone = sim.fleet.drone(vehicle_name)
+            options = sensors.find_sensor(drone, sensor_name, kind).options
+            mount = rangefinders.mount_of(options)
+            position, quat = mount
+            pose = add(drone.position_m, rotate(drone.quat, position)), quat_multiply(drone.quat, quat)
+            return cls(options, mount, pose, drone.spawn_ue_m, sim.drone_movers(), sim.number_of(drone), drone.now_ns)
+
+    def cast(self, sim: Simulation, directions: Float64, reach_m: float) -> tuple[Float32, Int32]:
+        """Send (N, 3) rays in the sensor's axes (forward, right, down); see ``ImageCapture.cast``."""
+        position, quat = self.pose
+        world_ue = directions @ rotation_matrix(quat).T * (1.0, 1.0, -1.0)
+        origin = add(self.origin_ue_m, flip_z(position))
+        return sim.image_capture.cast(origin, world_ue, reach_m, self.drones, without=self.own_number)
+
+
 def getDistanceSensorData(sim: Simulation, sensor_name: Text = "", vehicle_name: Text = "") -> dict[str, Any]:
     """Read a distance sensor."""
-    with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle_name)
-        setting = sensors.find_sensor(drone, sensor_name, "distance")
-        mount = rangefinders.mount_of(setting.options)
-        pose, origin, without = _mounted(drone, mount), drone.spawn_ue_m, sim.number_of(drone)
-        drones, now_ns = sim.drone_movers(), drone.now_ns
-    limits = (float(setting.options.get("MinDistance", 0.2)), float(setting.options.get("MaxDistance", 40.0)))
+    sensor = _Rays.of(sim, sensor_name, vehicle_name, "distance")
+    least_m, most_m = (
+        float(sensor.options.get(f"{end}Distance", usual)) for end, usual in (("Min", 0.2), ("Max", 40.0))
+    )
+    distance_m, _ = sensor.cast(sim, np.array([[1.0, 0.0, 0.0]]), most_m)
     return {
-        "time_stamp": now_ns,
-        "distance": rangefinders.distance_m(_render_request(sim, drones), pose, origin, limits, without=without),
-        "min_distance": limits[0],
-        "max_distance": limits[1],
-        "relative_pose": pose_map(*mount),
+        "time_stamp": sensor.now_ns,
+        "distance": min(max(float(distance_m[0]), least_m), most_m),
+        "min_distance": least_m,
+        "max_distance": most_m,
+        "relative_pose": pose_map(*sensor.mount),
     }
 
 
 def getLidarData(sim: Simulation, sensor_name: Text = "", vehicle_name: Text = "") -> dict[str, Any]:
     """Take one whole turn of a lidar."""
-    with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle_name)
-        options = sensors.find_sensor(drone, sensor_name, "lidar").options
-        pose = _mounted(drone, rangefinders.mount_of(options))
-        origin, without, now_ns = drone.spawn_ue_m, sim.number_of(drone), drone.now_ns
-        drones = sim.drone_movers()
-    directions = rangefinders.scan_directions(options)
-    reach_m = float(options.get("Range", 100.0))
-    points, ids = rangefinders.scan(_render_request(sim, drones), pose, origin, directions, reach_m, without=without)
-    if options.get("DataFrame", "VehicleInertialFrame") != "SensorLocalFrame":
-        points = points @ rotation_matrix(pose[1]).T + np.array(pose[0])
+    sensor = _Rays.of(sim, sensor_name, vehicle_name, "lidar")
+    directions = rangefinders.scan_directions(sensor.options)
+    distance_m, ids = sensor.cast(sim, directions, float(sensor.options.get("Range", 100.0)))
+    met = np.isfinite(distance_m)
+    points = directions[met] * distance_m[met, None]
+    if sensor.options.get("DataFrame", "VehicleInertialFrame") != "SensorLocalFrame":
+        points = points @ rotation_matrix(sensor.pose[1]).T + np.array(sensor.pose[0])
     return {
-        "time_stamp": now_ns,
+        "time_stamp": sensor.now_ns,
         "point_cloud": PackedFloats(points.astype(np.float32)) if len(points) else [0.0],
-        "pose": pose_map(*pose),
-        "segmentation": ids.tolist(),
+        "pose": pose_map(*sensor.pose),
+        "segmentation": ids[met].tolist(),
     }
 
 

@@ -1,0 +1,66 @@
+"""The geographic origin of a map, and WGS 84 coordinates of points around it.
+
+One origin holds for everything of a town: streams of GNSS and barometers, of drones and cars, and its vector map. It is where
+the geoReference of the town's OpenDRIVE file puts x = y = 0. The map frame is the plane that touches the earth there: x east,
+y north, z up from ``ORIGIN_HEIGHT_M``.
+"""
+
+import re
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from uavsim.typing import FloatArray
+
+__all__ = ["DEFAULT_ORIGIN_DEG_M", "GeographicOrigin", "geodetic_from_map", "origin_of_reference", "reference_in"]
+
+GeographicOrigin: TypeAlias = tuple[float, float, float]
+"""Latitude and longitude (degrees, WGS 84), and height (m) of the map frame's origin."""
+ORIGIN_HEIGHT_M: Final = 0.0
+"""A geoReference names no height; CARLA's is 0, too."""
+DEFAULT_ORIGIN_DEG_M: Final[GeographicOrigin] = (42.0, 2.0, ORIGIN_HEIGHT_M)
+"""Where a map has no geoReference, or one without ``+lat_0`` and ``+lon_0``: as CARLA's own client reads it."""
+_HEADER_CHARS: Final = 100_000
+_LONGEST_REFERENCE: Final = 2000
+_A_M: Final = 6_378_137.0
+_E2: Final = 6.694_379_990_141_317e-3
+_B_M: Final = _A_M * np.sqrt(1.0 - _E2)
+
+
+def reference_in(opendrive: str) -> str:
+    """Return the geoReference of an OpenDRIVE text; empty where its header has none."""
+    found = re.search(r"<geoReference[^>]*>(.{0,2000}?)</geoReference>", opendrive[:_HEADER_CHARS], re.DOTALL)
+    return found[1] if found else ""
+
+
+def origin_of_reference(text: str) -> GeographicOrigin:
+    """Return the origin of a projection in PROJ's words; the default unless it gives latitude and longitude."""
+    found = dict(re.findall(r"\+(lat_0|lon_0)=([-+.\deE]+)", text[:_LONGEST_REFERENCE]))
+    try:
+        latitude, longitude = float(found["lat_0"]), float(found["lon_0"])
+    except (KeyError, ValueError):
+        return DEFAULT_ORIGIN_DEG_M
+    is_on_earth = abs(latitude) <= 90.0 and abs(longitude) <= 180.0
+    return (latitude, longitude, ORIGIN_HEIGHT_M) if is_on_earth else DEFAULT_ORIGIN_DEG_M
+
+
+def geodetic_from_map(position_map_m: FloatArray, origin_deg_m: GeographicOrigin) -> FloatArray:
+    """Return (N, 3) latitude, longitude (degrees) and height (m) of (N, 3) map points; the map's x is east, its y north.
+
+    Bowring's formula, once: for heights below 10 km its error is under a micrometre.
+    Source: NIMA TR8350.2; B. R. Bowring, Survey Review 23 (1976).
+    """
+    lat, lon = np.radians(origin_deg_m[:2])
+    east = np.array([-np.sin(lon), np.cos(lon), 0.0])
+    up = np.array([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
+    north = np.cross(up, east)
+    radius = _A_M / np.sqrt(1.0 - _E2 * np.sin(lat) ** 2)
+    height = origin_deg_m[2]
+    origin = (radius + height) * up - np.array([0.0, 0.0, _E2 * radius * np.sin(lat)])
+    x, y, z = (origin + position_map_m @ np.stack([east, north, up])).T
+    across = np.hypot(x, y)
+    reduced = np.arctan2(_A_M * z, _B_M * across)
+    bend = _E2 / (1.0 - _E2) * _B_M
+    phi = np.arctan2(z + bend * np.sin(reduced) ** 3, across - _E2 * _A_M * np.cos(reduced) ** 3)
+    above = across * np.cos(phi) + z * np.sin(phi) - _A_M * np.sqrt(1.0 - _E2 * np.sin(phi) ** 2)
+    return np.stack([np.degrees(phi), np.degrees(np.arctan2(y, x)), above], axis=1)
