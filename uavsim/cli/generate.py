@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from uavsim.cli.overrides import NameOption, SamplesOption, SeedOption, SettleOption, TopologyOption
+from uavsim.cli.overrides import (
+    DATASET_HELP,
+    FormationOption,
+    RigOption,
+    SamplesOption,
+    SeedOption,
+    SettleOption,
+    TopologyOption,
+    TownsOption,
+    WeatherOption,
+)
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
 from uavsim.config.run import RunConfig
@@ -50,16 +60,16 @@ JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object instea
 
 def generate(
     *,
-    dataset: Annotated[str | None, typer.Option(help="Name in flight_plans/datasets, or a YAML file.")] = None,
+    dataset: Annotated[str | None, typer.Option(help=DATASET_HELP)] = None,
     out: Annotated[str | None, typer.Option(help="Folder, or an object store's URL (s3://bucket/prefix).")] = None,
-    town: Annotated[list[str] | None, typer.Option(help="Default: all of the dataset; repeat for several.")] = None,
+    town: TownsOption = None,
     scenes: Annotated[str | None, typer.Option(help="Numbers in the dataset, 0-4,7.")] = None,
     samples: SamplesOption = None,
     seed: SeedOption = None,
     topology: TopologyOption = None,
-    formation: NameOption = None,
-    rig: NameOption = None,
-    weather: NameOption = None,
+    formation: FormationOption = None,
+    rig: RigOption = None,
+    weather: WeatherOption = None,
     settle: SettleOption = None,
     simulator: SimulatorOption = None,
     run: RunOption = None,

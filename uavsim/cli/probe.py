@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from uavsim.cli.generate import JsonOption, RunOption, SimulatorOption
+from uavsim.cli.overrides import DATASET_HELP, TopologyOption, TownsOption
 from uavsim.config.backends import backend_of
 from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
@@ -29,9 +30,9 @@ _CALIBRATION_TIMEOUT_S = 180
 
 def doctor(
     *,
-    dataset: Annotated[str, typer.Option(help="That is to be made.")] = "smoke",
-    town: Annotated[list[str] | None, typer.Option(help="Default: all of the dataset; repeat for several.")] = None,
-    topology: Annotated[str | None, typer.Option(help="Instead of the dataset's.")] = None,
+    dataset: Annotated[str, typer.Option(help=DATASET_HELP)] = "smoke",
+    town: TownsOption = None,
+    topology: TopologyOption = None,
     out: Annotated[str, typer.Option(help="Where the dataset is to be; its disk is looked at.")] = "data",
     simulator: SimulatorOption = None,
     run: RunOption = None,
@@ -123,7 +124,9 @@ def conform(
 
 def calibrate(
     simulator: Annotated[str, typer.Option(help="HOST:CARLA_PORT:AIRSIM_PORT of a running merged simulator")],
-    town: Annotated[str, typer.Option(help="town whose YAML the result belongs into")],
+    town: Annotated[
+        str, typer.Option(help="Town03, Town10HD, Town12, ... (uavsim list towns): the result belongs into its YAML.")
+    ],
 ) -> None:
     """Run ``uavsim calibrate``."""
     # in a process of its own: libcarla may take its process down with it
