@@ -41,6 +41,7 @@ __all__ = [
     "JsonOption",
     "RunOption",
     "SimulatorOption",
+    "WaitOption",
     "refuse_lists",
     "run_request",
 ]
@@ -53,6 +54,10 @@ SimulatorOption = Annotated[
     ),
 ]
 RunOption = Annotated[str | None, typer.Option("--run", help="A run's YAML: simulators, deadlines, attempts.")]
+WaitOption = Annotated[
+    float | None,
+    typer.Option("--wait", min=0, help="Seconds that a HOST:PORT may take to answer: a server that still starts."),
+]
 CheckOption = Annotated[bool, typer.Option(help="Validate the result.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; start and write nothing.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")]
@@ -72,6 +77,7 @@ def generate(
     weather: WeatherOption = None,
     settle: SettleOption = None,
     simulator: SimulatorOption = None,
+    wait: WaitOption = None,
     run: RunOption = None,
     force_scenes: Annotated[bool, typer.Option("--force-scenes", help="Fly anew what is committed.")] = False,
     check: CheckOption = True,
@@ -101,6 +107,7 @@ def generate(
         scenes=scenes,
         **overrides.instead_of(seed=config.seed, topology=config.topology),
         simulators=tuple(simulator or ()),
+        wait_s=wait,
         force=force_scenes,
         check=check,
         run=config,
@@ -125,6 +132,7 @@ def regenerate(
     *,
     scenes: Annotated[str | None, typer.Option(help="Numbers to fly anew; default: those in quarantine.")] = None,
     simulator: SimulatorOption = None,
+    wait: WaitOption = None,
     run: RunOption = None,
     check: CheckOption = True,
     dry_run: DryRunOption = False,
@@ -135,7 +143,7 @@ def regenerate(
 
     config = Library.of().run(run).model if run else None
     request = request_of_folder(folder, scenes=scenes, simulators=tuple(simulator or ()), run=config)
-    run_request(request.model_copy(update={"check": check}), dry_run=dry_run, as_json=as_json)
+    run_request(request.model_copy(update={"check": check, "wait_s": wait}), dry_run=dry_run, as_json=as_json)
 
 
 def run_request(request: Request, *, dry_run: bool, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from uavsim.cli.generate import JsonOption, RunOption, SimulatorOption
+from uavsim.cli.generate import JsonOption, RunOption, SimulatorOption, WaitOption
 from uavsim.cli.overrides import DATASET_HELP, TopologyOption, TownsOption
 from uavsim.config.backends import backend_of
 from uavsim.config.library import Library
@@ -35,6 +35,7 @@ def doctor(
     topology: TopologyOption = None,
     out: Annotated[str, typer.Option(help="Where the dataset is to be; its disk is looked at.")] = "data",
     simulator: SimulatorOption = None,
+    wait: WaitOption = None,
     run: RunOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -48,6 +49,7 @@ def doctor(
         towns=tuple(town or ()),
         topology=topology,
         simulators=tuple(simulator or ()),
+        wait_s=wait,
         run=config,
     )
     console = Screen(quiet=as_json)
