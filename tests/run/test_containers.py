@@ -28,30 +28,43 @@ def test_images_are_pinned_and_services_have_a_profile(name: str) -> None:
     tag, _, digest = image.partition(":")[2].partition("@")
     assert re.match(r"\d+\.\d+", tag), f"{name}: {image}"
     assert image.startswith("uavsim") or re.fullmatch(r"sha256:[0-9a-f]{64}", digest), f"{name}: {image} has no digest"
-    assert set(SERVICES[name]["profiles"]) <= {"headless", "gpu"}
+    assert set(SERVICES[name]["profiles"]) <= {"headless", "gpu", "bridge"}
     assert SERVICES[name]["profiles"]
 
 
-@pytest.mark.parametrize("profile", ["headless", "gpu"])
-def test_a_profile_is_complete(profile: str) -> None:
-    inside = {name for name, service in SERVICES.items() if profile in service["profiles"]}
+@pytest.mark.parametrize("profiles", [{"headless"}, {"gpu"}, {"gpu", "bridge"}], ids=sorted)
+def test_profiles_are_complete(profiles: set[str]) -> None:
+    inside = {name for name, service in SERVICES.items() if profiles & set(service["profiles"])}
     for name in inside:
         service = SERVICES[name]
         for other, condition in service.get("depends_on", {}).items():
-            assert other in inside, f"{name} needs {other}, which is not in {profile}"
+            if not condition.get("required", True):
+                continue
+            assert other in inside, f"{name} needs {other}, which is not in {profiles}"
             if condition["condition"] == "service_healthy":
                 assert "healthcheck" in SERVICES[other]
         if service.get("network_mode", "").startswith("service:"):
             assert service["network_mode"].removeprefix("service:") in inside
             assert "ports" not in service  # compose refuses both
         for volume in service.get("volumes", []):
-            source = volume.split(":")[0]
+            source = volume["source"] if isinstance(volume, dict) else volume.split(":")[0]
             assert source in COMPOSE["volumes"] or source.startswith(("${", "./", "/"))
     needed = {
         "headless": {"mock-sim", "worker", "prefect", "postgres"},
-        "gpu": {"carla", "airsim", "worker-gpu", "prefect"},
+        "gpu": {"carla", "worker-gpu", "prefect"},
+        "bridge": {"airsim"},
     }
-    assert needed[profile] <= inside
+    assert set().union(*(needed[profile] for profile in profiles)) <= inside
+    assert ("airsim" in inside) == ("bridge" in profiles)  # its archive is not there for all
+
+
+def test_the_example_of_the_environment_has_every_variable_and_no_password() -> None:
+    lines = [line for line in (ROOT / ".env.example").read_text().splitlines() if line and not line.startswith("#")]
+    example = dict(line.split("=", 1) for line in lines)
+    assert set(example) == set(re.findall(r"\$\{(\w+)", (ROOT / "docker-compose.yml").read_text()))
+    assert example["POSTGRES_PASSWORD"] == ""
+    defaults = re.findall(r"\$\{(\w+):-([^}]*)\}", (ROOT / "docker-compose.yml").read_text())
+    assert all(example[name] == value for name, value in defaults)
 
 
 def test_carla_runs_off_screen_on_the_card_that_is_asked_for() -> None:

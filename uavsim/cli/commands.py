@@ -203,6 +203,16 @@ _OWN: Final = {
             "uavsim validate out/demo --devkit --json report.json",
         ),
     ),
+    "list": Command(
+        "Check",
+        "uavsim.cli.names:list_names",
+        "List the names that options take, one line each: formations, rigs, weathers, datasets, towns, exports, metrics.",
+        examples=(
+            "uavsim list",
+            "uavsim list formations",
+            "uavsim list metrics --json",
+        ),
+    ),
     "schema": Command(
         "Check",
         "uavsim.cli.configs:schema",

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from uavsim.cli.generate import RunOption, SimulatorOption, refuse_lists
-from uavsim.cli.overrides import NameOption, SamplesOption, SeedOption, SettleOption, TopologyOption
+from uavsim.cli.overrides import (
+    DATASET_HELP,
+    FormationOption,
+    RigOption,
+    SamplesOption,
+    SeedOption,
+    SettleOption,
+    TopologyOption,
+    WeatherOption,
+)
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
 from uavsim.environment import python_command
@@ -42,15 +51,17 @@ _SITE_FARTHEST_M = 150.0  # as corner cases are looked for
 
 def plan(
     *,
-    dataset: Annotated[str | None, typer.Option(help="name in flight_plans/datasets, or a YAML file")] = None,
-    town: Annotated[str | None, typer.Option(help="one of the dataset's")] = None,
+    dataset: Annotated[str | None, typer.Option(help=DATASET_HELP)] = None,
+    town: Annotated[
+        str | None, typer.Option(help="one of the dataset's: Town10HD, Town03, Town07, ... (uavsim list towns)")
+    ] = None,
     scenes: Annotated[str | None, typer.Option(help="scene numbers: 0-4,7; all of the town by default")] = None,
     samples: SamplesOption = None,
     seed: SeedOption = None,
     topology: TopologyOption = None,
-    formation: NameOption = None,
-    rig: NameOption = None,
-    weather: NameOption = None,
+    formation: FormationOption = None,
+    rig: RigOption = None,
+    weather: WeatherOption = None,
     settle: SettleOption = None,
     xodr: Annotated[
         Path | None,

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from uavsim.cli.overrides import NameOption, SamplesOption, SeedOption, SettleOption, TopologyOption
+from uavsim.cli.overrides import (
+    DATASET_HELP,
+    FormationOption,
+    RigOption,
+    SamplesOption,
+    SeedOption,
+    SettleOption,
+    TopologyOption,
+    TownsOption,
+    WeatherOption,
+)
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
 from uavsim.config.run import RunConfig
@@ -31,6 +41,7 @@ __all__ = [
     "JsonOption",
     "RunOption",
     "SimulatorOption",
+    "WaitOption",
     "refuse_lists",
     "run_request",
 ]
@@ -43,6 +54,10 @@ SimulatorOption = Annotated[
     ),
 ]
 RunOption = Annotated[str | None, typer.Option("--run", help="A run's YAML: simulators, deadlines, attempts.")]
+WaitOption = Annotated[
+    float | None,
+    typer.Option("--wait", min=0, help="Seconds that a HOST:PORT may take to answer: a server that still starts."),
+]
 CheckOption = Annotated[bool, typer.Option(help="Validate the result.")]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; start and write nothing.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")]
@@ -50,18 +65,19 @@ JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object instea
 
 def generate(
     *,
-    dataset: Annotated[str | None, typer.Option(help="Name in flight_plans/datasets, or a YAML file.")] = None,
+    dataset: Annotated[str | None, typer.Option(help=DATASET_HELP)] = None,
     out: Annotated[str | None, typer.Option(help="Folder, or an object store's URL (s3://bucket/prefix).")] = None,
-    town: Annotated[list[str] | None, typer.Option(help="Default: all of the dataset; repeat for several.")] = None,
+    town: TownsOption = None,
     scenes: Annotated[str | None, typer.Option(help="Numbers in the dataset, 0-4,7.")] = None,
     samples: SamplesOption = None,
     seed: SeedOption = None,
     topology: TopologyOption = None,
-    formation: NameOption = None,
-    rig: NameOption = None,
-    weather: NameOption = None,
+    formation: FormationOption = None,
+    rig: RigOption = None,
+    weather: WeatherOption = None,
     settle: SettleOption = None,
     simulator: SimulatorOption = None,
+    wait: WaitOption = None,
     run: RunOption = None,
     force_scenes: Annotated[bool, typer.Option("--force-scenes", help="Fly anew what is committed.")] = False,
     check: CheckOption = True,
@@ -91,6 +107,7 @@ def generate(
         scenes=scenes,
         **overrides.instead_of(seed=config.seed, topology=config.topology),
         simulators=tuple(simulator or ()),
+        wait_s=wait,
         force=force_scenes,
         check=check,
         run=config,
@@ -116,6 +133,7 @@ def regenerate(
     scenes: Annotated[str | None, typer.Option(help="Numbers to fly again; default: those in quarantine.")] = None,
     failed: Annotated[bool, typer.Option("--failed", help="Fly the scenes in quarantine again; the default.")] = False,
     simulator: SimulatorOption = None,
+    wait: WaitOption = None,
     run: RunOption = None,
     check: CheckOption = True,
     dry_run: DryRunOption = False,
@@ -128,7 +146,7 @@ def regenerate(
         raise InputError("--failed and --scenes: give one of them")
     config = Library.of().run(run).model if run else None
     request = request_of_folder(folder, scenes=scenes, simulators=tuple(simulator or ()), run=config)
-    run_request(request.model_copy(update={"check": check}), dry_run=dry_run, as_json=as_json)
+    run_request(request.model_copy(update={"check": check, "wait_s": wait}), dry_run=dry_run, as_json=as_json)
 
 
 def run_request(request: Request, *, dry_run: bool, as_json: bool) -> None:

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from uavsim.cli.generate import JsonOption, RunOption, SimulatorOption
+from uavsim.cli.generate import JsonOption, RunOption, SimulatorOption, WaitOption
+from uavsim.cli.overrides import DATASET_HELP, TopologyOption, TownsOption
 from uavsim.config.backends import backend_of
 from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
@@ -29,11 +30,12 @@ _CALIBRATION_TIMEOUT_S = 180
 
 def doctor(
     *,
-    dataset: Annotated[str, typer.Option(help="That is to be made.")] = "smoke",
-    town: Annotated[list[str] | None, typer.Option(help="Default: all of the dataset; repeat for several.")] = None,
-    topology: Annotated[str | None, typer.Option(help="Instead of the dataset's.")] = None,
+    dataset: Annotated[str, typer.Option(help=DATASET_HELP)] = "smoke",
+    town: TownsOption = None,
+    topology: TopologyOption = None,
     out: Annotated[str, typer.Option(help="Where the dataset is to be; its disk is looked at.")] = "data",
     simulator: SimulatorOption = None,
+    wait: WaitOption = None,
     run: RunOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -47,6 +49,7 @@ def doctor(
         towns=tuple(town or ()),
         topology=topology,
         simulators=tuple(simulator or ()),
+        wait_s=wait,
         run=config,
     )
     console = Screen(quiet=as_json)
@@ -125,7 +128,9 @@ def conform(
 
 def calibrate(
     simulator: Annotated[str, typer.Option(help="HOST:CARLA_PORT:AIRSIM_PORT of a running merged simulator")],
-    town: Annotated[str, typer.Option(help="town whose YAML the result belongs into")],
+    town: Annotated[
+        str, typer.Option(help="Town03, Town10HD, Town12, ... (uavsim list towns): the result belongs into its YAML.")
+    ],
 ) -> None:
     """Run ``uavsim calibrate``."""
     # in a process of its own: libcarla may take its process down with it

@@ -16,6 +16,7 @@ from uavsim.cli.generate import (
     SimulatorOption,
     run_request,
 )
+from uavsim.cli.overrides import FormationOption, RigOption, TopologyOption, WeatherOption
 from uavsim.config.library import Library
 from uavsim.terminal import Screen, write_out
 
@@ -27,11 +28,11 @@ def replay(
     *,
     out: Annotated[str, typer.Option(help="Folder of the new dataset, or an object store's URL.")],
     scenes: Annotated[str | None, typer.Option(help="Numbers in the dataset, 0-4,7; default: all.")] = None,
-    rig: Annotated[str | None, typer.Option(help="Another rig, by name or YAML file.")] = None,
+    rig: RigOption = None,
     sensors: Annotated[str | None, typer.Option(help="Sensors to add to every drone: +lidar,+depth.")] = None,
-    weather: Annotated[str | None, typer.Option(help="Another weather, by name or YAML file.")] = None,
-    formation: Annotated[str | None, typer.Option(help="Another formation; the drones fly anew.")] = None,
-    topology: Annotated[str | None, typer.Option(help="Another backend: carla, bridge, merged or a plug-in's.")] = None,
+    weather: WeatherOption = None,
+    formation: FormationOption = None,
+    topology: TopologyOption = None,
     hide: Annotated[
         list[str] | None, typer.Option(help="Without this actor (instance id or blueprint) or class; repeat for more.")
     ] = None,
@@ -63,13 +64,19 @@ def twins(
     *,
     out: Annotated[Path, typer.Option(help="Folder of the twins and their tables.")],
     scenes: Annotated[str | None, typer.Option(help="Numbers in the dataset, 0-4,7; default: all.")] = None,
-    weather: Annotated[list[str] | None, typer.Option(help="A twin in this weather; repeat for more.")] = None,
+    weather: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A twin in this weather: night, dusk, hard_rain, ... (uavsim list weathers); repeat for more."
+        ),
+    ] = None,
     without: Annotated[
         list[str] | None,
         typer.Option(help="A twin without this actor (blueprint, SCENE:ID) or class; repeat for more."),
     ] = None,
     skin: Annotated[
-        list[str] | None, typer.Option(help="Twins in this skin, by name or YAML file; repeat for more.")
+        list[str] | None,
+        typer.Option(help="Twins in this skin: street, ... (uavsim list skins), or a YAML file; repeat for more."),
     ] = None,
     occluders: Annotated[bool, typer.Option("--occluders", help="A twin without the actors that hide others.")] = False,
     simulator: SimulatorOption = None,

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from uavsim.cli.overrides import DATASET_HELP
 from uavsim.environment import python_command
 from uavsim.files.whole import write_whole
 from uavsim.terminal import Screen
@@ -21,8 +22,10 @@ def mock_sim(context: typer.Context) -> None:
 
 def airsim_settings(
     out: Annotated[Path, typer.Option(help="file to write; AirSim reads ~/Documents/AirSim/settings.json")],
-    dataset: Annotated[str, typer.Option(help="dataset YAML whose formation and rig are meant")] = "uav3d",
-    town: Annotated[str | None, typer.Option(help="town, when the dataset has several")] = None,
+    dataset: Annotated[str, typer.Option(help=DATASET_HELP)] = "uav3d",
+    town: Annotated[
+        str | None, typer.Option(help="one of the dataset's, when it has several (uavsim list towns)")
+    ] = None,
     client: Annotated[Literal["airsim", "cosys"], typer.Option(help="whose server reads it")] = "airsim",
 ) -> None:
     """Run ``uavsim airsim-settings``."""

@@ -29,7 +29,7 @@ from uavsim.errors import ConfigError, InputError, UnknownNameError
 from uavsim.records.ingredients import file_kinds
 from uavsim.registry import pick
 
-__all__ = ["PLANS", "Library", "kind_of", "kinds", "packaged_root"]
+__all__ = ["PLANS", "Library", "folders", "kind_of", "kinds", "packaged_root"]
 
 M = TypeVar("M", bound=Model)
 PLANS: Final = "UAVSIM_PLANS"
@@ -67,7 +67,8 @@ def kinds() -> dict[str, type[Model]]:
     return _KINDS | {"dataset": dataset_config()} | brought
 
 
-def _folders() -> dict[str, str]:
+def folders() -> dict[str, str]:
+    """Return the folder of every kind of file but towns, below ``flight_plans``."""
     return _FOLDERS | {kind: file.folder for kind, file in file_kinds().items()}
 
 
@@ -80,10 +81,10 @@ def packaged_root() -> Path:
 
 def kind_of(path: Path) -> str | None:
     """Return what a YAML file is by where it lies; None when that says nothing."""
-    folders = {folder: kind for kind, folder in _folders().items() if folder != "."}
+    kind_by_folder = {folder: kind for kind, folder in folders().items() if folder != "."}
     parent = path.resolve().parent.name
-    if parent in folders:
-        return folders[parent]
+    if parent in kind_by_folder:
+        return kind_by_folder[parent]
     return {"flight_plans": "routes", "town_configs": "town"}.get(parent)
 
 
@@ -123,7 +124,7 @@ class Library:
     def beside(self, path: Path) -> Library:
         """Return a library that searches first where ``path``, a file of a flight_plans folder, lies."""
         folder = path.resolve().parent
-        if folder.name in _folders().values():
+        if folder.name in folders().values():
             folder = folder.parent
         return replace(self, roots=tuple(dict.fromkeys((_pair(folder), *self.roots))))
 
@@ -140,7 +141,7 @@ class Library:
         """Return the files of one kind by name; where two have the same name, the first found."""
         files: dict[str, Path] = {}
         for flight_plans, town_configs in self.roots:
-            folder = town_configs if kind == "town" else flight_plans / _folders()[kind]
+            folder = town_configs if kind == "town" else flight_plans / folders()[kind]
             found = sorted(f for f in folder.iterdir() if f.suffix in _SUFFIXES) if folder.is_dir() else []
             files = {file.stem: file for file in found} | files
         return files

@@ -13,11 +13,20 @@ class Overrides(BaseModel):
     samples: int | None = Field(default=None, ge=1, description="Keyframes per scene, instead of the dataset's.")
     seed: int | None = Field(default=None, ge=0, description="Instead of the dataset's.")
     topology: str | None = Field(
-        default=None, description="carla, bridge, merged or a plug-in's, instead of the dataset's."
+        default=None, description="carla, bridge, merged, ... (uavsim list topologies), instead of the dataset's."
     )
-    formation: str | None = Field(default=None, description="Instead of the dataset's.")
-    rig: str | None = Field(default=None, description="Instead of the dataset's.")
-    weather: str | None = Field(default=None, description="Instead of the dataset's.")
+    formation: str | None = Field(
+        default=None,
+        description="cross, line, vee, ... (uavsim list formations) or a YAML file, instead of the dataset's.",
+    )
+    rig: str | None = Field(
+        default=None,
+        description="uav3d, nadir, uav3d_depth, ... (uavsim list rigs) or a YAML file, instead of the dataset's.",
+    )
+    weather: str | None = Field(
+        default=None,
+        description="clear_noon, night, hard_rain, ... (uavsim list weathers) or a YAML file, instead of the dataset's.",
+    )
     settle: bool | None = Field(
         default=None, description="RGB cameras draw before each image as their rig says, or not at all."
     )

@@ -53,6 +53,7 @@ class SimulatorConfig(_Strict):
     # The headless simulator compiles its renderer on its first start: a minute of a core, more on a busy machine. One that
     # ends is noticed at once; only one that hangs costs this long.
     ready_s: float = Field(default=600.0, gt=0, description="from start until it answers")
+    wait_s: float = Field(default=0.0, ge=0, description="kind attach: how long its first answer may take")
     restart: bool = Field(default=True, description="start it anew when it is lost")
     recycle_scenes: int = Field(default=100, ge=1, description="restart it after so many scenes: servers leak")
     recycle_rss_mb: float = Field(default=16_000.0, gt=0, description="restart it when it holds more memory")

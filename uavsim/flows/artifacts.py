@@ -84,5 +84,5 @@ def show_sheet(page: Path, title: str) -> None:
     create_image_artifact(
         image_url=f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode('ascii')}",
         key=artifact_key(f"contact sheet {title}"),
-        description=f"Contact sheet of {title}, in full at {page.resolve().as_uri()}",
+        description=f"Contact sheet of {title}. Full size on the machine of the run: {page.resolve()}",
     )

@@ -41,7 +41,7 @@ def generate(request: Request, *, console: Screen) -> Result:
     console.print(line(("bold", job.dataset), what))
     with ExitStack() as stack:
         stack.enter_context(_sigterm_as_interrupt())
-        refuse_foreign_servers(ready)
+        refuse_foreign_servers(ready, console=console)
         has_server = _use_server(ready, stack, console=console)
         opening = time.monotonic()
         context = stack.enter_context(opened(ready, console=console))

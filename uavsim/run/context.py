@@ -104,8 +104,12 @@ def _found_again(request: Request, output: Output) -> Request:
     return request.model_copy(update={"dataset": kept})
 
 
-def refuse_foreign_servers(ready: Prepared) -> None:
+def refuse_foreign_servers(ready: Prepared, *, console: Screen) -> None:
     """Ask the simulators that run already who they are, before anything is started for them.
+
+    Args:
+        ready: what ``prepared`` returned.
+        console: says that a server is waited for.
 
     Raises:
         SimulatorError: nobody answers, another program does, or one of another version.
@@ -114,12 +118,10 @@ def refuse_foreign_servers(ready: Prepared) -> None:
     for number, config in enumerate(ready.request.run_config().simulators if ready.to_fly else ()):
         if config.kind == "attach":
             name = config.name or f"{config.kind}{number}"
-            there = Simulator(
-                config, servers=backend.servers, name=name, logs=OutLayout(ready.output.root).logs
-            ).ensure()
-            refuse_foreign_servers_at(
-                backend.topology, {server: Endpoint.parse(at, what=server) for server, at in there.items()}
-            )
+            simulator = Simulator(config, servers=backend.servers, name=name, logs=OutLayout(ready.output.root).logs)
+            simulator.say = console.print
+            there = {server: Endpoint.parse(at, what=server) for server, at in simulator.ensure().items()}
+            refuse_foreign_servers_at(backend.topology, there)
 
 
 @contextlib.contextmanager

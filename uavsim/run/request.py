@@ -65,6 +65,9 @@ class Request(OutputRequest, Overrides):
         default=(),
         description="mock or HOST:CARLA_PORT[:AIRSIM_PORT], each flies one scene at a time; replaces those of run",
     )
+    wait_s: float | None = Field(
+        default=None, ge=0, description="seconds that the first answer of a simulator may take that is attached to"
+    )
     traffic_retries: dict[str, int] = Field(
         default_factory=dict,
         description="by scene, how often it was flown with traffic that stood still, where it is made again as it was",
@@ -85,6 +88,7 @@ class Request(OutputRequest, Overrides):
             InputError: a simulator that is not of the right form.
         """
         run = self.run or RunConfig()
-        if not self.simulators:
-            return run
-        return run.model_copy(update={"simulators": tuple(parse_simulator(text) for text in self.simulators)})
+        simulators = tuple(parse_simulator(text) for text in self.simulators) or run.simulators
+        if self.wait_s is not None:
+            simulators = tuple(one.model_copy(update={"wait_s": self.wait_s}) for one in simulators)
+        return run.model_copy(update={"simulators": simulators})

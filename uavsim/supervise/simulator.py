@@ -17,6 +17,7 @@ from uavsim.supervise.process import GuardedProcess, exit_text, rss_bytes
 
 _POLL_S = 0.05
 _CONNECT_S = 2.0
+_FORWARDED_S = 0.25  # in which a forwarded connection to nothing is closed
 _PREFIX = "headless-simulator: "
 _COMPILING = (f"{_PREFIX}the first start", f"{_PREFIX}compiling", f"{_PREFIX}another process compiles")
 _CARLA_IMAGE_COMMAND = ("bash", "CarlaUE4.sh", "-RenderOffScreen", "-nosound")
@@ -109,8 +110,8 @@ class Simulator:
         self.stop()
 
     def _attach(self) -> dict[str, str]:
-        patience_s = self.config.ready_s if self._answered_before else _CONNECT_S  # a lost one may come back
-        end = time.monotonic() + patience_s
+        patience_s = self.config.ready_s if self._answered_before else self.config.wait_s  # a lost one may come back
+        end = time.monotonic() + max(patience_s, _CONNECT_S)
         host, ports = self.config.host, self.config.ports
         for server in self._servers:
             if server.name not in ports:
@@ -207,19 +208,16 @@ class Simulator:
             self._pause()
 
     def _wait_for_port(self, host: str, port: int, *, end: float, server: Server) -> None:
-        while True:
-            try:
-                socket.create_connection((host, port), timeout=_CONNECT_S).close()
-            except OSError as error:
-                if time.monotonic() > end:
-                    reason = error.strerror or str(error) or "no answer"
-                    instead = ", or use --simulator mock" if server.name in HEADLESS else ""
-                    raise SimulatorError(
-                        f"tried {server.title} at {_join(host, port)}: {reason.lower()}; start it{instead}"
-                    ) from None
-                self._pause()
-            else:
-                return
+        address, is_told = _join(host, port), False
+        while (reason := _no_server(host, port)) is not None:
+            left_s = end - time.monotonic()
+            if left_s < 0:
+                instead = ", or use --simulator mock" if server.name in HEADLESS else ""
+                raise SimulatorError(f"tried {server.title} at {address}: {reason.lower()}; start it{instead}")
+            if not is_told and left_s > _CONNECT_S:
+                self.say(f"{self.name}: waiting up to {left_s:.0f} s for {server.title} at {address}")
+                is_told = True
+            self._pause()
 
     def _pause(self) -> None:
         """Wait a moment for what comes up.
@@ -253,6 +251,25 @@ def announced_ports(log: str) -> dict[str, int] | None:
 
 def _nobody_listens(line: str) -> None:
     del line
+
+
+def _no_server(host: str, port: int) -> str | None:
+    """Return why no server takes connections at a port; None where one does.
+
+    Docker and ssh accept connections to a port that they forward before the server behind it listens, and close them.
+    """
+    try:
+        connection = socket.create_connection((host, port), timeout=_CONNECT_S)
+    except OSError as error:
+        return error.strerror or str(error) or "no answer"
+    with connection:
+        connection.settimeout(_FORWARDED_S)
+        try:
+            return None if connection.recv(1) else "the connection was closed at once"
+        except TimeoutError:  # it stays open
+            return None
+        except OSError as error:
+            return error.strerror or str(error)
 
 
 def _answers(host: str, port: int) -> bool:

@@ -1,5 +1,6 @@
 """Plots are SVG that a browser reads, with the numbers that they are of, and nothing of it is cut off."""
 
+import itertools
 import re
 import xml.etree.ElementTree as ET
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ import pytest
 
 from uavsim.access import TownMap
 from uavsim.viewing.report import plots
-from uavsim.viewing.report.measure import Histogram, TownFigures
+from uavsim.viewing.report.measure import Histogram, Measures, TownFigures
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -42,6 +43,41 @@ def test_a_long_name_leaves_room_for_its_bar() -> None:
         end = float(text.get("x", "")) + (length if text.get("text-anchor") == "start" else 0)
         assert end <= width
         assert text.get("text-anchor") == "start" or length <= float(text.get("x", ""))
+
+
+def assert_no_text_covers_another(svg: str) -> None:
+    """Hold the boxes of all texts, 8 units a letter and 13 high, against each other and against the page."""
+    page = read(svg)
+    _, _, width, height = map(float, page.get("viewBox", "").split())
+    boxes = []
+    for text in page.iter(f"{SVG}text"):
+        x, y, length = float(text.get("x", "")), float(text.get("y", "")), 8.0 * len(text.text or "")
+        left = x - {"start": 0.0, "middle": 0.5, "end": 1.0}[text.get("text-anchor", "")] * length
+        box = (left, y - 10, left + length, y + 3)
+        if text.get("transform"):  # turned by a quarter about its place
+            box = (x - 10, y - length / 2, x + 3, y + length / 2)
+        boxes.append((text.text, box))
+    for name, (x0, y0, x1, y1) in boxes:
+        assert x0 >= 0 and y0 >= 0 and x1 <= width and y1 <= height, f"{name} is cut off"  # noqa: PT018
+    for (name, a), (other, b) in itertools.combinations(boxes, 2):
+        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1], f"{name} covers {other}"
+
+
+@pytest.mark.parametrize("most", [1, 4, 90, 1234, 98_765, 1_750_000, 33_000_000])
+def test_no_label_of_a_histogram_covers_another(most: int) -> None:
+    for found in Measures().histograms.values():
+        found.counts[:] = np.linspace(0, most, len(found.counts))
+        assert_no_text_covers_another(plots.histogram("h", found))
+    assert_no_text_covers_another(plots.bars("b", {"car": most, "bus": 0}))
+
+
+@pytest.mark.parametrize("most", [1, 12, 1_000_000])
+@pytest.mark.parametrize("size_m", [(5, 5), (30, 900), (900, 30), (400, 424), (20_000, 16_000), (0, 12_345)])
+def test_no_label_of_a_map_covers_another(size_m: tuple[float, float], most: int) -> None:
+    town = TownFigures()
+    town.routes.append(np.array([[-8910.0, -5105.0], [-8910.0 + size_m[0], -5105.0 + size_m[1]]]))
+    town.boxes_per_cell.update({(-1782, -1021): most})
+    assert_no_text_covers_another(plots.town_map("m", town, None))
 
 
 @pytest.mark.parametrize("log", [False, True])

@@ -106,7 +106,7 @@ def test_the_web_page_is_for_this_machine_alone() -> None:
 
 
 def test_the_lines_of_a_vector_map_come_back(tmp_path: Path) -> None:
-    square = np.array([[0.0, 0.0, 9.0], [2.0, 0.0, 9.0], [2.0, 2.0, 9.0], [0.0, 2.0, 9.0], [0.0, 0.0, 9.0]])
+    square = np.array([[0.0, 0.0, 9.0], [0.0, 2.0, 9.0], [2.0, 2.0, 9.0], [2.0, 0.0, 9.0], [0.0, 0.0, 9.0]])
     line = np.array([[0.0, 0.0, 0.5], [5.0, 0.0, 0.5]])
     shapes = {"building": {"h": [square]}, "lane_divider": {"l": [line]}}
     town = SimpleNamespace(
@@ -124,7 +124,10 @@ def test_the_lines_of_a_vector_map_come_back(tmp_path: Path) -> None:
     chunks = read_back(tmp_path / "town.rrd")
     (painted,) = column(chunks["/world/town/map/lane_divider"], "LineStrips3D:strips")
     np.testing.assert_allclose(painted, [line])
-    (house,) = column(chunks["/world/town/map/building"], "LineStrips3D:strips")
-    np.testing.assert_allclose(house[0], square)
-    corners = [[[x, y, 9.0], [x, y, -1.0]] for x, y in ((0, 0), (2, 0), (2, 2), (0, 2))]
-    np.testing.assert_allclose(house[1:], corners)
+    (corners,) = column(chunks["/world/town/map/building"], "Mesh3D:vertex_positions")
+    (normals,) = column(chunks["/world/town/map/building"], "Mesh3D:vertex_normals")
+    triangles, facing = np.reshape(corners, (-1, 3, 3)), np.reshape(normals, (-1, 3, 3))[:, 0]
+    a, b, c = triangles.transpose(1, 0, 2)
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2
+    assert area == pytest.approx(2 * 2 + 4 * 2 * 10)  # roof and four walls
+    assert (np.sum((triangles.mean(axis=1) - (1.0, 1.0, 4.0)) * facing, axis=1) > 0.9).all()  # outwards

@@ -7,34 +7,35 @@ from typing import Final, TypeAlias
 from uavsim.exports.formats.request import ExportRequest
 from uavsim.registry import Named, Registry
 
-__all__ = ["EXPORTERS", "ExportRequest", "Exporter"]
+__all__ = ["EXPORTERS", "FORMATS", "ExportRequest", "Exporter"]
 
 Exporter: TypeAlias = Callable[[ExportRequest], list[Path]]
 """Writes a request's dataset in its format; returns the files or folders it made."""
 
-_FORMATS: Final = (
-    "agents",
-    "airv2x",
-    "aot",
-    "coco",
-    "colmap",
-    "cosmos",
-    "euroc",
-    "griffin",
-    "kitti",
-    "lerobot",
-    "mcap",
-    "mmdet3d",
-    "nerfstudio",
-    "openad",
-    "opv2v",
-    "rosbag2",
-    "v2xsim",
-)  # of the modules that write them, too
+FORMATS: Final = {  # the names of the modules that write them, too
+    "agents": "each agent alone as a plain nuScenes dataset",
+    "airv2x": "AirV2X's layout",
+    "aot": "AOT's ground truth, encounters and grey images",
+    "coco": "COCO boxes and masks of what is visible",
+    "colmap": "COLMAP models with exact poses, points from depth, masks of what moves",
+    "cosmos": "clips of RGB, depth, segmentation, edges and boxes for NVIDIA Cosmos",
+    "euroc": "EuRoC sequences of cameras and IMU",
+    "griffin": "Griffin's raw layout: one car and one drone",
+    "kitti": "KITTI, as Griffin writes it, a folder for each drone",
+    "lerobot": "LeRobot v3.0: an episode for each scene and drone",
+    "mcap": "MCAP with Foxglove's schemas",
+    "mmdet3d": "MMDetection3D's nuScenes infos, version 2",
+    "nerfstudio": "nerfstudio's transforms.json with exact poses",
+    "openad": "OpenAD's files, for datasets with corner cases",
+    "opv2v": "OpenCOOD's OPV2V layout",
+    "rosbag2": "ROS 2 bags",
+    "v2xsim": "all agents in one nuScenes dataset by V2X-Sim's channel names",
+}
+"""What each built-in format is, in a line."""
 
 EXPORTERS: Final[Registry[Exporter]] = Registry(
     "exporters",
-    {name: Named(f"uavsim.exports.formats.{name}:export_{name}") for name in _FORMATS},
+    {name: Named(f"uavsim.exports.formats.{name}:export_{name}") for name in FORMATS},
     what="format",
     expects=Callable,
 )

@@ -1,6 +1,7 @@
 """The plots of the report as SVG in the page's text colour, so that they are read by day and by night; by no library."""
 
 import base64
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
@@ -31,6 +32,8 @@ _MAP: Final = 600.0
 _WIDEST_PX: Final = 900
 _LETTER: Final = 8.0  # of 13 units high text, at most
 _LABELS: Final = 220.0
+_LINE: Final = 18.0
+_NARROWEST: Final = 0.2  # of the longer side of a map
 _LONGEST_LABEL: Final = 64
 
 
@@ -38,7 +41,9 @@ def bars(name: str, counts: Mapping[str, int]) -> str:
     """Return horizontal bars, the first at the top, as SVG."""
     labels = [_fitting(label, n) for n, label in enumerate(counts)]
     left = min(max(map(len, labels)) * _LETTER, _LABELS) + 8
-    scale = (_WIDE - left - 80) / max(*counts.values(), 1)
+    scale = (_WIDE - left - max(len(f"{count:,}") for count in counts.values()) * _LETTER - 8) / max(
+        *counts.values(), 1
+    )
     parts = []
     for n, (label, count) in enumerate(zip(labels, counts.values(), strict=True)):
         y, width = 8 + 30 * n, count * scale
@@ -60,7 +65,7 @@ def _fitting(label: str, number: int) -> str:
 def histogram(name: str, found: Histogram) -> str:
     """Return one histogram as SVG."""
     left, top, right, bottom = 70.0, 10.0, _WIDE - 30, 210.0
-    most = max(float(found.counts.max()), 1.0)
+    most = max(float(found.counts.max()), 5.0)  # marks are whole numbers
     edges = np.log10(found.edges) if found.log else found.edges
     low, high = float(edges[0]), float(edges[-1])
 
@@ -75,10 +80,10 @@ def histogram(name: str, found: Histogram) -> str:
     )
     parts = [f'<path d="M{left:g} {bottom:g}{steps}V{bottom:g}Z" fill="{_BAR}"/>']
     if found.log:
-        marks = [(x(k), f"{10.0**k:,.6g}") for k in range(math.ceil(low), math.floor(high) + 1)]
+        marks = [(x(k), _short(10.0**k)) for k in range(math.ceil(low), math.floor(high) + 1)]
     else:
-        marks = [(x(value), f"{value:g}") for value in _ticks(low, high)]
-    parts += _axes((left, top, right, bottom), marks, [(y(count), f"{count:,.0f}") for count in _ticks(0.0, most)])
+        marks = _marks(low, high, x)
+    parts += _axes((left, top, right, bottom), marks, _marks(0.0, most, y, is_up=True))
     parts += [_text((left + right) / 2, bottom + 42, found.unit, anchor="middle"), _sideways(14, 110, "boxes")]
     return _svg(name, _WIDE, bottom + 50, parts)
 
@@ -93,8 +98,10 @@ def town_map(name: str, town: TownFigures, known: TownMap | None) -> str:
     if not len(points):
         return ""
     low, high = points.min(axis=0), points.max(axis=0)
-    left, top = 70.0, 8.0
-    scale = (_MAP - left - 14) / max(float((high - low).max()), 1.0)
+    missing = np.maximum(_NARROWEST * float((high - low).max()) - (high - low), 0)  # room for an axis and its title
+    low, high = low - missing / 2, high + missing / 2
+    left, top = 80.0, 8.0
+    scale = (_MAP - left - 30) / max(float((high - low).max()), 1.0)
     right, bottom = left + scale * float(high[0] - low[0]), top + scale * float(high[1] - low[1])
 
     def x(value: float) -> float:
@@ -118,13 +125,11 @@ def town_map(name: str, town: TownFigures, known: TownMap | None) -> str:
         line = "L".join(f"{x(px):.1f} {y(py):.1f}" for px, py in way[:, :2].tolist())
         begin = f'<circle cx="{x(float(way[0, 0])):.1f}" cy="{y(float(way[0, 1])):.1f}" r="3.5" fill="{_ROUTE}"/>'
         parts.append(f'<path d="M{line}" fill="none" stroke="{_ROUTE}" stroke-width="2"/>{begin}')
-    across = [(x(v), f"{v:g}") for v in _ticks(float(low[0]), float(high[0]))]
-    parts += _axes(
-        (left, top, right, bottom), across, [(y(v), f"{v:g}") for v in _ticks(float(low[1]), float(high[1]))]
-    )
+    across, up = _marks(float(low[0]), float(high[0]), x), _marks(float(low[1]), float(high[1]), y, is_up=True)
+    parts += _axes((left, top, right, bottom), across, up)
     parts += [_text((left + right) / 2, bottom + 40, "map x, m", anchor="middle")]
     parts += [_sideways(14, (top + bottom) / 2, "map y, m"), *_legend(town, left, bottom + 62)]
-    return _svg(name, _MAP, bottom + 78, parts)
+    return _svg(name, _MAP, bottom + 98, parts)
 
 
 def _roads(known: TownMap | None, x: Callable[[float], float], y: Callable[[float], float]) -> Iterable[str]:
@@ -160,15 +165,16 @@ def _colour(count: int, town: TownFigures) -> str:
 
 
 def _legend(town: TownFigures, left: float, y: float) -> Iterable[str]:
-    """Yield the colours of 1, 10, ... boxes in a cell."""
+    """Yield the colours of 1, 10, ... boxes in a cell, each colour once."""
     if not town.boxes_per_cell:
         return
     most = max(town.boxes_per_cell.values())
-    for n, count in enumerate(dict.fromkeys([*(10**k for k in range(int(math.log10(most)) + 1)), most])):
-        x = left + 75 * n
-        yield f'<rect x="{x:g}" y="{y - 11:g}" width="14" height="14" fill="{_colour(count, town)}"/>'
-        yield _text(x + 20, y, f"{count:,}")
-    yield _text(x + 75, y, f"boxes in {town.cell_m:g} m x {town.cell_m:g} m")
+    counts = {_colour(count, town): count for count in [*(10**k for k in range(int(math.log10(most)) + 1)), most]}
+    for n, (colour, count) in enumerate(counts.items()):
+        x = left + 70 * n
+        yield f'<rect x="{x:g}" y="{y - 11:g}" width="14" height="14" fill="{colour}"/>'
+        yield _text(x + 20, y, _short(count))
+    yield _text(left, y + 20, f"boxes in {town.cell_m:g} m x {town.cell_m:g} m")
 
 
 def _ground(known: TownMap | None) -> tuple[str, float, float, float, float] | None:
@@ -192,9 +198,26 @@ def _ground(known: TownMap | None) -> tuple[str, float, float, float, float] | N
     return f"data:image/png;base64,{packed}", x, y, x + width * size, y + height * size
 
 
-def _ticks(low: float, high: float) -> FloatArray:
-    """Return about five round numbers from low to high."""
-    rough = max(high - low, 1e-9) / 5
+def _marks(low: float, high: float, place: Callable[[float], float], *, is_up: bool = False) -> list[tuple[float, str]]:
+    """Return round numbers from low to high with their places on an axis, as many up to five as do not touch each other."""
+    marks: list[tuple[float, str]] = []
+    for most in (5, 4, 3, 2, 1):
+        marks = [(place(value), _short(value)) for value in _ticks(low, high, most)]
+        room = _LINE if is_up else (max((len(text) for _, text in marks), default=0) + 1) * _LETTER
+        if all(abs(after - before) >= room for (before, _), (after, _) in itertools.pairwise(marks)):
+            return marks
+    return marks[:1]
+
+
+def _short(number: float) -> str:
+    """Return a number in at most five letters where it is round: 1,500, 20k, 1.5M."""
+    scale, unit = (1e6, "M") if abs(number) >= 1e6 else (1e3, "k") if abs(number) >= 1e4 else (1.0, "")
+    return f"{number / scale:,.4g}{unit}"
+
+
+def _ticks(low: float, high: float, most: int) -> FloatArray:
+    """Return about ``most`` round numbers from low to high."""
+    rough = max(high - low, 1e-9) / most
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * k for k in (1, 2, 5, 10) if size * k >= rough * 0.999)
     return np.round(np.arange(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1) * step, 9) + 0.0

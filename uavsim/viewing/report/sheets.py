@@ -23,13 +23,22 @@ _GROUND: Final = (24, 24, 24)
 
 
 @dataclass(frozen=True, slots=True)
+class Jpeg:
+    """An image for the page: its data URI, its size, so that the page keeps its place, and its alternative text."""
+
+    source: str
+    width_px: int
+    height_px: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Sheet:
-    """All cameras of one sample; ``source`` is a data URI."""
+    """All cameras of one sample."""
 
     scene: str
     sample: int
-    source: str
-    text: str
+    jpeg: Jpeg
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +48,7 @@ class Thumbnail:
     code: str
     place: str
     message: str
-    source: str
+    jpeg: Jpeg
 
 
 def contact_sheets(data: Dataset, *, most: int) -> list[Sheet]:
@@ -57,27 +66,26 @@ def contact_sheets(data: Dataset, *, most: int) -> list[Sheet]:
             f"{len(sample.images)} images of {len(sample.drone_ids())} drones at sample {sample.number} of scene {name} in "
             f"{scene.town or 'an unnamed town'}, with the boxes that each camera sees"
         )
-        sheets.append(Sheet(name, sample.number, _uri(page, width_px=page.shape[1]), text))
+        sheets.append(Sheet(name, sample.number, _jpeg(page, text, width_px=page.shape[1])))
     return sheets
 
 
-def large_views(data: Dataset) -> list[tuple[str, str]]:
-    """Return data URI and text of one image with its boxes, and of its mask: that which shows most, amid the first scene."""
+def large_views(data: Dataset) -> list[Jpeg]:
+    """Return one image with its boxes, and its mask: that which shows most, amid the first scene."""
     scene = data.scene(data.scene_names[0])
     if not scene.samples:
         return []
     sample = scene.samples[len(scene) // 2]
     try:
         image = richest_image(sample)
-        views = [
-            (with_boxes(sample, image), f"{image.channel} of {scene.name}, sample {sample.number}, with its boxes")
-        ]
+        named = f"{image.channel} of {scene.name}, sample {sample.number}"
+        views = [(with_boxes(sample, image), f"{named}, with its boxes")]
         if "instance" in image.layers:
             mask = overlay.painted_mask(image.mask()[0], ground=_GROUND)
-            views.append((mask, "its instance mask: a colour for each object, that of its box"))
+            views.append((mask, f"Instance mask of {named}: a colour for each object, that of its box"))
     except DatasetError:  # as in the sheets
         return []
-    return [(_uri(pixels, width_px=_LARGE_PX), text) for pixels, text in views]
+    return [_jpeg(pixels, text, width_px=_LARGE_PX) for pixels, text in views]
 
 
 def thumbnails(data: Dataset, report: Report, *, most: int) -> list[Thumbnail]:
@@ -92,10 +100,11 @@ def thumbnails(data: Dataset, report: Report, *, most: int) -> list[Thumbnail]:
         if image is None or not image.there:
             continue
         try:
-            source = _uri(image.pixels(), width_px=_THUMBNAIL_PX)
+            text = f"Image of {image.channel} in {finding.scene}, which {finding.code} names"
+            jpeg = _jpeg(image.pixels(), text, width_px=_THUMBNAIL_PX)
         except DatasetError:
             continue  # the finding may be just that: it is listed all the same
-        found.append(Thumbnail(finding.code, finding.place, finding.message, source))
+        found.append(Thumbnail(finding.code, finding.place, finding.message, jpeg))
     return found
 
 
@@ -123,6 +132,8 @@ def _tile(image: Image, sample: Sample) -> UInt8Array:
         return np.full((height, width, 3), _NOT_THERE, dtype=np.uint8)
 
 
-def _uri(pixels: UInt8Array, *, width_px: int) -> str:
+def _jpeg(pixels: UInt8Array, text: str, *, width_px: int) -> Jpeg:
     data = overlay.small_jpeg(pixels, width_px=width_px, quality=_QUALITY)
-    return "data:image/jpeg;base64," + base64.b64encode(data).decode("ascii")
+    shown = min(width_px / pixels.shape[1], 1.0)
+    height_px, width_px = (round(side * shown) for side in pixels.shape[:2])
+    return Jpeg("data:image/jpeg;base64," + base64.b64encode(data).decode("ascii"), width_px, height_px, text)

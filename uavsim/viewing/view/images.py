@@ -18,7 +18,7 @@ from uavsim.viewing.view.times import Times
 _AROUND: Final = [0, 1, 2, 3, 0, 4, 5, 1, 5, 6, 2, 6, 7, 3, 7, 4]
 """A way along all 12 edges of a box, in one stroke."""
 _WIDTHS_PX: Final = (640, 560, 480, 400, 340, 288, 240, 200, 160)
-_IMAGE_PLANE_M: Final = 6.0
+_IMAGE_PLANE_M: Final = 3.0  # small enough that the planes of a swarm hide neither each other nor the town
 _MASK_OPACITY: Final = 0.45
 
 

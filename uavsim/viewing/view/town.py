@@ -1,9 +1,10 @@
-"""The ground of a recording: drivable area and its borders, and the lines of the vector map."""
+"""The town of a recording: drivable area and its borders, the lines of the vector map, buildings as blocks."""
 
 from typing import Final
 
 import numpy as np
 import rerun as rr
+import shapely
 
 from uavsim.access import TownMap
 from uavsim.errors import DatasetError
@@ -60,14 +61,37 @@ def _log_roads(recording: rr.RecordingStream, roads: RoadMap) -> None:
         lines = [shape for parts in roads.shapes_map_m(layer).values() for shape in parts]
         recording.log(f"world/town/map/{layer}", rr.LineStrips3D(lines, colors=[colour], radii=[0.06]))
     heights = roads.heights_map_m(BUILDINGS)
-    edges = [edge for name, (ring,) in roads.shapes_map_m(BUILDINGS).items() for edge in _edges(ring, heights[name][0])]
-    recording.log(f"world/town/map/{BUILDINGS}", rr.LineStrips3D(edges, colors=[_BUILDING], radii=[0.04]))
+    blocks = [_block(ring, heights[name][0]) for name, (ring,) in roads.shapes_map_m(BUILDINGS).items()]
+    if blocks:
+        corners = np.concatenate(blocks)  # (triangles, 3, 3)
+        faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        normals = faces / np.maximum(np.linalg.norm(faces, axis=1, keepdims=True), 1e-9)
+        mesh = rr.Mesh3D(
+            vertex_positions=corners.reshape(-1, 3),
+            vertex_normals=np.repeat(normals, 3, axis=0),
+            albedo_factor=_BUILDING,
+        )
+        recording.log(f"world/town/map/{BUILDINGS}", mesh)
 
 
-def _edges(roof_map_m: FloatArray, bottom_map_m: float) -> list[FloatArray]:
-    """Return the edges of a building: its roof, and one down from each corner."""
-    foot = roof_map_m * (1.0, 1.0, 0.0) + (0.0, 0.0, bottom_map_m)
-    return [roof_map_m, *np.stack([roof_map_m, foot], axis=1)[:-1]]
+def _block(roof_map_m: FloatArray, bottom_map_m: float) -> FloatArray:
+    """Return the triangles of a building's roof and walls.
+
+    Args:
+        roof_map_m: (N, 3) its roof, a closed ring.
+        bottom_map_m: height of its foot.
+
+    Returns:
+        (M, 3, 3) corners of each triangle, map frame, metres.
+    """
+    outline = shapely.orient_polygons(shapely.Polygon(roof_map_m))
+    roof_map_m = shapely.get_coordinates(outline, include_z=True)  # counter-clockwise: its walls face outwards
+    parts = shapely.constrained_delaunay_triangles(shapely.make_valid(outline))
+    corners = [shapely.get_coordinates(part)[:3] for part in shapely.orient_polygons(parts).geoms]
+    roof = np.insert(np.array(corners).reshape(-1, 3, 2), 2, roof_map_m[0, 2], axis=2)
+    foot_map_m = roof_map_m * (1.0, 1.0, 0.0) + (0.0, 0.0, bottom_map_m)
+    a, b, c, d = foot_map_m[:-1], foot_map_m[1:], roof_map_m[1:], roof_map_m[:-1]
+    return np.concatenate([roof, np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
 
 
 def _texture(drivable: BoolArray) -> UInt8Array:

@@ -11,7 +11,6 @@ from uavsim.errors import InputError
 from uavsim.files.whole import write_whole
 from uavsim.terminal import Screen, write_out
 from uavsim_benchmarks.evaluate.latex import latex_rows
-from uavsim_benchmarks.evaluate.metrics import METRICS
 from uavsim_benchmarks.evaluate.metrics import evaluate as run_metric
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest, Outcome
 from uavsim_benchmarks.evaluate.page import html_page
@@ -19,11 +18,10 @@ from uavsim_benchmarks.evaluate.page import html_page
 __all__ = ["evaluate"]
 
 _PRINTED = Path("-")
-_HELP = "; ".join(f"{name}: {METRICS.pick(name).help}" for name in METRICS.builtin) + "; or a package's own."
 
 
 def evaluate(
-    benchmark: Annotated[str, typer.Argument(help=_HELP)],
+    benchmark: Annotated[str, typer.Argument(help="nuscenes-detection, uav3d, swarm, ... (uavsim list metrics).")],
     *,
     truth: Annotated[Path, typer.Option(help="A dataset's folder, or the benchmark's own ground-truth file.")],
     results: Annotated[Path, typer.Option(help="The benchmark's own result file.")],
@@ -33,7 +31,8 @@ def evaluate(
     version: Annotated[str | None, typer.Option(help="Version folder of a dataset; default: the only one.")] = None,
     split: Annotated[str | None, typer.Option(help="Of splits.json; default: the scenes in the results.")] = None,
     option: Annotated[
-        list[str] | None, typer.Option(help="NAME=VALUE that the benchmark knows; may be repeated.")
+        list[str] | None,
+        typer.Option(help="NAME=VALUE that the benchmark knows (uavsim list metrics); may be repeated."),
     ] = None,
     report: Annotated[Path | None, typer.Option("--json", help="Write all scores here; - prints them.")] = None,
     page: Annotated[Path | None, typer.Option("--html", help="Write a page with curves here.")] = None,

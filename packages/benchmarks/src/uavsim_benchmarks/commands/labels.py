@@ -23,7 +23,9 @@ __all__ = ["collaboration", "events", "questions"]
 Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
 Out = Annotated[Path, typer.Option(help="Folder for the result, outside of the dataset.")]
 Version = Annotated[str | None, typer.Option(help="Version folder; default: the only one.")]
-Thresholds = Annotated[str | None, typer.Option(help="Other thresholds: a name or a YAML file (flight_plans/events).")]
+Thresholds = Annotated[
+    str | None, typer.Option(help="Other thresholds: default, ... (uavsim list events), or a YAML file.")
+]
 Workers = Annotated[int | None, typer.Option(min=1, max=256, help="Processes; default: one a core.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")]

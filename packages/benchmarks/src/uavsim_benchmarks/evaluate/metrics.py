@@ -13,7 +13,7 @@ from uavsim.errors import InputError
 from uavsim.registry import Registry, pick
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest, Outcome
 
-__all__ = ["METRICS", "MODES", "Metric", "evaluate"]
+__all__ = ["METRICS", "MODES", "Metric", "evaluate", "lines"]
 
 MODES: Final = {"official": "as the reference code counts", "corrected": "without its errors"}
 MetricFunction: TypeAlias = Callable[[EvaluationRequest], Outcome]
@@ -89,6 +89,15 @@ METRICS: Final = Registry(
     what="benchmark",
     expects=Metric,
 )
+
+
+def lines() -> dict[str, str]:
+    """Return every metric with a line: what it scores, and the names that ``--option`` takes."""
+    metrics = {name: METRICS.pick(name) for name in METRICS.names()}
+    return {
+        name: one.help + (f"; --option {', '.join(one.options)}" if one.options else "")
+        for name, one in metrics.items()
+    }
 
 
 def evaluate(name: str, request: EvaluationRequest) -> Outcome:
