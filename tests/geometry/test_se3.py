@@ -54,7 +54,9 @@ def test_broadcasting_is_the_loop(a: SE3, b: SE3) -> None:
         one = a[row, 0] @ b[column]
         for batch, alone in ((together, one), (together.inverse(), one.inverse())):
             found = np.concatenate([part[row, column] for part in numbers(batch, points_m)])
-            np.testing.assert_allclose(found, np.concatenate(numbers(alone, points_m[row, column])), rtol=0, atol=within)
+            np.testing.assert_allclose(
+                found, np.concatenate(numbers(alone, points_m[row, column])), rtol=0, atol=within
+            )
         same(together.right_divide(b)[row, column], one.right_divide(b[column]), atol=within)
 
 

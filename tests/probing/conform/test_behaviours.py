@@ -11,7 +11,9 @@ from uavsim.probing.conform.answers import AnswerFile
 from uavsim.probing.conform.behaviours import faults, selected
 from uavsim.probing.conform.run import answers_of
 
-PROBES = ("drawing", "exposure", "parked", "hidden", "traffic", "airsim-clock", "airsim-placing", "airsim-reset")
+OF_CARLA = ("drawing", "exposure", "parked", "hidden", "traffic")
+OF_AIRSIM = ("airsim-clock", "airsim-placing", "airsim-reset")
+ON_AIRSIM = {"set-pose", "continue", "reset"}  # these change what AirSim answers, and nothing of CARLA's
 ASKED_IN_TOWN10 = [name for name in BEHAVIOURS if name != "large-map"]
 """Tiles are streamed in large maps alone; ``tests/e2e/test_large_map.py`` flies in one."""
 
@@ -20,7 +22,8 @@ ASKED_IN_TOWN10 = [name for name in BEHAVIOURS if name != "large-map"]
 def test_a_server_is_told_by_its_answers(behaviour: str) -> None:
     chosen = {behaviour: BEHAVIOURS[behaviour].values[1]} if behaviour else {}
     words = [word for name, value in chosen.items() for word in ("--behaviour", f"{name}={value}")]
-    given = answered(*words, probes=PROBES)
+    probes = OF_AIRSIM if behaviour in ON_AIRSIM else OF_CARLA
+    given = answered(*words, probes=probes if behaviour else OF_CARLA + OF_AIRSIM)
     assert selected(given) == chosen
     assert not faults(given)
 
