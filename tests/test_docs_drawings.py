@@ -25,7 +25,8 @@ def test_a_drawing_is_up_to_date(name: str, drawn: Path) -> None:
     """But for the last of the six digits that are written, which sines and roots of another processor round."""
     new, stored = (NAME.sub("name", (folder / name).read_text("utf-8")) for folder in (drawn, DOCS))
     assert NUMBER.sub("#", new) == NUMBER.sub("#", stored), "run: python -m tools.drawings.frames"
-    np.testing.assert_allclose(*(np.array(NUMBER.findall(text), float) for text in (new, stored)), rtol=0, atol=1e-5)
+    drawn_px, stored_px = (np.array(NUMBER.findall(text), float) for text in (new, stored))
+    np.testing.assert_allclose(drawn_px, stored_px, rtol=0, atol=1e-5)
 
 
 def test_every_drawing_is_shown() -> None:
