@@ -1,12 +1,16 @@
 """The drawings of the pages are those that the transforms give today."""
 
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tools.drawings.frames import DRAWINGS, draw_all
 
 DOCS = Path(__file__).parents[1] / "docs"
+NUMBER = re.compile(r"-?\d+\.\d+")
+NAME = re.compile(r"\b[mp][0-9a-f]{10}\b")  # of a shape: a hash of its unrounded numbers
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +22,11 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_a_drawing_is_up_to_date(name: str, drawn: Path) -> None:
-    assert (drawn / name).read_bytes() == (DOCS / name).read_bytes(), "run: python -m tools.drawings.frames"
+    """But for the last of the six digits that are written, which sines and roots of another processor round."""
+    new, stored = (NAME.sub("name", (folder / name).read_text("utf-8")) for folder in (drawn, DOCS))
+    assert NUMBER.sub("#", new) == NUMBER.sub("#", stored), "run: python -m tools.drawings.frames"
+    drawn_px, stored_px = (np.array(NUMBER.findall(text), float) for text in (new, stored))
+    np.testing.assert_allclose(drawn_px, stored_px, rtol=0, atol=1e-5)
 
 
 def test_every_drawing_is_shown() -> None:

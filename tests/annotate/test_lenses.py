@@ -156,5 +156,5 @@ def test_cameras_with_and_without_lenses_are_looked_at_together() -> None:
     ]
     for alone, among in zip([reaches(solids, [eye])[0] for eye in eyes], reaches(solids, eyes), strict=True):
         np.testing.assert_array_equal(alone.row, among.row)
-        np.testing.assert_array_equal(alone.bounds_px, among.bounds_px)
-        np.testing.assert_array_equal(alone.rays, among.rays)
+        np.testing.assert_allclose(alone.bounds_px, among.bounds_px, atol=1e-3)  # of float32 rays, some 100 pixels
+        np.testing.assert_allclose(alone.rays, among.rays, atol=1e-5)  # float32, of numbers up to 80

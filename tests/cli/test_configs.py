@@ -8,31 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from uavsim.cli import main
 from uavsim.images.codec import decode_rgb
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def run(here, monkeypatch, capsys):
-    """Run a command as ``uavsim`` does, in this process; returns exit code, stdout and stderr."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["uavsim", *arguments])
-        try:
-            main()
-            code = 0
-        except SystemExit as done:
-            code = int(done.code or 0)
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return run
 
 
 def test_plan_shows_a_table_and_draws_when_asked(here, run):

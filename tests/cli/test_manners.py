@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Run
 from tests.e2e.command import uavsim
 from uavsim import cli
 from uavsim.cli import build_app, with_quiet
@@ -37,10 +38,10 @@ def test_help_shows_the_examples(command: str) -> None:
     assert "--quiet" in shown
 
 
-def test_version() -> None:
-    done = uavsim("--version")
-    assert done.returncode == 0
-    assert done.stdout.startswith("uavsim ")
+def test_version(run: Run) -> None:
+    code, printed, _ = run("--version")
+    assert code == 0
+    assert printed.startswith("uavsim ")
 
 
 def test_a_shell_gets_commands_and_the_options_of_one() -> None:
@@ -68,51 +69,51 @@ def test_quiet_prints_errors_alone(tmp_path: Path) -> None:
     assert done.stderr.startswith("error: ")
 
 
-def test_json_is_all_that_is_on_standard_output(tmp_path: Path) -> None:
-    done = uavsim("plan", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--json")
-    (scene,) = json.loads(done.stdout)["scenes"]
+def test_json_is_all_that_is_on_standard_output(run: Run) -> None:
+    _, printed, _ = run("plan", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--json")
+    (scene,) = json.loads(printed)["scenes"]
     assert scene["scene"] == "scene_0000"
     assert scene["town"] == "Town10HD"
     assert scene["images"] == 125
 
 
-def test_check_reports_machines(tmp_path: Path) -> None:
+def test_check_reports_machines(tmp_path: Path, run: Run) -> None:
     (tmp_path / "weather.yaml").write_text("preset: nonsense\n")
-    done = uavsim("check", str(tmp_path), "--json")
-    reported = json.loads(done.stdout)
-    assert done.returncode == 2
+    code, printed, _ = run("check", str(tmp_path), "--json")
+    reported = json.loads(printed)
+    assert code == 2
     assert reported["ok"] is False
     assert reported["files"][0]["file"].endswith("weather.yaml")
 
 
 @pytest.mark.parametrize("words", [["--json"], []])
-def test_a_dry_run_of_generate_writes_nothing(tmp_path: Path, words: list[str]) -> None:
-    out = tmp_path / "out"
-    done = uavsim("generate", "--dataset", "smoke", "--town", "Town10HD", "--out", str(out), "--dry-run", *words)
-    assert done.returncode == 0, done.stderr
-    assert not out.exists()
+def test_a_dry_run_of_generate_writes_nothing(here: Path, run: Run, words: list[str]) -> None:
+    code, printed, error = run(
+        "generate", "--dataset", "smoke", "--town", "Town10HD", "--out", "out", "--dry-run", *words
+    )
+    assert code == 0, error
+    assert not (here / "out").exists()
     if words:
-        assert json.loads(done.stdout)["scenes"]["Town10HD"][0] == "scene_0000"
+        assert json.loads(printed)["scenes"]["Town10HD"][0] == "scene_0000"
     else:
-        assert "scene_0000" in done.stdout
-        assert "nothing was started or written" in done.stdout
+        assert "scene_0000" in printed
+        assert "nothing was started or written" in printed
 
 
-def test_a_dry_run_of_generate_finds_what_a_run_would_refuse(tmp_path: Path) -> None:
-    done = uavsim("generate", "--dataset", "smoke", "--town", "Town99", "--out", str(tmp_path / "out"), "--dry-run")
-    assert done.returncode == 2
+def test_a_dry_run_of_generate_finds_what_a_run_would_refuse(run: Run) -> None:
+    assert run("generate", "--dataset", "smoke", "--town", "Town99", "--out", "out", "--dry-run")[0] == 2
 
 
 @pytest.mark.parametrize(
     "words", [["export", "--format", "coco"], ["convert", "--dialect", "uav3d", "--no-infos"], ["publish"]]
 )
-def test_a_dry_run_on_a_dataset_writes_nothing(strict: Path, tmp_path: Path, words: list[str]) -> None:
+def test_a_dry_run_on_a_dataset_writes_nothing(strict: Path, tmp_path: Path, run: Run, words: list[str]) -> None:
     out = tmp_path / "new"
     target = ["--out", str(out)] if words[0] == "publish" else [str(out)]
-    done = uavsim(words[0], str(strict), *target, *words[1:], "--dry-run")
-    assert done.returncode == 0, done.stderr
-    assert "--dry-run" in done.stdout
-    assert str(out) in done.stdout
+    code, printed, error = run(words[0], str(strict), *target, *words[1:], "--dry-run")
+    assert code == 0, error
+    assert "--dry-run" in printed
+    assert str(out) in printed
     assert not out.exists()
 
 

@@ -26,13 +26,12 @@ from tests.e2e.command import uavsim
         ),
     ],
 )
-def test_a_wrong_command_line_is_one_line_and_exit_2(arguments, words):
-    done = uavsim(*arguments)
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.startswith("error: ")
-    assert words in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert not done.stdout
+def test_a_wrong_command_line_is_one_line_and_exit_2(arguments, words, run):
+    code, printed, error = run(*arguments)
+    assert (code, printed) == (2, ""), error
+    assert error.startswith("error: ")
+    assert words in error
+    assert error.count("\n") == 1
 
 
 def test_no_word_at_all_is_a_question_for_help():
@@ -41,8 +40,11 @@ def test_no_word_at_all_is_a_question_for_help():
     groups = ["Make", "Look", "Check", "Label", "Share", "Simulate"]
     places = [done.stdout.index(f"─ {group} ─") for group in groups]
     assert places == sorted(places)
-    assert uavsim("-h").stdout == done.stdout
-    assert uavsim("plan", "-h").stdout == uavsim("plan", "--help").stdout
+
+
+def test_short_and_long_help_are_the_same(run):
+    assert run("-h") == run() == run("--help")
+    assert run("plan", "-h") == run("plan", "--help")
 
 
 def test_quiet_stands_before_or_behind_the_command():

@@ -47,7 +47,11 @@ def flown(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     run = f"simulators: [{{kind: mock, arguments: ['--faults', '{folder / 'faults.yaml'}']}}]\n"
     (folder / "run.yaml").write_text(run)
     through, out = ("--run", folder / "run.yaml"), {}
-    for name, rig, more in (("truth", "depth", ()), ("depth", "depth", through), ("plain", "plain", through)):
+    for name, rig, more in (
+        ("truth", "depth", ("--no-check",)),
+        ("depth", "depth", through),
+        ("plain", "plain", through),
+    ):
         job = ("generate", "--dataset", folder / "own.yaml", "--scenes", "1", "--rig", folder / f"{rig}.yaml")
         done = uavsim(*job, *more, "--out", folder / name)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -3,15 +3,38 @@ import pytest
 from uavsim.config.library import packaged_root
 from uavsim.errors import InputError
 from uavsim.plan.check import check_paths
+from uavsim.plan.numbering import town_scenes
+from uavsim.plan.scenes import DatasetPlanner
+
+ROOT = packaged_root()
+DATASETS = sorted(path.stem for path in (ROOT / "flight_plans/datasets").glob("*.yaml"))
+_LEAST_SCENES = 25  # of a town: each route of the paper's datasets once
 
 
+@pytest.mark.release
+@pytest.mark.timeout(1200)
 def test_everything_that_comes_with_uavsim_is_good():
     """Every file fits its kind, and every dataset plans its scenes in every town that it names."""
-    root = packaged_root()
-    findings = check_paths([root / "flight_plans", root / "town_configs"])
+    findings = check_paths([ROOT / "flight_plans", ROOT / "town_configs"])
     assert [f.error for f in findings if f.error] == []
     kinds = {f.kind for f in findings}
     assert {"dataset", "formation", "rig", "routes", "town", "weather"} <= kinds
+
+
+def test_every_file_but_datasets_is_good():
+    files = [path for name in ("flight_plans", "town_configs") for path in (ROOT / name).rglob("*.yaml")]
+    findings = check_paths([path for path in files if path.parent.name != "datasets"])
+    assert [f.error for f in findings if f.error] == []
+    assert {"formation", "rig", "routes", "town", "weather"} <= {f.kind for f in findings}
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_scenes_of_a_dataset_are_planned_in_every_town(name):
+    planner = DatasetPlanner.open(name)
+    for town in planner.dataset.model.towns:
+        numbers = town_scenes(planner.dataset, town).numbers
+        some = numbers[:: max(1, len(numbers) // _LEAST_SCENES)]
+        assert sum(1 for _ in planner.plans(town, some)) == len(some)
 
 
 @pytest.fixture

@@ -23,11 +23,15 @@ from tools.common import ROOT
 _SIMULATOR: Final = ROOT / "packages/headless_simulator"
 NUMPY: Final = (
     *(f"tests/{folder}" for folder in ("geometry", "plan", "records", "maps", "annotate", "images", "occupancy")),
+    *(f"tests/{folder}" for folder in ("capture", "dataset", "ingredients", "test_docs_drawings.py")),
     *(f"packages/benchmarks/tests/{folder}" for folder in ("evaluate", "labels")),
+    "packages/headless_simulator/tests/towns",
 )
 """Tests whose arithmetic is NumPy's, SciPy's or OpenBLAS's."""
-NUMBA: Final = ("tests/annotate", "tests/images", "tests/occupancy", "tests/validate/test_image_kernels.py",
-                "packages/headless_simulator/tests/render", "packages/headless_simulator/tests/models")  # fmt: skip
+NUMBA: Final = (
+    *(f"tests/{name}" for name in ("annotate", "images", "occupancy", "validate/test_image_kernels.py")),
+    *(f"packages/headless_simulator/tests/{folder}" for folder in ("airsim", "models", "render", "world")),
+)
 """Tests whose arithmetic is compiled by numba."""
 
 

@@ -45,14 +45,6 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
         pytest.fail(" -> ".join(reversed(circle.args[1])))
 
 
-def test_a_circle_would_be_found(tmp_path: Path) -> None:
-    files = {name: tmp_path / f"{name}.py" for name in ("a", "b")}
-    files["a"].write_text("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import b\n")
-    files["b"].write_text("def f():\n    from a import x\n")
-
-    assert {name: imported(path, files) for name, path in files.items()} == {"a": {"b"}, "b": {"a"}}
-
-
 def is_kernel(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(
         "kernel" in ast.unparse(decorator) or "jit" in ast.unparse(decorator) for decorator in node.decorator_list

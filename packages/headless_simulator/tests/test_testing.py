@@ -16,11 +16,6 @@ def test_its_ports_answer_until_the_block_ends():
         os.kill(simulator.pid, 0)
 
 
-def test_without_airsim_there_is_no_port_of_it():
-    with running_simulator("--no-airsim") as simulator:
-        assert simulator.airsim_port == 0
-
-
 def test_one_that_cannot_start_is_an_error():
     with (
         pytest.raises(RuntimeError, match="ended with code 2 before it listened"),

@@ -11,13 +11,21 @@ from uavsim.probing.conform.answers import AnswerFile
 from uavsim.probing.conform.behaviours import faults, selected
 from uavsim.probing.conform.run import answers_of
 
-PROBES = ("drawing", "exposure", "parked", "hidden", "traffic", "airsim-clock", "airsim-placing", "airsim-reset")
+OF_CARLA = ("drawing", "exposure", "parked", "hidden", "traffic")
+OF_AIRSIM = ("airsim-clock", "airsim-placing", "airsim-reset")
+ON_AIRSIM = {"set-pose", "continue", "reset"}  # these change what AirSim answers, and nothing of CARLA's
+
+
+def probes_for(behaviour: str) -> tuple[str, ...]:
+    if not behaviour:
+        return OF_CARLA + OF_AIRSIM
+    return OF_AIRSIM if behaviour in ON_AIRSIM else OF_CARLA
 
 
 @pytest.mark.parametrize(
     ("behaviour", "town", "probes"),
     [
-        *((name, "Town10HD", PROBES) for name in ("", *BEHAVIOURS) if name != "large-map"),
+        *((name, "Town10HD", probes_for(name)) for name in ("", *BEHAVIOURS) if name != "large-map"),
         *((name, "Town12", ("placements",)) for name in ("", "large-map")),
     ],
 )

@@ -4,11 +4,11 @@ import json
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from headless_simulator.testing import RunningSimulator, running_simulator
+from headless_simulator.testing import RunningSimulator
 
 CLIENT_TIMEOUT_S = 150
 PREAMBLE = """
@@ -56,15 +56,15 @@ def run_client(port: str | int, code: str, *arguments: object) -> Any:
     return json.loads(results[-1])
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[RunningSimulator]:
-    with running_simulator("--town", "Town10HD") as running:
-        yield running
+@pytest.fixture(scope="session")
+def server(simulator: RunningSimulator) -> RunningSimulator:
+    """The session's simulator: programs begin with ``load_world``, so that nothing of others is left."""
+    return simulator
 
 
 @pytest.fixture
 def client(server: RunningSimulator) -> Client:
     def run(code: str, *arguments: object) -> Any:
-        return run_client(server.carla.rpartition(":")[2], code, *arguments)
+        return run_client(server.carla_port, code, *arguments)
 
     return run

@@ -10,7 +10,6 @@ from headless_simulator.testing import running_simulator
 from tests.carla.conftest import run_client
 
 LISTENING = """
-    import statistics
     world = client.get_world(); synchronous(world)
     eye = world.spawn_actor(world.get_blueprint_library().find('sensor.camera.rgb'), carla.Transform())
     world.tick()
@@ -25,7 +24,7 @@ LISTENING = """
     for _ in range(30):
         began_s = time.monotonic(); frame = world.tick(); get(type('eye', (), {'box': box}), frame)
         took_s.append(time.monotonic() - began_s)
-    done(first=got[0] - frames[0], slower_s=statistics.median(took_s[20:]) - statistics.median(took_s[:10]))
+    done(first=got[0] - frames[0], slower_s=min(took_s[20:]) - min(took_s[:10]))
 """
 
 

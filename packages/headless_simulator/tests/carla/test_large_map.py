@@ -17,6 +17,7 @@ def test_tiles_dormant_actors_and_headers_from_a_moving_origin(tmp_path: Path) -
     file.write_text(ROAD)
 
     with running_simulator("--xodr", str(file), "--no-airsim", "--behaviour", "large-map=streamed") as simulator:
+        assert simulator.airsim_port == 0
         seen = run_client(
             simulator.carla_port,
             """

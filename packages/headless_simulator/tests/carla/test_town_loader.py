@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from headless_simulator.jit import cache_folder
 from headless_simulator.testing import RunningSimulator, running_simulator
 
 from tests.carla.conftest import run_client
@@ -48,11 +49,8 @@ LONG = {
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSimulator]:
     """A simulator that opens one road, and has no other town in its cache; its kernels are the account's."""
     folder = tmp_path_factory.mktemp("cache")
-    machine_code = Path(os.environ["XDG_CACHE_HOME"]) / "uavsim"
-    machine_code.mkdir(parents=True, exist_ok=True)
-    (folder / "uavsim").symlink_to(machine_code)
     (folder / "one.xodr").write_bytes(document(road()))
-    env = {"XDG_CACHE_HOME": str(folder)}
+    env = {"XDG_CACHE_HOME": str(folder), "NUMBA_CACHE_DIR": str(cache_folder())}
     with running_simulator("--xodr", str(folder / "one.xodr"), "--render", "flat", env=env) as running:
         yield running
 

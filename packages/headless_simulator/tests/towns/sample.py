@@ -1,4 +1,21 @@
-"""A small OpenDRIVE document with holes for the tests to fill."""
+"""A small OpenDRIVE document with holes for the tests to fill, and the town's own networks, which no test changes."""
+
+from functools import cache
+
+from headless_simulator.towns.layouts import LAYOUTS
+from headless_simulator.towns.network import Network
+from headless_simulator.towns.strips import Strip, lane_strips
+from headless_simulator.towns.xodr_reader import read_network
+
+
+@cache
+def network_of(name: str) -> Network:
+    return read_network(LAYOUTS[name].plan().opendrive().encode(), name)
+
+
+@cache
+def strips_of(name: str) -> list[Strip]:
+    return lane_strips(network_of(name))
 
 
 def road(

@@ -5,15 +5,13 @@ import pytest
 from headless_simulator.scene import TAG
 from headless_simulator.towns.junction_marks import paint_junction_marks
 from headless_simulator.towns.lanes_index import Lanes
-from headless_simulator.towns.layouts import LAYOUTS
-from headless_simulator.towns.strips import lane_strips
 from headless_simulator.towns.triangle_soup import TriangleSoup
-from headless_simulator.towns.xodr_reader import read_network
+
+from tests.towns.sample import network_of, strips_of
 
 
 def painted(name):
-    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
-    lanes = Lanes(network, lane_strips(network))
+    lanes = Lanes(network_of(name), strips_of(name))
     soup = TriangleSoup()
     paint_junction_marks(soup, lanes)
     return lanes, soup

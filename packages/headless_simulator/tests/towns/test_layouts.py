@@ -15,6 +15,8 @@ from headless_simulator.towns.strips import lane_strips
 from headless_simulator.towns.xodr_reader import read_network
 from scipy.spatial import cKDTree
 
+from tests.towns.sample import network_of, strips_of
+
 # x low, x high, y low, y high of waypoints in the simulator's axes; lane km; spawn points (of the real towns, where known)
 REAL = {
     "Town01": ((-2, 396, -2, 330), None, 255),
@@ -67,7 +69,7 @@ def test_every_town_is_there():
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_a_road_has_one_median_lane_at_most(name):
     """Two would be each other's left neighbour."""
-    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
+    network = network_of(name)
 
     for road in network.roads.values():
         for section in road.sections:
@@ -100,8 +102,8 @@ def test_carla_takes_the_map(name):
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_roads_meet_only_at_junctions(name):
-    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
-    lanes = [strip for strip in lane_strips(network) if strip.kind == "driving"]
+    network = network_of(name)
+    lanes = [strip for strip in strips_of(name) if strip.kind == "driving"]
     points, owner = [], []
     for number, lane in enumerate(lanes):
         s = np.arange(lane.s[0], lane.s[-1], 2.0)
@@ -128,9 +130,9 @@ def junctions_of(road):
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_ways_through_junctions_begin_and_end_on_their_lanes(name):
-    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
+    network = network_of(name)
     ends = {}
-    for strip in lane_strips(network):
+    for strip in strips_of(name):
         ends[strip.road, strip.lane] = (strip.centre_m[0], strip.centre_m[-1])
     checked = 0
     for road in network.roads.values():
@@ -149,7 +151,7 @@ def test_ways_through_junctions_begin_and_end_on_their_lanes(name):
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_no_lane_leads_only_round_a_roundabout(name):
     """An inner lane without a way out fills up and never empties: drivers need not change lanes."""
-    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
+    network = network_of(name)
     after: dict[tuple[str, int], set[tuple[str, int]]] = {}
     for road in network.roads.values():
         lane = road.sections[0].lanes.get(-1)
@@ -173,7 +175,7 @@ def test_no_lane_leads_only_round_a_roundabout(name):
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_one_approach_is_green_at_a_time(name):
     """Drivers of CARLA's kind do not give way to oncoming traffic when they turn left."""
-    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
+    network = network_of(name)
     assert network.controllers
     assert all(len(signals) == 1 for signals in network.controllers.values())
 
@@ -181,7 +183,7 @@ def test_one_approach_is_green_at_a_time(name):
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_no_light_is_red_for_longer_than_three_others_are_green(name):
     """Each approach is green for 10 s of every 15: at a crossing of five arms, cars would wait for a minute."""
-    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
+    network = network_of(name)
     assert max(len(controllers) for controllers in network.junction_controllers.values()) <= 4
 
 
@@ -192,7 +194,7 @@ def test_the_text_is_the_same_every_time(name):
 
 def test_road_4_of_town01_is_where_openscenario_files_look_for_it():
     """scenario_runner's files give (190, 133) and road 4, s 48.58 for one place."""
-    network = read_network(LAYOUTS["Town01"].plan().opendrive().encode(), "Town01")
+    network = network_of("Town01")
 
     x, y, _ = network.roads["4"].plan[0].at(np.array([48.58]))
 

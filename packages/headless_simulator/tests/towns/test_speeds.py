@@ -8,8 +8,9 @@ from headless_simulator.towns.lanes_index import Lanes, speed_limits
 from headless_simulator.towns.layouts import LAYOUTS
 from headless_simulator.towns.paths import Path, Pose
 from headless_simulator.towns.speeds import limit_through, limits_along
-from headless_simulator.towns.strips import lane_strips, limit_at
-from headless_simulator.towns.xodr_reader import read_network
+from headless_simulator.towns.strips import limit_at
+
+from tests.towns.sample import network_of, strips_of
 
 START = Pose(0.0, 0.0, 0.0)
 
@@ -49,8 +50,8 @@ def test_a_straight_or_wide_way_through_a_junction_keeps_its_limit():
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_no_limit_asks_for_more_than_5_mps2_across(name):
     """At 6 m/s2 and more, the Traffic Manager's cars leave the middle of their lane by over 0.6 m."""
-    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
-    driven = {strip.road for strip in lane_strips(network) if strip.kind == "driving"}
+    network = network_of(name)
+    driven = {strip.road for strip in strips_of(name) if strip.kind == "driving"}
     arcs = [(network.roads[number], piece) for number in driven for piece in network.roads[number].plan if piece.values]
     assert {bool(road.junction) for road, _ in arcs} == {True, False}
     for road, piece in arcs:
@@ -60,9 +61,7 @@ def test_no_limit_asks_for_more_than_5_mps2_across(name):
 
 def test_cars_meet_the_limit_of_the_bend_they_are_in():
     name = "Town06"
-    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
-
-    limits = speed_limits(Lanes(network, lane_strips(network)))
+    limits = speed_limits(Lanes(network_of(name), strips_of(name)))
 
     corner = np.hypot(limits[:, 0] + 364.0, limits[:, 1] - 406.5) < 45.0  # the south-west corner, simulator axes
     assert corner.any()
@@ -72,9 +71,8 @@ def test_cars_meet_the_limit_of_the_bend_they_are_in():
 
 def test_who_is_about_to_turn_is_slow_already():
     """Where a street ends at a junction, the lowest limit of the ways on holds."""
-    network = read_network(LAYOUTS["Town07"].plan().opendrive().encode(), "Town07")
-    strips = lane_strips(network)
-    limits = speed_limits(Lanes(network, strips))
+    strips = strips_of("Town07")
+    limits = speed_limits(Lanes(network_of("Town07"), strips))
     turns = [strip for strip in strips if strip.junction and strip.kind == "driving" and strip.limit_kmh <= 25.0]
 
     assert len(turns) > 30

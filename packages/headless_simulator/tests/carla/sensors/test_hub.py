@@ -1,14 +1,21 @@
 """When images leave, asked of the real client; a pause per image stands in for a slow renderer."""
 
+from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
 import pytest
 from headless_simulator.carla.sensors.hub import seconds_between
-from headless_simulator.testing import running_simulator
+from headless_simulator.testing import RunningSimulator, running_simulator
 
 from tests.carla.conftest import run_client
 
 SLOW_MS = 3000
+
+
+@pytest.fixture(scope="module")
+def slow() -> Iterator[RunningSimulator]:
+    with running_simulator("--town", "Town10HD", "--render", "flat", "--render-latency", str(SLOW_MS)) as running:
+        yield running
 
 
 @pytest.mark.parametrize("opened_s", [0.0, 0.1, 1 / 3, 7.3, 86_400.7])
@@ -18,11 +25,10 @@ def test_the_time_between_readings_does_not_depend_on_when_the_town_was_opened(o
     assert {seconds_between(last_s, now_s) for last_s, now_s in pairwise(clock_s)} == {0.05}
 
 
-def test_a_tick_returns_before_its_image_is_drawn_and_the_card_is_one_tick_behind() -> None:
-    with running_simulator("--town", "Town10HD", "--render", "flat", "--render-latency", str(SLOW_MS)) as running:
-        seen = run_client(
-            running.carla.rpartition(":")[2],
-            """
+def test_a_tick_returns_before_its_image_is_drawn_and_the_card_is_one_tick_behind(slow: RunningSimulator) -> None:
+    seen = run_client(
+        slow.carla_port,
+        """
     import time
     world = client.get_world(); synchronous(world)
     eye = camera(world, 'camera.rgb', carla.Transform())
@@ -36,18 +42,17 @@ def test_a_tick_returns_before_its_image_is_drawn_and_the_card_is_one_tick_behin
     images = [get(eye, tick) for tick in ticks]
     done(ticks=ticks, came=came, took_s=took_s, places=[[image.frame, image.transform.location.x] for image in images])
     """,
-        )
+    )
 
     assert seen["came"][:2] == [0, 0]
     assert seen["took_s"][1] * 1000 < SLOW_MS <= seen["took_s"][2] * 1000
     assert seen["places"] == [[tick, x] for tick, x in zip(seen["ticks"], (10, 20, 30), strict=True)]
 
 
-def test_who_listens_again_gets_no_image_of_a_tick_before() -> None:
-    with running_simulator("--town", "Town10HD", "--render", "flat", "--render-latency", str(SLOW_MS)) as running:
-        seen = run_client(
-            running.carla.rpartition(":")[2],
-            """
+def test_who_listens_again_gets_no_image_of_a_tick_before(slow: RunningSimulator) -> None:
+    seen = run_client(
+        slow.carla_port,
+        """
     world = client.get_world(); synchronous(world)
     arrived = []
     eye = camera(world, 'camera.rgb', carla.Transform())
@@ -67,7 +72,7 @@ def test_who_listens_again_gets_no_image_of_a_tick_before() -> None:
         for _ in range(5): world.tick()
     done(since=since, arrived=arrived, turns=[(len(turn), turn.horizontal_angle) for turn in turns])
     """,
-        )
+    )
 
     assert seen["arrived"] == [seen["since"]]
     (points, angle), (again, angle_again) = seen["turns"]

@@ -9,7 +9,6 @@ from headless_simulator.carla.sensors import radio
 from headless_simulator.carla.sensors.radio_wire import CAM, CUSTOM
 from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Movers
-from headless_simulator.testing import running_simulator
 from headless_simulator.world.table import VEHICLE
 
 from tests.carla.conftest import run_client
@@ -187,12 +186,11 @@ def test_structures_have_the_clients_sizes():
     assert (CUSTOM.itemsize, CAM.fields["cam"][1]) == (136, 32)
 
 
-def test_the_real_client_decodes_cams_and_custom_messages():
-    with running_simulator("--town", "Town10HD", "--render", "flat", "--no-airsim") as running:
-        seen = run_client(
-            running.carla.rpartition(":")[2],
-            """
-    world = client.get_world(); synchronous(world); library = world.get_blueprint_library()
+def test_the_real_client_decodes_cams_and_custom_messages(simulator):
+    seen = run_client(
+        simulator.carla_port,
+        """
+    world = client.reload_world(); synchronous(world); library = world.get_blueprint_library()
     places = world.get_map().get_spawn_points()
     near = sorted(places, key=lambda p: p.location.distance(places[0].location))
     cars = [c for c in (world.try_spawn_actor(library.find('vehicle.tesla.model3'), p) for p in near[:9]) if c][:2]
@@ -216,7 +214,7 @@ def test_the_real_client_decodes_cams_and_custom_messages():
          elsewhere=len(got['other channel']), ids=[c.id for c in cars], last=last,
          far=ends[0].distance(ends[1]), yaw=cars[0].get_transform().rotation.yaw)
     """,
-        )
+    )
 
     assert len(seen["cams"]) == seen["mine"] == 15  # each 0.1 s
     frame, power_dbm, cam = seen["cams"][-1]
