@@ -118,7 +118,9 @@ def refuse_foreign_servers(ready: Prepared) -> None:
                 config, servers=backend.servers, name=name, logs=OutLayout(ready.output.root).logs
             ).ensure()
             refuse_foreign_servers_at(
-                backend.topology, {server: Endpoint.parse(at, what=server) for server, at in there.items()}
+                backend.topology,
+                {server: Endpoint.parse(at, what=server) for server, at in there.items()},
+                python=config.client_python or backend.python,
             )
 
 
