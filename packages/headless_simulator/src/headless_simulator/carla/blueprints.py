@@ -108,7 +108,7 @@ def definitions(version: CarlaVersion) -> list[Definition]:
     for uid, name, _, attributes in DEFINITIONS:
         if name in version.absent_sensors or (names and name in VEHICLES and name not in names):
             continue
-        served: str = names.get(name, name)
+        served = names.get(name) or name
         own = [[attribute, kind + shift, *rest] for attribute, kind, *rest in attributes]
         rows.append([uid, served, served.replace(".", ","), own])
     return rows
