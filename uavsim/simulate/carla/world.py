@@ -157,7 +157,13 @@ class CarlaWorld:
     def set_weather(self, values: Sequence[float]) -> None:
         """See ``WorldPort``."""
         with translated("setting the weather"):
-            self._world.set_weather(carla.WeatherParameters(*(float(v) for v in values)))
+            wanted = carla.WeatherParameters(*(float(v) for v in values))
+            self._world.set_weather(wanted)
+            shown = self._world.get_weather()
+        if shown != wanted:
+            raise SimulatorError(
+                f"the server at {self._where} keeps its own weather, as CARLA 0.10.0 does: give the dataset that one, {shown}"
+            )
 
     def tick(self, *, captured: bool) -> TickState:
         """See ``WorldPort``."""
