@@ -13,8 +13,7 @@ from tests.rpc_ports import Serve, listening, rpc
 from uavsim.errors import SimulatorError
 from uavsim.simulate import recognise as module
 from uavsim.simulate.ports import Endpoint
-from uavsim.simulate.recognise import recognise, require
-from uavsim.simulate.versions import refuse_other_client, refuse_other_server
+from uavsim.simulate.recognise import carla_version, recognise, require
 
 PAGE = (Path(__file__).parents[2] / "docs/simulators.md").read_text()
 WITHIN_S = 20.0
@@ -119,15 +118,7 @@ def test_a_port_that_answers_byte_by_byte_gets_no_more_time(monkeypatch: pytest.
         stop.set()
 
 
-@pytest.mark.parametrize("version", ["0.9.15", "0.10.0", "0.9.14", "0.9.16-dirty"])
-def test_another_version_is_refused_with_what_would_be_missing(version: str) -> None:
-    if version.startswith("0.9.16"):
-        refuse_other_server(version, where="127.0.0.1:2000")
-        return
-    for refuse, words in (
-        (refuse_other_server, {"where": "127.0.0.1:2000"}),
-        (refuse_other_client, {"python": "python"}),
-    ):
-        with pytest.raises(SimulatorError) as refused:
-            refuse(version, **words)
-        assert version == "0.9.14" or str(refused.value) in PAGE
+@pytest.mark.parametrize(("serve", "version"), [(CARLA_15, "0.9.15"), (AIRSIM, ""), (rpc(), "")])
+def test_the_version_is_that_of_a_carla(serve: Serve, version: str) -> None:
+    with listening(serve) as where:
+        assert carla_version(where) == version

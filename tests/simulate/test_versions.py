@@ -1,31 +1,46 @@
-"""Servers and clients of another CARLA are refused with what they lack."""
+"""Versions of CARLA: served with the client of their own environment, or refused in one line that the page quotes."""
+
+from pathlib import Path
 
 import pytest
 
 from uavsim.errors import SimulatorError
-from uavsim.simulate.versions import CLIENT_VERSION, refuse_other_client, refuse_other_server
+from uavsim.simulate import versions
+from uavsim.simulate.versions import CLIENT_VERSION, client_python, refuse_other_client, refuse_unserved
+
+PAGE = (Path(__file__).parents[2] / "docs/simulators.md").read_text()
+SERVER = "127.0.0.1:2000"
+
+
+@pytest.fixture
+def beside(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Environments that scripts/setup made."""
+    there: list[str] = []
+    monkeypatch.setattr(versions, "beside", lambda name: f"/opt/{name}/bin/python" if name in there else "")
+    return there
 
 
 @pytest.mark.parametrize("version", [CLIENT_VERSION, f"{CLIENT_VERSION}-dirty", f"{CLIENT_VERSION}-2-gabc"])
-def test_builds_of_the_same_version_are_taken(version: str) -> None:
-    refuse_other_server(version, where="127.0.0.1:2000")
-    refuse_other_client(version, python="python3")
+def test_builds_of_the_same_version_are_taken(version: str, beside: list[str]) -> None:
+    refuse_unserved(version, where=SERVER)
+    refuse_other_client(CLIENT_VERSION, server=version, where=SERVER, python="python3")
+    assert client_python(version) == ""
 
 
-@pytest.mark.parametrize(
-    ("version", "words"),
-    [
-        ("0.9.15", r"0\.9\.15 would give boxes without actor ids, instance masks"),
-        ("0.10.0", r"0\.10\.0 would give .*no light manager"),
-        ("0.9.160", r"the client speaks 0\.9\.16; start"),
-        ("0.9.14", r"the client speaks 0\.9\.16; start carlasim/carla:0\.9\.16"),
-    ],
-)
-def test_another_server_is_named_with_what_it_lacks(version: str, words: str) -> None:
-    with pytest.raises(SimulatorError, match=words):
-        refuse_other_server(version, where="127.0.0.1:2000")
+def test_another_version_is_flown_from_the_environment_of_its_client(beside: list[str]) -> None:
+    beside.append(".venv-carla-0.9.15")
+    refuse_unserved("0.9.15-dirty", where=SERVER)
+    assert client_python("0.9.15-dirty") == "/opt/.venv-carla-0.9.15/bin/python"
 
 
-def test_another_client_is_informed_how_to_get_the_right_one() -> None:
-    with pytest.raises(SimulatorError, match=r"/opt/x/python -m pip install carla==0\.9\.16"):
-        refuse_other_client("0.9.15", python="/opt/x/python")
+@pytest.mark.parametrize("version", ["0.9.15", "0.10.0", "0.9.160", "0.9.14"])
+def test_a_version_without_a_client_is_refused(version: str, beside: list[str]) -> None:
+    with pytest.raises(SimulatorError) as refused:
+        refuse_unserved(version, where=SERVER)
+    assert version == "0.9.160" or str(refused.value) in PAGE
+
+
+def test_a_client_of_another_version_is_refused() -> None:
+    with pytest.raises(SimulatorError) as refused:
+        refuse_other_client("0.9.16", server="0.9.15", where=SERVER, python="python")
+    assert str(refused.value) in PAGE

@@ -46,7 +46,7 @@ PLANTED: Final = (
     Planted("masks", {"fault": "nan_pose", "blueprint": "vehicle.tesla.*", "count": 5}),
     Planted("controls", {"fault": "lose_actor", "blueprint": "vehicle.*", "tick": 40}),
     Planted("blueprints", {"fault": "refuse_spawn", "blueprint": "vehicle.audi.*"}),
-    Planted("server", {"fault": "wrong_version", "version": "0.9.15"}),
+    Planted("server", {"fault": "wrong_version", "version": "0.9.14"}),
     Planted("server", {"fault": "wrong_map", "name": "Town99"}),
     Planted("airsim-placing", {"fault": "stale_pose", "server": "airsim", "call": "simGetVehiclePose", "nth": 9}),
     Planted("airsim-images", {"fault": "drop_frame", "server": "airsim", "call": "simGetImages", "nth": 3}),

@@ -48,7 +48,7 @@ AT_CAPTURES: dict[str, Fault] = {  # what only a captured tick notices
     "camera's pose of nan": {"fault": "nan_pose", "blueprint": "sensor.camera.*"},
 }
 WRONG: dict[str, Fault] = {
-    "wrong version": {"fault": "wrong_version", "version": "0.9.15"},
+    "wrong version": {"fault": "wrong_version", "version": "0.9.14"},
     "wrong map": {"fault": "wrong_map", "name": "Town99"},
 }
 RUN: dict[str, object] = {

@@ -14,6 +14,8 @@ from uavsim.files.scratch import scratch_folder
 from uavsim.maps.opendrive.model import Network
 from uavsim.maps.opendrive.read import read_opendrive
 from uavsim.records.road_map import Building
+from uavsim.simulate.answerers import client_python_of
+from uavsim.simulate.ports import Endpoint
 from uavsim.supervise.simulator import Simulator
 
 __all__ = ["network_of"]
@@ -85,7 +87,9 @@ def _ask_headless(town: str, file: Path) -> tuple[str, list[Building]]:
 def _ask(server: str, file: Path, *, buildings: bool) -> tuple[str, list[Building]]:
     """Let a client process write the map of a server into a file; return the town's name and its buildings."""
     more = ["--buildings"] if buildings else []
-    command = python_command("uavsim.simulate.carla.opendrive", server, str(file), *more)
+    own = python_command("uavsim.simulate.carla.opendrive", server, str(file), *more)
+    where = Endpoint.parse(server, what="server")
+    command = [client_python_of("carla", {"carla": where}) or own[0], *own[1:]]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired as error:

@@ -97,10 +97,10 @@ HEADLESS: Final = (CARLA.name, AIRSIM.name)
 """The names of the servers that the headless simulator plays."""
 
 
-def _beside(environment: str) -> str:
+def beside(environment: str) -> str:
     """Return the interpreter of an environment that lies beside uavsim's own, "" where there is none."""
     python = Path(sys.prefix).parent / environment / "bin" / "python"
-    return str(python) if python.exists() else ""
+    return str(python) if environment and python.exists() else ""
 
 
 _TWO_WORLDS: Final = ("--separate-worlds",)
@@ -111,7 +111,7 @@ _BUILT_IN: Final = (
         "cosys",
         (CARLA, COSYS),
         "uavsim.simulate.backends:cosys",
-        python=_beside(".venv-cosys"),
+        python=beside(".venv-cosys"),
         headless=(*_TWO_WORLDS, "--airsim-dialect", "cosys"),
     ),
     Backend("merged", (CARLA, AIRSIM), "uavsim.simulate.backends:merged", sensors_from="airsim"),

@@ -121,7 +121,7 @@ def refuse_foreign_servers(ready: Prepared, *, console: Screen) -> None:
             simulator = Simulator(config, servers=backend.servers, name=name, logs=OutLayout(ready.output.root).logs)
             simulator.say = console.print
             there = {server: Endpoint.parse(at, what=server) for server, at in simulator.ensure().items()}
-            refuse_foreign_servers_at(backend.topology, there)
+            refuse_foreign_servers_at(backend.topology, there, python=config.client_python or backend.python)
 
 
 @contextlib.contextmanager

@@ -5,25 +5,26 @@ from collections.abc import Mapping
 from uavsim.config.backends import Server, backend_of
 from uavsim.errors import SimulatorError
 from uavsim.simulate.ports import Endpoint
-from uavsim.simulate.recognise import recognise, require
-from uavsim.simulate.versions import refuse_other_server
+from uavsim.simulate.recognise import carla_version, recognise, require
+from uavsim.simulate.versions import client_python, refuse_unserved
 
 
-def refuse_foreign_servers(topology: str, endpoints: Mapping[str, Endpoint]) -> None:
+def refuse_foreign_servers(topology: str, endpoints: Mapping[str, Endpoint], *, python: str = "") -> None:
     """Make sure that the servers of a backend are what they should be, as far as a question over the network can say.
 
     Args:
         topology: name of the backend.
         endpoints: where its servers listen, by their names.
+        python: the interpreter of the client process where one is named, whose client then decides on the version.
 
     Raises:
         SimulatorError: another program answers at a port, another version, or nobody.
     """
     for server in backend_of(topology).servers:
-        refuse_foreign_server(server, endpoints[server.name], topology=topology)
+        refuse_foreign_server(server, endpoints[server.name], topology=topology, python=python)
 
 
-def refuse_foreign_server(server: Server, where: Endpoint, *, topology: str) -> None:
+def refuse_foreign_server(server: Server, where: Endpoint, *, topology: str, python: str = "") -> None:
     """Make sure of one server.
 
     Raises:
@@ -37,5 +38,11 @@ def refuse_foreign_server(server: Server, where: Endpoint, *, topology: str) -> 
             "CARLA 0.9.16, so there is no topology merged with it; use topology cosys, beside a CARLA of its own"
         )
     found = require(server.answers, where)
-    if server.answers == "carla":
-        refuse_other_server(found.detail, where=f"{where.host}:{where.port}")
+    if server.answers == "carla" and not python:
+        refuse_unserved(found.detail, where=f"{where.host}:{where.port}")
+
+
+def client_python_of(topology: str, endpoints: Mapping[str, Endpoint]) -> str:
+    """Return the interpreter of the environment whose client speaks the version of a backend's CARLA; "" for uavsim's own."""
+    servers = (server for server in backend_of(topology).servers if server.answers == "carla")
+    return next((client_python(carla_version(endpoints[server.name])) for server in servers), "")

@@ -80,8 +80,7 @@ def recognise(where: Endpoint, *, expected: str = "carla") -> Answerer:
     order = sorted(_QUESTIONS, key=lambda name: name != ("carla" if expected == "carla" else "airsim"))
     found = Answerer("silent")
     for name in order:
-        method, arguments = _QUESTIONS[name]
-        found = _named(name, _exchange(where, msgpack.packb([0, 1, method, arguments])))
+        found = _named(name, _exchange(where, _question(name)))
         if found.kind != "rpc":
             break
     if found.kind in {"silent", "closed"}:
@@ -89,6 +88,12 @@ def recognise(where: Endpoint, *, expected: str = "carla") -> Answerer:
         if isinstance(web, bytes) and web.startswith(b"HTTP/"):
             return _of_bytes(web)
     return found
+
+
+def carla_version(where: Endpoint) -> str:
+    """Return the version of the CARLA server at a port, "" where none answers as one."""
+    found = _named("carla", _exchange(where, _question("carla")))
+    return found.detail if found.kind == "carla" else ""
 
 
 def require(kind: Literal["carla", "airsim", "cosys"], where: Endpoint) -> Answerer:
@@ -103,6 +108,10 @@ def require(kind: Literal["carla", "airsim", "cosys"], where: Endpoint) -> Answe
         what = f"no simulator at {at}: {found.detail}" if found.kind == "nobody" else f"{at} is answered by {found}"
         raise SimulatorError(f"{what}; expected {_WANTED[kind]}: {found.advice}")
     return found
+
+
+def _question(name: str) -> bytes:
+    return bytes(msgpack.packb([0, 1, *_QUESTIONS[name]]))
 
 
 def _exchange(where: Endpoint, question: bytes) -> bytes | Answerer:

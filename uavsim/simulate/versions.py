@@ -1,36 +1,44 @@
-"""Versions of CARLA that people have, and what of a dataset each of them cannot give; pure."""
+"""Versions of CARLA whose servers are flown, each with the environment that holds its client; pure."""
 
 from typing import Final
 
-from uavsim.environment import pip_install
+from uavsim.config.backends import beside
 from uavsim.errors import SimulatorError
 
 CLIENT_VERSION: Final = "0.9.16"
-_MISSING: Final = {  # by the start of the version
-    "0.9.15": "boxes without actor ids, instance masks with Unreal's own ids, camera poses that cannot be relied on",
-    "0.10": "boxes without actor ids, no light manager, weather that cannot be changed, smeared semantic masks, and none of "
-    "the towns but Town10HD_Opt",
-}
+_ENVIRONMENTS: Final = {"0.9.15": ".venv-carla-0.9.15", "0.10.0": ".venv-carla-0.10.0"}
 
 
-def refuse_other_server(version: str, *, where: str) -> None:
-    """Raise ``SimulatorError`` unless a server is of the version that the client speaks."""
-    if version.split("-")[0] != CLIENT_VERSION:
+def client_python(version: str) -> str:
+    """Return the interpreter of the environment beside uavsim's with a version's client; "" for uavsim's own, and without."""
+    return beside(_ENVIRONMENTS.get(_release(version), ""))
+
+
+def refuse_unserved(version: str, *, where: str) -> None:
+    """Raise ``SimulatorError`` unless there is a client for a server of this version."""
+    release = _release(version)
+    if release == CLIENT_VERSION or client_python(version):
+        return
+    if release in _ENVIRONMENTS:
         raise SimulatorError(
-            f"the server at {where} is CARLA {version}, the client speaks {CLIENT_VERSION}{_would_be(version)}; "
-            f"start carlasim/carla:{CLIENT_VERSION}"
+            f"the server at {where} is CARLA {version}, and there is no environment with its client: run scripts/setup "
+            f"--carla {release}, or name an interpreter that has it as client_python"
+        )
+    raise SimulatorError(
+        f"the server at {where} is CARLA {version}; served are {', '.join((CLIENT_VERSION, *_ENVIRONMENTS))}: start "
+        f"carlasim/carla:{CLIENT_VERSION}"
+    )
+
+
+def refuse_other_client(client: str, *, server: str, where: str, python: str) -> None:
+    """Raise ``SimulatorError`` unless the client library is of the server's version: their wire layouts differ."""
+    if _release(client) != _release(server):
+        raise SimulatorError(
+            f"the server at {where} is CARLA {server}, the module carla of {python} is {client}: name an interpreter that has "
+            f"{_release(server)} as client_python"
         )
 
 
-def refuse_other_client(version: str, *, python: str) -> None:
-    """Raise ``SimulatorError`` unless the client library is of the version that uavsim is written for."""
-    if version.split("-")[0] != CLIENT_VERSION:
-        raise SimulatorError(
-            f"the module carla of {python} is {version}, uavsim needs {CLIENT_VERSION}{_would_be(version)}; "
-            f"{pip_install(python)} carla=={CLIENT_VERSION}"
-        )
-
-
-def _would_be(version: str) -> str:
-    missing = next((text for start, text in _MISSING.items() if f"{version}.".startswith(f"{start}.")), "")
-    return f" ({version} would give {missing})" if missing else ""
+def _release(version: str) -> str:
+    """Cut what a build adds: ``0.9.16-dirty``."""
+    return version.split("-")[0]

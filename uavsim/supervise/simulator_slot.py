@@ -16,6 +16,8 @@ from uavsim.config.backends import backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import SimulatorLost, SystemFailure, UavsimError
 from uavsim.files.logs import tail_of
+from uavsim.simulate.answerers import client_python_of
+from uavsim.simulate.ports import Endpoint
 from uavsim.supervise.client_process import ClientProcess, client_command
 from uavsim.supervise.health import LOW_FREE_GPU_MB, MIN_FREE_GPU_MB, Pace, free_gpu_mb, is_on_this_machine
 from uavsim.supervise.process import core_s
@@ -63,6 +65,7 @@ class SimulatorSlot:
             config = config.model_copy(update={"arguments": (*self._backend.headless, *config.arguments)})
         self.simulator = Simulator(config, servers=self._backend.servers, name=name, logs=logs)
         self._run, self._home, self._command = run, home, command
+        self._python = self.simulator.config.client_python or self._backend.python
         self._client_log = logs / f"{name}-client.log"
         self._client: ClientProcess | None = None
         self.town = ""
@@ -83,7 +86,7 @@ class SimulatorSlot:
             return self.client_facts
         self._stop_client(grace_s=0)  # one that died between two scenes has pipes that are open
         fresh = self.simulator.is_ours and self.simulator.pid is None
-        python = self.simulator.config.client_python or self._backend.python
+        python = self._python
         early = (
             fresh and not python
         )  # both import for most of a second; another interpreter's worker may be an older one
@@ -94,6 +97,9 @@ class SimulatorSlot:
             self._stop_client(grace_s=0)
             raise
         self.simulator_starts += fresh
+        if not python and (python := client_python_of(self._backend.topology, _parsed(endpoints))):
+            self._python, client = python, None  # the server is of a version whose client is in another environment
+            self._stop_client(grace_s=0)
         if client is None:
             client = self._started_client(python, endpoints)
         else:
@@ -340,3 +346,7 @@ class SlotPool:
         self.closed_s = self.closed_s or time.monotonic()
         for slot in self.slots:
             slot.close()
+
+
+def _parsed(endpoints: Mapping[str, str]) -> dict[str, Endpoint]:
+    return {server: Endpoint.parse(at, what=server) for server, at in endpoints.items()}

@@ -15,6 +15,7 @@ from uavsim.probing.conform.answers import Answer, AnswerFile
 from uavsim.probing.conform.worker import AIRSIM, CARLA
 from uavsim.simulate.ports import Endpoint
 from uavsim.simulate.recognise import require
+from uavsim.simulate.versions import client_python, refuse_unserved
 from uavsim.typing import JsonDict
 
 NOT_ASKED: Final = "not asked: the server had stopped answering"
@@ -34,13 +35,18 @@ def ask_everything(
         carla: ``HOST:PORT``.
         airsim: ``HOST:PORT``; empty: no AirSim is asked.
         heard: called after each probe with its name, all answers so far and its seconds.
-        python: the interpreter of the clients; empty: this one.
+        python: the interpreter of the clients; empty: one whose client speaks the server's version.
 
     Raises:
         InputError: an address is none.
         SimulatorError: nobody answers, or another program does.
     """
-    require("carla", Endpoint.parse(carla, what="--simulator"))  # the vendors' clients wait a minute for nobody
+    version = require(
+        "carla", Endpoint.parse(carla, what="--simulator")
+    ).detail  # the vendors' clients wait a minute for nobody
+    if not python:
+        refuse_unserved(version, where=carla)
+        python = client_python(version)
     if airsim:
         require("airsim", Endpoint.parse(airsim, what="--airsim"))
     started, start = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()), time.monotonic()

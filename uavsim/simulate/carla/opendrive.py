@@ -17,10 +17,12 @@ from uavsim.typing import JsonDict
 
 
 def _save(where: Endpoint, out: Path, *, buildings: bool) -> JsonDict:
-    versions.refuse_other_server(require("carla", where).detail, where=f"{where.host}:{where.port}")
+    server = require("carla", where).detail
     client = carla.Client(where.host, where.port)
     client.set_timeout(Deadlines().call_s)
-    versions.refuse_other_client(client.get_client_version(), python=sys.executable)
+    versions.refuse_other_client(
+        client.get_client_version(), server=server, where=f"{where.host}:{where.port}", python=sys.executable
+    )
     with translated("reading the map"):
         world = client.get_world()
         town = world.get_map()

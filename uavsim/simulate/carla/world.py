@@ -48,11 +48,12 @@ class CarlaWorld:
         """
         self._where, self.deadlines = f"{host}:{port}", deadlines
         self.server_version = require("carla", Endpoint(host, port)).detail
-        versions.refuse_other_server(self.server_version, where=self._where)
         self._client = carla.Client(host, port)
         self._client.set_timeout(self.deadlines.call_s)
         self.client_version: str = self._client.get_client_version()
-        versions.refuse_other_client(self.client_version, python=sys.executable)
+        versions.refuse_other_client(
+            self.client_version, server=self.server_version, where=self._where, python=sys.executable
+        )
         with translated("opening the world"):
             self._world = self._client.get_world()
             # recorded as the dataset's origin; Unreal's spectator has no such attribute
@@ -170,7 +171,13 @@ class CarlaWorld:
     def set_weather(self, values: Sequence[float]) -> None:
         """See ``WorldPort``."""
         with translated("setting the weather"):
-            self._world.set_weather(carla.WeatherParameters(*(float(v) for v in values)))
+            wanted = carla.WeatherParameters(*(float(v) for v in values))
+            self._world.set_weather(wanted)
+            shown = self._world.get_weather()
+        if shown != wanted:
+            raise SimulatorError(
+                f"the server at {self._where} keeps its own weather, as CARLA 0.10.0 does: give the dataset that one, {shown}"
+            )
 
     def tick(self, *, captured: bool) -> TickState:
         """See ``WorldPort``."""

@@ -15,6 +15,7 @@ from headless_simulator.airsim.dialects import DIALECTS
 from headless_simulator.airsim.fault_injection import AirSimFaults
 from headless_simulator.behaviours import BEHAVIOURS, Behaviours, behaviours_of
 from headless_simulator.carla.server import CarlaServer
+from headless_simulator.carla.versions import CARLA_0_9_16, VERSIONS
 from headless_simulator.errors import ClientError
 from headless_simulator.faults import Faults, read_faults
 from headless_simulator.jit import cache_folder
@@ -44,6 +45,12 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--carla-port", type=_port, default=2000, help="RPC port; streams are on the next one; 0: free ones")
     p.add_argument("--airsim-port", type=_port, default=41451, help="AirSim's port; 0: a free one")
+    p.add_argument(
+        "--carla-version",
+        choices=tuple(VERSIONS),
+        default=os.environ.get("HEADLESS_SIMULATOR_CARLA_VERSION", CARLA_0_9_16.number),
+        help="which CARLA answers",
+    )
     p.add_argument("--no-airsim", action="store_true", help="serve CARLA only")
     p.add_argument("--compile-only", action="store_true", help="compile what this machine lacks, and end")
     p.add_argument("--write-xodr", type=Path, metavar="FILE", help="write the town's OpenDRIVE map, and end")
@@ -205,7 +212,14 @@ def _servers(
     rules = EngineRules(waits_for_tick=options.merged_engine == "carla" and not options.separate_worlds)
     world.game_thread = GameThread(rules.assuming(options.merged_assume))
     rendering = Rendering(flat=options.render == "flat", latency_s=options.render_latency / 1000)
-    carla = CarlaServer(world, towns=library, faults=faults, rendering=rendering, behaviours=behaviours)
+    carla = CarlaServer(
+        world,
+        towns=library,
+        faults=faults,
+        rendering=rendering,
+        behaviours=behaviours,
+        version=VERSIONS[options.carla_version],
+    )
     if options.no_airsim:
         return carla, None
     sky = World(town, models=models, renderer_of=renderers) if options.separate_worlds else world

@@ -1,16 +1,19 @@
 """One headless simulator for the real client's tests; the client runs in processes of its own, for it can abort them."""
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from headless_simulator.testing import RunningSimulator
 
 CLIENT_TIMEOUT_S = 150
+VERSION = os.environ.get("HEADLESS_SIMULATOR_CARLA_VERSION", "0.9.16")  # that servers speak, and the real client
 PREAMBLE = """
 import faulthandler, json, os, sys, time, queue
 faulthandler.enable()
@@ -46,10 +49,20 @@ def done(**what):
 Client = Callable[..., Any]
 
 
-def run_client(port: str | int, code: str, *arguments: object) -> Any:
+def python_of(version: str) -> str:
+    """The interpreter that has a version's client; skips where scripts/setup --carla has not made it."""
+    if version == "0.9.16":
+        return sys.executable
+    python = Path(__file__).parents[4] / f".venv-carla-{version}" / "bin" / "python"
+    if not python.exists():
+        pytest.skip(f"scripts/setup --carla {version} makes the environment of this client")
+    return str(python)
+
+
+def run_client(port: str | int, code: str, *arguments: object, version: str = VERSION) -> Any:
     """Run a program of the real client; it ends with ``done(name=value, ...)``."""
     program = PREAMBLE + textwrap.dedent(code)
-    command = [sys.executable, "-c", program, str(port), *map(str, arguments)]
+    command = [python_of(version), "-c", program, str(port), *map(str, arguments)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=CLIENT_TIMEOUT_S)
     results = [line[7:] for line in ran.stdout.splitlines() if line.startswith("RESULT ")]
     assert results, f"exit {ran.returncode}\n{ran.stdout[-2000:]}\n{ran.stderr[-3000:]}"

@@ -19,7 +19,7 @@ def test_a_vehicle_at_a_light_and_a_walker_on_its_way() -> None:
     c.hand_brake[row], c.manual[row] = 1, 1
     c.velocity[walker.row], walker.walk_speed, c.jump[walker.row] = (0.0, 2.0, 0.0), 2.0, 1
 
-    states = np.frombuffer(snapshot.pack(town, flags=0)[HEADERS:], wire.ACTOR_STATE)
+    states = np.frombuffer(snapshot.pack(town, flags=0, observer=17)[HEADERS:], wire.ACTOR_STATE)
 
     assert states["id"].tolist() == sorted(town.actors)
     assert set(states["state"].tolist()) == {1}
@@ -43,7 +43,7 @@ def test_lights_say_their_times_and_states() -> None:
     town.signal_state.green_s[1] = 12.5
     town.signal_state.frozen = True
 
-    states = np.frombuffer(snapshot.pack(town, flags=0)[HEADERS:], wire.ACTOR_STATE)
+    states = np.frombuffer(snapshot.pack(town, flags=0, observer=17)[HEADERS:], wire.ACTOR_STATE)
     lights = np.frombuffer(b"".join(s["data"].tobytes() for s in states[:3]), wire.LIGHT_DATA)
 
     assert lights["sign_id"].tolist() == [b"s10", b"s11", b"s20"]
@@ -58,7 +58,7 @@ def test_spoiled_poses_are_no_numbers_and_nothing_else_is() -> None:
     town = world()
     cars = [town.spawn(SpawnOrder("vehicle.tesla.model3", pose=(x, 0, 0, 0, 0, 0))) for x in (0.0, 20.0)]
 
-    packed = snapshot.pack(town, flags=0, spoiled=[cars[0].actor_id])
+    packed = snapshot.pack(town, flags=0, observer=17, spoiled=[cars[0].actor_id])
     states = np.frombuffer(packed[HEADERS:], wire.ACTOR_STATE)
 
     spoiled = states["id"] == cars[0].actor_id

@@ -86,3 +86,45 @@ def test_roads_that_cross_above_each_other_carry_their_own_cars() -> None:
     assert c.pose[over.row, 0] > 30.0
     assert c.pose[below.row, 1] > 0.0
     np.testing.assert_allclose(np.array(seen), [[10.0, 0.0]] * 100, atol=1e-6)
+
+
+def moved(w, actor, ticks: int):
+    """Where an actor is after some ticks, from where it was, in metres along x, y and z."""
+    c = w.table.c
+    before = c.pose[actor.row, :3].copy()
+    for _ in range(ticks):
+        w.step(DT)
+    return c.pose[actor.row, :3] - before
+
+
+@pytest.mark.parametrize("blueprint", [CAR, "walker.pedestrian.0001", "static.prop.barrel"])
+@pytest.mark.parametrize("velocity", [(0.0, 3.0, 0.0), (2.0, -1.0, 0.0), (0.0, 0.0, 2.0)])
+def test_a_constant_velocity_is_a_vector_in_the_actors_frame(blueprint: str, velocity) -> None:
+    w = world()
+    actor = w.spawn(SpawnOrder(blueprint, pose=(0.0, 0.0, 1.0, 0.0, 90.0, 0.0)))
+    w.table.c.constant[actor.row] = (*velocity, 1.0)
+    w.table.c.gravity[actor.row] = 0
+    x, y, z = velocity
+
+    np.testing.assert_allclose(moved(w, actor, 20)[[1, 0, 2]], [x, -y, z or moved(w, actor, 0)[2]], atol=0.02)
+
+
+@pytest.mark.parametrize("blueprint", [CAR, "walker.pedestrian.0001", "static.prop.barrel"])
+def test_a_body_without_gravity_flies_as_it_was_sent(blueprint: str) -> None:
+    w = world()
+    c, actor = w.table.c, w.spawn(SpawnOrder(blueprint, pose=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
+    moved(w, actor, 40)
+    c.gravity[actor.row], c.target[actor.row], c.target_set[actor.row] = 0, (0.0, 1.0, 2.0), 1
+
+    np.testing.assert_allclose(moved(w, actor, 20), [0.0, 1.0, 2.0], atol=0.1)
+
+
+@pytest.mark.parametrize("blueprint", [CAR, "walker.pedestrian.0001", "static.prop.barrel"])
+def test_the_ground_stops_what_slides_on_it(blueprint: str) -> None:
+    w = world()
+    c, actor = w.table.c, w.spawn(SpawnOrder(blueprint, pose=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
+    moved(w, actor, 40)
+    c.target[actor.row], c.target_set[actor.row] = (0.0, 3.0, 0.0), 1
+
+    assert 0.05 < moved(w, actor, 40)[1] < 1.5
+    assert np.linalg.norm(moved(w, actor, 20)) < 1e-6

@@ -30,7 +30,7 @@ def car(world: World, x: float, **attributes: str) -> int:
 
 
 def states(world: World) -> dict[int, int]:
-    rows = np.frombuffer(snapshot.pack(world, flags=0)[HEADERS:], wire.ACTOR_STATE)
+    rows = np.frombuffer(snapshot.pack(world, flags=0, observer=17)[HEADERS:], wire.ACTOR_STATE)
     return dict(zip(rows["id"].tolist(), rows["state"].tolist(), strict=True))
 
 
@@ -89,7 +89,7 @@ def test_the_origin_moves_to_the_middle_of_the_egos_tile() -> None:
 
     world.stream(NEAR)
 
-    header = wire.EPISODE_HEADER.unpack_from(snapshot.pack(world, flags=0), wire.SENSOR_HEADER.size)
+    header = wire.EPISODE_HEADER.unpack_from(snapshot.pack(world, flags=0, observer=17), wire.SENSOR_HEADER.size)
     assert header[3:6] == (3000, -1000, 0)
     assert world.from_origin((2500.0, -100.0, 60.0, 1.0, 2.0, 3.0)) == pytest.approx((-500, 900, 60, 1, 2, 3))
 

@@ -2,13 +2,18 @@
 
 from typing import Any
 
+from headless_simulator.carla.attributes import BOOL, STRING
 from headless_simulator.carla.streams import Streams
 from headless_simulator.world.actors import Actor
 
 
 def actor_wire(actor: Actor, streams: Streams) -> list[Any]:
     """Describe an actor: [id, parent, description, box, tags, where it streams]."""
-    description = actor.order.description or [0, actor.blueprint, _own_attributes(actor)]
+    description = actor.order.description or [
+        0,
+        actor.blueprint,
+        _own_attributes(actor, streams.version.first_attribute_type + STRING - BOOL),
+    ]
     token = streams.token(actor.stream_id) if actor.stream_id else b""
     return [actor.actor_id, actor.parent_id, description, box_wire(actor), bytes([actor.tag]), token]
 
@@ -18,7 +23,7 @@ def box_wire(actor: Actor) -> list[Any]:
     return [list(actor.offset_m), list(actor.half_m), [0.0, actor.box_yaw_deg, 0.0], actor.actor_id]
 
 
-def _own_attributes(actor: Actor) -> list[list[Any]]:
+def _own_attributes(actor: Actor, text: int) -> list[list[Any]]:
     if actor.blueprint == "spectator":
-        return [["simulator", 4, "headless"]]
-    return [["role_name", 4, actor.blueprint.split(".")[0]]]
+        return [["simulator", text, "headless"]]
+    return [["role_name", text, actor.blueprint.split(".")[0]]]

@@ -17,6 +17,7 @@ from headless_simulator.carla.attributes import (
     variation,
 )  # fmt: skip
 from headless_simulator.carla.sensor_blueprints import sensor_blueprints
+from headless_simulator.carla.versions import CarlaVersion
 from headless_simulator.errors import CallRefused
 from headless_simulator.models.catalogue import PROPS, VEHICLES, WALKERS, Vector
 from headless_simulator.models.flyers import FLYERS
@@ -97,6 +98,35 @@ def _library() -> list[Definition]:
 
 DEFINITIONS: Final[list[Definition]] = _library()
 _BY_NAME: Final[dict[str, dict[str, Attribute]]] = {d[1]: {a[0]: a for a in d[3]} for d in DEFINITIONS}
+
+
+def definitions(version: CarlaVersion) -> list[Definition]:
+    """Return the library of one version of CARLA."""
+    names = {shown: name for name, shown in version.vehicles.items()}
+    shift = version.first_attribute_type - BOOL
+    rows = []
+    for uid, name, _, attributes in DEFINITIONS:
+        if name in version.absent_sensors or (names and name in VEHICLES and name not in names):
+            continue
+        served = names.get(name) or name
+        own = [[attribute, kind + shift, *rest] for attribute, kind, *rest in attributes]
+        rows.append([uid, served, served.replace(".", ","), own])
+    return rows
+
+
+def model(version: CarlaVersion, blueprint: str) -> str:
+    """Return the blueprint of this module that a version's blueprint stands for.
+
+    Raises:
+        CallRefused: the version has no such blueprint.
+    """
+    name = version.vehicles.get(blueprint, blueprint)
+    if version.vehicles and blueprint in VEHICLES and blueprint not in version.vehicles:
+        raise CallRefused(f"actor definition {blueprint!r} not found: CARLA {version.number} has no such vehicle")
+    if blueprint in version.absent_sensors:
+        raise CallRefused(f"actor definition {blueprint!r} not found: CARLA {version.number} has no such sensor")
+    require(name)
+    return name
 
 
 def require(blueprint: str) -> None:

@@ -104,7 +104,9 @@ class Clock:
                 self._world.step(settings.step_s, paused=not game.takes_step())
                 if self._recorder.is_on:
                     self._record(settings.step_s)
-                packet = snapshot.pack(self._world, flags=0, spoiled=self._spoiled())
+                packet = snapshot.pack(
+                    self._world, flags=0, observer=self._streams.version.world_observer, spoiled=self._spoiled()
+                )
                 work = self._sensors.gather()
             if self._faults.cuts_stream(0, "world", None):
                 self._streams.cut([EPISODE_STREAM])

@@ -16,6 +16,7 @@ from headless_simulator.carla.recorder.writer import Recorder
 from headless_simulator.carla.sensors.hub import Sensors
 from headless_simulator.carla.streams import Streams
 from headless_simulator.carla.town_loader import TownLoader
+from headless_simulator.carla.versions import CarlaVersion
 from headless_simulator.faults import Faults
 from headless_simulator.rendering import Rendering
 from headless_simulator.rpc.call_counts import CallCounts
@@ -46,10 +47,16 @@ class CarlaContext:
 
 
 def build_context(
-    world: World, *, towns: TownLibrary, faults: Faults, rendering: Rendering, behaviours: Behaviours
+    world: World,
+    *,
+    towns: TownLibrary,
+    faults: Faults,
+    rendering: Rendering,
+    behaviours: Behaviours,
+    version: CarlaVersion,
 ) -> CarlaContext:
     """Make the parts; each is given those that it needs, from the world outwards."""
-    episode, streams = Episode(), Streams()
+    episode, streams = Episode(), Streams(version)
     sensors = Sensors(
         world, streams=streams, episode=episode, faults=faults, rendering=rendering, behaviours=behaviours
     )

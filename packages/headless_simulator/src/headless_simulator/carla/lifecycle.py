@@ -43,8 +43,7 @@ class ActorLifecycle:
         Raises:
             CallRefused: unknown blueprint, bad attribute, or the place is taken.
         """
-        name = description.blueprint
-        blueprints.require(name)
+        name = blueprints.model(self.streams.version, description.blueprint)
         if len(self.world.actors) >= MOST_ACTORS:
             raise CallRefused(f"there are {len(self.world.actors)} actors already; at most {MOST_ACTORS} are served")
         attributes = blueprints.complete(name, description.attributes)

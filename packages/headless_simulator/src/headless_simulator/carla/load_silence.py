@@ -98,5 +98,8 @@ class LoadSilence:
                 return
             if self._limit is not None:
                 self._limit.cancel()
-            self._streams.send(EPISODE_STREAM, (snapshot.pack(self._world, flags=wire.MAP_CHANGE),))
+            self._streams.send(
+                EPISODE_STREAM,
+                (snapshot.pack(self._world, flags=wire.MAP_CHANGE, observer=self._streams.version.world_observer),),
+            )
             self._over.set()

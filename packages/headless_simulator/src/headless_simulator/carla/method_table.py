@@ -24,8 +24,8 @@ from headless_simulator.rpc.methods import Bound, bind, combine
 
 def method_table(context: CarlaContext) -> dict[str, Bound[Traits]]:
     """Bind every method; a name that two modules have is an error."""
-    world = context.world
-    return combine(
+    world, version = context.world, context.streams.version
+    table = combine(
         bind(accepted.METHODS, context.counts),
         bind(
             batch.METHODS,
@@ -73,3 +73,5 @@ def method_table(context: CarlaContext) -> dict[str, Bound[Traits]]:
         bind(vehicles.METHODS, world),
         bind(weather.METHODS, world),
     )
+    idle = bind(accepted.without_effect(version.calls_without_effect), context.counts)
+    return {name: idle.get(name, bound) for name, bound in table.items() if name not in version.absent_calls}

@@ -1,13 +1,27 @@
 """Physics parameters of vehicles, as clients read them."""
 
 import math
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.world import World
 
 USUAL_DRAG: Final = 0.3
-WHEELS_AT: Final = 15  # place in a physics control
+_CHAOS_FIELDS: Final = 30
+
+
+class Layout(NamedTuple):
+    """Places in a physics control."""
+
+    mass: int
+    drag: int
+    wheels: int
+    friction: int  # in a wheel
+
+
+def layout(rows: list[Any]) -> Layout:
+    """Return where a physics control has what it has, by its length."""
+    return Layout(17, 18, 28, 6) if len(rows) == _CHAOS_FIELDS else Layout(11, 12, 15, 0)
 
 
 def physics_control(world: World, actor_id: int) -> list[Any]:
@@ -20,13 +34,40 @@ def physics_control(world: World, actor_id: int) -> list[Any]:
     if "physics" in actor.extra:
         kept: list[Any] = list(actor.extra["physics"])
         if actor.alive and world.table.c.grip[actor.row] != world.table.c.own_grip[actor.row]:  # in a trigger
-            kept[WHEELS_AT] = [[float(world.table.c.grip[actor.row]), *wheel[1:]] for wheel in kept[WHEELS_AT]]
+            at, grip = layout(kept), float(world.table.c.grip[actor.row])
+            kept[at.wheels] = [[*wheel[: at.friction], grip, *wheel[at.friction + 1 :]] for wheel in kept[at.wheels]]
         return kept
     mass = float(world.table.c.mass[actor.row]) if actor.alive else 1500.0
     gears = [[2.85, 0.5, 0.65], [2.02, 0.5, 0.65], [1.35, 0.5, 0.65], [1.0, 0.5, 0.65]]
     return [
         [[0.0, 400.0], [1890.0, 500.0], [5729.0, 400.0]], 5729.0, 1.0, 0.15, 2.0, 0.35, True, 0.5, 10.0, 4.0, gears,
         mass, USUAL_DRAG, [0.0, 0.0, -0.3], [[0.0, 1.0], [20.0, 0.9], [60.0, 0.8], [120.0, 0.7]], _wheels(world, actor), False,
+    ]  # fmt: skip
+
+
+def chaos_physics(rows: list[Any]) -> list[Any]:
+    """Return a physics control as CARLA 0.10's: Chaos, ``VehiclePhysicsControl.h`` and ``WheelPhysicsControl.h`` of ue5-dev.
+
+    Args:
+        rows: as of 0.9, or as a client of 0.10 set it.
+    """
+    if len(rows) == _CHAOS_FIELDS:
+        return rows
+    torque, max_rpm, *_, final_ratio, gears, mass, drag, centre, steering, wheels, sweeps = rows
+    return [
+        torque, max(newton_metres for _, newton_metres in torque), max_rpm, 900.0, 0.05, 5.0, 600.0, 0, 0.5, True, 0.5,
+        final_ratio, [ratio for ratio, *_ in gears], [2.86], 4500.0, 2000.0, 0.9, mass, drag, centre, 180.0, 140.0, 0.3,
+        0.0, [1.0, 1.0, 1.0], 10.0, 0.866, steering, [_chaos_wheel(i, wheel) for i, wheel in enumerate(wheels)], sweeps,
+    ]  # fmt: skip
+
+
+def _chaos_wheel(index: int, wheel: list[Any]) -> list[Any]:
+    friction, _, steer, radius, brake, hand_brake, *_, place = wheel
+    nowhere = [0.0, 0.0, 0.0]
+    return [
+        0, nowhere, radius, 25.0, 30.0, 1000.0, friction, 1.0, 20.0, 20.0, steer, steer > 0, True, hand_brake > 0, True,
+        False, False, 30.0, 0, [], [0.0, 0.0, -1.0], nowhere, 10.0, 10.0, 0.5, 0.5, 250.0, 50.0, 0, 0.15, 0, 0, brake,
+        hand_brake, index, place, place, nowhere,
     ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from headless_simulator.carla.context import build_context
 from headless_simulator.carla.method import Traits
 from headless_simulator.carla.method_table import method_table
 from headless_simulator.carla.streams import EPISODE_STREAM, HOST
+from headless_simulator.carla.versions import CARLA_0_9_16, CarlaVersion
 from headless_simulator.errors import ClientError
 from headless_simulator.faults import Faults
 from headless_simulator.rendering import Rendering
@@ -39,6 +40,7 @@ class CarlaServer:
         faults: what goes wrong on purpose.
         rendering: how images are made.
         behaviours: as which real server it behaves.
+        version: of CARLA, that it speaks.
 
     Attributes:
         context: its parts.
@@ -54,12 +56,17 @@ class CarlaServer:
         faults: Faults,
         rendering: Rendering,
         behaviours: Behaviours = IDEAL,
+        version: CarlaVersion = CARLA_0_9_16,
     ) -> None:
         world.stream_large_maps(behaviours["large-map"] == "streamed")
         control_batch.compile_all()
         snapshot.compile_all()
-        self.context = build_context(world, towns=towns, faults=faults, rendering=rendering, behaviours=behaviours)
-        self.context.streams.greeting[EPISODE_STREAM] = lambda: (snapshot.pack(world, flags=0),)
+        self.context = build_context(
+            world, towns=towns, faults=faults, rendering=rendering, behaviours=behaviours, version=version
+        )
+        self.context.streams.greeting[EPISODE_STREAM] = lambda: (
+            snapshot.pack(world, flags=0, observer=version.world_observer),
+        )
         world.game_thread.is_synchronous = lambda: self.context.episode.settings.synchronous
         self.methods = method_table(self.context)
         self.port = 0
@@ -151,7 +158,10 @@ class CarlaServer:
         bound = self.methods.get(name)
         if bound is None:
             counts.add(counts.unknown, name)
-            return f"the headless simulator has no method {name[:NAME_SHOWN]!r}", None
+            return (
+                f"the headless simulator of CARLA {self.context.streams.version.number} has no method {name[:NAME_SHOWN]!r}",
+                None,
+            )
         self.context.faults.before_call(name)
         try:
             # the first argument on the wire is [asynchronous]
@@ -173,6 +183,8 @@ class CarlaServer:
                 self.context.clock.await_snapshot_after(frame)
         else:
             result = bound.run(arguments)
+        if reshape := self.context.streams.version.answers.get(bound.method.name):
+            result = reshape(result)
         if traits.is_bare:
             return result
         if isinstance(result, Packed):

@@ -20,10 +20,10 @@ _FROZEN: Final = _FIELDS["frozen"][1]
 _STATE: Final = _FIELDS["state"][1]
 
 
-def pack(world: World, *, flags: int, spoiled: Sequence[int] = ()) -> bytes:
-    """Pack the world as it is now; the poses of ``spoiled`` actors are no numbers."""
+def pack(world: World, *, flags: int, observer: int, spoiled: Sequence[int] = ()) -> bytes:
+    """Pack the world as it is now, under the observer's place in the sensor registry; poses of ``spoiled`` actors are NaN."""
     with world.lock:
-        header = wire.SENSOR_HEADER.pack(wire.WORLD_OBSERVER, world.frame, world.elapsed_s, *(0.0,) * 6)
+        header = wire.SENSOR_HEADER.pack(observer, world.frame, world.elapsed_s, *(0.0,) * 6)
         episode = wire.EPISODE_HEADER.pack(world.episode, time.time(), world.delta_s, *world.origin_m, flags)
         states = _states(world)
         if spoiled:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from headless_simulator.carla import wire
+from headless_simulator.carla.versions import CARLA_0_9_16, CarlaVersion
 
 HOST: Final = "127.0.0.1"
 EPISODE_STREAM: Final = 1
@@ -127,11 +128,13 @@ class Streams:
     """All streams by number.
 
     Attributes:
+        version: of CARLA, whose layouts they have.
         port: where they are served; 0 until the server listens.
         greeting: what the reader of a stream gets at once, by the stream's number.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, version: CarlaVersion = CARLA_0_9_16) -> None:
+        self.version = version
         self._lock = threading.Lock()
         self._arrived = threading.Condition(self._lock)
         self._expected: set[int] = set()

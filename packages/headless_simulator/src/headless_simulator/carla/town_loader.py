@@ -75,7 +75,10 @@ class TownLoader:
         town, scenery = self._prepare(name)
         with self._clock.held():
             self._open(town, scenery, reset_settings=False, layers=MapLayer.ALL, is_watched=True)
-            self._streams.send(EPISODE_STREAM, (snapshot.pack(self._world, flags=wire.MAP_CHANGE),))
+            self._streams.send(
+                EPISODE_STREAM,
+                (snapshot.pack(self._world, flags=wire.MAP_CHANGE, observer=self._streams.version.world_observer),),
+            )
 
     def _prepare(self, name: str) -> tuple[Town, Scenery[RendererLike]]:
         """Make what a town needs while the clock goes on: nobody waits for what is slow."""

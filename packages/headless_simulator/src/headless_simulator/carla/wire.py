@@ -1,4 +1,4 @@
-"""Wire layouts of CARLA 0.9.16: msgpack response wrappers and packed stream structs.
+"""Wire layouts of CARLA: msgpack response wrappers and packed stream structs.
 
 Source: the debug information of the 0.9.16 wheel's shared library, and what its client accepts.
 
@@ -14,8 +14,6 @@ import numpy as np
 
 from headless_simulator.rpc.messages import Packed
 
-VERSION: Final = "0.9.16"
-
 SENSOR_TYPE: Final[dict[str, int]] = {  # place in the client's compiled sensor registry
     "sensor.other.collision": 0, "sensor.camera.depth": 1, "sensor.camera.normals": 2, "sensor.camera.dvs": 3,
     "sensor.other.gnss": 4, "sensor.other.imu": 5, "sensor.other.lane_invasion": 6, "sensor.other.obstacle": 7,
@@ -24,7 +22,6 @@ SENSOR_TYPE: Final[dict[str, int]] = {  # place in the client's compiled sensor 
     "sensor.camera.semantic_segmentation": 14, "sensor.camera.instance_segmentation": 15,
     "sensor.camera.cosmos_visualization": 16, "sensor.other.v2x": 20, "sensor.other.v2x_custom": 21,
 }  # fmt: skip
-WORLD_OBSERVER: Final = 17
 
 TOKEN: Final = struct.Struct("<IHBB16s")  # stream id, port, 1 = TCP, 1 = IPv4, address
 SENSOR_HEADER: Final = struct.Struct("<QQd6f")  # type, frame, timestamp, x y z pitch yaw roll

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import namedtuple
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from headless_simulator.jit import Number, int64, kernel
-from headless_simulator.scene import Float32, Float64, Ground, Int32
+from headless_simulator.scene import Float64, Int32
+from headless_simulator.world.ground_grid import GroundGrid, ground_height
 from headless_simulator.world.pose import compose_into
 from headless_simulator.world.table import Columns, Rows, some_of
 
@@ -23,7 +24,6 @@ HAND_BRAKE_MPS2: Final = 6.0
 ROLLING_MPS2: Final = 0.25
 DRAG_PER_M: Final = 0.0012
 POWER_M2PS3: Final = 75.0  # drive times speed at most: about 90 kW in a car
-BELOW_BRIDGE_M: Final = 2.0  # what is lower than that under a bridge's top is under the bridge
 LIFTED_M: Final = 0.25  # tyres that far above the ground hold nothing
 STEER_RATE_RADPS: Final = 6.0
 LATERAL_MPS2: Final = 8.5  # what the tyres of a car hold across; at less friction than 0.87 they slide earlier
@@ -32,50 +32,11 @@ _HALVINGS: Final = 10  # to the angle at which the tyres hold just so: a thousan
 FASTEST_MPS: Final = 60.0  # a larger jump of a thing without physics is a teleport, not motion
 CONTACT_M: Final = 0.02
 STEP_DOWN_M: Final = 0.4  # a walker takes a kerb in its stride
+SLIDE_MPS2: Final = 5.0  # what the ground takes from a body that slides
 JUMP_MPS: Final = 4.2  # upward, as Unreal's characters have it
 _ALL: Final = -1  # rows
 
 _fast = kernel(error_model="python")  # what makes no array needs no counts of references
-
-
-class GroundGrid(NamedTuple):
-    """``scene.Ground`` as the kernels take it."""
-
-    origin_m: Float64
-    cell_m: float
-    height_m: Float32
-    under_m: Float32
-
-    @classmethod
-    def of(cls, ground: Ground) -> GroundGrid:
-        """Take over a town's ground."""
-        height = np.ascontiguousarray(ground.height_m, dtype=np.float32)
-        under = np.ascontiguousarray(ground.under_m, dtype=np.float32)
-        return cls(np.asarray(ground.origin_m, dtype=np.float64), float(ground.cell_m), height, under)
-
-
-@_fast
-def _corner(j: int, i: int, z: float, ground: GroundGrid) -> float:
-    """Return the height of a grid point for what is at a height: of the road below where that is under a bridge."""
-    top = ground.height_m[j, i]
-    if ground.under_m.size > 0 and z < top - BELOW_BRIDGE_M:
-        under = ground.under_m[j, i]
-        if under == under:
-            return under  # type: ignore[no-any-return]
-    return top  # type: ignore[no-any-return]
-
-
-@_fast
-def ground_height(x: float, y: float, z: float, ground: GroundGrid) -> float:
-    """Return the bilinear height of the ground under a place; outside the grid that of its rim."""
-    rows, columns = ground.height_m.shape
-    u = min(max((x - ground.origin_m[0]) / ground.cell_m, 0.0), columns - 1.000001)
-    v = min(max((y - ground.origin_m[1]) / ground.cell_m, 0.0), rows - 1.000001)
-    i, j = int(u), int(v)
-    a, b = u - i, v - j
-    low = _corner(j, i, z, ground) * (1 - a) + _corner(j, i + 1, z, ground) * a
-    high = _corner(j + 1, i, z, ground) * (1 - a) + _corner(j + 1, i + 1, z, ground) * a
-    return low * (1 - b) + high * b  # type: ignore[no-any-return]
 
 
 @_fast
@@ -126,12 +87,9 @@ def _settle(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
     right = ground_height(p[0] - sy * width, p[1] + cy * width, p[2], ground)
     left = ground_height(p[0] + sy * width, p[1] - cy * width, p[2], ground)
     floor = 0.25 * (front + back + right + left)
-    above = p[2] > floor + CONTACT_M
-    if above and not c.gravity[row]:
-        c.fall[row] = 0.0
-        return
-    if above or c.fall[row] > 0:
-        c.fall[row] -= GRAVITY_MPS2 * dt
+    if p[2] > floor + CONTACT_M or c.fall[row] > 0:
+        if c.gravity[row]:
+            c.fall[row] -= GRAVITY_MPS2 * dt
         p[2] += c.fall[row] * dt
         if p[2] > floor + CONTACT_M:
             return
@@ -166,15 +124,17 @@ def _follow(row: int, dt: float, c: Columns) -> None:
 
 @_fast
 def _take_over_orders(row: int, c: Columns) -> None:
-    """Let target velocities and pushes that came since the last tick change the speed."""
+    """Let target velocities and pushes that came since the last tick change the velocity."""
     if c.target_set[row] or c.push[row, 0] != 0.0 or c.push[row, 1] != 0.0:
         yaw = math.radians(c.pose[row, 4])
         cy, sy = math.cos(yaw), math.sin(yaw)
         if c.target_set[row]:
             c.speed[row] = c.target[row, 0] * cy + c.target[row, 1] * sy
+            c.aside[row] = c.target[row, 1] * cy - c.target[row, 0] * sy
             c.fall[row] = c.target[row, 2]
             c.target_set[row] = 0
         c.speed[row] += c.push[row, 0] * cy + c.push[row, 1] * sy
+        c.aside[row] += c.push[row, 1] * cy - c.push[row, 0] * sy
     c.fall[row] += c.push[row, 2]
     c.push[row, :] = 0.0
 
@@ -217,14 +177,24 @@ def _steered(now: float, aim: float, step_m: float, wheelbase: float, most_rad: 
 
 
 @_fast
+def _slower(speed: float, loss: float) -> float:
+    """Return a speed after a loss of its amount."""
+    return speed - math.copysign(min(loss, abs(speed)), speed)
+
+
+@_fast
 def _drive(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
     p = c.pose[row]
     _take_over_orders(row, c)
     _relax(row, c)
     most_mps2 = _traction(row, c, ground)
     v = _speed_after(row, dt, c, most_mps2)
+    if c.gravity[row]:  # a body without weight does not press its tyres on the road
+        c.aside[row] = _slower(c.aside[row], most_mps2 * dt)
     if c.constant[row, 3] != 0.0:
-        v = c.constant[row, 0]
+        v, c.aside[row] = c.constant[row, 0], c.constant[row, 1]
+        if c.constant[row, 2] != 0.0:
+            c.fall[row] = c.constant[row, 2]
     aim = min(max(c.control[row, 1], -1.0), 1.0) * c.max_steer[row] * _steer_share(abs(v))
     aim = c.steer[row] + min(max(aim - c.steer[row], -STEER_RATE_RADPS * dt), STEER_RATE_RADPS * dt)
     most_rad = min(most_mps2, LATERAL_MPS2) * dt / max(abs(v), 1e-3)
@@ -237,6 +207,9 @@ def _drive(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
     course, level = yaw + slip + 0.5 * rate * dt, math.cos(math.radians(p[3]))
     p[0] += v * level * math.cos(course) * dt
     p[1] += v * level * math.sin(course) * dt
+    if c.aside[row] != 0.0:
+        p[0] -= c.aside[row] * math.sin(yaw) * dt
+        p[1] += c.aside[row] * math.cos(yaw) * dt
     p[4] = 180.0 - (180.0 - math.degrees(yaw + rate * dt)) % 360.0  # 180 stays 180, as in Unreal
     _settle(row, dt, c, ground)
     c.speed[row] = v
@@ -251,7 +224,7 @@ def step_vehicles(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None
     for row in rows:
         if not c.physics[row]:
             _follow(row, dt, c)
-            c.speed[row], c.fall[row], c.placed[row], c.target_set[row] = 0.0, 0.0, 0, 0
+            c.speed[row], c.aside[row], c.fall[row], c.placed[row], c.target_set[row] = 0.0, 0.0, 0.0, 0, 0
             c.push[row, :] = 0.0
             continue
         yaw = c.pose[row, 4]
@@ -270,6 +243,49 @@ def step_vehicles(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None
 
 
 @_fast
+def _drifts(row: int, c: Columns) -> bool:
+    """Return whether a walker or prop has a velocity that was set or pushed; takes over what came since the last tick."""
+    if c.target_set[row]:
+        c.drift[row], c.target_set[row] = c.target[row], 0
+    if c.constant[row, 3] != 0.0:
+        yaw = math.radians(c.pose[row, 4])
+        x, y = c.constant[row, 0], c.constant[row, 1]
+        c.drift[row, 0] = x * math.cos(yaw) - y * math.sin(yaw)
+        c.drift[row, 1] = x * math.sin(yaw) + y * math.cos(yaw)
+        c.drift[row, 2] = c.constant[row, 2] if c.constant[row, 2] != 0.0 else c.drift[row, 2]
+    for axis in range(3):
+        c.drift[row, axis] += c.push[row, axis]
+        c.push[row, axis] = 0.0
+    return c.drift[row, 0] != 0.0 or c.drift[row, 1] != 0.0 or c.drift[row, 2] != 0.0  # type: ignore[no-any-return]
+
+
+@_fast
+def _drift(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
+    """Move a body by its drift: it slides on the ground until friction holds it, flies, and falls."""
+    p = c.pose[row]
+    for axis in range(3):
+        p[axis] += c.drift[row, axis] * dt
+    floor = ground_height(p[0], p[1], p[2], ground) + c.half[row, 2] - c.offset[row, 2]
+    if p[2] > floor + CONTACT_M:
+        if c.gravity[row]:
+            c.drift[row, 2] -= GRAVITY_MPS2 * dt
+        return
+    p[2], c.drift[row, 2] = floor, 0.0
+    speed = math.hypot(c.drift[row, 0], c.drift[row, 1])
+    kept = _slower(speed, SLIDE_MPS2 * dt) / max(speed, 1e-9)
+    c.drift[row, 0] *= kept
+    c.drift[row, 1] *= kept
+
+
+@_fast
+def step_props(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
+    """Advance every prop that was set in motion by one tick; the others stay where they were put."""
+    for row in rows:
+        if c.physics[row] and _drifts(row, c):
+            _drift(row, dt, c, ground)
+
+
+@_fast
 def step_walkers(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
     """Advance every walker by one tick: commanded stride, or the velocity that its placements make.
 
@@ -278,7 +294,9 @@ def step_walkers(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
     for row in rows:
         p = c.pose[row]
         moving = c.stride[row, 0] != 0.0 or c.stride[row, 1] != 0.0
-        if c.placed[row] == 0 and (c.physics[row] or moving or c.jump[row]):
+        if c.physics[row] and _drifts(row, c):
+            _drift(row, dt, c, ground)
+        elif c.placed[row] == 0 and (c.physics[row] or moving or c.jump[row]):
             if moving:
                 p[0] += c.stride[row, 0] * dt
                 p[1] += c.stride[row, 1] * dt
@@ -302,10 +320,12 @@ def step_walkers(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
 
 
 @_fast
-def step(vehicles: Rows, walkers: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
-    """Advance everybody by one tick: Python takes longer to hand the columns over than walkers take."""
+def step(movers: tuple[Rows, Rows, Rows], dt: float, c: Columns, ground: GroundGrid) -> None:
+    """Advance vehicles, walkers and props by one tick: Python takes longer to hand the columns over than walkers take."""
+    vehicles, walkers, props = movers
     step_vehicles(vehicles, dt, c, ground)
     step_walkers(walkers, dt, c, ground)
+    step_props(props, dt, c, ground)
 
 
 _Attached = namedtuple("_Attached", "alive parent level relative pose velocity angular acceleration")

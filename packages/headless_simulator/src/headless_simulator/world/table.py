@@ -67,9 +67,11 @@ class Columns(NamedTuple):
         limit: (C,) km/h.
         target_set: (C,) 1 when a target velocity is to be taken over in the next tick.
         target: (C, 3) that velocity.
-        constant: (C, 4) constant velocity in the vehicle's frame, then 1 when on.
+        constant: (C, 4) constant velocity in the actor's frame, then 1 when on.
         spin: (C,) deg/s yaw rate given from outside, decays.
         push: (C, 3) m/s to be added in the next tick (impulses, forces).
+        aside: (C,) a vehicle's speed to its right, m/s, which its tyres brake.
+        drift: (C, 3) velocity of a walker or prop that was set or pushed, m/s in world axes.
         dormant: (C,) 1 while it is too far from the ego of a large map: neither moved nor drawn.
     """
 
@@ -119,6 +121,8 @@ class Columns(NamedTuple):
     constant: Float64
     spin: Float64
     push: Float64
+    aside: Float64
+    drift: Float64
     dormant: UInt8
 
 
@@ -169,6 +173,8 @@ _LAYOUT: Final[dict[str, tuple[type[np.generic], tuple[int, ...]]]] = {
     "constant": (np.float64, (4,)),
     "spin": (np.float64, ()),
     "push": (np.float64, (3,)),
+    "aside": (np.float64, ()),
+    "drift": (np.float64, (3,)),
     "dormant": (np.uint8, ()),
 }
 _ABSENT: Final = ("model", "parent", "signal")  # -1 means none

@@ -21,6 +21,7 @@ from headless_simulator.world.ackermann import Ackermann
 from headless_simulator.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused, kind_of
 from headless_simulator.world.body import give_body, show_doors, show_lights
 from headless_simulator.world.game_thread import GameThread
+from headless_simulator.world.ground_grid import GroundGrid
 from headless_simulator.world.large_map import Distances, LargeMap, is_large
 from headless_simulator.world.pose import Pose6, undo
 from headless_simulator.world.renderer_like import RendererLike
@@ -66,7 +67,7 @@ class World:
     def _warm_up(self) -> None:
         """Compile the kernels now (or read them from disk), not under a client's deadline."""
         c, none = self.table.c, np.zeros(0, np.int64)
-        physics.step(none, none, 0.05, c, self._ground)
+        physics.step((none, none, none), 0.05, c, self._ground)
         physics.carry_all(c)
         boxes = contact.boxes_of(none, c.pose, c.half, c.offset)
         crashes.resolve(self.table, none, np.zeros((0, 6)), self.scenery.walls)
@@ -96,7 +97,7 @@ class World:
             if not ids_go_on:
                 self._next_id = 1
             self._first_id = self._next_id
-            self._ground = physics.GroundGrid.of(town.ground)
+            self._ground = GroundGrid.of(town.ground)
             self.signal_state = Signals(town.signals)
             self.touches = crashes.NO_TOUCHES
             self._triggers: list[Actor] = []
@@ -328,7 +329,7 @@ class World:
             if controller.active:
                 controller.drive(self.actors[actor_id].row, c, delta_s)
         before = c.pose[vehicles]
-        physics.step(vehicles, walkers, delta_s, c, self._ground)
+        physics.step((vehicles, walkers, self.table.rows(PROP)), delta_s, c, self._ground)
         self.touches = (
             crashes.resolve(self.table, vehicles, before, self.scenery.walls) if len(vehicles) else crashes.NO_TOUCHES
         )

@@ -3,7 +3,7 @@
 Every accepted call is counted, and reported when the server ends.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NoReturn
 
 from headless_simulator.carla.method import CarlaMethod, Handler, call
@@ -46,9 +46,14 @@ def is_sensor_enabled_for_ros(_counts: CallCounts, *_token: Anything) -> bool:
     return False
 
 
-def _methods() -> Iterator[CarlaMethod[CallCounts]]:
-    for name in _ACCEPTED:
+def without_effect(names: Iterable[str]) -> Iterator[CarlaMethod[CallCounts]]:
+    """Describe calls that are answered and change nothing."""
+    for name in names:
         yield call(_accepted(name), name=name)
+
+
+def _methods() -> Iterator[CarlaMethod[CallCounts]]:
+    yield from without_effect(_ACCEPTED)
     for name, reason in _REFUSED.items():
         yield call(_refused(reason), name=name)
     yield call(is_sensor_enabled_for_ros)

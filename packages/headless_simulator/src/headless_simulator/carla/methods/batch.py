@@ -35,7 +35,6 @@ _SPAWN: Final = 0
 _DESTROY: Final = 1
 _CONTROL_TYPES: Final = (float, float, float, bool, bool, bool, int)
 _CONSOLE: Final = 20
-_SPAWN_FIELDS: Final = 4  # description, pose, parent, attachment
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,15 +187,16 @@ def _carry_out(context: BatchContext, command: Any, spawned: int | None = None) 
 
 
 def _spawn(context: BatchContext, body: list[Any]) -> int:
-    wanted, pose, parent, attachment = array(body, "spawn command", least=_SPAWN_FIELDS)[:_SPAWN_FIELDS]
-    parent_id = optional(parent, "parent")
+    names = context.lifecycle.streams.version.spawn_command
+    given = dict(zip(names, array(body, "spawn command", least=3), strict=False))
+    parent_id = optional(given["parent"], "parent")
     actor = context.lifecycle.spawn(
-        description(wanted, "description"),
-        transform(pose, "transform"),
+        description(given["description"], "description"),
+        transform(given["pose"], "transform"),
         parent=integer(parent_id, "parent") if parent_id else 0,
-        attachment=integer(attachment, "attachment"),
+        attachment=integer(given.get("attachment", 0), "attachment"),
     )
-    for after in array(body[_SPAWN_FIELDS + 1], "commands") if len(body) > _SPAWN_FIELDS + 1 else ():
+    for after in array(given.get("then", []), "commands"):
         _carry_out(context, after, actor.actor_id)
     return actor.actor_id
 

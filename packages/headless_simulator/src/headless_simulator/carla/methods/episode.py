@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from headless_simulator.carla import wire
 from headless_simulator.carla.actor_wire import actor_wire
-from headless_simulator.carla.blueprints import DEFINITIONS
+from headless_simulator.carla.blueprints import definitions
 from headless_simulator.carla.caller import CALLER
 from headless_simulator.carla.clock import Clock
 from headless_simulator.carla.episode import Episode
@@ -33,7 +32,7 @@ class EpisodeContext:
 
 def version(context: EpisodeContext) -> str:
     """Version of the protocol that is spoken."""
-    return context.faults.version(wire.VERSION)
+    return context.faults.version(context.streams.version.number)
 
 
 def get_episode_info(context: EpisodeContext) -> list[Any]:
@@ -71,9 +70,9 @@ def tick_cue(context: EpisodeContext) -> int:
     return context.world.frame + 1
 
 
-def get_actor_definitions(_context: EpisodeContext) -> list[Any]:
+def get_actor_definitions(context: EpisodeContext) -> list[Any]:
     """The blueprint library."""
-    return DEFINITIONS
+    return definitions(context.streams.version)
 
 
 def get_spectator(context: EpisodeContext) -> list[Any]:

@@ -63,7 +63,7 @@ def set_actor_target_angular_velocity(world: World, actor_id: ActorId, velocity:
 
 
 def enable_actor_constant_velocity(world: World, actor_id: ActorId, velocity: Vector) -> None:
-    """Hold a velocity in the actor's own frame; vehicles hold its forward part."""
+    """Hold a velocity in the actor's own frame; without an upward part it falls as it does otherwise."""
     row, c = world.actor(actor_id).row, world.table.c
     c.constant[row] = (*velocity, 1.0)
 

@@ -13,8 +13,6 @@ from headless_simulator.world.table import VEHICLE
 from headless_simulator.world.world import World
 
 _WHEEL_SPEED_RPM: Final = 60 / (2 * math.pi)
-_MASS_AT: Final = 11  # places in a physics control
-_DRAG_AT: Final = 12
 
 
 def _light_bits(sent: Any, name: str) -> int:
@@ -24,11 +22,12 @@ def _light_bits(sent: Any, name: str) -> int:
 
 def _physics_rows(sent: Any, name: str) -> list[Any]:
     """Read a physics control; of it mass, drag and the tyres' friction have to be numbers."""
-    rows = array(sent, name, least=physics.WHEELS_AT + 1)
-    number(rows[_MASS_AT], "mass")
-    number(rows[_DRAG_AT], "drag_coefficient")
-    for wheel in array(rows[physics.WHEELS_AT], "wheels"):
-        number(array(wheel, "wheel", least=1)[0], "tire_friction")
+    rows = array(sent, name, least=16)
+    at = physics.layout(rows)
+    number(rows[at.mass], "mass")
+    number(rows[at.drag], "drag_coefficient")
+    for wheel in array(rows[at.wheels], "wheels"):
+        number(array(wheel, "wheel", least=at.friction + 1)[at.friction], "tire_friction")
     return rows
 
 
@@ -131,10 +130,10 @@ def get_physics_control(world: World, actor_id: ActorId) -> list[Any]:
 
 def apply_physics_control(world: World, actor_id: ActorId, control: PhysicsRows) -> None:
     """Kept and given back; mass, drag and the tyres' friction change what happens."""
-    actor, c = world.actor(actor_id), world.table.c
-    c.mass[actor.row] = max(1.0, float(control[_MASS_AT]))
-    c.drag[actor.row] = max(0.0, float(control[_DRAG_AT])) / physics.USUAL_DRAG
-    frictions = [float(wheel[0]) for wheel in control[physics.WHEELS_AT]]
+    actor, c, at = world.actor(actor_id), world.table.c, physics.layout(control)
+    c.mass[actor.row] = max(1.0, float(control[at.mass]))
+    c.drag[actor.row] = max(0.0, float(control[at.drag])) / physics.USUAL_DRAG
+    frictions = [float(wheel[at.friction]) for wheel in control[at.wheels]]
     if frictions:
         c.grip[actor.row] = c.own_grip[actor.row] = max(0.0, sum(frictions) / len(frictions))
     actor.extra["physics"] = control

@@ -23,4 +23,9 @@ def set_weather_parameters(world: World, parameters: Numbers) -> None:
     world.set_weather(Weather(*parameters[:_FIELDS]))
 
 
+def is_weather_enabled(_world: World) -> bool:
+    """Whether the town has weather that a client can change; of CARLA 0.10, whose towns have none."""
+    return False
+
+
 METHODS: Final[tuple[CarlaMethod[World], ...]] = declared(__name__)

@@ -1,7 +1,7 @@
 """Cameras: every distinct view of a tick is drawn once and encoded for each camera that looks through it."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,7 +15,7 @@ from headless_simulator.carla.sensors.palette import CLASS_BGRA
 from headless_simulator.carla.sensors.successive import DVS, FLOW, SUCCESSIVE, event_bytes, flow_bytes
 from headless_simulator.render import encode_depth, encode_instance, encode_normal, encode_semantic
 from headless_simulator.rendering import flat_other, flat_pass, flat_rgb
-from headless_simulator.scene import RenderedImage, UInt8, View
+from headless_simulator.scene import RenderedImage, UInt8, UInt32, View
 
 RGB: Final = "sensor.camera.rgb"
 DEPTH: Final = "sensor.camera.depth"
@@ -54,7 +54,7 @@ def take(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measur
         into=_reused(view),
     )
     _keep(view, image)
-    encoded = {kind: _encode(kind, image) for kind in kinds - SUCCESSIVE}
+    encoded = {kind: _encode(kind, image, moment.mask_ids) for kind in kinds - SUCCESSIVE}
     textures = gbuffers.textures(buffers, image)
     out = []
     for reading in readings:
@@ -125,13 +125,13 @@ def _buffers(view: View, reading: Reading, textures: Mapping[int, UInt8]) -> lis
     ]
 
 
-def _encode(kind: str, image: RenderedImage) -> UInt8:
+def _encode(kind: str, image: RenderedImage, mask_ids: Callable[[UInt32], UInt32]) -> UInt8:
     if kind == RGB:
         assert image.bgra is not None
         return image.bgra
     bgra = np.empty((*image.tag.shape, 4), np.uint8)
     if kind == INSTANCE:
-        encode_instance(image.ids, image.tag, bgra)
+        encode_instance(mask_ids(image.ids), image.tag, bgra)
     elif kind == SEMANTIC:
         encode_semantic(image.tag, bgra)
     elif kind == DEPTH:
