@@ -32,6 +32,7 @@ def line(*parts: str | tuple[str, object]) -> Text:
 
 _WIDE: Final = 150
 _FIRST_ROWS: Final = 10
+_BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 
 def columns_screen() -> Screen:
@@ -116,6 +117,15 @@ def size(total_bytes: float) -> str:
 def count(number: int, what: str) -> str:
     """Say how many: ``1 scene``, ``2 scenes``, ``1,200 images``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def histogram_blocks(values: Sequence[float]) -> str:
+    """Return a histogram of ten bins from the least to the greatest value, a character each."""
+    low, range_ = min(values), max(values) - min(values)
+    found = [0] * 10
+    for value in values:
+        found[min(int((value - low) / range_ * 10), 9) if range_ else 0] += 1
+    return "".join(_BLOCKS[-(-number * (len(_BLOCKS) - 1) // max(found))] for number in found)
 
 
 def counts(**numbers: int) -> str:

@@ -32,13 +32,8 @@ from uavsim.files.whole import write_whole
 from uavsim.records.ingredients import Ingredient, ingredients_of
 from uavsim.records.road_map import SITES
 from uavsim.run.request import Request
-<<<<<<< HEAD
-from uavsim.terminal import Screen, count, line, write_out
+from uavsim.terminal import Screen, columns_screen, count, first_rows, histogram_blocks, line, write_out
 from uavsim.typing import FloatArray, JsonDict
-=======
-from uavsim.terminal import Screen, columns_screen, count, first_rows, line, write_out
-from uavsim.typing import JsonDict
->>>>>>> h_rc
 
 if TYPE_CHECKING:
     from uavsim.records.plan import ScenePlan
@@ -237,6 +232,7 @@ def _scene_as_json(scene: ScenePlan) -> JsonDict:
         "images": scene.image_count,
         "splits": list(scene.splits),
         "seed": scene.seed,
+        **({"drawn": dict(scene.notes.drawn)} if scene.notes.drawn else {}),
         **_summary(scene, as_json=True),
     }
 
@@ -267,6 +263,10 @@ def _print_scenes(screen: Screen, plans: Sequence[ScenePlan]) -> None:
     numbers = {column for column in varying if all(cell.replace("-", "").isdecimal() for cell in values[column])}
     cells = list(zip(*(values[column] for column in varying), strict=True))
     screen.print(first_rows("", varying, cells, numbers=numbers))
+    for key in first.notes.drawn:
+        drawn = sorted(scene.notes.drawn[key] for scene in plans if key in scene.notes.drawn)
+        middle = drawn[len(drawn) // 2]
+        screen.print(f"  {key}: {drawn[0]:.4g} to {drawn[-1]:.4g}, median {middle:.4g}  {histogram_blocks(drawn)}")
 
 
 def _cells(scene: ScenePlan) -> dict[str, str]:

@@ -8,7 +8,14 @@ from typing import Annotated
 import typer
 
 from uavsim.cli.generate import JsonOption, RunOption, SimulatorOption
-from uavsim.cli.overrides import NameOption, SeedOption, TopologyOption
+from uavsim.cli.overrides import (
+    DATASET_HELP,
+    FormationOption,
+    RigOption,
+    SeedOption,
+    TopologyOption,
+    WeatherOption,
+)
 from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
 from uavsim.errors import InputError
@@ -18,14 +25,14 @@ from uavsim.terminal import Screen, count, write_out
 
 def preview(
     *,
-    dataset: Annotated[str, typer.Option(help="Name in flight_plans/datasets, or a YAML file.")],
+    dataset: Annotated[str, typer.Option(help=DATASET_HELP)],
     scene: Annotated[int | None, typer.Option(min=0, help="Scene number; default: the first one.")] = None,
     town: Annotated[str | None, typer.Option(help="Take the first scene of this town.")] = None,
     seed: SeedOption = None,
     topology: TopologyOption = None,
-    formation: NameOption = None,
-    rig: NameOption = None,
-    weather: NameOption = None,
+    formation: FormationOption = None,
+    rig: RigOption = None,
+    weather: WeatherOption = None,
     settle: Annotated[
         bool,
         typer.Option("--settle", help="Let the cameras settle first; takes longer, and looks as the dataset will."),

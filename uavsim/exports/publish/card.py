@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import numpy as np
 
@@ -13,9 +12,8 @@ from uavsim.exports.publish.croissant import PackedFile
 from uavsim.exports.publish.parquet import BOX_FIELDS, FIELDS
 from uavsim.exports.publish.statements import Facts, Statements
 from uavsim.exports.publish.verify import vouch
+from uavsim.terminal import histogram_blocks
 from uavsim.typing import JsonDict
-
-_BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 
 def card(
@@ -125,10 +123,10 @@ def _drawn(drawn: Mapping[str, Sequence[float]]) -> list[str]:
         "|---|---|---|---|---|---|",
     ]
     for key, values in sorted(drawn.items()):
-        counts = np.histogram(values, bins=10)[0]
-        blocks = "".join(_BLOCKS[-(-int(count) * (len(_BLOCKS) - 1) // int(counts.max()))] for count in counts)
         low, middle, high = np.quantile(values, [0.0, 0.5, 1.0])
-        lines.append(f"| {markdown_text(key)} | {len(values)} | {low:.4g} | {middle:.4g} | {high:.4g} | {blocks} |")
+        lines.append(
+            f"| {markdown_text(key)} | {len(values)} | {low:.4g} | {middle:.4g} | {high:.4g} | {histogram_blocks(values)} |"
+        )
     return [*lines, ""]
 
 

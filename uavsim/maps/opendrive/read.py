@@ -3,11 +3,6 @@
 Source: ASAM OpenDRIVE 1.4 to 1.8. Roads are read one after the other, so that a file of 90 MB needs little memory.
 """
 
-<<<<<<< HEAD
-import re
-=======
-from collections.abc import Iterator
->>>>>>> h_rc
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Final
@@ -15,13 +10,9 @@ from typing import IO, Final
 import numpy as np
 
 from uavsim.config.load import shown
-<<<<<<< HEAD
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.parse import open_regular
-=======
-from uavsim.errors import InputError
 from uavsim.geometry.geographic import origin_of_reference
->>>>>>> h_rc
 from uavsim.maps.opendrive.cubics import NOTHING, Cubics, cubics
 from uavsim.maps.opendrive.model import Fault, Junction, Lane, Mark, Network, Road, RoadLink, Section, Speed
 from uavsim.maps.opendrive.numbers import Element, Faulty, number
@@ -39,12 +30,7 @@ _GAP_M: Final = 0.1
 _LONGEST_M: Final = 1e5
 _MOST_FAULTS: Final = 10_000
 _MOST_LANES: Final = 200
-<<<<<<< HEAD
 _MOST_SECTIONS: Final = 2000
-_LONGEST_REFERENCE: Final = 2000
-_MOST_LATITUDE_DEG: Final = 90.0
-=======
->>>>>>> h_rc
 _UNLIMITED: Final = frozenset({"no limit", "undefined"})
 _MPS_OF: Final = {"m/s": 1.0, "km/h": 1.0 / 3.6, "mph": 0.44704}
 
@@ -70,11 +56,10 @@ def read_network(data: bytes, *, name: str) -> Network:
 
 def _network(file: IO[bytes], *, name: str) -> Network:
     network = Network({}, {}, [], name)
-<<<<<<< HEAD
     held = 0
     for element in children(file, name=name):
         if element.tag == "header":
-            network.origin_deg = _origin_deg(element.findtext("geoReference") or "")
+            network.origin_deg_m = origin_of_reference(element.findtext("geoReference") or "")
         elif element.tag in {"road", "junction"} and "id" in element.attrib:
             held += sum(_BYTES_OF.get(part.tag, _BYTES) for part in element.iter())
             if held > _MOST_BYTES:
@@ -83,43 +68,10 @@ def _network(file: IO[bytes], *, name: str) -> Network:
                 )
             (_add_road if element.tag == "road" else _add_junction)(network, element)
             del network.faults[_MOST_FAULTS:]
-=======
-    try:
-        for element in _elements(data):
-            if element.tag == "road":
-                _add_road(network, element)
-            elif element.tag == "geoReference":
-                network.origin_deg_m = origin_of_reference(element.text or "")
-            else:
-                _add_junction(network, element)
-    except ElementTree.ParseError as error:
-        raise InputError(f"{name}: not OpenDRIVE: {error}") from error
-    except (RecursionError, ValueError) as error:
-        raise InputError(f"{name}: not OpenDRIVE: {error}") from error
->>>>>>> h_rc
     if not network.roads:
         reason = f": {network.faults[0]}" if network.faults else ""
         raise InputError(f"{name}: holds no road{reason}")
     return network
-
-
-<<<<<<< HEAD
-def _origin_deg(text: str) -> tuple[float, float]:
-    """Return latitude and longitude of the origin of a projection in PROJ's words; 0 where it does not say."""
-    found = dict(re.findall(r"\+(lat_0|lon_0)=([-+.\deE]+)", text[:_LONGEST_REFERENCE]))
-    try:
-        latitude, longitude = (float(found.get(key, 0.0)) for key in ("lat_0", "lon_0"))
-    except ValueError:
-        return (0.0, 0.0)
-    return (latitude, longitude) if abs(latitude) <= _MOST_LATITUDE_DEG and abs(longitude) <= 180.0 else (0.0, 0.0)
-=======
-def _elements(data: bytes) -> Iterator[Element]:
-    """Yield roads, junctions and the geoReference as they end, and drop them afterwards."""
-    for _, element in ElementTree.iterparse(BytesIO(data)):
-        if element.tag == "geoReference" or (element.tag in {"road", "junction"} and "id" in element.attrib):
-            yield element
-            element.clear()
->>>>>>> h_rc
 
 
 def _add_road(network: Network, element: Element) -> None:
