@@ -115,8 +115,9 @@ def test_train_val_and_test_have_numbers_of_their_lists(count: int) -> None:
 def test_what_fits_nuscenes_mini_stays_mini_and_what_fits_no_list_is_named_beyond_all() -> None:
     few = name_scenes(["a", "b"], {"uav_val": ["b"]}, version="v1.0-mini")
     assert few == {"a": ("scene-0061", "v1.0-mini"), "b": ("scene-0103", "v1.0-mini")}
-    many = [str(n) for n in range(702)]
-    assert [name_scenes(many, {}, version="v1.0-mini")[n].name for n in many[-2:]] == ["scene-2001", "scene-2002"]
+    many = [str(n) for n in range(9_000)]
+    named = name_scenes(many, {}, version="v1.0-mini")
+    assert [named[n].name for n in ("700", "701", "8999")] == ["scene-2001", "scene-2002", "scene-10300"]
 
 
 def test_scenes_and_logs_are_found_by_split(views: list[Path], read: dict[str, Any]) -> None:

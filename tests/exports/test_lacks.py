@@ -11,6 +11,7 @@ from uavsim.errors import UavsimError
 from uavsim.exports.formats import EXPORTERS
 from uavsim.exports.formats.lacks import lacks
 from uavsim.exports.formats.request import ExportRequest
+from uavsim.exports.formats.scene_names import LISTED
 
 
 def without(root: Path, out: Path, kind: str) -> uavsim.Dataset:
@@ -55,7 +56,9 @@ def test_mmdet3d_without_points_is_for_cameras_alone(strict: Path, tmp_path: Pat
     assert "cameras alone" in str(lacks(bare, "mmdet3d"))
 
 
-def test_agents_that_converters_of_nuscenes_do_not_fit_are_named(strict: Path, tmp_path: Path) -> None:
+def test_agents_that_converters_of_nuscenes_do_not_fit_are_named(
+    strict: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     note = str(lacks(uavsim.open(strict), "agents"))
     assert note.endswith("will not fit: drone_0, drone_1 without the six cameras of a nuScenes car")
     slow = without(strict, tmp_path / "slow", "none")
@@ -64,4 +67,6 @@ def test_agents_that_converters_of_nuscenes_do_not_fit_are_named(strict: Path, t
     samples.write_text(
         json.dumps([row | {"timestamp": row["timestamp"] + 1_500_000 * (not row["next"])} for row in rows])
     )
-    assert "car; keyframes 2 s apart, for which they take 0.5 s" in str(lacks(uavsim.open(slow.root), "agents"))
+    monkeypatch.setitem(LISTED, "val", ())
+    note = str(lacks(uavsim.open(slow.root), "agents"))
+    assert "car; keyframes 2 s apart, for which they take 0.5 s; 1 scenes for val, of which nuScenes lists 0" in note

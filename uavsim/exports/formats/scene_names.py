@@ -6,7 +6,7 @@ Source: nuscenes-devkit 1.2.0, ``utils/splits.py`` (members), ``eval/prediction/
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from itertools import chain, count
 from typing import Final, NamedTuple
 
 __all__ = ["LISTED", "NO_CAN_BUS", "SceneName", "name_scenes", "parts_of"]
@@ -76,7 +76,7 @@ def name_scenes(scenes: Sequence[str], splits: Mapping[str, Sequence[str]], *, v
     parts = parts_of(scenes, splits)
     small = {part: LISTED.get(f"mini_{part}", ()) for part in parts}
     mini = version == MINI and all(len(parts[part]) <= len(small[part]) for part in parts)
-    unlisted = iter(range(_UNLISTED, 10_000))
+    unlisted = count(_UNLISTED)
     named: dict[str, SceneName] = {}
     for part, members in parts.items():
         folder = MINI if mini else TEST if part == "test" else TRAINVAL
