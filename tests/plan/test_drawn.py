@@ -2,13 +2,16 @@ import math
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from uavsim.cli import build_app
 from uavsim.config.overrides import Overrides
 from uavsim.plan import plan_scenes
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.run.request import Request
 from uavsim.run.resolve import identity_of
+from uavsim.terminal import histogram_blocks
 
 FILES = {
     "datasets/d.yaml": """\
@@ -75,3 +78,18 @@ def test_another_law_is_another_dataset(files: Path) -> None:
     text = (files / "datasets/d.yaml").read_text()
     (files / "datasets/d.yaml").write_text(text.replace("uniform: [10, 30]", "uniform: [10, 40]"))
     assert identity_of(Request(dataset="d", out="o"))["fingerprint"] != before
+
+
+def test_plan_prints_each_drawn_number_with_its_histogram(files: Path) -> None:
+    del files
+    shown = CliRunner().invoke(build_app(), ["plan", "--dataset", "d"], catch_exceptions=False).output
+    drawn = sorted(plan.notes.drawn["formation.spacing_m"] for plan in plan_scenes("d"))
+    assert f"formation.spacing_m: {drawn[0]:.4g} to {drawn[-1]:.4g}, median {drawn[3]:.4g}  " in shown
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [([1.0], "█         "), ([0, 1, 1, 1, 1, 1, 1, 1, 1, 10], "▁█       ▁"), ([0, 10] * 4, "█        █")],
+)
+def test_histograms_in_text_are_as_high_as_their_counts(values: list[float], text: str) -> None:
+    assert histogram_blocks(values) == text
