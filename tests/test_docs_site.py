@@ -1,5 +1,6 @@
 """The site has every page, and nothing in it is fetched when it is read."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,3 +48,13 @@ def test_a_site_that_was_built_asks_no_other_host() -> None:
         asked = re.findall(r"<(?:script|img|iframe)[^>]*\bsrc=\"?(https?://[^\">\s]+)", path.read_text("utf-8"))
         asked += re.findall(r"<link[^>]*rel=\"?stylesheet\"?[^>]*href=\"?(https?://[^\">\s]+)", path.read_text("utf-8"))
         assert asked == [], path
+
+
+def test_a_site_that_was_built_finds_users_pages_first() -> None:
+    index = BUILT / "search/search_index.json"
+    if not index.exists():
+        pytest.skip("no site here; scripts/docs builds it")
+    boost = {page["location"]: page.get("boost", 1) for page in json.loads(index.read_text("utf-8"))["docs"]}
+    assert all((value < 1) == name.startswith((".decisions/", "packages/")) for name, value in boost.items())
+    assert "docs/operations.html#resume-look-fly-again" in boost
+    assert "docs/troubleshooting.html#out-of-memory" in boost

@@ -96,11 +96,11 @@ def test_an_attached_server_is_asked_and_never_ended(tmp_path: Path) -> None:
 def test_an_attached_server_may_still_be_starting_behind_a_forwarded_port(tmp_path: Path) -> None:
     """Docker and ssh take connections before the server listens, and close them."""
     with socket.create_server(("127.0.0.1", 0)) as server:
-        port, closed, held = server.getsockname()[1], [], []
+        port, held = server.getsockname()[1], []
 
         def forward() -> None:
             for _ in range(3):
-                closed.append(server.accept()[0].close())
+                server.accept()[0].close()
             held.append(server.accept()[0])
 
         forwarder = threading.Thread(target=forward)
@@ -112,7 +112,6 @@ def test_an_attached_server_may_still_be_starting_behind_a_forwarded_port(tmp_pa
         assert simulator.ensure()["carla"] == f"127.0.0.1:{port}"
         forwarder.join()
         held[0].close()
-    assert len(closed) == 3
     assert said == [f"sim: waiting up to 30 s for CARLA at 127.0.0.1:{port}"]
 
 
