@@ -1,6 +1,7 @@
 """``uavsim status``: what is done, flying, quarantined and missing."""
 
 import json
+import shlex
 import time
 from collections import defaultdict
 from dataclasses import asdict
@@ -11,6 +12,7 @@ from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 
+from uavsim.environment import own_command
 from uavsim.errors import InputError
 from uavsim.run.bill import SceneBill, bill_of, total
 from uavsim.run.overview import Overview, overview
@@ -73,7 +75,7 @@ def _parts(found: Overview, folder: str) -> list[RenderableType]:
     for entry in found.quarantined:
         parts.append(line(("yellow", entry.scene), f" {len(entry.failures)} attempts, the last: {entry.failures[-1]}"))
     if found.quarantined:
-        parts.append(line(f"fly them anew: uavsim regenerate {folder}"))
+        parts.append(line(f"fly them anew: {own_command()} regenerate {shlex.quote(folder)}"))
     if found.not_asked:
         parts.append(line(f"{found.not_asked} more of the dataset were not asked for"))
     if found.eta_s:
