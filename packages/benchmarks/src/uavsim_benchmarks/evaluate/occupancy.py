@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from uavsim.errors import InputError
+from uavsim.errors import DatasetError, InputError
 from uavsim.occupancy.classes import FREE, NAMES, UNKNOWN, uniocc_classes
 from uavsim.occupancy.files import read_voxels
 from uavsim.occupancy.npz import read_npz
