@@ -156,5 +156,8 @@ def test_what_the_reader_would_stop_at_is_said_in_one_line(strict: Path, tmp_pat
         export_airv2x(ExportRequest(car, tmp_path / "out"))
     flat = renamed(strict, tmp_path / "flat", "r0")
     (flat / "v1.0-mini/layer.json").write_text("[]")
-    with pytest.raises(InputError, match=r"CAMERA_BOTTOM_id_0 has no depth .* airv2x_drone, or uavsim replay"):
+    with pytest.raises(
+        InputError,
+        match=r"CAMERA_BOTTOM_id_0 has no depth .* airv2x_drone, or .* replay .*flat --out .*flat-depth --sensors \+depth",
+    ):
         export_airv2x(ExportRequest(flat, tmp_path / "out"))

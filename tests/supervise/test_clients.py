@@ -11,6 +11,7 @@ import pytest
 import uavsim
 from uavsim.config.backends import backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
+from uavsim.environment import pip_install
 from uavsim.errors import InputError
 from uavsim.run.request import Request
 from uavsim.run.resolve import resolve
@@ -50,14 +51,14 @@ def test_everything_is_here() -> None:
 def test_no_airsim_is_no_matter_for_topology_carla(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     without(monkeypatch, module)
     check_clients(backend_of("carla"))
-    with pytest.raises(InputError, match=rf"topology bridge needs AirSim's client.*{module}.*pip install"):
+    with pytest.raises(InputError, match=rf"topology bridge needs AirSim's client.*{module}.*scripts/setup ours"):
         check_clients(backend_of("bridge"))
 
 
 def test_a_request_is_refused_before_anything_starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     without(monkeypatch, "airsim")
     request = Request(dataset="smoke", out=str(tmp_path / "out"), scenes="0", samples=1, topology="merged")
-    with pytest.raises(InputError, match="pip install") as caught:
+    with pytest.raises(InputError, match="scripts/setup ours") as caught:
         resolve(request)
     assert "\n" not in str(caught.value)
     assert caught.value.exit_code == 2
@@ -66,8 +67,10 @@ def test_a_request_is_refused_before_anything_starts(monkeypatch: pytest.MonkeyP
 
 def test_another_interpreter_is_asked(bare: Path, furnished: Path) -> None:
     check_clients(backend_of("bridge"), python=str(furnished))
-    with pytest.raises(InputError, match=r"CARLA's client, and .*/bare.* has no module 'carla'"):
+    with pytest.raises(InputError, match=r"CARLA's client, and .*/bare.* has no module 'carla'") as caught:
         check_clients(backend_of("carla"), python=str(bare))
+    assert str(caught.value).endswith(f"{pip_install(str(bare))} carla==0.9.16")
+    assert "pip" in pip_install(str(bare))
 
 
 def test_a_request_names_it_for_one_simulator(bare: Path) -> None:

@@ -55,7 +55,7 @@ _OWN: Final = {
     "plan": Command(
         "Make",
         "uavsim.cli.configs:plan",
-        "Show what would fly, as a table and as an image; or make a town's routes.",
+        "Show what would fly, as a table or as an image; or make a town's routes.",
         examples=(
             "uavsim plan --dataset smoke --town Town10HD",
             "uavsim plan --dataset uav3d --town Town03 --scenes 0-9 --forecast",

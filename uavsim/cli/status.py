@@ -1,6 +1,7 @@
 """``uavsim status``: what is done, flying, quarantined and missing."""
 
 import json
+import shlex
 import time
 from collections import defaultdict
 from dataclasses import asdict
@@ -11,6 +12,7 @@ from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 
+from uavsim.environment import own_command
 from uavsim.errors import InputError
 from uavsim.run.bill import SceneBill, bill_of, total
 from uavsim.run.failures import FailedScene, failed_scenes
@@ -97,7 +99,7 @@ def _parts(found: Overview, folder: str) -> list[RenderableType]:
     for entry in found.quarantined:
         parts.append(line(("yellow", entry.scene), f" {len(entry.failures)} attempts, the last: {entry.failures[-1]}"))
     if found.quarantined:
-        parts.append(line(f"fly them again: uavsim regenerate {folder} --failed"))
+        parts.append(line(f"fly them again: {own_command()} regenerate {shlex.quote(folder)} --failed"))
     if found.not_asked:
         parts.append(line(f"{found.not_asked} more of the dataset were not asked for"))
     if found.eta_s:

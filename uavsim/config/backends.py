@@ -81,7 +81,7 @@ AIRSIM: Final = Server(
     41451,
     clients=("airsim", "msgpackrpc"),
     # its source package imports numpy and msgpackrpc while it builds, and asks for an RPC package that is slow on images
-    install="{pip} rpc-msgpack==0.6 setuptools wheel && {pip} --no-build-isolation --no-deps airsim==1.8.1",
+    install="{pip} rpc-msgpack==0.6 numpy setuptools wheel && {pip} --no-build-isolation --no-deps airsim==1.8.1",
     answers="airsim",
 )
 COSYS: Final = Server(

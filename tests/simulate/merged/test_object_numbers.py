@@ -60,7 +60,8 @@ def test_a_town_that_is_known_is_only_listed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "number"), [("Road_7", 1), ("RoadLine", 24), ("Street_Light", 1), ("Lamp", 6), ("Car", 0)]
+    ("name", "number"),
+    [("Road_7", 1), ("RoadLine", 24), ("Street_Light", 6), ("street_sign", 8), ("Lamp", 6), ("Car", 0)],
 )
 def test_the_first_pattern_wins(name: str, number: int) -> None:
     assert object_numbers._static_number(name) == number

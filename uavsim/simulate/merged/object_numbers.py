@@ -35,10 +35,10 @@ _NEAR_ACTOR_M: Final = 1.0  # an object this near an actor's origin is that acto
 _STATIC_TAGS: Final = (  # names of CARLA's Unreal objects, first match wins; what matches nothing has tag 0
     (r"road_?line|marking", 24),
     (r"side_?walk|kerb|curb", 2),
-    (r"road|street|asphalt", 1),
     (r"traffic_?light", 7),
     (r"sign", 8),
-    (r"pole|lamp|light", 6),
+    (r"pole|lamp|light", 6),  # before streets: a street light is none
+    (r"road|street|asphalt", 1),
     (r"veg|tree|bush|grass|plant", 9),
     (r"build|house|apartment|skyscraper|tower", 3),
     (r"wall", 4),

@@ -91,15 +91,14 @@ def evaluate_occupancy(request: EvaluationRequest) -> Outcome:
     begin in Occ3D's files, ``x,y,z`` in metres (nuScenes' lidar); Parquet knows where its agents are.
 
     Raises:
-        InputError: a sample has no prediction, or one of another size.
-        DatasetError: no truth.
+        InputError: no truth; or a sample has no prediction, or one of another size.
     """
     mask = request.options.get("mask", "camera")
     pick(dict.fromkeys(_MASKS), mask, what="mask")
     eye_m = _place(request.options.get("eye", "0.9858,0,1.8402"))
     found = sorted([*request.truth.rglob("*.parquet"), *request.truth.rglob("labels.npz")])
     if not found:
-        raise DatasetError(f"{request.truth}: holds no voxels; uavsim occupancy writes them")
+        raise InputError(f"{request.truth}: holds no voxels; uavsim occupancy writes them")
     whole = np.zeros((_CLASSES, _CLASSES), dtype=np.int64)
     parts: dict[tuple[str, str], IntArray] = {}
     rays, shares = RayCounts(), list[FloatArray]()

@@ -4,7 +4,7 @@ import io
 from pathlib import Path
 from typing import Any, Final
 
-from uavsim.environment import pip_install
+from uavsim.environment import install_line
 from uavsim.errors import InputError
 from uavsim.escape import html_text
 from uavsim_benchmarks.evaluate.outcome import Curve, Outcome, Table
@@ -50,7 +50,7 @@ def _drawn(curves: tuple[Curve, ...]) -> list[str]:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise InputError(f"--html draws curves with matplotlib: {pip_install()} 'matplotlib>=3.10'") from error
+        raise InputError(f"--html draws curves with matplotlib: {install_line('plots')}") from error
     return [_svg(Figure(figsize=(5.5, 3.8), layout="constrained"), curve) for curve in curves]
 
 
