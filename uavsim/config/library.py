@@ -216,8 +216,8 @@ class Library:
         if kind in ("town", "routes"):
             known = dict.fromkeys(_town_names(self.names(kind), kind))
         what = _SPOKEN.get(kind) or (file_kinds()[kind].spoken if kind in file_kinds() else kind)
-        if named_in is not None and (own := named_in.parent / f"{name}.yaml").is_file():
-            raise UnknownNameError(f"unknown {what} {name!r}; for the file beside {shown(named_in)}, write {own.name}")
+        if named_in is not None and (own := f"{name}.yaml") in {file.name for file in named_in.parent.iterdir()}:
+            raise UnknownNameError(f"unknown {what} {name!r}; for the file beside {shown(named_in)}, write {own}")
         pick(known, name, what=what)
         raise UnknownNameError(f"unknown {what} {name!r}")  # pick has raised
 
