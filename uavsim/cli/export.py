@@ -13,7 +13,7 @@ from uavsim.errors import InputError
 from uavsim.exports.formats import EXPORTERS, ExportRequest
 from uavsim.exports.formats.cosmos_models import MODELS
 from uavsim.exports.formats.lacks import lacks
-from uavsim.files.result_folder import check_result_beside
+from uavsim.files.result_folder import check_result_beside, refuse_inside
 from uavsim.terminal import Screen, line, write_out
 
 __all__ = ["adopt", "export_format", "video"]
@@ -73,6 +73,8 @@ def video(
 ) -> None:
     """Run ``uavsim video``."""
     from uavsim.exports.formats.video import VideoRequest, write_video
+
+    refuse_inside(folder, out)
 
     request = VideoRequest(
         root=folder, path=out, version=version, scene=scene, cameras=tuple(camera or ()), columns=columns, width_px=width,
