@@ -96,7 +96,7 @@ def adopt(
     from uavsim.exports.adopt import adopt as take
 
     twins = out or as_twin_of.with_name(f"{as_twin_of.name}-twins")
-    result = take(clips, as_twin_of, twins, name=name or clips.name)
+    result = take(clips, as_twin_of, twins, name=name or clips.resolve().name)
     if as_json:
         write_out(json.dumps(asdict(result)))
     screen = Screen(quiet=as_json)

@@ -196,7 +196,9 @@ def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
             raise ValueError("classes of more than a byte, or more agents that see than bits")
         wanted = {name: math.prod(size) * kind.itemsize for name, kind in types.items()}
         _check_bytes(file.metadata, unpacked_bytes(data), sum(wanted.values()))
-        arrays = {name: _layers(file, name, np.empty(size, dtype)) for name, dtype in types.items()}
+        arrays: dict[str, AnyArray] = {
+            name: _layers(file, name, np.empty(size, dtype)) for name, dtype in types.items()
+        }
         check_classes(arrays["semantics"])
         return arrays, about
     except ValidationError as error:

@@ -16,7 +16,7 @@ from uavsim.typing import AnyArray
 
 __all__ = ["ArrayKind", "npz_bytes", "read_npz"]
 
-_MOST_BYTES: Final = 1 << 29
+_MOST_BYTES: Final = 400_000_000
 _MOST_DIRECTORY_BYTES: Final = 1 << 14
 _DAMAGED: Final = (OSError, ValueError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
@@ -100,6 +100,6 @@ def _array(archive: zipfile.ZipFile, name: str, wanted: ArrayKind, most_bytes: i
         said = str(wanted.shape).replace("None", "n")
         raise ValueError(f"{name} are {kind} {shape}, not whole numbers {said}")
     if np.prod(shape, dtype=float) * kind.itemsize > most_bytes:
-        raise ValueError(f"{name} of {kind} {shape} is larger than {most_bytes >> 20} MB")
+        raise ValueError(f"{name} of {kind} {shape} is larger than {max(most_bytes, 0) // 1_000_000} MB")
     with archive.open(member) as part:
         return np.asarray(np.lib.format.read_array(part, allow_pickle=False))
