@@ -68,7 +68,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
 def test_a_small_file_of_a_huge_grid_is_refused_before_it_is_made(tmp_path: Path) -> None:
     about, path = _about([4, 4, 4]), tmp_path / "x.parquet"
     for size, layers, said in (
-        ([9999] * 3, [b"1"], "more than 16,000,000 voxels"),
+        ([9999] * 3, [b"1"], "more than 10,000,000 voxels"),
         ([4, 4, 4], [b"1" * 16], "1 layers"),
         ([4, 4, 4], [b"1" * (1 << 22)] * 4, "it holds"),
         ([1000, 100, 10], [b"1" * 100_000] * 1000, "semantics holds a layer that is not of 1,000 bytes"),
@@ -115,7 +115,7 @@ def test_a_small_npz_of_a_huge_array_is_refused_before_it_is_made(tmp_path: Path
 @pytest.mark.parametrize("kind", ["truth", "truth, of 8 bytes", "scan"])
 def test_zeros_of_a_small_npz_take_little_memory(tmp_path: Path, kind: str) -> None:
     """510 kB of zeros were 8.4 GB."""
-    count, size = (1 << 29, "u1") if kind == "scan" else (16_000_000, "u1" if kind == "truth" else "i8")
+    count, size = (1 << 29, "u1") if kind == "scan" else (10_000_000, "u1" if kind == "truth" else "i8")
     arrays = {"semantics": np.zeros((100, 100, count // 10_000), size)}
     if kind == "scan":
         arrays = {"keys": np.zeros(count // 8, "i8"), "hits": np.zeros(count // 8, "u4")}
