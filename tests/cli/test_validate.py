@@ -100,6 +100,31 @@ def test_a_missing_folder_is_bad_input_in_every_command(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("place", ["{set}", "{set}/v1.0-mini"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "occupancy {set} --out {out}",
+        "occupancy {set} --out x --kept {out}",
+        "publish {set} --out {out}",
+        "events {set} --out {out}",
+        "export {set} {out} --format coco",
+        "convert {set} {out} --dialect uav3d",
+        "adopt . --as-twin-of {set} --out {out}",
+        "report {set} --out {out}/report.html",
+        "video {set} --out {out}/video.mp4",
+        "view {set} --save {out}/view.rrd",
+    ],
+    ids=lambda command: command.split()[0],
+)
+def test_no_result_goes_into_the_dataset(clean: Path, command: str, place: str) -> None:
+    before = sorted(clean.rglob("*"))
+    _, error = run(*command.format(set=clean, out=place.format(set=clean)).split())
+    assert isinstance(error, InputError), error
+    assert "is the dataset itself, or in it" in str(error)
+    assert sorted(clean.rglob("*")) == before
+
+
 def test_without_pixels_what_was_not_looked_at_is_said(clean: Path) -> None:
     output, error = run("validate", str(clean), "--no-pixels")
     assert error is None

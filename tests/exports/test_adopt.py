@@ -15,7 +15,7 @@ from uavsim.errors import DatasetError, InputError
 from uavsim.exports.adopt import adopt
 from uavsim.exports.formats import ExportRequest
 from uavsim.exports.formats.cosmos import export_cosmos
-from uavsim.exports.formats.encode_video import decode_mp4, encode_mp4
+from uavsim.exports.formats.encode_video import decode_mp4, encode_gif, encode_mp4
 from uavsim.validate import validate_version
 from uavsim_benchmarks.labels.pixels import grey, psnr_db
 
@@ -192,6 +192,11 @@ def test_a_manifest_names_files_beside_it_and_no_camera_twice(data: Path, clips:
     secret = tmp_path / "secret.mp4"
     shutil.copy(clip / f"rgb_{FRONT}.mp4", secret)
     (clip / "link.mp4").symlink_to(secret)
+    for name in (["x.mp4"], {"x": 1}, "x\0.mp4"):
+        for wrong in ({"videos": {f"rgb/{FRONT}": name}}, {"clip_id": name}):
+            (clip / "manifest.json").write_text(json.dumps(manifest | {"videos": {f"rgb/{FRONT}": "x.mp4"}} | wrong))
+            with pytest.raises(DatasetError, match="is no name"):
+                adopt(came, data, tmp_path / "t", name="x")
     for name in (str(secret), "../../secret.mp4", "link.mp4", ""):
         (clip / "manifest.json").write_text(json.dumps(manifest | {"videos": {f"rgb/{FRONT}": name}}))
         with pytest.raises(InputError, match=r"manifest.json: names .*, which is no file beside it"):
@@ -205,3 +210,39 @@ def test_a_manifest_names_files_beside_it_and_no_camera_twice(data: Path, clips:
         file.truncate(2 << 30)  # of holes
     with pytest.raises(DatasetError, match="is larger than any that we write"):
         adopt(came, data, tmp_path / "t", name="x")
+
+
+SDP = (
+    "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 45678 RTP/AVP 96\na=rtpmap:96 H264/90000\n"
+)
+
+
+@pytest.mark.parametrize("kind", ["ffconcat", "SDP", "GIF", "8K", "damaged head"])
+def test_no_format_but_mp4_of_a_camera_is_read(data: Path, clips: Path, tmp_path: Path, kind: str) -> None:
+    """FFmpeg's own choice would show another file's images, or open ports."""
+    came = videos(clips, tmp_path / "came", f"scene_00__drone_0/{FRONT}")
+    path = came / f"scene_00__drone_0/rgb_{FRONT}.mp4"
+    good = path.read_bytes()
+    if kind == "ffconcat":
+        shutil.copy(path, tmp_path / "other.mp4")
+        path.write_text(f"ffconcat version 1.0\nfile {tmp_path}/other.mp4\n")
+    elif kind == "SDP":
+        path.write_text(SDP)
+    elif kind == "GIF":
+        path.write_bytes(encode_gif(decode_mp4(good), fps=10))
+    elif kind == "8K":
+        path.write_bytes(encode_mp4(iter([np.zeros((4320, 7680, 3), np.uint8)]), fps=10))
+    else:
+        at = good.index(b"moov")
+        path.write_bytes(good[:at] + b"\xff" * 200 + good[at + 200 :])
+    with pytest.raises(InputError, match=path.name):
+        adopt(came, data, tmp_path / "t", name="x")
+
+
+def test_twins_lie_beside_the_dataset_under_a_name(data: Path, clips: Path, tmp_path: Path) -> None:
+    for out in (data, data / "twins"):
+        with pytest.raises(InputError, match="is the dataset itself, or in it"):
+            adopt(clips, data, out, name="x")
+    for name in ("../x", "x\0", ""):
+        with pytest.raises(InputError, match="--name"):
+            adopt(clips, data, tmp_path / "t", name=name)

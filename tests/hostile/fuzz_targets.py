@@ -2,6 +2,8 @@
 
 import io
 import json
+import random
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -12,7 +14,7 @@ import numpy as np
 from tests.dataset_factory import make_dataset, write_log
 from tests.hostile.fuzz_readers import adopt_target, reader_targets, result_targets
 from tests.hostile.fuzz_simulator import simulator_targets
-from tests.hostile.fuzzing import Target, one_table, through, turn_bytes, turn_json, turn_msgpack, turn_xml
+from tests.hostile.fuzzing import Target, one_table, spoil, through, turn_bytes, turn_json, turn_msgpack, turn_xml
 from tests.records.test_motion import motion
 from tools.common.factories import make_recording
 
@@ -30,7 +32,6 @@ def targets(work: Path) -> dict[str, Target]:
     from uavsim.dataset.fragment import open_fragment
     from uavsim.files.parquet import from_parquet
     from uavsim.images import codec
-    from uavsim.occupancy.files import read_voxels
     from uavsim.records.codec import pack_plan, unpack_plan
     from uavsim.store.identity import read_identity
     from uavsim.store.ledger import LedgerEntry, SceneFacts, read_entry, write_entry
@@ -59,7 +60,7 @@ def targets(work: Path) -> dict[str, Target]:
         if kept is not None:
             kept.open()
 
-    voxels = work / "voxels.parquet"
+    town = work / "town.xodr"
     image = next(iter((root / "samples").rglob("*.png"))).read_bytes()
     manifest = json.dumps({"files": {"samples/C/scene_00__C__1.png": [10, 10**18]}}).encode()
 
@@ -82,10 +83,8 @@ def targets(work: Path) -> dict[str, Target]:
         ),
         "images": Target([image, codec.encode_jpeg(np.zeros((9, 9, 3), np.uint8))], codec.decode_rgb, turn_bytes),
         "streams": Target([_readings()], lambda data: from_parquet(data, name="x.parquet"), turn_bytes),
-        "voxels": Target([_voxels()], through(voxels, lambda: read_voxels(voxels)), turn_bytes),
-        "xml": Target(
-            [EVERY_ROAD.read_bytes()], through(work / "town.xodr", partial(_town_maps, work / "town.xodr")), turn_xml
-        ),
+        "voxels": _voxels(work),
+        "xml": Target([EVERY_ROAD.read_bytes()], through(town, partial(_town_maps, town)), turn_xml),
         "adopt": adopt_target(root, work),
     }
     made |= _table_targets(root, work) | result_targets(root, work) | reader_targets(root, log, work)
@@ -99,14 +98,68 @@ def _readings() -> bytes:
     return to_parquet(rows, {"model": {"hz": 3}})
 
 
-def _voxels() -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def _voxels(work: Path) -> Target:
+    """Make the target of voxels: a letter for the reader, and a file as truth, as results, or as the kept scan of a town."""
+    from uavsim.occupancy.files import voxels_file
+    from uavsim.occupancy.npz import npz_bytes
+    from uavsim.occupancy.town import join_scans
+    from uavsim_benchmarks.evaluate.occupancy import evaluate_occupancy
+    from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 
-    about, data = {"grid": {"size": [4, 4, 4]}, "types": {"semantics": "u1"}}, io.BytesIO()
-    table = pa.table({"semantics": [b"x" * 16] * 4}).replace_schema_metadata({"uavsim": json.dumps(about)})
-    pq.write_table(table, data)
-    return data.getvalue()
+    classes = np.arange(64, dtype=np.uint8).reshape(4, 4, 4) % 18
+    grid = {"size": [4, 4, 4], "voxel_m": 1.0, "low_m": [-2, -2, -1]}
+    grid |= {"map_quat_wxyz_grid": [1, 0, 0, 0], "map_from_grid_m": [0, 0, 0]}
+    about = {"grid": grid, "types": {"semantics": "|u1", "seen": "|u1"}, "seers": ["0", "1"], "eyes_m": [[0, 0, 9]]}
+    air = np.ones((3, 4, 2), np.uint8)
+    scan = {"keys": np.array([5, 99]), "hits": np.ones(2, np.uint32), "passed": air, "first": np.array([-1, 0, 2])}
+    good = {
+        "p": voxels_file({"semantics": classes, "seen": classes % 4}, about),
+        "o": npz_bytes({"semantics": classes, "mask_camera": classes % 2}),
+        "s": npz_bytes(scan),
+    }
+    places = {
+        "p": work / "truth/scene/grid/t.parquet",
+        "o": work / "truth/gts/scene/t/labels.npz",
+        "s": work / "scan.npz",
+    }
+
+    def fed(data: bytes) -> None:
+        kind, content = chr(data[0]), data[1:]
+        shutil.rmtree(work / "truth", ignore_errors=True)
+        if kind == "s":
+            places["s"].write_bytes(content)
+            join_scans([places["s"], places["s"]])
+            return
+        for truth, results in ((content, content), (good[kind], content)):
+            for folder, written in ((work / "truth", truth), (work / "results", results)):
+                path = folder / places[kind].relative_to(work / "truth")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(written)
+            evaluate_occupancy(EvaluationRequest(work / "truth", work / "results"))
+
+    def change(data: bytes, rng: random.Random) -> bytes:
+        if rng.random() < 0.5:
+            return data[:1] + turn_bytes(data[1:], rng)
+        if data[:1] == b"p":
+            return b"p" + voxels_file({"semantics": classes, "seen": classes % 4}, spoil(about, rng, share=0.05))
+        with np.load(io.BytesIO(data[1:])) as file:
+            arrays = dict(file)
+        name = rng.choice(list(arrays))
+        kind = rng.choice(["u1", "i1", "i8", "u4", "f4", "?", "c8", "S3", "M8[s]"])
+        changed = np.resize(arrays[name], rng.choice([0, 1, 3, 64, 100_000])).astype(kind) + rng.choice([0, 0, 1])
+        return data[:1] + npz_bytes(
+            arrays | {name: changed.reshape(rng.choice([(-1,), (1, 1, -1), arrays[name].shape]))}
+        )
+
+    return Target([kind.encode() + data for kind, data in good.items()], fed, lambda d, r: _whole(change, d, r))
+
+
+def _whole(change: Callable[[bytes, random.Random], bytes], data: bytes, rng: random.Random) -> bytes:
+    """Change an input; bytes where numpy cannot make the array."""
+    try:
+        return change(data, rng)
+    except (TypeError, ValueError, UnicodeError):
+        return data[:1] + turn_bytes(data[1:], rng)
 
 
 def _town_maps(path: Path) -> None:

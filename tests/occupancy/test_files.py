@@ -6,6 +6,8 @@ import json
 import multiprocessing
 import pickle
 import shutil
+import subprocess
+import sys
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +24,7 @@ from uavsim.occupancy.classes import FREE, UNKNOWN
 from uavsim.occupancy.files import FORMATS, read_voxels, voxels_of
 from uavsim.occupancy.further import check_settings, label_folder
 from uavsim.occupancy.grids import GRIDS, grid_of_values
-from uavsim.occupancy.npz import read_npz
+from uavsim.occupancy.npz import ArrayKind, npz_bytes, read_npz
 from uavsim.occupancy.run import Labeller, grids_of, write_voxels
 from uavsim.typing import JsonDict
 from uavsim.viewing.view import ViewRequest, write_recording
@@ -52,6 +54,11 @@ def test_our_own_file_says_everything(write, street_set: Dataset, labeller: Labe
     assert moved.shape == (4, 4)
 
 
+def _about(size: list[int]) -> JsonDict:
+    place = {"voxel_m": 1.0, "low_m": [0, 0, 0], "map_quat_wxyz_grid": [1, 0, 0, 0], "map_from_grid_m": [0, 0, 0]}
+    return {"types": {"semantics": "|u1"}, "grid": {"size": size, **place}, "seers": []}
+
+
 def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_bytes(b"PAR1 and more")
     with pytest.raises(DatasetError, match=r"x\.parquet: no file of voxels"):
@@ -59,13 +66,13 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_small_file_of_a_huge_grid_is_refused_before_it_is_made(tmp_path: Path) -> None:
-    about: JsonDict = {"types": {"semantics": "|u1"}, "grid": {"size": [4, 4, 4]}}
-    path = tmp_path / "x.parquet"
+    about, path = _about([4, 4, 4]), tmp_path / "x.parquet"
     for size, layers, said in (
-        ([1 << 20] * 3, [b"1"], "more than 64,000,000 voxels"),
+        ([9999] * 3, [b"1"], "more than 10,000,000 voxels"),
         ([4, 4, 4], [b"1" * 16], "1 layers"),
         ([4, 4, 4], [b"1" * (1 << 22)] * 4, "it holds"),
-        ([1000, 100, 10], [b"1" * 100_000] * 1000, "semantics holds .* or more where its grid has 1,000,000"),
+        ([1000, 100, 10], [b"1" * 100_000] * 1000, "semantics holds a layer that is not of 1,000 bytes"),
+        ([2, 2, 2], [b"\x20" * 4] * 2, "a voxel has class 32; classes are 0 to 17"),
     ):
         about["grid"]["size"] = size
         table = pa.table({"semantics": layers}).replace_schema_metadata({"uavsim": json.dumps(about)})
@@ -84,8 +91,8 @@ def _read_each(path: Path, good: bytes) -> None:
 
 def test_no_damage_ends_the_process(tmp_path: Path) -> None:
     """Pyarrow's own checks of a row group's columns end it."""
-    about: JsonDict = {"types": {"semantics": "|u1"}, "grid": {"size": [2, 2, 2]}}
-    table = pa.table({"semantics": [b"1" * 4] * 2}).replace_schema_metadata({"uavsim": json.dumps(about)})
+    about = json.dumps(_about([2, 2, 2]))
+    table = pa.table({"semantics": [b"1" * 4] * 2}).replace_schema_metadata({"uavsim": about})
     data = io.BytesIO()
     pq.write_table(table, data, use_dictionary=False, write_statistics=False)
     reader = multiprocessing.get_context("spawn").Process(target=_read_each, args=(tmp_path / "x", data.getvalue()))
@@ -100,9 +107,37 @@ def test_a_small_npz_of_a_huge_array_is_refused_before_it_is_made(tmp_path: Path
     with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
         archive.writestr("semantics.npy", head.getvalue() + b"0123")
     with pytest.raises(DatasetError, match="larger than"):
-        read_npz(tmp_path / "x.npz", ["semantics"])
+        read_npz(tmp_path / "x.npz", {"semantics": ArrayKind("u", (None,))})
     with pytest.raises(DatasetError, match="no file of the arrays other"):
-        read_npz(tmp_path / "x.npz", ["other"])
+        read_npz(tmp_path / "x.npz", {"other": ArrayKind("u", (None,))})
+
+
+@pytest.mark.parametrize("kind", ["truth", "truth, of 8 bytes", "scan"])
+def test_zeros_of_a_small_npz_take_little_memory(tmp_path: Path, kind: str) -> None:
+    """510 kB of zeros were 8.4 GB."""
+    count, size = (1 << 29, "u1") if kind == "scan" else (10_000_000, "u1" if kind == "truth" else "i8")
+    arrays = {"semantics": np.zeros((100, 100, count // 10_000), size)}
+    if kind == "scan":
+        arrays = {"keys": np.zeros(count // 8, "i8"), "hits": np.zeros(count // 8, "u4")}
+    (tmp_path / "x.npz").write_bytes(npz_bytes(arrays))
+    call = "read_occ3d(path)" if kind != "scan" else "scan_of(path)"
+    code = f"""
+import re
+from pathlib import Path
+from uavsim.errors import DatasetError
+from uavsim.occupancy.files import read_occ3d
+from uavsim.occupancy.town import join_scans
+
+path = Path({str(tmp_path / "x.npz")!r})
+scan_of = lambda path: join_scans([path])
+try:
+    {call}
+except DatasetError as error:
+    assert "larger than" in str(error)
+print(int(re.search("VmHWM:\\\\s*(\\\\d+)", Path("/proc/self/status").read_text())[1]) >> 10)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 600
 
 
 def test_occ3d(write, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from uavsim.access import Dataset
 from uavsim.errors import InputError
 from uavsim.occupancy.classes import FREE, UNKNOWN
-from uavsim.occupancy.files import FORMATS
+from uavsim.occupancy.files import FORMATS, read_occ3d, read_voxels
 from uavsim.occupancy.grids import GRIDS
 from uavsim.occupancy.run import write_voxels
 from uavsim_benchmarks.evaluate.occupancy import _uniocc_iou, confusion, evaluate_occupancy, iou_of_matter, mean_iou
@@ -73,3 +73,10 @@ def test_a_missing_or_wrong_prediction_is_refused(written: Path, tmp_path: Path)
         np.savez(tmp_path / f"{token}.npz", semantics=np.zeros((2, 2, 2), np.uint8))
     with pytest.raises(InputError, match=r"semantics are uint8 \(2, 2, 2\), not whole numbers"):
         evaluate_occupancy(EvaluationRequest(written, tmp_path))
+    for wrong in (np.full((1, 1, 1), 256 + FREE), np.full((1, 1, 1), -1), np.zeros((1, 1, 1), np.float32)):
+        for path in written.rglob("*.*"):
+            token = path.parent.name if path.name == "labels.npz" else path.stem
+            size = read_occ3d(path)[0].shape if path.suffix == ".npz" else read_voxels(path)[0]["semantics"].shape
+            np.savez(tmp_path / f"{token}.npz", semantics=np.broadcast_to(wrong, size))
+        with pytest.raises(InputError, match=r"a voxel has class (273|-1)|semantics are float32"):
+            evaluate_occupancy(EvaluationRequest(written, tmp_path))

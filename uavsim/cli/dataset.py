@@ -86,6 +86,7 @@ def _label_committed(output: Output, entry: LedgerEntry, *, options: Callable[[S
 
 
 def _label_recording(target: Path, out: Path, *, options: AnnotateOptions) -> None:
+    check_result_beside(target, out)
     result, recorded = ResultPath.open(out), DataFolder(target)
     if not result.is_empty():
         raise InputError(f"{out}: holds something already; name a new folder")

@@ -14,7 +14,7 @@ from uavsim.errors import InputError
 from uavsim.exports.formats import EXPORTERS, ExportRequest
 from uavsim.exports.formats.cosmos_models import MODELS
 from uavsim.exports.formats.lacks import lacks
-from uavsim.files.result_folder import check_result_beside
+from uavsim.files.result_folder import check_result_beside, refuse_inside
 from uavsim.terminal import Screen, line, write_out
 
 __all__ = ["adopt", "export_format", "video"]
@@ -78,6 +78,8 @@ def video(
     """Run ``uavsim video``."""
     from uavsim.exports.formats.video import VideoRequest, write_video
 
+    refuse_inside(folder, out)
+
     request = VideoRequest(
         root=folder, path=out, version=version, scene=scene, cameras=tuple(camera or ()), columns=columns, width_px=width,
         fps=fps, frames=frames, boxes=boxes,
@@ -98,7 +100,7 @@ def adopt(
     from uavsim.exports.adopt import adopt as take
 
     twins = out or as_twin_of.with_name(f"{as_twin_of.name}-twins")
-    result = take(clips, as_twin_of, twins, name=name or clips.name)
+    result = take(clips, as_twin_of, twins, name=name or clips.resolve().name)
     if as_json:
         write_out(json.dumps(asdict(result)))
     screen = Screen(quiet=as_json)

@@ -10,6 +10,7 @@ import typer
 from uavsim.access import open_folder
 from uavsim.environment import install_line
 from uavsim.errors import InputError
+from uavsim.files.result_folder import refuse_inside
 from uavsim.terminal import Screen, count
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def view(
         from uavsim.viewing.view import ViewRequest, open_viewer, send_recording, write_recording
     except ImportError as error:
         raise InputError(f"the viewer is not installed ({error.name}): {install_line('viewer')}") from error
+    if save is not None:
+        refuse_inside(folder, save)
     data = open_folder(folder, version)
     if voxels is not None and next(voxels.rglob("*.parquet"), None) is None:
         raise InputError(f"--voxels {voxels}: holds no Parquet files; uavsim occupancy writes them")
@@ -82,6 +85,7 @@ def report(
     """Run ``uavsim report``."""
     from uavsim.viewing.report import ReportRequest, write_report
 
+    refuse_inside(folder, out)
     request = ReportRequest(check=check, pixels=pixels)
     size = write_report(open_folder(folder, version), out, request)
     Screen().print(f"wrote {out}: {size / 1e6:.1f} MB")

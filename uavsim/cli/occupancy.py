@@ -41,9 +41,12 @@ def occupancy(
 ) -> None:
     """Run ``uavsim occupancy``."""
     from uavsim.access import open_folder
+    from uavsim.files.result_folder import check_result_beside
     from uavsim.occupancy.further import choices_of
     from uavsim.occupancy.run import write_voxels
 
+    for folder in (out, kept or out):
+        check_result_beside(dataset, folder)
     data, further = open_folder(dataset), [open_folder(folder) for folder in scan or []]
     how, shape, files = choices_of(format_, grid, cameras=cameras)
     voxels = write_voxels(

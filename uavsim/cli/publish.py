@@ -11,7 +11,7 @@ import typer
 from uavsim.cli.intent import say_intent
 from uavsim.environment import install_line
 from uavsim.errors import DatasetError, InputError
-from uavsim.files.result_folder import check_result_folder
+from uavsim.files.result_folder import check_result_beside
 from uavsim.files.scratch import scratch_folder
 from uavsim.terminal import Screen, count, line, write_out
 
@@ -40,7 +40,7 @@ def publish(
         raise InputError(f"publishing is not installed ({error.name}): {install_line('publish')}") from error
     from uavsim.access import open_folder
 
-    check_result_folder(out)
+    check_result_beside(folder, out)
     if date is not None:
         try:
             calendar_date.fromisoformat(date)

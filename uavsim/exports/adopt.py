@@ -26,7 +26,7 @@ from uavsim.exports.formats.encode_video import decode_mp4, facts_of_mp4
 from uavsim.exports.formats.request import frame_rate
 from uavsim.exports.formats.text import write_bytes
 from uavsim.exports.selection import Selection
-from uavsim.files.names import check_part
+from uavsim.files.names import part_fault
 from uavsim.files.parse import open_regular, parse_json, read_regular, reading
 from uavsim.files.result_folder import check_result_beside
 from uavsim.files.results import ResultPath
@@ -79,8 +79,9 @@ def adopt(clips: Path, folder: Path, out: Path, *, name: str) -> Adopted:
         InputError: no videos; or one of no camera of the dataset, of another shape or rate than its images.
         DatasetError: the dataset lacks masks, or is in another dialect than strict.
     """
-    check_part(name, what="--name")
     check_result_beside(folder, out)
+    if fault := part_fault(name):
+        raise InputError(f"--name {name!a} {fault}: it cannot be the name of a folder")
     data = open_folder(folder)
     if data.dialect_name != STRICT.name:
         raise DatasetError(

@@ -155,7 +155,9 @@ def _label_again(rows: dict[str, Rows], dropped: Set[str]) -> None:
         }
     stamps = {row["timestamp"] for row in rows["sample_data"]}
     rows["sweep_annotation"] = [
-        row for row in rows["sweep_annotation"] if row["instance_token"] in tracks and row["timestamp"] in stamps
+        row
+        for row in rows.get("sweep_annotation", [])
+        if row["instance_token"] in tracks and row["timestamp"] in stamps
     ]
     by_token = {box["token"]: box for box in boxes}
     rows["visibility_detail"] = [

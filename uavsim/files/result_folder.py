@@ -32,13 +32,22 @@ def check_result_beside(folder: Path, out: Path) -> None:
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
     refuse_no_folder(out)
+    refuse_inside(folder, out)
+    check_result_folder(out)
+
+
+def refuse_inside(folder: Path, out: Path) -> None:
+    """Refuse a file or folder for a result that is the dataset, or in it.
+
+    Raises:
+        InputError: it is.
+    """
     try:
         inside = out.resolve() == folder.resolve() or folder.resolve() in out.resolve().parents
     except (OSError, RuntimeError, ValueError) as error:
         raise InputError(f"{out}: cannot be a folder for the result: {error}") from error
     if inside:
         raise InputError(f"{out} is the dataset itself, or in it: name another folder for the result")
-    check_result_folder(out)
 
 
 def refuse_no_folder(out: Path) -> None:

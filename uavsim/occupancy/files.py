@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from uavsim.access import Boxes, Sample, Scene
 from uavsim.access.voxels import Voxels
@@ -25,16 +26,18 @@ from uavsim.errors import DatasetError
 from uavsim.files.names import check_part
 from uavsim.files.parquet import import_pyarrow
 from uavsim.files.parquet_pages import unpacked_bytes
+from uavsim.files.parse import parse_json, read_regular
 from uavsim.geometry.se3 import SE3
 from uavsim.occupancy.classes import FREE, NAMES, UNKNOWN, classes_of_categories, occufly_classes, uniocc_classes
 from uavsim.occupancy.grids import MOST_VOXELS, Grid
-from uavsim.occupancy.npz import npz_bytes
+from uavsim.occupancy.npz import ArrayKind, npz_bytes, read_npz
 from uavsim.occupancy.sample import Occupancy
 from uavsim.records.channels import agent_id
 from uavsim.typing import AnyArray, FloatArray, JsonDict, UInt8Array
 
-__all__ = ["FORMATS", "Labelled", "VoxelFormat", "read_voxels", "voxels_of"]
+__all__ = ["FORMATS", "Labelled", "VoxelFormat", "read_occ3d", "read_voxels", "voxels_file", "voxels_of"]
 
+_MOST_FILE_BYTES: Final = 1 << 27
 _SPARE_BYTES: Final = 1 << 16  # headers of a column's pages
 _DAMAGED: Final = (
     ArithmeticError,
@@ -132,6 +135,11 @@ def parquet_files(labelled: Labelled, *, cameras: bool = False) -> Files:
         ],
     }
     arrays: dict[str, AnyArray] = {"semantics": voxels.semantics, "instance": voxels.instance, "seen": seen}
+    return {f"{_folder(labelled)}/{labelled.token}.parquet": voxels_file(arrays, about)}
+
+
+def voxels_file(arrays: Mapping[str, AnyArray], about: JsonDict) -> bytes:
+    """Return the Parquet file of (X, Y, Z) arrays and their metadata, see above."""
     pa, pq = import_pyarrow()
     columns = {name: pa.array([layer.tobytes() for layer in values]) for name, values in arrays.items()}
     table = pa.table(columns).replace_schema_metadata({"uavsim": json.dumps(about, sort_keys=True)})
@@ -139,32 +147,100 @@ def parquet_files(labelled: Labelled, *, cameras: bool = False) -> Files:
     pq.write_table(
         table, data, compression="zstd", compression_level=_LEVEL, use_dictionary=False, write_statistics=False
     )
-    return {f"{_folder(labelled)}/{labelled.token}.parquet": data.getvalue()}
+    return data.getvalue()
+
+
+_Side = Annotated[int, Field(ge=1, le=10_000)]
+
+
+class _Place(BaseModel):
+    """Part of a file's metadata: the grid."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+    size: tuple[_Side, _Side, _Side]
+    voxel_m: float = Field(gt=0, le=1000)
+    low_m: tuple[float, float, float]
+    map_quat_wxyz_grid: tuple[float, float, float, float]
+    map_from_grid_m: tuple[float, float, float]
+
+
+class _About(BaseModel):
+    """A file's metadata, as far as its readers use them."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+    grid: _Place
+    types: dict[Literal["semantics", "instance", "seen"], Literal["|u1", "<u2", "<u4", "<u8"]]
+    seers: list[str] = Field(max_length=64)
+    eyes_m: list[tuple[float, float, float]] = Field(default=[], max_length=64)  # files of before have none
 
 
 def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
     """Read a Parquet file of voxels: (X, Y, Z) arrays by name, and what it says about them.
 
     Raises:
-        DatasetError: it is missing or damaged.
+        DatasetError: it is missing or damaged, holds a class that is none, or is larger than a grid may be.
         InputError: pyarrow is not installed.
     """
     pa, pq = import_pyarrow()
     try:
-        data = path.read_bytes()
+        data = read_regular(path, most_bytes=_MOST_FILE_BYTES)
         file = pq.ParquetFile(io.BytesIO(data))
-        about = json.loads(file.schema_arrow.metadata[b"uavsim"])
-        size, types = about["grid"]["size"], {n: np.dtype(kind) for n, kind in about["types"].items()}
-        if not 0 <= np.prod(size, dtype=float) <= MOST_VOXELS or file.metadata.num_rows != size[0]:
+        about: JsonDict = parse_json(file.schema_arrow.metadata[b"uavsim"])
+        checked = _About.model_validate(about)
+        size, types = checked.grid.size, {name: np.dtype(kind) for name, kind in checked.types.items()}
+        if np.prod(size, dtype=float) > MOST_VOXELS or file.metadata.num_rows != size[0]:
             raise ValueError(
                 f"{file.metadata.num_rows} layers of {size}; a grid has no more than {MOST_VOXELS:,} voxels"
             )
+        if types["semantics"].itemsize != 1 or len(checked.seers) > 8 * types.get("seen", np.dtype("u8")).itemsize:
+            raise ValueError("classes of more than a byte, or more agents that see than bits")
         wanted = {name: math.prod(size) * kind.itemsize for name, kind in types.items()}
         _check_bytes(file.metadata, unpacked_bytes(data), sum(wanted.values()))
-        layers = {name: _layers(file, name, wanted[name]) for name in types}
-        return {name: np.frombuffer(layers[name], types[name]).reshape(size) for name in types}, about
+        arrays: dict[str, AnyArray] = {
+            name: _layers(file, name, np.empty(size, dtype)) for name, dtype in types.items()
+        }
+        check_classes(arrays["semantics"])
+        return arrays, about
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise DatasetError(f"{path}: no file of voxels: its metadata's {where[:80]!a}: {first['msg'][:120]}") from error
     except (pa.ArrowException, *_DAMAGED) as error:
         raise DatasetError(f"{path}: no file of voxels: {' '.join(str(error).split())[:200]}") from error
+
+
+def read_occ3d(path: Path, *names: str, size: tuple[int, ...] = ()) -> list[AnyArray]:
+    """Read (X, Y, Z) classes, and other arrays of the same shape, of a file as Occ3D's.
+
+    Args:
+        path: the file.
+        names: of the other arrays, such as ``mask_camera``.
+        size: of the grid, where it is known.
+
+    Raises:
+        DatasetError: the file is damaged, has an array of another shape or type, or a class that is none.
+    """
+    most_bytes = 8 * MOST_VOXELS
+    (classes,) = read_npz(path, {"semantics": ArrayKind("iu", size or (None,) * 3)}, most_bytes=most_bytes).values()
+    if not 0 < classes.size <= MOST_VOXELS:
+        raise DatasetError(f"{path}: {classes.shape} voxels; a grid has 1 to {MOST_VOXELS:,}")
+    try:
+        check_classes(classes)
+    except ValueError as error:
+        raise DatasetError(f"{path}: {error}") from error
+    kind = ArrayKind("biu", classes.shape, 1)
+    return [classes.astype(np.uint8), *read_npz(path, dict.fromkeys(names, kind)).values()]
+
+
+def check_classes(semantics: AnyArray) -> None:
+    """Refuse voxels of a class that is none.
+
+    Raises:
+        ValueError: there is one.
+    """
+    wrong = semantics[((semantics < 0) | (semantics > FREE)) & (semantics != UNKNOWN)]
+    if len(wrong):
+        raise ValueError(f"a voxel has class {wrong[0]}; classes are 0 to {FREE}, and {UNKNOWN} is unknown")
 
 
 def _check_bytes(about: Any, held: int, wanted: int) -> None:
@@ -179,21 +255,25 @@ def _check_bytes(about: Any, held: int, wanted: int) -> None:
         raise ValueError(f"it holds {held:,} bytes where its grids have {wanted:,}")
 
 
-def _layers(file: Any, name: str, wanted: int) -> bytes:
-    """Return the layers of one grid, read a few at a time: a dictionary can repeat one without end.
+def _layers(file: Any, name: str, array: AnyArray) -> AnyArray:
+    """Fill an (X, Y, Z) array with the layers of one grid, read a few at a time: a dictionary can repeat one without end.
 
     Raises:
-        ValueError: they are no bytes, or another number of them than the grid has.
+        ValueError: a layer is no bytes, or another number of them than the grid has.
     """
-    parts, held = list[bytes](), 0
+    x, layer_bytes = 0, array[0].nbytes
     for batch in file.iter_batches(_LAYERS_AT_ONCE, columns=[name]):
-        parts += batch.column(0).to_pylist()
-        held += sum(map(len, parts[-len(batch) :]))
-        if held > wanted:
-            break
-    if held != wanted:
-        raise ValueError(f"{name} holds {held:,} bytes or more where its grid has {wanted:,}")
-    return b"".join(parts)
+        for value in batch.column(0):
+            layer = value.as_buffer()
+            if layer is None or layer.size != layer_bytes or x == len(array):
+                raise ValueError(
+                    f"{name} holds a layer that is not of {layer_bytes:,} bytes, or more than {len(array)}"
+                )
+            array[x] = np.frombuffer(layer, array.dtype).reshape(array.shape[1:])
+            x += 1
+    if x != len(array):
+        raise ValueError(f"{name} holds {x} layers where its grid has {len(array)}")
+    return array
 
 
 def voxels_of(folder: Path, sample: Sample) -> list[Voxels]:

@@ -22,7 +22,7 @@ from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 __all__ = ["GRIDS", "MOST_VOXELS", "Frame", "Grid", "GridShape", "grid_of_values", "on_ground", "place_grid"]
 
 Frame = Literal["swarm", "agent", "camera", "lidar"]
-MOST_VOXELS: Final = 64_000_000
+MOST_VOXELS: Final = 10_000_000
 """Of one grid; what declares more is refused."""
 
 

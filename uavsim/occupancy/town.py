@@ -22,10 +22,10 @@ from uavsim.files.names import check_part
 from uavsim.files.whole import write_whole
 from uavsim.occupancy import kernels, tables
 from uavsim.occupancy.classes import MOVER_TAGS, class_of_tags
-from uavsim.occupancy.npz import npz_bytes, read_npz
+from uavsim.occupancy.npz import ArrayKind, npz_bytes, read_npz
 from uavsim.typing import AnyArray, FloatArray, IntArray, UInt8Array
 
-__all__ = ["PASSED_M", "SURFACE_M", "Town", "images_with_rays", "scan_name", "scan_town"]
+__all__ = ["PASSED_M", "SURFACE_M", "Town", "images_with_rays", "join_scans", "scan_name", "scan_town"]
 
 SURFACE_M: Final = 0.2
 PASSED_M: Final = 0.8
@@ -35,7 +35,14 @@ _SPARE_M: Final = 0.25  # by which boxes are larger, sideways and above, where t
 _CODE: Final = 2  # of this file's format and rules: part of the name
 _PART: Final = 1 << 20  # keys that are looked at together
 _GROUND: Final = (11, 12, 13, 14)
-_NAMES: Final = ("keys", "hits", "passed", "first")
+_ARRAYS: Final = {
+    "keys": ArrayKind("i", (None,), 8),
+    "hits": ArrayKind("u", (None,), 4),
+    "passed": ArrayKind("u", (None,) * 3, 1),
+    "first": ArrayKind("i", (3,), 8),
+}
+_FARTHEST: Final = 1 << 19  # voxels from the map's origin
+_MOST_AIR_BYTES: Final = 1 << 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +89,16 @@ class _Scan:
     @classmethod
     def load(cls, path: Path) -> _Scan:
         try:
-            return cls(**read_npz(path, _NAMES))
+            scan = cls(**read_npz(path, _ARRAYS))
         except DatasetError as error:
             raise DatasetError(f"no scan of a scene: {error}; remove it, and it is made again") from error
+        rises = not len(scan.keys) or (scan.keys[0] >= 0 and (np.diff(scan.keys) > 0).all())
+        if not (rises and len(scan.hits) == len(scan.keys) and (np.abs(scan.first) <= _FARTHEST).all()):
+            raise DatasetError(f"no scan of a scene: {path}: its numbers are none; remove it, and it is made again")
+        return scan
 
     def save(self, path: Path) -> None:
-        write_whole(path, npz_bytes({name: getattr(self, name) for name in _NAMES}))
+        write_whole(path, npz_bytes({name: getattr(self, name) for name in _ARRAYS}))
 
 
 def _rays_of(image: Image) -> AnyArray:
@@ -124,7 +135,7 @@ def scan_town(datasets: Iterable[Dataset], town: str, kept: Path) -> Town:
         scans.append(path)
     if not scans:
         raise DatasetError(f"no images of {town}")
-    return _joined(scans)
+    return join_scans(scans)
 
 
 def _scanned(samples: Iterable[Sample]) -> _Scan:
@@ -139,7 +150,7 @@ def _scanned(samples: Iterable[Sample]) -> _Scan:
     return _Scan(*surfaces.rows(), *air.cropped())
 
 
-def _joined(paths: Sequence[Path]) -> Town:
+def join_scans(paths: Sequence[Path]) -> Town:
     """Add scans up: one more in memory at a time."""
     low: AnyArray = np.full(3, 2**31)
     high: AnyArray = -low
@@ -152,6 +163,8 @@ def _joined(paths: Sequence[Path]) -> Town:
         known = np.append(keys, -1)[at] == scan.keys
         hits[at[known]] += scan.hits[known]
         keys, hits = np.insert(keys, at[~known], scan.keys[~known]), np.insert(hits, at[~known], scan.hits[~known])
+    if np.prod((high - low).astype(float)) > _MOST_AIR_BYTES:
+        raise DatasetError(f"{paths[0].parent}: its scans are kilometres apart; remove them, and they are made again")
     passed: AnyArray = np.zeros(high - low, dtype=np.uint8)
     for path in paths:
         scan = _Scan.load(path)

@@ -13,6 +13,7 @@ from uavsim.config.kept import KEPT
 from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
 from uavsim.errors import DatasetError, InputError
+from uavsim.files.result_folder import refuse_inside
 from uavsim.ingredients.replay import ReplayPlan
 from uavsim.ingredients.replay_plans import replay_plan
 from uavsim.ingredients.skin_plans import coloured, dressed, other_traffic
@@ -60,8 +61,8 @@ def request_of_recordings(
         InputError: not a dataset of ours, a scene that it does not have, or nothing that can be shown again.
     """
     output, identity = _source(folder)
-    if "://" not in out and Path(out).expanduser().resolve() == folder.resolve():
-        raise InputError(f"--out {out}: is the dataset itself; name another folder")
+    if "://" not in out:
+        refuse_inside(folder, Path(out).expanduser())
     dataset = kept_dataset(output)
     if dataset is None:
         raise InputError(f"{folder}: does not keep its configuration ({KEPT}); it was made by a version that kept none")

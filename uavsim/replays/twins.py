@@ -23,7 +23,7 @@ from uavsim.dataset.fragment import open_fragment
 from uavsim.dataset.tokens import token
 from uavsim.errors import InputError
 from uavsim.files.parse import parse_json, read_regular, reading
-from uavsim.files.result_folder import check_result_folder
+from uavsim.files.result_folder import check_result_beside
 from uavsim.files.whole import to_json_bytes, write_whole
 from uavsim.ingredients.skin_plans import check_names
 from uavsim.records.ingredients import actor_kind
@@ -164,7 +164,7 @@ def requests_of(
     """
     if out.resolve() == folder.resolve():
         raise InputError(f"--out {out}: is the dataset itself; name another folder")
-    check_result_folder(out)
+    check_result_beside(folder, out)
     return {
         twin.name: request_of_recordings(
             folder,

@@ -106,6 +106,8 @@ def _opened(file: IO[bytes] | bytes, name: str) -> Iterator[tuple[Any, Any]]:
                 raise InputError(f"{name}: no video in it")
             stream = container.streams.video[0]
             codec = stream.codec_context
+            if codec is None:
+                raise InputError(f"{name}: FFmpeg has no decoder of its video; encode it again as H.264")
             if (
                 codec.name not in _CODECS
                 or codec.pix_fmt not in _PIXELS
@@ -118,7 +120,7 @@ def _opened(file: IO[bytes] | bytes, name: str) -> Iterator[tuple[Any, Any]]:
             codec.options = limits
             yield container, stream
     except (av.error.FFmpegError, av.error.ArgumentError, ValueError, OverflowError, MemoryError) as error:
-        raise InputError(f"{name}: no mp4 video, or a damaged one") from error
+        raise InputError(f"{name}: no video in mp4, or a damaged one") from error
 
 
 def encode_gif(frames: Iterator[UInt8Array], *, fps: float) -> bytes:

@@ -67,7 +67,7 @@ class _Builder(TreeBuilder):
         """Refuse a document type."""
         raise ValueError("document types and entities are not read; remove <!DOCTYPE ...>")
 
-    def start(self, tag: str, attrs: dict[str, str]) -> Element:  # type: ignore[override]
+    def start(self, tag: str, attrs: dict[str, str]) -> Element:
         """Add an element."""
         self.events += 1
         self._depth += 1

@@ -220,6 +220,9 @@ def test_an_unknown_town_names_the_nearest():
 def test_files_that_cannot_be_read_are_refused(tmp_path):
     with pytest.raises(TownRefused, match="cannot read"):
         load_opendrive(tmp_path / "none.xodr")
+    os.mkfifo(tmp_path / "pipe.xodr")
+    with pytest.raises(TownRefused, match="not a regular file"):
+        load_opendrive(tmp_path / "pipe.xodr")
     latin = tmp_path / "latin.xodr"
     latin.write_bytes(
         b'<?xml version="1.0" encoding="ISO-8859-1"?>\n' + document(road()).split(b"\n", 1)[1] + b"<!-- \xe9 -->"

@@ -58,6 +58,9 @@ REFUSED = [
 ]
 
 
+REFUSED.append((b"<?xml version='1.0' encoding='zlib_codec'?><a/>", 1, "document", "its encoding cannot be read"))
+
+
 @pytest.mark.parametrize(("data", "line", "element", "words"), REFUSED)
 def test_a_refusal_names_element_and_line(data, line, element, words):
     with pytest.raises(OpenDriveRefused) as caught:

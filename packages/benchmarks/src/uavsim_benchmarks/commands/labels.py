@@ -12,8 +12,7 @@ from rich.table import Table
 from uavsim.access import Dataset, open_folder
 from uavsim.config.events import EventThresholds
 from uavsim.config.library import Library
-from uavsim.errors import InputError
-from uavsim.files.result_folder import check_result_folder
+from uavsim.files.result_folder import check_result_beside
 from uavsim.records.channels import agent_name
 from uavsim.terminal import Screen, write_out
 from uavsim.typing import JsonDict
@@ -118,9 +117,7 @@ class _Request:
             more: other folders for results.
         """
         for out in (self.out, *(path for path in more if path is not None)):
-            check_result_folder(out)
-            if out.resolve() == self.folder.resolve() or self.folder.resolve() in out.resolve().parents:
-                raise InputError(f"{out} is the dataset itself, or in it: name another folder for the result")
+            check_result_beside(self.folder, out)
         levels = EventThresholds() if self.thresholds is None else Library.of().events(self.thresholds).model
         return open_folder(self.folder, self.version), levels
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from uavsim.errors import DatasetError, InputError
 from uavsim.occupancy.classes import FREE, NAMES, UNKNOWN, uniocc_classes
-from uavsim.occupancy.files import read_voxels
-from uavsim.occupancy.npz import read_npz
+from uavsim.occupancy.files import read_occ3d, read_voxels
 from uavsim.occupancy.rays import RayCounts
 from uavsim.registry import pick
 from uavsim.typing import AnyArray, FloatArray, IntArray, UInt8Array
@@ -174,12 +173,13 @@ def _truth(path: Path, mask: str, eye_m: AnyArray) -> _Sample:
         if mask == "lidar":
             raise InputError("--option mask=lidar: only Occ3D's files have that mask")
         arrays, about = read_voxels(path)
-        bits = np.arange(len(about["seers"]), dtype=arrays["seen"].dtype)
-        seers = np.asarray(np.sum([arrays["seen"] >> bit & 1 for bit in bits], axis=0), dtype=np.uint8)
+        if "seen" not in arrays:
+            raise DatasetError(f"{path}: does not say who sees a voxel; uavsim occupancy writes it")
+        seers = np.bitwise_count(arrays["seen"] & arrays["seen"].dtype.type((1 << len(about["seers"])) - 1))
         semantics, low_m, voxel_m = arrays["semantics"], about["grid"]["low_m"], about["grid"]["voxel_m"]
         eyes_m = about.get("eyes_m", [])  # files of before have none
     else:
-        semantics, seers = read_npz(path, ["semantics", "mask_lidar" if mask == "lidar" else "mask_camera"]).values()
+        semantics, seers = read_occ3d(path, "mask_lidar" if mask == "lidar" else "mask_camera")
         low_m, voxel_m = (-40.0, -40.0, -1.0), 0.4
         eyes_m = [eye_m]
     axes = [(np.arange(n) + 0.5) * voxel_m + low for n, low in zip(semantics.shape, low_m, strict=True)]
@@ -197,11 +197,9 @@ def _prediction(results: Path, truth: Path, path: Path, size: tuple[int, ...]) -
     if place is None:
         raise InputError(f"{results}: no prediction of sample {token}: neither {places[0].name} nor {places[1]}")
     try:
-        found = (read_voxels(place)[0] if place.suffix == ".parquet" else read_npz(place, ["semantics"]))["semantics"]
+        found = read_voxels(place)[0]["semantics"] if place.suffix == ".parquet" else read_occ3d(place, size=size)[0]
     except DatasetError as error:
         raise InputError(str(error)) from error
-    except KeyError as error:
-        raise InputError(f"{place}: holds no semantics") from error
-    if found.shape != size or found.dtype.kind not in "iu":
+    if found.shape != size:
         raise InputError(f"{place}: semantics are {found.dtype} {found.shape}, not whole numbers {size}")
-    return np.where(found == UNKNOWN, FREE, found).astype(np.uint8)
+    return np.where(found == UNKNOWN, np.uint8(FREE), found)

@@ -58,6 +58,8 @@ def load_opendrive(path: str | Path, *, seed: int = 0, limits: Limits = CLIENT) 
         OpenDriveRefused: the file cannot be taken; one line with the element and its line.
     """
     file = Path(path)
+    if file.exists() and not file.is_file():
+        raise TownRefused(f"cannot read {file}: it is not a regular file")
     try:
         data = file.read_bytes()
     except OSError as error:

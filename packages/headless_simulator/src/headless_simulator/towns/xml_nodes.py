@@ -130,6 +130,10 @@ def parse_xml(data: bytes, source: str, *, most_elements: int = CLIENT.elements)
         element = stack[-1].tag if stack else "document"
         reason = f"not well-formed XML: {expat.ErrorString(error.code)}"
         raise OpenDriveRefused(source, error.lineno, element, reason) from None
+    except OpenDriveRefused:
+        raise
+    except (LookupError, ValueError) as error:  # of Python's codecs
+        raise OpenDriveRefused(source, 1, "document", f"its encoding cannot be read: {error}") from None
     if root is None:
         raise OpenDriveRefused(source, 1, "document", "there is no element in it")
     return root
