@@ -118,7 +118,9 @@ def conform(
     if as_json:
         write_out(json.dumps({"answers": str(out / "answers.json"), "differ": bad, "behaviours": selected}))
     if unasked := [a.capability for a in given.answers if a.note == NOT_ASKED]:
-        raise SimulatorError(f"the simulator stopped answering; not asked: {', '.join(unasked)} (see {out / 'index.html'})")
+        raise SimulatorError(
+            f"the simulator stopped answering; not asked: {', '.join(unasked)} (see {out / 'index.html'})"
+        )
     if strict and bad:
         raise SystemFailure(f"{count(len(bad), 'answer')} not as in the reference, the first: {bad[0]}")
 
