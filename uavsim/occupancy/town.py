@@ -84,7 +84,7 @@ class _Scan:
         try:
             return cls(**read_npz(path, _NAMES))
         except DatasetError as error:
-            raise DatasetError(f"no scan of a scene: {error}; remove it, and it is made again") from error
+            raise DatasetError(f"no scan of a scene: {error}; move it away, and it is made again") from error
 
     def save(self, path: Path) -> None:
         write_whole(path, npz_bytes({name: getattr(self, name) for name in _NAMES}))
