@@ -141,7 +141,7 @@ def test_a_run_outlives_its_server(
     assert len(result.committed) == 4
     assert result.contact_sheet is not None
     assert capsys.readouterr().err.count("the run goes on without it") == 1
-    assert psutil.Process().children(recursive=True) == before
+    assert set(psutil.Process().children(recursive=True)) <= set(before)
 
 
 def test_an_interrupt_does_not_wait_for_a_frozen_server(

@@ -136,12 +136,19 @@ def _videos(clips: Path) -> Iterator[_Video]:
                 for file in content["files"]:
                     if file.get("kind", "video") == "video":
                         camera = str(file.get("view") or cameras[0]).replace(":", "_")
-                        yield _Video(content["clip"]["clip_id"], camera, _beside(path, file["name"]))
+                        yield _Video(_clip_id(content["clip"]), camera, _beside(path, file["name"]))
             else:
                 for key, file in content["videos"].items():
                     kind, _, camera = key.partition("/")
                     if kind == "rgb":
-                        yield _Video(content["clip_id"], camera, _beside(path, file))
+                        yield _Video(_clip_id(content), camera, _beside(path, file))
+
+
+def _clip_id(content: dict[str, Any]) -> str:
+    name = content["clip_id"]
+    if not isinstance(name, str):
+        raise TypeError(f"clip_id is {type(name).__name__}, not text")
+    return name
 
 
 def _beside(manifest: Path, name: str) -> Path:

@@ -89,6 +89,7 @@ class Run:
         self.has_server = has_server
         self.summary: Summary | None = None
         self._threads = ThreadPoolExecutor(context.workers, thread_name_prefix="scene")
+        self._outside = copy_context()
         context.gate = self._one_at_a_time
 
     @contextlib.contextmanager
@@ -148,7 +149,7 @@ class Run:
 
     def submit(self, part: Task[P, T], *_: P.args, **arguments: P.kwargs) -> Submitted[T]:
         """Start a task in a thread."""
-        attempts = partial(self._reported if self.has_server else self._attempts, part, arguments)
+        attempts = partial(part, **arguments) if self.has_server else partial(self._attempts, part, arguments)
         return Submitted(self._threads.submit(copy_context().run, attempts))
 
     def show(self, artifact: Callable[..., T], *arguments: Any) -> T | None:
@@ -165,11 +166,6 @@ class Run:
         self.context.abort(None)
         self.context.pool.interrupt()
         self.context.output.give_up()
-
-    def _reported(self, part: Task[Any, T], arguments: dict[str, Any]) -> T:
-        with thread_settings():
-            result: T = part(**arguments)
-            return result
 
     def _attempts(self, part: Task[Any, T], arguments: dict[str, Any]) -> T:
         """Call a task's function as often as its options allow, as Prefect does."""
@@ -204,26 +200,39 @@ class Run:
 
         Simulators that the run starts itself need no limit. The limit of a run that dies is released when its lease ends.
         """
-        if not self.has_server or slot.simulator.is_ours:
+        if slot.simulator.is_ours or not self.has_server or not is_healthy(PREFECT_API_URL.value() or ""):
             yield
             return
-        name = f"simulator {slot.simulator.address}"
-        limit = contextlib.ExitStack()
-        with contextlib.suppress(httpx.HTTPError):  # the server is gone, which the flow's own thread notices and says
-            with get_client(sync_client=True) as client:
-                client.upsert_global_concurrency_limit_by_name(name, 1)
-            limit.enter_context(concurrency(name, lease_duration=_LEASE_S, raise_on_lease_renewal_failure=False))
+        name, acquired, flown = f"simulator {slot.simulator.address}", threading.Event(), threading.Event()
+        hold = partial(_hold_limit, name, acquired, flown)
+        holder = threading.Thread(target=self._outside.copy().run, args=(hold,), daemon=True)
+        holder.start()
+        while not acquired.wait(_POLL_S) and not self.context.stopped:
+            pass
         try:
             yield
         finally:
-            self._server_answers()
-            with contextlib.suppress(httpx.HTTPError):
-                limit.close()
+            flown.set()
+            holder.join(_INTERRUPTED_S)
+
+
+def _hold_limit(name: str, acquired: threading.Event, flown: threading.Event) -> None:
+    """Hold a global concurrency limit for a scene, which waits for neither a server that is gone nor a slow release."""
+    try:
+        with get_client(sync_client=True) as client:
+            client.upsert_global_concurrency_limit_by_name(name, 1)
+        with concurrency(name, lease_duration=_LEASE_S, raise_on_lease_renewal_failure=False):
+            acquired.set()
+            flown.wait()
+    except httpx.HTTPError:
+        pass  # the server is gone, which the flow's own thread notices and says
+    finally:
+        acquired.set()
 
 
 @contextlib.contextmanager
 def thread_settings() -> Iterator[None]:
-    """Let a thread that reports to Prefect change Prefect's settings until its outermost flow or task ends."""
+    """Let a thread that reports to Prefect change Prefect's settings until its outermost flow ends."""
     with contextlib.ExitStack() as stack:
         token = _SETTINGS.set(stack)
         try:

@@ -83,7 +83,9 @@ def test_a_probe_that_goes_on_answering_may_take_longer_than_a_silence(
 _WHO = json.dumps({"simulator": "headless", "client": "", "server": "", "town": "", "airsim": ""})
 
 
-@pytest.mark.parametrize(("who", "asked"), [("[ -e town ] && exec sleep 60; ", 2), ("", 4)], ids=["frozen", "drops some"])
+@pytest.mark.parametrize(
+    ("who", "asked"), [("[ -e town ] && exec sleep 60; ", 2), ("", 4)], ids=["frozen", "drops some"]
+)
 def test_a_server_that_stops_answering_is_asked_no_more(
     who: str, asked: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
