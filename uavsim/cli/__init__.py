@@ -208,15 +208,14 @@ def _run(stop: StopSignals) -> int:
             traceback.print_exception(error)
         said = (error.every if isinstance(error, ConfigError) else ()) or (str(error),)
         return max(_say(text, code=error.exit_code) for text in said)
-    except (typer.Abort, KeyboardInterrupt) as error:  # the end of the input, where something is asked, or Ctrl-C
-        raised = error.__context__ or error  # typer makes an Abort of it
-        if isinstance(raised, KeyboardInterrupt) and stop.is_unasked and package_behind(raised) is not None:
-            return _unexpected(raised)
+    except (typer.Abort, KeyboardInterrupt):  # the end of the input, where something is asked, or Ctrl-C
         raise
     except BaseException as error:  # noqa: BLE001 - the last door: nothing behind it could say the user anything
         stop.raise_if_asked(error)
         return _unexpected(error)
     if result == INTERRUPTED:  # typer's way of saying so
+        if stop.is_unasked:
+            return _say("an installed package raised KeyboardInterrupt, and no signal came; report it there", code=2)
         raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
 
