@@ -26,6 +26,7 @@ from uavsim.exports.formats.encode_video import decode_mp4, facts_of_mp4
 from uavsim.exports.formats.request import frame_rate
 from uavsim.exports.formats.text import write_bytes
 from uavsim.exports.selection import Selection
+from uavsim.files.names import part_fault
 from uavsim.files.parse import parse_json, read_regular, reading
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import to_json_bytes, write_whole
@@ -73,9 +74,11 @@ def adopt(clips: Path, folder: Path, out: Path, *, name: str) -> Adopted:
         name: of the twin.
 
     Raises:
-        InputError: no videos; or one of no camera of the dataset, of another shape or rate than its images.
+        InputError: a name that no folder may have; no videos; or one of no camera of the dataset, of another shape or rate than its images.
         DatasetError: the dataset lacks masks, or is in another dialect than strict.
     """
+    if fault := part_fault(name):
+        raise InputError(f"--name {name[:100]!a} {fault}: it cannot be part of a file name")
     data = open_folder(folder)
     if data.dialect_name != STRICT.name:
         raise DatasetError(

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from uavsim.access import Image, Sample
 from uavsim.access.shown import boxes_shown
 from uavsim.files.results import ResultPath
-from uavsim.files.whole import AGAIN, storage_errors, whole_file
+from uavsim.files.whole import ANOTHER_OUT, storage_errors, whole_file
 from uavsim.images import codec
 from uavsim.typing import JsonDict
 
@@ -176,7 +176,7 @@ class ParquetShards:
             if self._writer is None:
                 path = self._folder / f"{self._split}-{len(self.paths):05d}.parquet"
                 self.paths.append(path)
-                file = self._file.enter_context(whole_file(path, again=AGAIN))
+                file = self._file.enter_context(whole_file(path, again=ANOTHER_OUT))
                 self._writer = pq.ParquetWriter(file, self._schema, compression="zstd", write_page_index=True)
             self._writer.write_table(pa.Table.from_pylist(self._pending, schema=self._schema))
         self._pending = []
@@ -188,7 +188,7 @@ class ParquetShards:
         self._writer, self._bytes = None, 0
 
     def _errors(self) -> AbstractContextManager[None]:
-        return storage_errors(f"write {self._folder}", again=AGAIN)
+        return storage_errors(f"write {self._folder}", again=ANOTHER_OUT)
 
 
 def _features() -> dict[bytes, bytes]:
