@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from uavsim.errors import InputError, UnknownNameError
 
 __all__ = ["Named", "Registry", "nearest", "pick"]
 
 T = TypeVar("T")
+NO_MEMORY: Final = "failed to map segment"  # as the dynamic linker reports that this process may have no more memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class Named(Generic[T]):
         try:
             found: T = getattr(importlib.import_module(module), attribute)
         except (ImportError, AttributeError, SystemExit) as error:
+            if NO_MEMORY in str(error):
+                raise
             raise InputError(f"{self.name} cannot be imported: {error}") from error
         return found
 

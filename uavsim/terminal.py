@@ -135,7 +135,7 @@ def counts(**numbers: int) -> str:
 
 def write_out(text: str) -> None:
     """Write text for machines to standard output; ``main`` looks whether it arrived."""
-    if sys.stdout is not None:
+    if sys.stdout is not None and not sys.stdout.closed:
         sys.stdout.write(text + "\n")
 
 

@@ -108,7 +108,10 @@ def test_make_routes_then_edit_then_plan(here, run):
     routes = here / "flight_plans" / "town07.yaml"
     assert routes.read_text().count("path:") == 6
     code, _, err = run("plan", "--make-routes", "Town07")
-    assert (code, err) == (2, "error: flight_plans/town07.yaml: is there already; --force replaces it\n")
+    assert (code, err) == (
+        2,
+        "error: flight_plans/town07.yaml: is there already; move it away, or replace it with --force\n",
+    )
     assert run("plan", "--make-routes", "Town07", "--force")[0] == 0
     assert routes.read_text().count("path:") == 25
     two = "  town07_row3_col3: {path: [[-60, 60], [0, 60]]}\n  town07_row2_col3: {path: [[0, 0]]}\n"

@@ -23,6 +23,13 @@ def ending(request):
 
 def dividing(request):
     return 1 / 0
+
+def interrupting(request):
+    raise KeyboardInterrupt("of their own")
+
+def closing(request):
+    sys.stdout.close()
+    return ()
 """
 RUN_EACH = """
 import sys
@@ -51,6 +58,41 @@ def test_a_plug_in_that_raises_whatever_is_one_line_with_its_name(strict: Path, 
     ):
         assert line.startswith(f"error: the package raising 1.2 raised {raised}")
         assert line.endswith("report it there")
+
+
+def ran(site: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    program = f"import sys; sys.path.insert(0, {site!r}); from uavsim.cli import main; main(take_signals=True)"
+    return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "said"),
+    [
+        ("interrupting", 2, "an installed package raised KeyboardInterrupt"),
+        ("closing", 3, "what was printed is lost: standard output: is closed"),
+    ],
+)
+def test_a_plug_in_that_interrupts_or_closes_standard_output(
+    kind: str, code: int, said: str, strict: Path, tmp_path: Path
+) -> None:
+    adds = {kind: f"raising:{kind}"}
+    site = install_plugin(tmp_path, "raising", group="uavsim.exporters", adds=adds, source=RAISES)
+    done = ran(site, "export", str(strict), str(tmp_path / "out"), "--format", kind)
+    assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+
+
+def test_the_overview_spells_out_the_names_of_plug_ins(tmp_path: Path) -> None:
+    source = "from uavsim.cli.commands import Command\nC = Command('\\x1b[1mGroup', 'a:b', 'Help.')\n"
+    site = install_plugin(tmp_path, "named", group="uavsim.commands", adds={"a\x1b[31mb": "named:C"}, source=source)
+    done = ran(site, "--help")
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout
+    assert "\\x1b[31mb" in done.stdout
+
+
+def test_too_little_memory_for_a_library_is_no_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _unexpected(ImportError("libav.so: failed to map segment from shared object")) == 3
+    assert "this machine: out of memory" in capsys.readouterr().err
 
 
 def test_a_host_that_gives_no_more_threads_is_named(capsys: pytest.CaptureFixture[str]) -> None:

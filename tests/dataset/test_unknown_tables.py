@@ -61,7 +61,7 @@ def test_a_dataset_with_an_unknown_table_is_not_converted(
     root = with_table(request.getfixturevalue(source), tmp_path / "data", "buoy")
     target = {"strict": "uav3d", "uav3d": "strict"}[source]
     with pytest.raises(
-        DatasetError, match=r"data/v1.0-mini: table 'buoy' is unknown .* or remove the table$"
+        DatasetError, match=r"data/v1.0-mini: table 'buoy' is unknown .* or the version that made it$"
     ) as refused:
         convert(root, tmp_path / "out", dialect=target)
     assert refused.value.exit_code == 4

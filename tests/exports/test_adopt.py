@@ -176,6 +176,12 @@ def test_what_does_not_fit_is_refused(data: Path, clips: Path, tmp_path: Path) -
         with pytest.raises(InputError, match="no video"):
             adopt(came, data, tmp_path / "t", name="x")
     manifest = json.loads((came / "scene_00__drone_0/manifest.json").read_text())
+    for broken in (5, None, ["a"], {}):
+        (came / "scene_00__drone_0/manifest.json").write_text(json.dumps(manifest | {"clip_id": broken}))
+        with pytest.raises(DatasetError, match=r"manifest\.json.*clip_id is"):
+            adopt(came, data, tmp_path / "t", name="x")
+    with pytest.raises(InputError, match="--name"):
+        adopt(clips, data, tmp_path / "t", name="a\0b")
     (came / "scene_00__drone_0/manifest.json").write_text(json.dumps(manifest | {"clip_id": "scene_07__drone_0"}))
     with pytest.raises(
         InputError, match=r"scene_07__drone_0 is of no scene and agent of .*: scene_00__drone_0, scene_00__"

@@ -136,12 +136,12 @@ def test_a_run_outlives_its_server(
     monkeypatch.setattr(finish, "sheet", draw)
     result = generate(paper(scenes="4").model_copy(update={"check": False}), console=Screen(stderr=True))
     assert time.monotonic() - drawn_s[0] < 10
-    assert using == ["tiny all towns 4"]
+    assert using == ["tiny Town10HD 4"]
     assert result.error is None
     assert len(result.committed) == 4
     assert result.contact_sheet is not None
     assert capsys.readouterr().err.count("the run goes on without it") == 1
-    assert psutil.Process().children(recursive=True) == before
+    assert set(psutil.Process().children(recursive=True)) <= set(before)
 
 
 def test_an_interrupt_does_not_wait_for_a_frozen_server(

@@ -122,7 +122,7 @@ def test_a_damaged_configuration_stops_a_run_and_says_what_to_do(flown: tuple[Re
     request, _ = flown
     kept = Path(request.out or "") / ".uavsim" / KEPT
     kept.write_text("{")
-    with pytest.raises(InputError, match=r"configuration\.json is damaged.*or delete it if nothing was"):
+    with pytest.raises(InputError, match=r"configuration\.json is damaged.*or move it away if nothing was"):
         prepared(request)
     kept.unlink()
     assert intent_of(request).kept == ("scene_0000", "scene_0001")

@@ -209,5 +209,5 @@ def test_scene_names_cannot_leave_the_folder(output: LocalOutput, name: str) -> 
 
 def test_a_broken_ledger_entry_is_reported(output: LocalOutput) -> None:
     output.replace(".uavsim/ledger/scene_00.json", b"{")
-    with pytest.raises(StorageError, match="delete it"):
+    with pytest.raises(StorageError, match="restore it from a copy"):
         read_ledger(output)

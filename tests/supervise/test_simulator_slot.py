@@ -16,6 +16,7 @@ from uavsim.capture.client_events import ClientReady
 from uavsim.config.deadlines import Deadlines
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import SimulatorLost, UavsimError
+from uavsim.supervise import start_watch
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
 
 FAKE = Path(__file__).with_name("fake_client_worker.py")
@@ -178,9 +179,14 @@ def test_a_client_of_another_version_is_not_tried_again(tmp_path: Path, port: in
     assert one.client_starts == 1
 
 
-@pytest.mark.parametrize("killed", ["guard", "simulator"])
-def test_a_simulator_that_is_killed_before_it_listens_is_started_again(tmp_path: Path, killed: str) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize("to", ["guard", "simulator"])
+def test_a_simulator_that_is_killed_or_frozen_before_it_listens_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: str, sent: signal.Signals
+) -> None:
     """The first one never says its ports; the second does."""
+    monkeypatch.setattr(start_watch, "_SILENT_LOOKS", 2)
+    said: list[str] = []
     mark = tmp_path / "mark"
     script = "import json, pathlib, time; p = pathlib.Path({0!r}); first = not p.exists(); p.touch(); \
 time.sleep(600) if first else print(json.dumps({{'carla': {1}}}), flush=True); time.sleep(600)"
@@ -197,16 +203,28 @@ time.sleep(600) if first else print(json.dumps({{'carla': {1}}}), flush=True); t
         words = [sys.executable, "-c", script.format(str(mark), server.getsockname()[1])]
         one.simulator._headless_command = lambda: words  # type: ignore[method-assign]
         with SlotPool([one]) as pool:
-            thread = threading.Thread(target=pool.ready_all)
+            thread = threading.Thread(target=pool.ready_all, kwargs={"say": said.append})
             thread.start()
             while not mark.exists():
                 time.sleep(0.02)
             process = one.simulator._process
             assert process is not None
-            os.kill(process.pid if killed == "guard" else process.child_pid or 0, signal.SIGKILL)
+            os.kill(process.pid if to == "guard" else process.child_pid or 0, sent)
             thread.join(60)
             assert not thread.is_alive()
             assert one.client_facts is not None
+    assert said[-1].endswith("it is started again")
+    assert any("stopped (SIGSTOP) for 1 s" in text for text in said) == (sent == signal.SIGSTOP)
+
+
+def test_a_silent_start_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, port: int) -> None:
+    monkeypatch.setattr(start_watch, "_SILENT_LOOKS", 2)
+    said: list[str] = []
+    one = slot(tmp_path, port)
+    one.simulator.say = said.append
+    with start_watch.watched_start(one.simulator, kill=one.close):
+        time.sleep(1.6)
+    assert said == ["s: starts, no answer and no output for 1 s so far"]
 
 
 def test_an_interrupt_while_simulators_start_ends_them_and_leaves_no_thread(tmp_path: Path) -> None:

@@ -22,8 +22,9 @@ from uavsim.cli.commands import COMMANDS, OVERVIEW, Command
 from uavsim.cli.stop import INTERRUPTED, StopSignals
 from uavsim.environment import DISTRIBUTION, keep_local_direct, name_the_user, own_command
 from uavsim.errors import ConfigError, InputError, UavsimError
+from uavsim.escape import visible
 from uavsim.files.whole import AGAIN, remedy_of
-from uavsim.registry import Named, package_behind
+from uavsim.registry import NO_MEMORY, Named, package_behind
 from uavsim.terminal import Screen, be_quiet, line, open_standard_streams
 
 __all__ = ["COMMANDS", "build_app", "build_overview", "main", "with_quiet"]
@@ -64,7 +65,8 @@ def build_overview() -> typer.Typer:
     for name in grouped:
         chosen = _command_or_reason(name)
         short = _AFTER_CLAUSE.split(chosen.help)[0]
-        app.command(name=name, help=chosen.help, short_help=short, rich_help_panel=chosen.group)(_nothing)
+        panel = visible(chosen.group)
+        app.command(name=visible(name), help=chosen.help, short_help=visible(short), rich_help_panel=panel)(_nothing)
     return app
 
 
@@ -162,9 +164,10 @@ def _flushed(code: int) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         _drop_stdout()  # whoever read it has seen enough
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a plug-in has closed it
         _drop_stdout()
-        return _say(f"what was printed is lost: standard output: {error.strerror}", code=3)
+        reason = error.strerror if isinstance(error, OSError) else "is closed"
+        return _say(f"what was printed is lost: standard output: {reason}", code=3)
     return code
 
 
@@ -211,6 +214,8 @@ def _run(stop: StopSignals) -> int:
         stop.raise_if_asked(error)
         return _unexpected(error)
     if result == INTERRUPTED:  # typer's way of saying so
+        if stop.is_unasked:
+            return _say("an installed package raised KeyboardInterrupt, and no signal came; report it there", code=2)
         raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
 
@@ -239,6 +244,8 @@ def _unexpected(error: BaseException) -> int:
         traceback.print_exception(error)
     if isinstance(error, RuntimeError) and _NO_THREAD in str(error):
         error = OSError(errno.EAGAIN, _NO_THREAD)
+    if isinstance(error, ImportError) and NO_MEMORY in str(error):
+        error = MemoryError()
     if isinstance(error, (OSError, MemoryError)):
         where = f" ({error.filename})" if isinstance(error, OSError) and error.filename else ""
         again = None if _typed_command() in _CONTINUED else AGAIN

@@ -294,7 +294,7 @@ def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:
     text = make_routes(site.model, rows=rows, columns=columns)
     target = Path("flight_plans") / f"{site.name}.yaml"
     if target.exists() and not force:
-        raise InputError(f"{target}: is there already; --force replaces it")
+        raise InputError(f"{target}: is there already; move it away, or replace it with --force")
     write_whole(target, text.encode())
     Screen().print(f"{target}: {rows * columns} routes")
 

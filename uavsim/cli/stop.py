@@ -29,9 +29,11 @@ class StopSignals:
     def __init__(self) -> None:
         self._since_s: float | None = None
         self._code: int | None = None
+        self._taken = False
 
     def install(self) -> None:
         """Take the signals."""
+        self._taken = True
         for number in _SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._stop)
@@ -49,6 +51,11 @@ class StopSignals:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, lambda *_: os._exit(code))
         signal.alarm(_EXIT_S)
+
+    @property
+    def is_unasked(self) -> bool:
+        """Return whether the signals are taken and none came."""
+        return self._taken and self._since_s is None
 
     def raise_if_asked(self, error: BaseException) -> None:
         """Call what a library made of the interrupt by its name.

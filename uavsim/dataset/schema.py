@@ -267,7 +267,7 @@ def refuse_unknown(names: Iterable[str], *, where: object, known: Iterable[Table
     for name in sorted(set(names).difference(table.name for table in (*all_tables(), *known))):
         raise DatasetError(
             f"{where}: table {name!a} is unknown to this version of uavsim and to the installed plug-ins; install the plug-in "
-            "that made it, or remove the table"
+            "or the version that made it"
         )
 
 

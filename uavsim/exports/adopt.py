@@ -76,7 +76,7 @@ def adopt(clips: Path, folder: Path, out: Path, *, name: str) -> Adopted:
         name: of the twin.
 
     Raises:
-        InputError: no videos; or one of no camera of the dataset, of another shape or rate than its images.
+        InputError: no name of a folder, or no videos; or one of no camera of the dataset, of another shape or rate.
         DatasetError: the dataset lacks masks, or is in another dialect than strict.
     """
     check_result_beside(folder, out)

@@ -19,7 +19,7 @@ def check_result_folder(out: Path) -> None:
     refuse_no_folder(out)
     for link in _linked_folders(out, depth=_DEEPEST):
         raise InputError(
-            f"{link} is a link to a folder, and a result goes into folders of its own: remove it, or name another folder"
+            f"{link} is a link to a folder, and a result goes into folders of its own: name another folder"
         )
 
 

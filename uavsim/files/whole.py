@@ -21,6 +21,8 @@ from uavsim.files.result_folder import refuse_no_folder
 
 TEMP_SUFFIX = ".uavsim-tmp"
 AGAIN: Final = "run the same command again"
+ANOTHER_OUT: Final = f"{AGAIN} with another --out"
+"""For results that begin in an empty folder: what is in it stays."""
 _GOES_ON: Final = ", it continues where it stopped"  # a run does; whatever makes one result begins it anew
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _TEMP = re.compile(rf"\..+\.[0-9a-f]{{12}}{re.escape(TEMP_SUFFIX)}")

@@ -17,14 +17,13 @@ import httpx
 from prefect.client.orchestration import get_client
 from prefect.concurrency.sync import concurrency
 from prefect.flows import Flow
-from prefect.futures import PrefectFuture
 from prefect.settings import (
+    PREFECT_API_REQUEST_TIMEOUT,
     PREFECT_API_URL,
     PREFECT_CLIENT_MAX_RETRIES,
     PREFECT_LOGGING_TO_API_ENABLED,
     temporary_settings,
 )
-from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.tasks import Task
 
 from uavsim.flows.server import is_healthy
@@ -44,7 +43,15 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _CURRENT: Final[ContextVar[Run | None]] = ContextVar("run", default=None)
 _POLL_S: Final = 0.1
-_ANSWER_S: Final = 10.0  # a busy machine is slow to answer
+_ANSWER_S: Final = 5.0  # a busy machine is slow to answer
+_INTERRUPTED_S: Final = 1.0
+_QUICK: Final[dict[Any, Any]] = {
+    PREFECT_API_REQUEST_TIMEOUT: 1.0,
+    PREFECT_CLIENT_MAX_RETRIES: 0,
+    PREFECT_LOGGING_TO_API_ENABLED: False,
+}
+"""Settings of a run whose server is gone: what Prefect still reports fails quickly."""
+_SETTINGS: Final[ContextVar[contextlib.ExitStack]] = ContextVar("settings")
 _REPORT_S: Final = 4.0  # with the five seconds of an exit (cli/stop.py) less than ten
 _LEASE_S: Final = 120.0
 
@@ -53,17 +60,14 @@ class Submitted(Generic[T]):
     """A submitted task.
 
     Args:
-        future: of Prefect, or of a thread.
+        future: of its thread.
     """
 
-    def __init__(self, future: PrefectFuture[T] | Future[T]) -> None:
+    def __init__(self, future: Future[T]) -> None:
         self._future = future
 
     def wait(self) -> T | BaseException:
         """Wait for its end; returns its result or the error of its last attempt."""
-        if isinstance(self._future, PrefectFuture):
-            result: T | BaseException = self._future.result(raise_on_failure=False)
-            return result
         while not self._future.done():
             wait((self._future,), timeout=_POLL_S)  # without a timeout, a signal is only seen when the wait ends
         return self._future.exception() or self._future.result()
@@ -78,7 +82,6 @@ class Run:
 
     Attributes:
         summary: the result of ``generate_dataset``, once it is known.
-        quick: to be entered by the thread of the outermost flow; holds settings that let Prefect's calls fail quickly.
     """
 
     def __init__(self, context: RunContext, *, has_server: bool) -> None:
@@ -86,14 +89,13 @@ class Run:
         self.has_server = has_server
         self.summary: Summary | None = None
         self._threads = ThreadPoolExecutor(context.workers, thread_name_prefix="scene")
-        self._tasks: ThreadPoolTaskRunner[Any] = ThreadPoolTaskRunner(max_workers=context.workers)
-        self.quick = contextlib.ExitStack()
+        self._outside = copy_context()
         context.gate = self._one_at_a_time
 
     @contextlib.contextmanager
     def current(self) -> Iterator[Run]:
         """Make this the run of all flows and tasks that are called in the block."""
-        with self._threads, self._tasks if self.has_server else contextlib.nullcontext():
+        with self._threads:
             token = _CURRENT.set(self)
             try:
                 yield self
@@ -106,30 +108,33 @@ class Run:
 
     def complete(self, flow: Flow[Any, Summary], request: Request) -> Summary:
         """Call the outermost flow. It has a thread of its own: neither an interrupt nor the exit waits for the server."""
-        if not self.has_server:
-            return flow.fn(request)
+        with thread_settings():
+            return self._in_thread(flow, request) if self.has_server else flow.fn(request)
+
+    def _in_thread(self, flow: Flow[Any, Summary], request: Request) -> Summary:
         future: Future[Summary] = Future()
-        threading.Thread(target=copy_context().run, args=(self._settle, future, flow, request), daemon=True).start()
+
+        def settle() -> None:
+            with thread_settings():
+                try:
+                    future.set_result(self.call(flow, request))
+                except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits for the future
+                    future.set_exception(error)
+
+        threading.Thread(target=copy_context().run, args=(settle,), daemon=True).start()
         try:
             while not future.done() and self.summary is None:
                 wait((future,), timeout=_POLL_S)
             wait((future,), timeout=_REPORT_S)
             if self.summary is None or future.done():
                 return future.result()
-            self._say_lost("it does not answer")
+            self._lose_server("it does not answer")
             return self.summary
         except BaseException:
             self.give_up()
-            if is_healthy(PREFECT_API_URL.value() or "", timeout_s=1.0):  # the server learns of the interrupt
+            if self._server_answers():  # it learns of the interrupt
                 wait((future,), timeout=_REPORT_S)
             raise
-
-    def _settle(self, future: Future[Summary], flow: Flow[Any, Summary], request: Request) -> None:
-        with self.quick:
-            try:
-                future.set_result(self.call(flow, request))
-            except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits for the future
-                future.set_exception(error)
 
     def call(self, part: Flow[Any, T] | Task[Any, T], *arguments: Any) -> T:
         """Call a flow or a task."""
@@ -137,16 +142,14 @@ class Run:
             try:
                 return part(*arguments)
             except httpx.HTTPError as error:
-                self._go_on_without_server(str(error))
+                self._lose_server(str(error))
                 if self.summary is not None:  # the run had ended; only that was not reported
                     return cast("T", self.summary)
         return part.fn(*arguments)
 
     def submit(self, part: Task[P, T], *_: P.args, **arguments: P.kwargs) -> Submitted[T]:
         """Start a task in a thread."""
-        if self.has_server:
-            return Submitted(self._tasks.submit(part, parameters=arguments))
-        attempts = partial(self._attempts, part, arguments)
+        attempts = partial(part, **arguments) if self.has_server else partial(self._attempts, part, arguments)
         return Submitted(self._threads.submit(copy_context().run, attempts))
 
     def show(self, artifact: Callable[..., T], *arguments: Any) -> T | None:
@@ -155,7 +158,7 @@ class Run:
             try:
                 return artifact(*arguments)
             except httpx.HTTPError as error:
-                self._go_on_without_server(str(error))
+                self._lose_server(str(error))
         return None
 
     def give_up(self) -> None:
@@ -176,24 +179,20 @@ class Run:
         return part.fn(**arguments)
 
     def _server_answers(self) -> bool:
-        """Ask before Prefect's client does, which tries for half a minute."""
-        if self.has_server and not is_healthy(PREFECT_API_URL.value() or "", timeout_s=_ANSWER_S):
-            self._go_on_without_server("it does not answer")
-        return self.has_server
+        """Ask before Prefect's client does, which tries for a minute."""
+        patience_s = _INTERRUPTED_S if self.context.stopped else _ANSWER_S
+        if self.has_server and is_healthy(PREFECT_API_URL.value() or "", timeout_s=patience_s):
+            return True
+        self._lose_server("it does not answer")
+        return False
 
-    def _go_on_without_server(self, reason: str) -> None:
-        """Let the flows that are open not ask the server for long when they end."""
-        if self.has_server:
-            self._say_lost(reason)
-            settings = {PREFECT_CLIENT_MAX_RETRIES: 0, PREFECT_LOGGING_TO_API_ENABLED: False}
-            self.quick.enter_context(temporary_settings(updates=settings))
-
-    def _say_lost(self, reason: str) -> None:
-        """Say once that the run goes on without its server."""
+    def _lose_server(self, reason: str) -> None:
+        """Say once that the run goes on without its server; what this thread still reports fails quickly."""
         if self.has_server:
             self.has_server = False
             said = f": the server is gone ({' '.join(reason.split())[:100]}); the run goes on without it"
             self.context.progress.say(line(("yellow", "Prefect"), said))
+        _SETTINGS.get().enter_context(temporary_settings(updates=_QUICK))
 
     @contextlib.contextmanager
     def _one_at_a_time(self, slot: SimulatorSlot) -> Iterator[None]:
@@ -201,20 +200,45 @@ class Run:
 
         Simulators that the run starts itself need no limit. The limit of a run that dies is released when its lease ends.
         """
-        if not self.has_server or slot.simulator.is_ours:
+        if slot.simulator.is_ours or not self.has_server or not is_healthy(PREFECT_API_URL.value() or ""):
             yield
             return
-        name = f"simulator {slot.simulator.address}"
-        limit = contextlib.ExitStack()
-        with contextlib.suppress(httpx.HTTPError):  # the server is gone, which the flow's own thread notices and says
-            with get_client(sync_client=True) as client:
-                client.upsert_global_concurrency_limit_by_name(name, 1)
-            limit.enter_context(concurrency(name, lease_duration=_LEASE_S, raise_on_lease_renewal_failure=False))
+        name, acquired, flown = f"simulator {slot.simulator.address}", threading.Event(), threading.Event()
+        hold = partial(_hold_limit, name, acquired, flown)
+        holder = threading.Thread(target=self._outside.copy().run, args=(hold,), daemon=True)
+        holder.start()
+        while not acquired.wait(_POLL_S) and not self.context.stopped:
+            pass
         try:
             yield
         finally:
-            with contextlib.suppress(httpx.HTTPError):
-                limit.close()
+            flown.set()
+            holder.join(_INTERRUPTED_S)
+
+
+def _hold_limit(name: str, acquired: threading.Event, flown: threading.Event) -> None:
+    """Hold a global concurrency limit for a scene, which waits for neither a server that is gone nor a slow release."""
+    try:
+        with get_client(sync_client=True) as client:
+            client.upsert_global_concurrency_limit_by_name(name, 1)
+        with concurrency(name, lease_duration=_LEASE_S, raise_on_lease_renewal_failure=False):
+            acquired.set()
+            flown.wait()
+    except httpx.HTTPError:
+        pass  # the server is gone, which the flow's own thread notices and says
+    finally:
+        acquired.set()
+
+
+@contextlib.contextmanager
+def thread_settings() -> Iterator[None]:
+    """Let a thread that reports to Prefect change Prefect's settings until its outermost flow ends."""
+    with contextlib.ExitStack() as stack:
+        token = _SETTINGS.set(stack)
+        try:
+            yield
+        finally:
+            _SETTINGS.reset(token)
 
 
 def in_run() -> bool:
@@ -237,7 +261,7 @@ def run_of(request: Request) -> Iterator[Run]:
         if run is None:
             context = stack.enter_context(opened(prepared(of_worker(request), ON_TOP)))
             run = stack.enter_context(Run(context, has_server=True).current())
-            stack.enter_context(run.quick)
+            stack.enter_context(thread_settings())
         try:
             yield run
         except BaseException:

@@ -91,10 +91,10 @@ class _Scan:
         try:
             scan = cls(**read_npz(path, _ARRAYS))
         except DatasetError as error:
-            raise DatasetError(f"no scan of a scene: {error}; remove it, and it is made again") from error
+            raise DatasetError(f"no scan of a scene: {error}; move it away, and it is made again") from error
         rises = not len(scan.keys) or (scan.keys[0] >= 0 and (np.diff(scan.keys) > 0).all())
         if not (rises and len(scan.hits) == len(scan.keys) and (np.abs(scan.first) <= _FARTHEST).all()):
-            raise DatasetError(f"no scan of a scene: {path}: its numbers are none; remove it, and it is made again")
+            raise DatasetError(f"no scan of a scene: {path}: its numbers are none; move it away, and it is made again")
         return scan
 
     def save(self, path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from uavsim.config.backends import AIRSIM, backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.files.scratch import scratch_folder
+from uavsim.files.whole import make_folders, storage_errors
 from uavsim.run.edited import refuse_mixture
 from uavsim.run.job import Job
 from uavsim.run.on_top import NOTHING, OnTop
@@ -171,6 +172,8 @@ def _pool(ready: Prepared, run: RunConfig, *, temp: Path) -> SlotPool:
     job, logs = ready.job, OutLayout(ready.output.root).logs
     if not ready.to_fly:
         return SlotPool([])
+    with storage_errors(f"write {ready.output.address}"):  # before the first log, whose path is nobody's wish
+        make_folders([logs])
     ours = os.urandom(3).hex()  # ports are read from logs: no other run, in whatever container, may write into these
     names = [f"{config.name or f'{config.kind}{k}-{os.getpid()}'}-{ours}" for k, config in enumerate(run.simulators)]
     configs = [with_swarm(config, job, temp=temp) for config in run.simulators]

@@ -37,7 +37,7 @@ def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Calla
         if _planned(entry, request, job, resolve).digest != entry.plan_sha256:
             raise InputError(
                 f"{output.address} was begun with another {edit}, and {entry.scene} was flown with it: put it back, choose "
-                "another --out, or fly all of its scenes anew with --force-scenes"
+                "another --out, or replace its scenes with --force-scenes"
             )
 
 
@@ -46,7 +46,7 @@ def _read(kept: str) -> Kept:
         return read_kept(Path(kept))
     except ConfigError as error:
         raise InputError(
-            f"{kept} is damaged, so nothing says what was edited since the dataset was begun: put it back, or delete it if "
+            f"{kept} is damaged, so nothing says what was edited since the dataset was begun: put it back, or move it away if "
             "nothing was, and run the same command again"
         ) from error
 

@@ -144,7 +144,9 @@ def read_asked(output: Output) -> frozenset[str] | None:
         try:
             found.update(map(str, parse_json(output.read(key) or b"")["scenes"]))
         except (ValueError, KeyError, TypeError) as error:
-            raise StorageError(f"{output.address}/{key} is damaged ({error}): remove it") from error
+            raise StorageError(
+                f"{output.address}/{key} is damaged ({error}): restore it from a copy, or move it away"
+            ) from error
     return frozenset(found) if keys else None
 
 
@@ -177,9 +179,7 @@ def _refuse_links(root: Path) -> None:
         ]
         links = [path for path in (*tops, *notes, *versions, *channels) if path.is_symlink()]
     if links:
-        raise InputError(
-            f"{links[0]} is a link, and a run writes into folders of its own only: remove it, or choose another --out"
-        )
+        raise InputError(f"{links[0]} is a link, and a run writes into folders of its own only: choose another --out")
 
 
 def _refuse_foreign_files(output: Output) -> None:

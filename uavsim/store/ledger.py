@@ -178,7 +178,7 @@ def _parse(data: bytes, *, scene: str, where: str) -> LedgerEntry:
         _check(entry, scene=scene)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise StorageError(
-            f"{where} is not a ledger entry of scene {scene!a} ({error}); delete it and the scene is flown again"
+            f"{where} is not a ledger entry of scene {scene!a} ({error}); restore it from a copy, or choose another --out"
         ) from error
     return entry
 

@@ -71,13 +71,13 @@ def read_manifest(output: Output, generation: Generation) -> dict[str, FileMark]
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise StorageError(
             f"{output.address}/{generation.manifest} is damaged ({type(error).__name__}: {error}): it says which files are "
-            f"of scene {generation.scene}; delete it, and remove leftovers of that scene by hand"
+            f"of scene {generation.scene}; restore it from a copy, or choose another --out"
         ) from error
     strange = [key for key in marks if not _may_be_of(key, generation)]
     if strange:
         raise StorageError(
             f"{output.address}/{generation.manifest} names {strange[0]!a}, which no file of scene {generation.scene} is "
-            "called; delete the manifest"
+            "called; restore it from a copy, or choose another --out"
         )
     return marks
 

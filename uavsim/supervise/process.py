@@ -193,13 +193,24 @@ def rss_bytes(pid: int | None) -> int:
 
 def core_s(pid: int | None) -> float:
     """Return the processor seconds of a process and of all that it started so far; 0 when it is gone."""
+    ticks = sum(sum(map(int, fields[11:15])) for fields in _stats(pid))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def is_stopped(pid: int | None) -> bool:
+    """Return whether a process, or one that it started, is stopped by a signal (SIGSTOP)."""
+    return any(fields[0] in {"T", "t"} for fields in _stats(pid))
+
+
+def _stats(pid: int | None) -> list[list[str]]:
+    """Return ``/proc/PID/stat`` behind the name, of a process and of all that it started; nothing when it is gone."""
     if pid is None:
-        return 0.0
+        return []
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         children = [
             int(child) for path in Path(f"/proc/{pid}/task").glob("*/children") for child in path.read_text().split()
         ]
     except (OSError, ValueError):
-        return 0.0
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") + sum(map(core_s, children))
+        return []
+    return [fields, *(stat for child in children for stat in _stats(child))]

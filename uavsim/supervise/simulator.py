@@ -13,7 +13,7 @@ from uavsim.config.run import SimulatorConfig
 from uavsim.environment import python_command
 from uavsim.errors import SimulatorError, SimulatorLost
 from uavsim.files.parse import parse_json
-from uavsim.supervise.process import GuardedProcess, exit_text, rss_bytes
+from uavsim.supervise.process import GuardedProcess, exit_text, is_stopped, rss_bytes
 
 _POLL_S = 0.05
 _CONNECT_S = 2.0
@@ -56,7 +56,24 @@ class Simulator:
     @property
     def pid(self) -> int | None:
         """Of the server process, if it is ours and runs."""
-        return self._process.child_pid if self._process else None
+        process = self._process  # another thread may end it
+        return process.child_pid if process else None
+
+    @property
+    def is_stopped(self) -> bool:
+        """Return whether its process is ours and stopped by a signal."""
+        process = self._process
+        return process is not None and is_stopped(process.pid)
+
+    @property
+    def printed_bytes(self) -> int:
+        """Return the size of its log; 0 when it is not ours or has printed nothing."""
+        return self._log.stat().st_size if self._log.exists() else 0
+
+    @property
+    def log_hint(self) -> str:
+        """Return what to read when it does not start; empty when it is not ours."""
+        return f" (log: {self._log})" if self.is_ours else ""
 
     @property
     def end(self) -> str | None:
@@ -99,14 +116,19 @@ class Simulator:
             process.stop(grace_s=4.0)
         self._process, self._endpoints, self.scenes_flown = None, None, 0
 
+    def kill(self) -> None:
+        """Kill its process, if it is ours, under another thread that waits for it and sees it die."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
     def log_tail(self) -> str:
         """Return the last lines that its process printed; empty when it is not ours."""
         return self._process.log_tail(lines=200) if self._process is not None else ""
 
     def lost(self) -> None:
         """Note that it failed: what is ours is killed, an attached one is asked anew next time."""
-        if self._process is not None:
-            self._process.kill()
+        self.kill()
         self.stop()
 
     def _attach(self) -> dict[str, str]:

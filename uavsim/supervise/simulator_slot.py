@@ -22,6 +22,7 @@ from uavsim.supervise.client_process import ClientProcess, client_command
 from uavsim.supervise.health import LOW_FREE_GPU_MB, MIN_FREE_GPU_MB, Pace, free_gpu_mb, is_on_this_machine
 from uavsim.supervise.process import core_s
 from uavsim.supervise.simulator import Simulator
+from uavsim.supervise.start_watch import watched_start
 
 __all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool"]
 
@@ -85,6 +86,12 @@ class SimulatorSlot:
             self.client_facts = self._guarded(self._client.probe)
             return self.client_facts
         self._stop_client(grace_s=0)  # one that died between two scenes has pipes that are open
+        with watched_start(self.simulator, kill=self._kill):
+            self.client_facts = self._start()
+        return self.client_facts
+
+    def _start(self) -> ClientReady:
+        """Start the client, and the simulator unless it runs."""
         fresh = self.simulator.is_ours and self.simulator.pid is None
         python = self._python
         early = (
@@ -104,8 +111,7 @@ class SimulatorSlot:
             client = self._started_client(python, endpoints)
         else:
             self._guarded(lambda: client.connect(endpoints))
-        self.client_facts = self._guarded(client.wait_ready)
-        return self.client_facts
+        return self._guarded(client.wait_ready)
 
     def _started_client(self, python: str, endpoints: Mapping[str, str] = MappingProxyType({})) -> ClientProcess:
         self._client = client = ClientProcess(
@@ -152,7 +158,14 @@ class SimulatorSlot:
     def interrupt(self) -> None:
         """End it for good: kill the client process under whoever is flying with it, and let nobody wait for a start."""
         self.simulator.ending.set()
-        client = self._client
+        self._kill_client()
+
+    def _kill(self) -> None:
+        self.simulator.kill()
+        self._kill_client()
+
+    def _kill_client(self) -> None:
+        client = self._client  # another thread may end it
         if client is not None:
             client.kill()
 
@@ -339,7 +352,8 @@ class SlotPool:
             except SimulatorLost as error:  # it was there and died; what never was, or is of another version, stays so
                 if not left or self._ending or slot.simulator.ending.is_set():
                     raise
-                slot.simulator.say(f"{slot.name}: {error}; it is started again")
+                reason = str(error).removeprefix(f"{slot.name}: ")
+                slot.simulator.say(f"{slot.name}: {reason}; it is started again")
 
     def close(self) -> None:
         """End every client process and every simulator that is ours."""

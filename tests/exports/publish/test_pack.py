@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 import uavsim
 from tests.dataset_factory import add_what_no_dialect_knows
@@ -31,7 +32,7 @@ EIGHT = (
 @pytest.fixture(scope="module")
 def pack(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("published") / "pack"
-    done = publish(uavsim.open(strict), out, PublishRequest(name="tiny", creator="A Lab", date="2026-01-02"))
+    done = publish(uavsim.open(strict), out, PublishRequest(name="tiny 😀", creator="A Lab", date="2026-01-02"))
     assert (done.rows, done.certified_scenes) == (40, 0)
     return out
 
@@ -95,6 +96,11 @@ def test_croissants_own_tool_finds_no_error_and_streams_every_record_set(pack: P
     assert got == {"errors": [], "counts": {"train": 20, "validation": 20}, "v1.1": True}
 
 
+def test_the_cards_head_is_yaml_with_the_name(pack: Path) -> None:
+    head = (pack / "README.md").read_text("utf-8").split("---")[1]
+    assert yaml.safe_load(head)["pretty_name"] == "tiny 😀"
+
+
 def test_the_eight_responsible_ai_fields_are_filled(pack: Path) -> None:
     metadata = json.loads((pack / "croissant.json").read_text())
     assert [field for field in EIGHT if not metadata.get(field)] == []
@@ -134,7 +140,7 @@ def test_shards_hold_streams_and_vector_maps(strict: Path, tmp_path: Path) -> No
 
 
 def test_the_same_dataset_gives_the_same_pack(strict: Path, pack: Path, tmp_path: Path) -> None:
-    publish(uavsim.open(strict), tmp_path / "again", PublishRequest(name="tiny", creator="A Lab", date="2026-01-02"))
+    publish(uavsim.open(strict), tmp_path / "again", PublishRequest(name="tiny 😀", creator="A Lab", date="2026-01-02"))
     assert (tmp_path / "again/SHA256SUMS").read_text() == (pack / "SHA256SUMS").read_text()
 
 
@@ -192,6 +198,6 @@ def test_a_full_disk_is_reported_with_how_to_begin_anew(
 
         monkeypatch.setattr(tarfile.TarFile, "close", full_too)
     out = tmp_path / "pack"
-    reported = f"the disk is full; free space and remove {out} and run the same command again"
+    reported = "the disk is full; free space and run the same command again with another --out"
     with pytest.raises(StorageError, match=f"cannot write .*{re.escape(reported)}$"):
         publish(uavsim.open(strict), out, PublishRequest())

@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -74,4 +75,10 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "a.json").open("wb") as file:
         file.truncate(1 << 40)
     with pytest.raises(InputError, match="larger than"):
+        read_answers(tmp_path / "a.json")
+
+
+def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.json")
+    with pytest.raises(InputError, match="not a regular file"):
         read_answers(tmp_path / "a.json")

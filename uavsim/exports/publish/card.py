@@ -62,7 +62,7 @@ def _header(facts: Facts, *, licence: str, splits: Mapping[str, Sequence[PackedF
     lines = [
         "---",
         f"license: {licence}",
-        f"pretty_name: {json.dumps(facts.name)}",
+        f"pretty_name: {json.dumps(facts.name, ensure_ascii=False)}",
         "task_categories:",
         "- object-detection",
     ]

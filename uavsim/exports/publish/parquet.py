@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from uavsim.access import Image, Sample
 from uavsim.access.shown import boxes_shown
 from uavsim.files.results import ResultPath
-from uavsim.files.whole import AGAIN, storage_errors, whole_file
+from uavsim.files.whole import ANOTHER_OUT, storage_errors, whole_file
 from uavsim.images import codec
 from uavsim.typing import JsonDict
 
@@ -133,7 +133,6 @@ class ParquetShards:
 
     def __init__(self, folder: ResultPath, split: str) -> None:
         self._folder, self._split = folder, split
-        self._again = f"remove {folder.shown.parent} and {AGAIN}"
         self._schema = pa.schema([(name, kind) for name, (kind, _) in FIELDS.items()], metadata=_features())
         self._writer: Any = None
         self._file = ExitStack()
@@ -179,7 +178,7 @@ class ParquetShards:
             if self._writer is None:
                 path = self._folder / f"{self._split}-{len(self.paths):05d}.parquet"
                 self.paths.append(path)
-                file = self._file.enter_context(whole_file(path, again=self._again))
+                file = self._file.enter_context(whole_file(path, again=ANOTHER_OUT))
                 self._writer = pq.ParquetWriter(file, self._schema, compression="zstd", write_page_index=True)
             self._writer.write_table(pa.Table.from_pylist(self._pending, schema=self._schema))
         self._pending, self._group_bytes = [], 0
@@ -191,7 +190,7 @@ class ParquetShards:
         self._writer, self._bytes = None, 0
 
     def _errors(self) -> AbstractContextManager[None]:
-        return storage_errors(f"write {self._folder}", again=self._again)
+        return storage_errors(f"write {self._folder}", again=ANOTHER_OUT)
 
 
 def _features() -> dict[bytes, bytes]:

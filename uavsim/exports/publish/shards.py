@@ -11,7 +11,7 @@ from uavsim.dataset.schema import LAYER, LIDARSEG, MAP, SAMPLE_DATA, VECTOR_MAPS
 from uavsim.escape import csv_cell
 from uavsim.files.names import DataFolder
 from uavsim.files.results import ResultPath
-from uavsim.files.whole import AGAIN, whole_file, write_whole
+from uavsim.files.whole import ANOTHER_OUT, whole_file, write_whole
 
 INDEX: Final = "index.csv"
 _SHARD_BYTES: Final = 1 << 30
@@ -47,7 +47,7 @@ def write_shards(files: DataFolder, names: Iterable[str], folder: ResultPath) ->
     name = next(left, None)
     while name is not None:
         paths.append(folder / f"nuscenes-{len(paths):05d}.tar")
-        with whole_file(paths[-1], again=f"remove {folder.shown.parent} and {AGAIN}") as file:
+        with whole_file(paths[-1], again=ANOTHER_OUT) as file:
             archive = tarfile.open(fileobj=file, mode="w", format=tarfile.GNU_FORMAT)  # noqa: SIM115 - ended below
             while name is not None and archive.offset <= _SHARD_BYTES:
                 data = files.read(name, most_bytes=_MOST_TABLE_BYTES)
