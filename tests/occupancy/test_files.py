@@ -11,6 +11,7 @@ import sys
 import zipfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -116,7 +117,7 @@ def test_a_small_npz_of_a_huge_array_is_refused_before_it_is_made(tmp_path: Path
 def test_zeros_of_a_small_npz_take_little_memory(tmp_path: Path, kind: str) -> None:
     """510 kB of zeros were 8.4 GB."""
     count, size = (1 << 29, "u1") if kind == "scan" else (10_000_000, "u1" if kind == "truth" else "i8")
-    arrays = {"semantics": np.zeros((100, 100, count // 10_000), size)}
+    arrays: dict[str, np.ndarray[Any, Any]] = {"semantics": np.zeros((100, 100, count // 10_000), size)}
     if kind == "scan":
         arrays = {"keys": np.zeros(count // 8, "i8"), "hits": np.zeros(count // 8, "u4")}
     (tmp_path / "x.npz").write_bytes(npz_bytes(arrays))

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy.interpolate import CubicHermiteSpline
 from scipy.spatial.transform import Rotation, RotationSpline
 
+from uavsim.geometry.geographic import DEFAULT_ORIGIN_DEG_M
 from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.flight_sensors.carrier_motion import GRAVITY_MPS2, CarrierMotion, Track
 from uavsim.typing import AnyArray, FloatArray, IntArray, JsonDict
@@ -55,9 +56,8 @@ def pose_messages(poses: Sequence[JsonDict]) -> list[JsonDict]:
     turns = RotationSpline(knots_s, Rotation.from_quat(turn, scalar_first=True))
     at_us = np.arange(times_us[0], times_us[-1] + 1, round(1e6 / _RATES_HZ["pose"]), dtype=np.int64)
     at_s = (at_us - times_us[0]) / 1e6
-    return _messages(
-        at_us, _pose(CarrierMotion(at_us, way(at_s), way(at_s, 1), way(at_s, 2), turns(at_s), turns(at_s, 1)))
-    )
+    moves = way(at_s), way(at_s, 1), way(at_s, 2), turns(at_s), turns(at_s, 1)
+    return _messages(at_us, _pose(CarrierMotion(at_us, *moves, DEFAULT_ORIGIN_DEG_M)))
 
 
 def vehicle_messages(states: npt.NDArray[Any]) -> dict[str, list[JsonDict]]:
