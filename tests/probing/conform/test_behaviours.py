@@ -13,17 +13,26 @@ from uavsim.probing.conform.run import answers_of
 
 OF_CARLA = ("drawing", "exposure", "parked", "hidden", "traffic")
 OF_AIRSIM = ("airsim-clock", "airsim-placing", "airsim-reset")
-ON_AIRSIM = {"set-pose", "continue", "reset"}  # these change what AirSim answers, and nothing of CARLA's
-ASKED_IN_TOWN10 = [name for name in BEHAVIOURS if name != "large-map"]
-"""Tiles are streamed in large maps alone; ``tests/e2e/test_large_map.py`` flies in one."""
+TOGETHER = [
+    (("first-image", "parked"), OF_CARLA),
+    (("stop", "exposure"), OF_CARLA),
+    (("no-rendering",), OF_CARLA),
+    (("set-pose", "reset"), OF_AIRSIM),
+    (("continue",), OF_AIRSIM),
+]
+"""Behaviours that do not meet, and the probes of the server that has them; of none, test_run.py asks all."""
 
 
-@pytest.mark.parametrize("behaviour", ["", *ASKED_IN_TOWN10])
-def test_a_server_is_told_by_its_answers(behaviour: str) -> None:
-    chosen = {behaviour: BEHAVIOURS[behaviour].values[1]} if behaviour else {}
+def test_every_behaviour_is_asked_for() -> None:
+    """Tiles are streamed in large maps alone; ``tests/e2e/test_large_map.py`` flies in one."""
+    assert {name for names, _ in TOGETHER for name in names} == BEHAVIOURS.keys() - {"large-map"}
+
+
+@pytest.mark.parametrize(("names", "probes"), TOGETHER, ids=lambda value: "-".join(value))
+def test_a_server_is_told_by_its_answers(names: Sequence[str], probes: Sequence[str]) -> None:
+    chosen = {name: BEHAVIOURS[name].values[1] for name in names}
     words = [word for name, value in chosen.items() for word in ("--behaviour", f"{name}={value}")]
-    probes = OF_AIRSIM if behaviour in ON_AIRSIM else OF_CARLA
-    given = answered(*words, probes=probes if behaviour else OF_CARLA + OF_AIRSIM)
+    given = answered(*words, probes=probes)
     assert selected(given) == chosen
     assert not faults(given)
 

@@ -75,7 +75,8 @@ def _without_rendering(site: Site, ask: Ask) -> Iterator[Answer]:
     early, later = statistics.median(took_s[:half]), statistics.median(took_s[half:])
     yield ask.equal("cameras draw under no_rendering_mode", len(images) >= _TICKS - 1)
     yield ask.shown("ticks under no_rendering_mode, medians of both halves", [early * 1e3, later * 1e3], unit="ms")
-    slower = later > _SLOWER * early and later - early > _QUIET_S / 4
+    least_early, least_later = min(took_s[:half]), min(took_s[half:])  # other work on the host only adds to a tick
+    slower = least_later > _SLOWER * least_early and least_later - least_early > _QUIET_S / 4
     yield ask.equal("ticks under no_rendering_mode get slower", slower)
     site.clear()
 
