@@ -49,7 +49,8 @@ def drawing(site: Site) -> Iterator[Answer]:
         cameras = [ProbeCamera(sensor) for sensor in sensors]
         site.tick()
     yield ask.equal("images after stop()", came)
-    quiet_s, slowest_s = statistics.median(idle_s), statistics.median(after_s)  # single ones are slow on a busy machine
+    # A busy host slows single rounds of either; a camera that draws once more slows each round after stop().
+    quiet_s, slowest_s = statistics.median(idle_s), min(after_s)
     yield ask.shown(f"the slowest of {_TICKS} ticks without listeners", quiet_s * 1e3, unit="ms")
     yield ask.shown(f"the slowest of {_TICKS} ticks after stop()", slowest_s * 1e3, unit="ms")
     yield ask.equal("a camera draws once more after stop()", slowest_s > 2 * quiet_s + _QUIET_S)
