@@ -1,5 +1,6 @@
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from tests.dataset_factory import make_dataset
 from tools.common.factories import F, Mover, make_recording, street, ue_matrix
 from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_label_files
+from uavsim.annotate.boxes import rows_in_range
 from uavsim.annotate.lidar_files import lidar_top_points
 from uavsim.annotate.relocate import in_dataset
 from uavsim.annotate.scene import unlisted_vehicles, visibility_levels
@@ -204,3 +206,12 @@ def test_vehicles_that_masks_show_and_the_simulator_does_not_list_are_a_note(rec
     assert unlisted_vehicles(recording, regions(car)) == ""  # nobody asked for labels of parked vehicles
     actors = (replace(recording.actors[0], kind="environment"), *recording.actors[1:])
     assert unlisted_vehicles(replace(asked, actors=actors), regions(car)) == ""
+
+
+def test_a_box_near_one_drone_of_many_is_labelled() -> None:
+    def posed(*x_m: float) -> SE3:
+        return SE3(np.array([1.0, 0, 0, 0]), np.array([[x, 0.0, 60.0] for x in x_m]))
+
+    states: Any = SimpleNamespace(instance_id=np.array([4, 2, 9]), map_SE3_actor=posed(0, 900, 500))
+    drones: Any = [SimpleNamespace(map_SE3_flu=pose) for pose in posed(0, 1000)]
+    assert rows_in_range(states, drones, np.array([2, 4, 9]), range_m=150.0).tolist() == [1, 0]

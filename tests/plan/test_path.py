@@ -31,6 +31,12 @@ def test_straight_flight_worked_on_paper():
     np.testing.assert_allclose(heading, 0.0, atol=1e-9)
 
 
+def test_a_stop_where_an_orbit_begins_is_kept():
+    orbit = PathItem(orbit=Orbit(centre=(0, 0), radius_m=50.0), hover_s=1.0)
+    flown, stopped = (fly(PathItem(at=(50, 0), hover_s=hover), orbit, speed_mps=5.0) for hover in (0.0, 4.0))
+    assert stopped.time_s[-1] - flown.time_s[-1] > 4.0  # and the time to come to speed
+
+
 def test_hover_stops_and_goes_on():
     path = fly((0, 0), PathItem(at=(50, 0), hover_s=4.0), (100, 0), speed_mps=5.0)
     t, position, _ = sampled(path)

@@ -13,24 +13,25 @@ from uavsim.probing.conform.run import answers_of
 
 OF_CARLA = ("drawing", "exposure", "parked", "hidden", "traffic")
 OF_AIRSIM = ("airsim-clock", "airsim-placing", "airsim-reset")
-ON_AIRSIM = {"set-pose", "continue", "reset"}  # these change what AirSim answers, and nothing of CARLA's
+TOGETHER = [
+    (("first-image", "parked"), "Town10HD", OF_CARLA),
+    (("stop", "exposure"), "Town10HD", OF_CARLA),
+    (("no-rendering",), "Town10HD", OF_CARLA),
+    (("set-pose", "reset"), "Town10HD", OF_AIRSIM),
+    (("continue",), "Town10HD", OF_AIRSIM),
+    (("large-map",), "Town12", ("placements",)),
+    ((), "Town12", ("placements",)),
+]
+"""Behaviours that do not meet, and the probes of the server that has them; of none, test_run.py asks all."""
 
 
-def probes_for(behaviour: str) -> tuple[str, ...]:
-    if not behaviour:
-        return OF_CARLA + OF_AIRSIM
-    return OF_AIRSIM if behaviour in ON_AIRSIM else OF_CARLA
+def test_every_behaviour_is_asked_for() -> None:
+    assert {name for names, _, _ in TOGETHER for name in names} == BEHAVIOURS.keys()
 
 
-@pytest.mark.parametrize(
-    ("behaviour", "town", "probes"),
-    [
-        *((name, "Town10HD", probes_for(name)) for name in ("", *BEHAVIOURS) if name != "large-map"),
-        *((name, "Town12", ("placements",)) for name in ("", "large-map")),
-    ],
-)
-def test_a_server_is_told_by_its_answers(behaviour: str, town: str, probes: Sequence[str]) -> None:
-    chosen = {behaviour: BEHAVIOURS[behaviour].values[1]} if behaviour else {}
+@pytest.mark.parametrize(("names", "town", "probes"), TOGETHER, ids=lambda value: value if isinstance(value, str) else "-".join(value))
+def test_a_server_is_told_by_its_answers(names: Sequence[str], town: str, probes: Sequence[str]) -> None:
+    chosen = {name: BEHAVIOURS[name].values[1] for name in names}
     words = [word for name, value in chosen.items() for word in ("--behaviour", f"{name}={value}")]
     given = answered("--town", town, *words, probes=probes)
     assert selected(given) == chosen

@@ -18,6 +18,7 @@ from uavsim.errors import SimulatorError
 from uavsim.probing.conform import run
 from uavsim.probing.conform.answers import Answer, AnswerFile, read_answers
 from uavsim.probing.conform.ask import Ask
+from uavsim.probing.conform.behaviours import faults, selected
 from uavsim.probing.conform.carla import driving
 from uavsim.probing.conform.carla.site import Site
 from uavsim.probing.conform.worker import CARLA, gathered
@@ -44,6 +45,7 @@ def test_the_headless_simulator_answers_as_stored(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     given = read_answers(out / "answers.json")
     assert (given.simulator, given.server, given.airsim) == ("headless", "0.9.16", "1")
+    assert (selected(given), faults(given)) == ({}, [])
     assert "as here" in (out / "index.html").read_text()
 
 

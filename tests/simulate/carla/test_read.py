@@ -14,6 +14,7 @@ from uavsim.simulate.carla.read import (
     NOTHING_PARKED,
     actor_info,
     pose_rows,
+    rows_of,
     snapshot_rows,
     states_from_table,
     states_when_asked,
@@ -69,6 +70,17 @@ def test_a_replay_is_held_against_its_recording_though_nobody_asks() -> None:
 
     with pytest.raises(MissedTick, match="1 actors elsewhere"):
         states_when_asked(lambda: np.ones((1, 16)), NOTHING_PARKED, proven=[refuse])
+
+
+class Snapshot(list[Any]):
+    frame = 3
+
+
+def test_a_pose_that_is_not_a_number_is_refused_with_its_actor() -> None:
+    place = carla.Transform(carla.Location(x=float("nan")))
+    snapshot: Any = Snapshot([SimpleNamespace(id=7, get_transform=lambda: place)])
+    with pytest.raises(MissedTick, match="tick 3: the pose of actor 2 is not a number"):
+        rows_of(snapshot, {7: 2}, poses_only=True)
 
 
 def test_poses_are_the_first_columns_of_all_that_a_snapshot_says() -> None:

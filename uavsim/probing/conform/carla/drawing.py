@@ -49,7 +49,8 @@ def drawing(site: Site) -> Iterator[Answer]:
         cameras = [ProbeCamera(sensor) for sensor in sensors]
         site.tick()
     yield ask.equal("images after stop()", came)
-    quiet_s, slowest_s = statistics.median(idle_s), statistics.median(after_s)  # single ones are slow on a busy machine
+    # A busy host slows single rounds of either; a camera that draws once more slows each round after stop().
+    quiet_s, slowest_s = statistics.median(idle_s), min(after_s)
     yield ask.shown(f"the slowest of {_TICKS} ticks without listeners", quiet_s * 1e3, unit="ms")
     yield ask.shown(f"the slowest of {_TICKS} ticks after stop()", slowest_s * 1e3, unit="ms")
     yield ask.equal("a camera draws once more after stop()", slowest_s > 2 * quiet_s + _QUIET_S)
@@ -75,7 +76,8 @@ def _without_rendering(site: Site, ask: Ask) -> Iterator[Answer]:
     early, later = statistics.median(took_s[:half]), statistics.median(took_s[half:])
     yield ask.equal("cameras draw under no_rendering_mode", len(images) >= _TICKS - 1)
     yield ask.shown("ticks under no_rendering_mode, medians of both halves", [early * 1e3, later * 1e3], unit="ms")
-    slower = later > _SLOWER * early and later - early > _QUIET_S / 4
+    least_early, least_later = min(took_s[:half]), min(took_s[half:])  # other work on the host only adds to a tick
+    slower = least_later > _SLOWER * least_early and least_later - least_early > _QUIET_S / 4
     yield ask.equal("ticks under no_rendering_mode get slower", slower)
     site.clear()
 
