@@ -22,7 +22,7 @@ def test_a_dataset_of_0_9_15_is_that_of_0_9_16(tmp_path: Path) -> None:
     tables = {}
     for version in ("0.9.15", "0.9.16"):
         out = tmp_path / version
-        words = (*one_scene(2), "--rig", str(tmp_path / "rig.yaml"), "--out", out)
+        words: tuple[str | Path, ...] = (*map(str, one_scene(2)), "--rig", str(tmp_path / "rig.yaml"), "--out", out)
         done = uavsim("generate", *words, env={**os.environ, "HEADLESS_SIMULATOR_CARLA_VERSION": version})
         assert done.returncode == 0, done.stdout + done.stderr
         tables[version] = {path.name: parse_json(path.read_text()) for path in sorted(out.glob("v1.0-*/*.json"))}

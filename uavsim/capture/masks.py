@@ -32,6 +32,7 @@ __all__ = ["MaskBinder", "MaskView"]
 
 _ENOUGH_PIXELS: Final = 16  # fewer say little about where an object is
 _SLACK_PX: Final = 3.0
+_EDGE_PX: Final = 1.0  # pixels at the rim of a body that stand out of its box
 _PROVEN_SHARE: Final = 0.95
 _WON_SHARE: Final = 0.6
 _WITHIN_SHARE: Final = 0.8  # of an object's pixels, that lie in its box in every mask
@@ -295,9 +296,10 @@ def _fills(extent_px: FloatArray, rectangles: FloatArray) -> BoolArray:
 def _share_within(centre_px: FloatArray, extent_px: FloatArray, rectangles: FloatArray) -> FloatArray:
     """Return which share of an object, (2,) centre and width and height, lies in each of (N, 4) boxes; NaN of no box."""
     half = np.maximum(extent_px, 1.0) / 2
-    low = np.maximum(centre_px - half, rectangles[:, :2] - _SLACK_PX)
-    high = np.minimum(centre_px + half, rectangles[:, 2:] + _SLACK_PX)
-    return np.prod(np.maximum(high - low, 0.0) / (2 * half), axis=1)
+    low = np.maximum(centre_px - half, rectangles[:, :2] - _EDGE_PX)
+    high = np.minimum(centre_px + half, rectangles[:, 2:] + _EDGE_PX)
+    share: FloatArray = np.prod(np.maximum(high - low, 0.0) / (2 * half), axis=1)
+    return share
 
 
 def _inside(point_px: FloatArray, rectangles: FloatArray) -> BoolArray:
