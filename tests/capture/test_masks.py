@@ -32,8 +32,8 @@ def _states(shift_m: float = 0.0) -> ActorStates:
     return ActorStates(np.array([1, 2, 3]), SE3(quaternion.IDENTITY, t_m), zero, zero, zero, zero)
 
 
-def _views(shown_ids: list[int], states: ActorStates) -> list[MaskView]:
-    """Paint a square of each actor's id where its middle projects, plus a parked car that is no actor."""
+def _views(shown_ids: list[int], states: ActorStates, *, half_width_px: int = 3) -> list[MaskView]:
+    """Paint a patch of each actor's id where its middle projects, plus a parked car that is no actor."""
     plan = scene_plan()
     swarm = PlannedSwarm()
     swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
@@ -45,8 +45,9 @@ def _views(shown_ids: list[int], states: ActorStates) -> list[MaskView]:
         middle_px = pinhole.project(optical, intrinsic=pose.sensor.spec.camera.intrinsic)
         for shown, (u, v) in zip(shown_ids, middle_px, strict=True):
             if 5 < u < 315 and 5 < v < 175:
-                ids[int(v) - 3 : int(v) + 4, int(u) - 3 : int(u) + 4] = shown
-                tags[int(v) - 3 : int(v) + 4, int(u) - 3 : int(u) + 4] = 14
+                patch = np.s_[int(v) - 3 : int(v) + 4, max(int(u) - half_width_px, 0) : int(u) + half_width_px + 1]
+                ids[patch] = shown
+                tags[patch] = 14
         views.append(_view(pose, ids, tags))
     return views
 
@@ -58,6 +59,17 @@ def _view(pose: SensorPose, ids: np.ndarray, tags: np.ndarray) -> MaskView:
 
 def translated(binder: MaskBinder, mask_ids: list[int]) -> list[int]:
     return binder.instance_ids(np.array(mask_ids)).tolist()
+
+
+def test_an_id_whose_pixels_leave_a_box_is_not_that_actors() -> None:
+    """Voted, not proven: 0.9.15 numbers masks by Unreal's own ids; a car behind another one lies in its box, too."""
+    binder, states = MaskBinder(_infos()), _states()
+    shown = [501, 502, 503]
+    binder.learn(_views(shown, states), states)
+    assert (binder.mode, translated(binder, shown)) == ("voted", [1, 2, 3])
+    binder.learn(_views(shown, states, half_width_px=80), states)
+
+    assert translated(binder, shown) == [0, 0, 0]
 
 
 def test_a_building_that_has_an_actors_number_is_not_that_actor() -> None:

@@ -32,8 +32,10 @@ __all__ = ["MaskBinder", "MaskView"]
 
 _ENOUGH_PIXELS: Final = 16  # fewer say little about where an object is
 _SLACK_PX: Final = 3.0
+_EDGE_PX: Final = 1.0  # pixels at the rim of a body that stand out of its box
 _PROVEN_SHARE: Final = 0.95
 _WON_SHARE: Final = 0.6
+_WITHIN_SHARE: Final = 0.8  # of an object's pixels, that lie in its box in every mask
 _LEAST_FILL, _MOST_FILL = 0.4, 1.25  # of a box's width and height, which the pixels of an object seen whole take up
 
 
@@ -69,6 +71,7 @@ class MaskBinder:
         self.mode = ""
         self._table = np.zeros(65536, dtype=np.uint16)
         self._votes: dict[int, Counter[int]] = {}  # mask id -> sightings in each actor's box
+        self._contradicted: dict[int, set[int]] = {}  # mask id -> actors in whose box it did not lie once
         self._taken: frozenset[int] = frozenset()  # mask ids that are actor ids
         town = [info for info in actors if info.instance_id in self._of_town]
         self._town_ids = np.array([info.instance_id for info in town], dtype=np.int64)
@@ -170,7 +173,7 @@ class MaskBinder:
         states: ActorStates,
         corners_m: FloatArray,
     ) -> None:
-        """Give each mask id to the actor in whose box it lies most often, one id an actor, one actor an id.
+        """Give each mask id to the actor in whose box it lies always, and most often; one id an actor, one actor an id.
 
         Args:
             seen: what each mask shows.
@@ -182,10 +185,14 @@ class MaskBinder:
         tag = np.array([self._actors[int(i)].semantic_tag for i in instance_id])
         for sighting, view in zip(seen, views, strict=True):
             rectangles = _rectangles(view, corners_m)
-            for mask_id, centre, seen_tag in zip(sighting.ids.tolist(), sighting.centre_px, sighting.tags, strict=True):
+            for mask_id, centre, extent, seen_tag in zip(
+                sighting.ids.tolist(), sighting.centre_px, sighting.extent_px, sighting.tags, strict=True
+            ):
                 if mask_id == 0 or mask_id in self._taken:  # 0: all that has none
                     continue
-                inside = np.flatnonzero(((tag == 0) | (tag == seen_tag)) & _inside(centre, rectangles))
+                within = _share_within(centre, extent, rectangles)
+                self._contradicted.setdefault(mask_id, set()).update(instance_id[within < _WITHIN_SHARE].tolist())
+                inside = np.flatnonzero(((tag == 0) | (tag == seen_tag)) & (within >= _WITHIN_SHARE))
                 if len(inside):
                     middle = (rectangles[inside, :2] + rectangles[inside, 2:]) / 2
                     best = inside[int(np.argmin(np.sum((middle - centre) ** 2, axis=1)))]
@@ -200,6 +207,7 @@ class MaskBinder:
         for mask_id, votes in self._votes.items():
             winner, count = max(votes.items(), key=lambda item: (item[1], -item[0]))
             clear = count >= _WON_SHARE * votes.total() and count == most[winner]
+            clear = clear and winner not in self._contradicted[mask_id]
             self._table[mask_id] = winner if clear and winner not in self._of_town else 0
 
     def _eliminate(
@@ -283,6 +291,15 @@ def _fills(extent_px: FloatArray, rectangles: FloatArray) -> BoolArray:
     size = rectangles[:, 2:] - rectangles[:, :2]
     fills = (extent_px >= _LEAST_FILL * size) & (extent_px <= _MOST_FILL * size + 2 * _SLACK_PX)
     return np.asarray(fills.all(axis=1), dtype=np.bool_)
+
+
+def _share_within(centre_px: FloatArray, extent_px: FloatArray, rectangles: FloatArray) -> FloatArray:
+    """Return which share of an object, (2,) centre and width and height, lies in each of (N, 4) boxes; NaN of no box."""
+    half = np.maximum(extent_px, 1.0) / 2
+    low = np.maximum(centre_px - half, rectangles[:, :2] - _EDGE_PX)
+    high = np.minimum(centre_px + half, rectangles[:, 2:] + _EDGE_PX)
+    share: FloatArray = np.prod(np.maximum(high - low, 0.0) / (2 * half), axis=1)
+    return share
 
 
 def _inside(point_px: FloatArray, rectangles: FloatArray) -> BoolArray:

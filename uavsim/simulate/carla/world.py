@@ -13,7 +13,7 @@ import carla
 import numpy as np
 
 from uavsim.config.deadlines import Deadlines
-from uavsim.errors import MapMissing, MissedTick, SimulatorError
+from uavsim.errors import InputError, MapMissing, MissedTick, SimulatorError
 from uavsim.geometry import unreal
 from uavsim.records.ingredients import INGREDIENTS, ingredients_of, is_of_role, owner_of_kind
 from uavsim.records.plan import MapStreaming, ScenePlan
@@ -175,7 +175,7 @@ class CarlaWorld:
             self._world.set_weather(wanted)
             shown = self._world.get_weather()
         if shown != wanted:
-            raise SimulatorError(
+            raise InputError(
                 f"the server at {self._where} keeps its own weather, as CARLA 0.10.0 does: give the dataset that one, {shown}"
             )
 

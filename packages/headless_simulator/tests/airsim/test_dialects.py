@@ -44,6 +44,8 @@ def test_red_comes_first_and_everything_else_is_the_same(serve) -> None:
         ("simGetObjectPose", ("Ground",), "Expected: 2, got: 1"),
         ("simGetCameraInfo", ("0", "", False), "Expected: 2, got: 3"),
         ("simListAnnotationObjects", ("layer",), "is Cosys-AirSim's own and not served"),
+        ("simSetLidarPose", ("lidar", "", {}), "is Cosys-AirSim's own and not served"),
+        ("simGetImages", ([{**REQUEST, "image_type": 11}], ""), "11 .Annotation. are Cosys-AirSim's own"),
         ("simSetLightIntensity", ("lamp", 1.0), "could not find function"),
         ("nobodysMethod", (), "could not find function"),
     ],

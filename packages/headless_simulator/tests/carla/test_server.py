@@ -9,6 +9,7 @@ from headless_simulator.carla.connection import Answer
 from headless_simulator.carla.context import build_context
 from headless_simulator.carla.method_table import method_table
 from headless_simulator.carla.server import CarlaServer
+from headless_simulator.carla.versions import CARLA_0_9_16
 from headless_simulator.faults import Faults
 from headless_simulator.rendering import Rendering
 from headless_simulator.rpc.messages import Request
@@ -32,7 +33,12 @@ def call(server: CarlaServer) -> Call:
 
 def test_every_method_is_in_the_table_once() -> None:
     context = build_context(
-        world(), towns=TownLibrary(seed=0), faults=Faults(), rendering=Rendering(flat=True), behaviours=IDEAL
+        world(),
+        towns=TownLibrary(seed=0),
+        faults=Faults(),
+        rendering=Rendering(flat=True),
+        behaviours=IDEAL,
+        version=CARLA_0_9_16,
     )
     table = method_table(context)
 

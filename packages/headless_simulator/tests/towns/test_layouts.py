@@ -46,6 +46,9 @@ def endless(lane, step):
         lane = getattr(lane, step)()
     return False
 points = town.generate_waypoints(2.0)
+def walks(lane, step):
+    try: return bool(lane.next_until_lane_end(step))
+    except RuntimeError: return False
 places = [(p.transform.location.x, p.transform.location.y, p.transform.location.z) for p in points]
 topology = town.get_topology()
 print(json.dumps({
@@ -54,6 +57,8 @@ print(json.dumps({
     "endless": [(p.road_id, p.lane_id, step) for p in points for step in STEPS if endless(p, step)],
     "topology": len(topology),
     "crosswalks": len(town.get_crosswalks()),
+    "stuck": [(a.road_id, step) for a, _ in town.get_topology() for step in (0.1, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 10)
+              if not walks(a, step)],
     "lights": sum(mark.type == "1000001" for mark in town.get_all_landmarks()),
     "spans": [max(abs(a.transform.location.x - b.transform.location.x), abs(a.transform.location.y - b.transform.location.y))
               for a, b in topology],
@@ -89,6 +94,7 @@ def test_carla_takes_the_map(name):
     reported = json.loads(done.stdout)
     places = np.array(reported["places"])
     assert reported["dead_ends"] == []  # every lane leads on
+    assert reported["stuck"] == []  # no step divides a lane
     assert reported["endless"] == []  # every walk left or right ends
     assert np.isfinite(places).all()
     assert reported["topology"] > (90 if name == "Town02" else 100)  # a handful of blocks

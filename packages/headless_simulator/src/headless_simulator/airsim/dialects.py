@@ -30,7 +30,8 @@ _WITH_ANNOTATION: Final = {  # the last argument is an annotation layer's name w
     "simSetDetectionFilterRadius": 5,
 }  # fmt: skip
 _COSYS_ONLY: Final = (
-    "getEchoData", "getGPULidarData", "getUWBData", "getUWBSensorData", "getWifiData", "getWifiSensorData", "setEchoData",
+    "getComputerVisionState", "getEchoData", "getGPULidarData", "getUWBData", "getUWBSensorData", "getWifiData",
+    "getWifiSensorData", "setEchoData", "simSetDistanceSensorPose", "simSetEchoPose", "simSetGPULidarPose", "simSetLidarPose",
     "simEnableAnnotationObjectTextureByPath", "simGetAnnotationObjectColor", "simGetAnnotationObjectID",
     "simGetAnnotationObjectTexturePath", "simGetAnnotationObjectValue", "simGetInstanceSegmentationColorMap",
     "simGetPhysicsRawKinematics", "simListAnnotationObjects", "simListAnnotationPoses", "simListInstanceSegmentationObjects",

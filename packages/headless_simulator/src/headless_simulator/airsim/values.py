@@ -73,7 +73,8 @@ def image_type(value: Any, name: str) -> int:
     """Read the number of an image type."""
     kind = integer(value, name)
     if not 0 <= kind < IMAGE_TYPE_COUNT:
-        raise BadArgument(f"{name} {kind} must be from 0 to {IMAGE_TYPE_COUNT - 1}")
+        whose = ": 10 (Lighting) and 11 (Annotation) are Cosys-AirSim's own" if kind in (10, 11) else ""
+        raise BadArgument(f"{name} {kind} must be from 0 to {IMAGE_TYPE_COUNT - 1}{whose}")
     return kind
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from headless_simulator.carla.geolocation import geolocation, mercator
 from headless_simulator.carla.physics_control import chaos_physics
 from headless_simulator.scene import UInt32
 
@@ -54,6 +55,7 @@ class CarlaVersion:
         calls_without_effect: RPC names that answer and change nothing.
         vehicles: the version's vehicle blueprints, with the simulator's vehicle that is shown; empty: all of the simulator's.
         mask_ids: from the ids of an image to those that its instance mask shows.
+        geolocation: latitude and longitude of a place in the town; the client's own agree with it.
         spawn_command: fields of the command ``SpawnActor`` of a batch.
         answers: by RPC name, from the simulator's answer to this version's.
     """
@@ -66,6 +68,7 @@ class CarlaVersion:
     calls_without_effect: frozenset[str] = frozenset()
     vehicles: Mapping[str, str] = field(default_factory=dict)
     mask_ids: Callable[[UInt32], UInt32] = actor_ids
+    geolocation: Callable[..., tuple[float, float]] = mercator
     spawn_command: tuple[str, ...] = ("description", "pose", "parent", "then")
     answers: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
 
@@ -102,6 +105,7 @@ CARLA_0_9_16: Final = CarlaVersion(
     world_observer=17,
     first_attribute_type=1,
     absent_calls=_SINCE_0_10,
+    geolocation=geolocation,
     spawn_command=("description", "pose", "parent", "attachment", "socket", "then"),
 )
 VERSIONS: Final[Mapping[str, CarlaVersion]] = MappingProxyType({

@@ -1,6 +1,6 @@
 import carla
 import pytest
-from headless_simulator.carla.sensors.inertial import geolocation
+from headless_simulator.carla.geolocation import geolocation, mercator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,3 +18,10 @@ def test_places_on_earth_are_the_clients_own(x, y, latitude, longitude):
 
     ours = geolocation(x, y, latitude_deg=latitude, longitude_deg=longitude)
     assert ours == pytest.approx((theirs.latitude, theirs.longitude), abs=2e-7)  # Location is in single precision
+
+
+def test_before_0_9_16_south_is_where_y_points() -> None:
+    """The client of 0.9.15 says so of Town10HD."""
+    assert mercator(5000.0, 8000.0, latitude_deg=0.0, longitude_deg=0.0) == pytest.approx(
+        (-0.07186520388614781, 0.044915764205976066), abs=1e-12
+    )

@@ -54,7 +54,7 @@ def take(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measur
         into=_reused(view),
     )
     _keep(view, image)
-    encoded = {kind: _encode(kind, image, moment.mask_ids) for kind in kinds - SUCCESSIVE}
+    encoded = {kind: _encode(kind, image, moment.version.mask_ids) for kind in kinds - SUCCESSIVE}
     textures = gbuffers.textures(buffers, image)
     out = []
     for reading in readings:

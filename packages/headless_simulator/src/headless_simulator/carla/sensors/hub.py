@@ -156,7 +156,7 @@ class Sensors:
         world = self._world
         moment = Moment(
             world.frame, world.elapsed_s, world.scene_s, world.delta_s, world.movers(), world.weather,
-            world.signals(), world.renderer, self._episode.imu_gravity_mps2, self._streams.version.mask_ids,
+            world.signals(), world.renderer, self._episode.imu_gravity_mps2, self._streams.version,
         )  # fmt: skip
         work = Work(moment)
         radios = list(self._radios.values())

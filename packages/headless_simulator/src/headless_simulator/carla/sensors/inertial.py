@@ -16,8 +16,6 @@ from headless_simulator.world.world import World
 
 IMU: Final = "sensor.other.imu"
 GNSS: Final = "sensor.other.gnss"
-EARTH_RADIUS_M: Final = 6_378_137.0
-SCALE: Final = 0.9996
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +62,13 @@ def gather_gnss(world: World, actor: Actor, _delta_s: float) -> Origin:
     return Origin(*world.town.georeference, generator(actor).normal(size=3))
 
 
-def geolocation(x: float, y: float, *, latitude_deg: float, longitude_deg: float) -> tuple[float, float]:
-    """Return latitude and longitude of a place as client 0.9.16 does: transverse Mercator on a sphere, y north.
-
-    Source: Snyder, "Map Projections", equations 8-6 to 8-8; the scale is the one that the client's figures show.
-    """
-    east, north = x / (EARTH_RADIUS_M * SCALE), y / (EARTH_RADIUS_M * SCALE) + math.radians(latitude_deg)
-    latitude = math.asin(math.sin(north) / math.cosh(east))
-    longitude = math.atan2(math.sinh(east), math.cos(north))
-    return math.degrees(latitude), longitude_deg + math.degrees(longitude)
-
-
-def gnss(reading: Reading, _moment: Moment) -> list[Body]:
+def gnss(reading: Reading, moment: Moment) -> list[Body]:
     """[latitude, longitude, altitude]."""
     origin: Origin = reading.state
     x, y, z = reading.pose[:3]
-    latitude, longitude = geolocation(x, y, latitude_deg=origin.latitude_deg, longitude_deg=origin.longitude_deg)
+    latitude, longitude = moment.version.geolocation(
+        x, y, latitude_deg=origin.latitude_deg, longitude_deg=origin.longitude_deg
+    )
     values = [latitude, longitude, z]
     for n, axis in enumerate(("lat", "lon", "alt")):
         values[n] += number(reading.actor, f"noise_{axis}_bias", 0.0)

@@ -1,13 +1,13 @@
 """One tick, frozen: everything that sensors read, so that the world may go on while they work."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from headless_simulator.carla import wire
 from headless_simulator.carla.streams import Part, Subscriber
+from headless_simulator.carla.versions import CarlaVersion
 from headless_simulator.faults import Delivery
-from headless_simulator.scene import Movers, UInt8, UInt32, Weather
+from headless_simulator.scene import Movers, UInt8, Weather
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.pose import Pose6
 from headless_simulator.world.renderer_like import RendererLike
@@ -28,7 +28,7 @@ class Moment:
     signals: UInt8
     renderer: RendererLike
     imu_gravity_mps2: float
-    mask_ids: Callable[[UInt32], UInt32]
+    version: CarlaVersion
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from headless_simulator.carla.sensors.inertial import geolocation
+from headless_simulator.carla.geolocation import geolocation
 from headless_simulator.carla.sensors.moment import Body, Moment, Reading
 from headless_simulator.carla.sensors.radio_wire import CAM, CUSTOM, CUSTOM_BYTES
 from headless_simulator.carla.sensors.rays import generator, number
