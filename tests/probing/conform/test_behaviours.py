@@ -29,7 +29,9 @@ def test_every_behaviour_is_asked_for() -> None:
     assert {name for names, _, _ in TOGETHER for name in names} == BEHAVIOURS.keys()
 
 
-@pytest.mark.parametrize(("names", "town", "probes"), TOGETHER, ids=lambda value: value if isinstance(value, str) else "-".join(value))
+@pytest.mark.parametrize(
+    ("names", "town", "probes"), TOGETHER, ids=lambda value: value if isinstance(value, str) else "-".join(value)
+)
 def test_a_server_is_told_by_its_answers(names: Sequence[str], town: str, probes: Sequence[str]) -> None:
     chosen = {name: BEHAVIOURS[name].values[1] for name in names}
     words = [word for name, value in chosen.items() for word in ("--behaviour", f"{name}={value}")]
