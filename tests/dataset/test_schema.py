@@ -23,7 +23,8 @@ LACKED = {
         *("uav_lens", "uav_distortion", "uav_vignetting"),
         *("uav_exposure_us", "uav_readout_us", "uav_shutter_step_us"),
     },
-    "log": {"uav_moved_in_warmup", "uav_moved_in_scene"},  # only where traffic was long enough on its way
+    # only where traffic was long enough on its way, or numbers were drawn
+    "log": {"uav_moved_in_warmup", "uav_moved_in_scene", "uav_drawn"},
     "sample_annotation": {"uav_visible_px"},  # only where there is a lidar
     "visibility_detail": {"agents"},  # only where there is a table of them
     # LIDAR_TOP flies no plan; drones need no word for themselves

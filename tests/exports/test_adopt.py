@@ -178,7 +178,7 @@ def test_what_does_not_fit_is_refused(data: Path, clips: Path, tmp_path: Path) -
     manifest = json.loads((came / "scene_00__drone_0/manifest.json").read_text())
     for broken in (5, None, ["a"], {}):
         (came / "scene_00__drone_0/manifest.json").write_text(json.dumps(manifest | {"clip_id": broken}))
-        with pytest.raises(DatasetError, match=r"manifest\.json.*clip_id is"):
+        with pytest.raises(DatasetError, match=r"manifest\.json.* is no name"):
             adopt(came, data, tmp_path / "t", name="x")
     with pytest.raises(InputError, match="--name"):
         adopt(clips, data, tmp_path / "t", name="a\0b")

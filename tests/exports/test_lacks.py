@@ -43,7 +43,7 @@ def test_what_a_format_cannot_do_without_is_said_before_anything_is_written(
     kind: str, strict: Path, tmp_path: Path
 ) -> None:
     without(strict, tmp_path / "flat", "depth")
-    with pytest.raises(UavsimError, match=r"has no|no IMU|no scene|no corner case"):
+    with pytest.raises(UavsimError, match=r"has no|no car|no IMU|no scene|no corner case"):
         EXPORTERS.pick(kind)(ExportRequest(tmp_path / "flat", tmp_path / "out"))
     assert not list((tmp_path / "out").rglob("*"))
 

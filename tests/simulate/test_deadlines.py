@@ -26,7 +26,8 @@ def fly(tmp_path: Path, fault: dict[str, object], *, deadlines: Deadlines, topol
     (tmp_path / "plan").write_bytes(pack_plan(plan))
     town = "Town03" if fault.get("call") == "load_new_episode" else "Town10HD"
     words = ("--town", town, "--render", "flat", "--faults", str(faults), "--airsim-settings", str(settings))
-    with running_simulator(*words) as simulator:
+    worlds = ("--separate-worlds",) if topology == "bridge" else ()
+    with running_simulator(*words, *worlds) as simulator:
         where = {"carla": simulator.carla, "airsim": simulator.airsim}
         command = client_command(topology=topology, endpoints=where, deadlines=deadlines, python="")
         with ClientProcess(command, log=tmp_path / "log", deadlines=deadlines, home=tmp_path / "home") as client:

@@ -47,7 +47,7 @@ def init(
                 r"^  Town10HD: {routes: \[.*?\]", f"  {town.name}: {{routes: {chosen}", files[path], flags=re.M
             )
     if taken := [path for path in files if path.exists()]:
-        raise InputError(f"{taken[0]}: the file exists; choose another name, or remove it")
+        raise InputError(f"{taken[0]}: the file exists; choose another name")
     for path, text in files.items():
         write_whole(path, text.encode())
     for name, text in schema_texts().items():

@@ -16,6 +16,7 @@ from typing import Any, Final, Generic, ParamSpec, TypeVar, cast
 import httpx
 from prefect.client.orchestration import get_client
 from prefect.concurrency.sync import concurrency
+from prefect.exceptions import ObjectAlreadyExists
 from prefect.flows import Flow
 from prefect.settings import (
     PREFECT_API_REQUEST_TIMEOUT,
@@ -219,7 +220,10 @@ class Run:
 def _hold_limit(name: str, acquired: threading.Event, flown: threading.Event) -> None:
     """Hold a global concurrency limit for a scene, which waits for neither a server that is gone nor a slow release."""
     try:
-        with get_client(sync_client=True) as client:
+        with (
+            get_client(sync_client=True) as client,
+            contextlib.suppress(ObjectAlreadyExists),
+        ):  # by another scene's thread
             client.upsert_global_concurrency_limit_by_name(name, 1)
         with concurrency(name, lease_duration=_LEASE_S, raise_on_lease_renewal_failure=False):
             acquired.set()

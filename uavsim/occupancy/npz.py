@@ -55,6 +55,9 @@ def read_npz(path: Path, wanted: Mapping[str, ArrayKind], *, most_bytes: int = _
         wanted: the kind of each array.
         most_bytes: of all these arrays.
 
+    Returns:
+        The arrays by name, each of the rank and dtype that its kind asks for: (N,), (X, Y, Z), ...
+
     Raises:
         DatasetError: the file is missing or damaged, lacks an array, or has one of another kind or too large.
     """

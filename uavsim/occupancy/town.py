@@ -164,7 +164,9 @@ def join_scans(paths: Sequence[Path]) -> Town:
         hits[at[known]] += scan.hits[known]
         keys, hits = np.insert(keys, at[~known], scan.keys[~known]), np.insert(hits, at[~known], scan.hits[~known])
     if np.prod((high - low).astype(float)) > _MOST_AIR_BYTES:
-        raise DatasetError(f"{paths[0].parent}: its scans are kilometres apart; remove them, and they are made again")
+        raise DatasetError(
+            f"{paths[0].parent}: its scans are kilometres apart; move them away, and they are made again"
+        )
     passed: AnyArray = np.zeros(high - low, dtype=np.uint8)
     for path in paths:
         scan = _Scan.load(path)

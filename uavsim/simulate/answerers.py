@@ -43,6 +43,16 @@ def refuse_foreign_server(server: Server, where: Endpoint, *, topology: str, pyt
 
 
 def client_python_of(topology: str, endpoints: Mapping[str, Endpoint]) -> str:
-    """Return the interpreter of the environment whose client speaks the version of a backend's CARLA; "" for uavsim's own."""
-    servers = (server for server in backend_of(topology).servers if server.answers == "carla")
-    return next((client_python(carla_version(endpoints[server.name])) for server in servers), "")
+    """Return the interpreter of the environment whose client speaks the version of a backend's CARLA; "" for uavsim's own.
+
+    Raises:
+        SimulatorError: there is no client for this version.
+    """
+    for server in backend_of(topology).servers:
+        if server.answers == "carla":
+            where = endpoints[server.name]
+            version = carla_version(where)
+            if version:  # a client says better why nobody answers
+                refuse_unserved(version, where=f"{where.host}:{where.port}")
+            return client_python(version)
+    return ""

@@ -23,6 +23,7 @@ from uavsim.probing.conform.carla import driving
 from uavsim.probing.conform.carla.site import Site
 from uavsim.probing.conform.worker import CARLA, gathered
 from uavsim.simulate.hang_watch import HangWatch
+from uavsim.simulate.versions import CLIENT_VERSION
 
 
 def test_the_headless_simulator_answers_as_stored(tmp_path: Path) -> None:
@@ -93,7 +94,7 @@ def test_a_server_that_stops_answering_is_asked_no_more(
 ) -> None:
     """What it answered is given after each probe; the rest is not asked."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run, "require", lambda *_: None)
+    monkeypatch.setattr(run, "require", lambda *_: SimpleNamespace(detail=CLIENT_VERSION))
     monkeypatch.setattr(run, "_LIMIT_S", 0.5)
     monkeypatch.setattr(run, "_WHO_S", 2.0)
     line = json.dumps({"answer": Ask("server").equal("a", 1).model_dump(exclude_defaults=True)})

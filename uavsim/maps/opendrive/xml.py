@@ -65,7 +65,7 @@ class _Builder(TreeBuilder):
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:  # noqa: ARG002 - a method of the parser's
         """Refuse a document type."""
-        raise ValueError("document types and entities are not read; remove <!DOCTYPE ...>")
+        raise ValueError("document types and entities (<!DOCTYPE ...>) are not read: write the file without")
 
     def start(self, tag: str, attrs: dict[str, str]) -> Element:
         """Add an element."""
