@@ -203,7 +203,7 @@ def test_a_manifest_names_files_beside_it_and_no_camera_twice(data: Path, clips:
             (clip / "manifest.json").write_text(json.dumps(manifest | {"videos": {f"rgb/{FRONT}": "x.mp4"}} | wrong))
             with pytest.raises(DatasetError, match="is no name"):
                 adopt(came, data, tmp_path / "t", name="x")
-    for name in (str(secret), "../../secret.mp4", "link.mp4", ""):
+    for name in (str(secret), "../../secret.mp4", "link.mp4", "", "x" * 300):
         (clip / "manifest.json").write_text(json.dumps(manifest | {"videos": {f"rgb/{FRONT}": name}}))
         with pytest.raises(InputError, match=r"manifest.json: names .*, which is no file beside it"):
             adopt(came, data, tmp_path / "t", name="x")

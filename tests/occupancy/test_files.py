@@ -21,6 +21,7 @@ import pytest
 import uavsim
 from uavsim.access import Dataset
 from uavsim.errors import DatasetError, InputError
+from uavsim.occupancy import npz
 from uavsim.occupancy.classes import FREE, UNKNOWN
 from uavsim.occupancy.files import FORMATS, read_voxels, voxels_of
 from uavsim.occupancy.further import check_settings, label_folder
@@ -111,6 +112,17 @@ def test_a_small_npz_of_a_huge_array_is_refused_before_it_is_made(tmp_path: Path
         read_npz(tmp_path / "x.npz", {"semantics": ArrayKind("u", (None,))})
     with pytest.raises(DatasetError, match="no file of the arrays other"):
         read_npz(tmp_path / "x.npz", {"other": ArrayKind("u", (None,))})
+
+
+def test_an_error_without_a_text_is_named_by_its_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.npz").write_bytes(npz_bytes({"semantics": np.zeros(3, np.uint8)}))
+
+    def fails(*_: object) -> None:
+        raise EOFError
+
+    monkeypatch.setattr(npz, "_array", fails)
+    with pytest.raises(DatasetError, match="the arrays semantics: EOFError"):
+        read_npz(tmp_path / "x.npz", {"semantics": ArrayKind("u", (None,))})
 
 
 @pytest.mark.parametrize("kind", ["truth", "truth, of 8 bytes", "scan"])

@@ -168,8 +168,8 @@ def _beside(manifest: Path, name: str) -> Path:
         InputError: the name leads elsewhere.
     """
     path = manifest.parent / name
-    if path.name != name or path.is_symlink():
-        raise InputError(f"{manifest}: names {name!r}, which is no file beside it")
+    if part_fault(name) or path.name != name or path.is_symlink():
+        raise InputError(f"{manifest}: names {name[:100]!r}, which is no file beside it")
     return path
 
 

@@ -72,7 +72,7 @@ def read_npz(path: Path, wanted: Mapping[str, ArrayKind], *, most_bytes: int = _
                     )
         return found
     except _DAMAGED as error:
-        said = textwrap.shorten(str(error), 200, placeholder=" ...")
+        said = textwrap.shorten(str(error) or type(error).__name__, 200, placeholder=" ...")
         raise DatasetError(f"{path}: no file of the arrays {', '.join(wanted)}: {said}") from error
 
 

@@ -97,9 +97,9 @@ class JunctionSpec:
 
 
 # ``carla.Waypoint.next_until_lane_end`` of a step that divides the lane exactly fails ("distance > 0.0"): lanes of CARLA's own
-# towns never have such lengths. Such a road overlaps the next one by a tenth of a millimetre: a gap would be a hole.
+# towns never have such lengths. The cut is below the resolution of the ground's vertices (float32): a wider gap is a hole.
 _STEP_M: Final = 0.05
-_OVERLAP_M: Final = 0.0001
+_CUT_M: Final = 1e-6
 
 
 def _n(value: float) -> str:
@@ -163,8 +163,8 @@ def _end(tag: str, link: tuple[str, int, str] | None) -> str:
 def _road(road: RoadSpec) -> list[str]:
     # The written length must be the sum of the written pieces, or clients see a gap at the end.
     lengths = [float(f"{length:.9f}") for length, _ in road.path.pieces]
-    if abs(math.remainder(sum(lengths), _STEP_M)) < _OVERLAP_M:
-        lengths[-1] += _OVERLAP_M
+    if abs(math.remainder(sum(lengths), _STEP_M)) < _CUT_M:
+        lengths[-1] -= _CUT_M
     through = ((0.0, limit_through(road.path, road.speed_kmh)),)
     limits = limits_along(road.path, road.speed_kmh) if road.junction < 0 else through
     lines = [
