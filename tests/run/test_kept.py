@@ -145,7 +145,7 @@ def test_a_scene_whose_plan_is_another_one_now_is_said_to_be_replaced(flown: tup
 def test_regenerate_of_a_scene_never_flown_names_the_command_that_adds_it(flown: tuple[Request, Path]) -> None:
     request, _ = flown
     out = Path(request.out or "")
-    with pytest.raises(InputError, match=r"has no scene 2-3,7 to fly anew; add it with ") as caught:
+    with pytest.raises(InputError, match=r"has no scene 2-3,7 to fly again; add it with ") as caught:
         request_of_folder(out, scenes="1-3,7", simulators=(), run=None)
     words = shlex.split(str(caught.value).partition("add it with ")[2])
     done = CliRunner().invoke(build_app(words[1]), [*words[1:], "--dry-run", "--json"], catch_exceptions=False)

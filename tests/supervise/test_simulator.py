@@ -183,6 +183,17 @@ time.sleep(600)
 """
 
 
+def test_a_simulator_that_says_that_it_compiles_is_compiling(tmp_path: Path) -> None:
+    simulator = Simulator(SimulatorConfig(), servers=(), name="mock0", logs=tmp_path)
+    tail = {"text": ""}
+    simulator.log_tail = lambda: tail["text"]  # type: ignore[method-assign]
+    assert not simulator.is_compiling
+    tail["text"] = "headless-simulator: the first start compiles the kernels\n"
+    assert simulator.is_compiling
+    tail["text"] += "headless-simulator: listens\n"
+    assert not simulator.is_compiling
+
+
 def test_what_the_headless_simulator_compiles_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     simulator = Simulator(SimulatorConfig(kind="mock", ready_s=30.0), servers=(CARLA,), name="mock0", logs=tmp_path)
     monkeypatch.setattr(simulator, "_headless_command", lambda: [sys.executable, "-c", PRINTS_PROGRESS])

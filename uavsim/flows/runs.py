@@ -220,11 +220,8 @@ class Run:
 def _hold_limit(name: str, acquired: threading.Event, flown: threading.Event) -> None:
     """Hold a global concurrency limit for a scene, which waits for neither a server that is gone nor a slow release."""
     try:
-        with (
-            get_client(sync_client=True) as client,
-            contextlib.suppress(ObjectAlreadyExists),
-        ):  # by another scene's thread
-            client.upsert_global_concurrency_limit_by_name(name, 1)
+        with get_client(sync_client=True) as client, contextlib.suppress(ObjectAlreadyExists):
+            client.upsert_global_concurrency_limit_by_name(name, 1)  # another scene's thread may have made it meanwhile
         with concurrency(name, lease_duration=_LEASE_S, raise_on_lease_renewal_failure=False):
             acquired.set()
             flown.wait()

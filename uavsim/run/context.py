@@ -172,7 +172,7 @@ def _pool(ready: Prepared, run: RunConfig, *, temp: Path) -> SlotPool:
     job, logs = ready.job, OutLayout(ready.output.root).logs
     if not ready.to_fly:
         return SlotPool([])
-    with storage_errors(f"write {ready.output.address}"):  # before the first log, whose path is nobody's wish
+    with storage_errors(f"write {ready.output.address}"):  # before the first log: the user named this path
         make_folders([logs])
     ours = os.urandom(3).hex()  # ports are read from logs: no other run, in whatever container, may write into these
     names = [f"{config.name or f'{config.kind}{k}-{os.getpid()}'}-{ours}" for k, config in enumerate(run.simulators)]

@@ -53,7 +53,7 @@ def failed_scenes(out: str) -> list[FailedScene]:
     """Return the scenes in quarantine, in order of their numbers.
 
     Raises:
-        InputError: no dataset of ours.
+        InputError: the folder holds no dataset that a run wrote.
         StorageError: a log or the ledger cannot be read.
     """
     root = open_output(out).root

@@ -20,7 +20,7 @@ def request_of_folder(
     """Make the request that flies ``scenes`` of ``folder`` anew; without numbers those in quarantine.
 
     Raises:
-        InputError: not a dataset of ours, a scene that was never flown into it, or nothing to fly.
+        InputError: not a dataset that a run wrote, a scene that was never flown into it, or nothing to fly.
     """
     output = LocalOutput(folder.absolute())
     identity = read_identity(output)
@@ -47,7 +47,7 @@ def request_of_folder(
     known = {entry.index for entry in entries}
     if unknown := [number for number in parse_numbers(scenes) if number not in known]:
         raise InputError(
-            f"--scenes: {folder} has no scene {as_text(unknown)} to fly anew; "
+            f"--scenes: {folder} has no scene {as_text(unknown)} to fly again; "
             f"add it with {_command_for(request, str(asked.get('dataset', request.dataset)), unknown)}"
         )
     return request

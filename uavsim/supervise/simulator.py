@@ -71,6 +71,11 @@ class Simulator:
         return self._log.stat().st_size if self._log.exists() else 0
 
     @property
+    def is_compiling(self) -> bool:
+        """Return whether the last line that its process printed says that it compiles, which takes a minute or two."""
+        return self.log_tail().rstrip().rpartition("\n")[2].startswith(_COMPILING)
+
+    @property
     def log_hint(self) -> str:
         """Return what to read when it does not start; empty when it is not ours."""
         return f" (log: {self._log})" if self.is_ours else ""

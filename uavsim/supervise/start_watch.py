@@ -40,5 +40,5 @@ def _watch(simulator: Simulator, over: threading.Event, kill: Callable[[], None]
         if stopped == _SILENT_LOOKS:
             simulator.say(f"{simulator.name}: its process has been stopped (SIGSTOP) for {seconds} and is killed")
             kill()
-        elif silent == _SILENT_LOOKS:
+        elif silent == _SILENT_LOOKS and not simulator.is_compiling:
             simulator.say(f"{simulator.name}: starts, no answer and no output for {seconds} so far{simulator.log_hint}")

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from uavsim.config.deadlines import Deadlines
+from uavsim.errors import InputError
 from uavsim.records.motion import TickMotion
 from uavsim.records.recording import ActorStates
 from uavsim.simulate.carla import read
@@ -81,3 +82,35 @@ def test_actors_that_a_large_map_put_to_sleep_are_not_there() -> None:
     world._may_sleep = [cast("Any", SimpleNamespace(id=i, is_dormant=i == 11)) for i in (10, 11, 12)]
 
     assert world._awake() == {10: 1, 12: 3}
+
+
+class ForgetfulServer:
+    """Its weather changes some questions after it was set, or never."""
+
+    def __init__(self, *, questions: int | None) -> None:
+        self._left, self._shown, self._set = questions, "old", "old"
+
+    def set_weather(self, weather: Any) -> None:
+        self._set = weather
+
+    def get_weather(self) -> Any:
+        if self._left is not None:
+            self._left -= 1
+            if self._left < 0:
+                self._shown = self._set
+        return self._shown
+
+
+def weather_on(server: ForgetfulServer) -> None:
+    world = cast(CarlaWorld, CarlaWorld.__new__(CarlaWorld))
+    world._world, world._where = server, "127.0.0.1:2000"  # type: ignore[assignment]
+    world.set_weather([0.0] * 14)
+
+
+def test_a_weather_that_the_server_shows_late_is_set() -> None:
+    weather_on(ForgetfulServer(questions=3))
+
+
+def test_a_server_that_keeps_its_own_weather_is_refused() -> None:
+    with pytest.raises(InputError, match=r"127\.0\.0\.1:2000 keeps its own weather, .*: give the dataset that one, old"):
+        weather_on(ForgetfulServer(questions=None))

@@ -33,6 +33,7 @@ from uavsim.typing import FloatArray
 _PATIENT = Deadlines()
 _LANE_PIECE_M = 2.0
 _LOOK_S = 0.0005
+_WEATHER_QUESTIONS = 50
 _HERO_ABOVE_M = 200.0  # out of sight: no camera looks up there, and no lidar reaches it
 _LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*")
 
@@ -173,11 +174,12 @@ class CarlaWorld:
         with translated("setting the weather"):
             wanted = carla.WeatherParameters(*(float(v) for v in values))
             self._world.set_weather(wanted)
-            shown = self._world.get_weather()
-        if shown != wanted:
-            raise InputError(
-                f"the server at {self._where} keeps its own weather, as CARLA 0.10.0 does: give the dataset that one, {shown}"
-            )
+            for _ in range(_WEATHER_QUESTIONS):  # only sent (Client.cpp, AsyncCall): the answer may come before
+                if (shown := self._world.get_weather()) == wanted:
+                    return
+        raise InputError(
+            f"the server at {self._where} keeps its own weather, as CARLA 0.10.0 does: give the dataset that one, {shown}"
+        )
 
     def tick(self, *, captured: bool) -> TickState:
         """See ``WorldPort``."""
