@@ -102,7 +102,7 @@ class ForgetfulServer:
 
 
 def weather_on(server: ForgetfulServer) -> None:
-    world = cast(CarlaWorld, CarlaWorld.__new__(CarlaWorld))
+    world = CarlaWorld.__new__(CarlaWorld)
     world._world, world._where = server, "127.0.0.1:2000"  # type: ignore[assignment]
     world.set_weather([0.0] * 14)
 
@@ -112,5 +112,7 @@ def test_a_weather_that_the_server_shows_late_is_set() -> None:
 
 
 def test_a_server_that_keeps_its_own_weather_is_refused() -> None:
-    with pytest.raises(InputError, match=r"127\.0\.0\.1:2000 keeps its own weather, .*: give the dataset that one, old"):
+    with pytest.raises(
+        InputError, match=r"127\.0\.0\.1:2000 keeps its own weather, .*: give the dataset that one, old"
+    ):
         weather_on(ForgetfulServer(questions=None))
