@@ -24,7 +24,7 @@ def test_a_pair_is_a_waypoint():
         (([0, 0], [5, 0]), {"closed": True}, "three waypoints or more"),
         (([0, 0], {"orbit": {"centre": [9, 9], "radius_m": 5}}, [5, 0]), {"closed": True}, "and no orbit"),
         (({"orbit": {"centre": [0, 0], "radius_m": 1}},), {}, "greater than 1"),
-        ((), {}, "at least 1 item"),
+        ((), {}, "a route has either a path or trajectories"),
     ],
 )
 def test_a_path_that_leads_nowhere(path, values, why):

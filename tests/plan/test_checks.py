@@ -25,9 +25,9 @@ def swarm(*drones):
 
 
 def test_inside_and_outside():
-    assert checks.outside(swarm([[-90, -40, 60], [90, 40, 60]]), TOWN) is None
-    said = checks.outside(swarm([[0, 0, 60], [0, 0, 60]], [[0, 0, 60], [0, 41, 60]]), TOWN)
-    assert said == "drone 1 comes to x=0.0 y=41.0, outside T (x -90..90, y -40..40 with its margin of 10 m)"
+    assert checks.outside(swarm([[-90, -40, 60], [90, 40, 60]]), TOWN, step_s=0.1) is None
+    said = checks.outside(swarm([[0, 0, 60], [0, 0, 60]], [[0, 0, 60], [0, 41, 60]]), TOWN, step_s=0.1)
+    assert said == "drone 1 comes to x=0.0 y=41.0 at 0.10 s, outside T (x -90..90, y -40..40 with its margin of 10 m)"
 
 
 def test_the_nearest_pair_of_the_whole_flight():
@@ -38,12 +38,13 @@ def test_the_nearest_pair_of_the_whole_flight():
 
 def test_towers_and_the_ground():
     over = swarm([[15, 0, 78]])  # its roof is 72 high in the map frame
-    assert checks.collision(over, TOWN, clearance_m=5.9) is None
-    assert checks.collision(over, TOWN, clearance_m=6.1) == "drone 0 comes within 6.0 m of 'tower' (clearance_m is 6.1)"
+    assert checks.collision(over, TOWN, clearance_m=5.9, step_s=0.1) is None
+    said = checks.collision(over, TOWN, clearance_m=6.1, step_s=0.1)
+    assert said == "drone 0 comes within 6.0 m of 'tower' at 0.00 s (clearance_m is 6.1)"
     beside = swarm([[100, 0, 60]], [[23, 9, 60]])  # 3 m beyond the wall, 4 m beyond the corner
-    assert "drone 1 comes within 5.0 m of 'tower'" in str(checks.collision(beside, TOWN, clearance_m=6))
+    assert "drone 1 comes within 5.0 m of 'tower'" in str(checks.collision(beside, TOWN, clearance_m=6, step_s=0.1))
     low = swarm([[-50, 0, 5]])
-    assert "drone 0 comes within 3.0 m of the ground" in str(checks.collision(low, TOWN, clearance_m=5))
+    assert "drone 0 comes within 3.0 m of the ground" in str(checks.collision(low, TOWN, clearance_m=5, step_s=0.1))
 
 
 @pytest.mark.parametrize(("active_m", "is_inside"), [(621.0, True), (619.0, False)])

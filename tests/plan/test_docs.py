@@ -10,7 +10,7 @@ from uavsim.plan import plan_scenes
 from uavsim.plan.check import check_paths
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = [*sorted(DOCS.glob("configuration*.md")), DOCS / "encounters.md", DOCS / "recipes.md"]
+PAGES = [*sorted(DOCS.glob("configuration*.md")), DOCS / "encounters.md", DOCS / "recipes.md", DOCS / "trajectories.md"]
 BLOCKS = re.findall(r"```yaml\n(.*?)```", "".join(page.read_text("utf-8") for page in PAGES), flags=re.DOTALL)
 FOLDER_OF = {"keyframes:": "formations", "from:": "weather"}
 
@@ -22,6 +22,9 @@ def test_every_example_is_good(tmp_path, number):
     path = tmp_path / folder / "example.yaml"
     path.parent.mkdir()
     path.write_text(text)
+    for name in re.findall(r"\w+/\w+\.(?:txt|csv)", text):
+        (path.parent / name).parent.mkdir(exist_ok=True)
+        (path.parent / name).write_text("0 0 0 -60 0 0 0 1\n1 5 0 -60 0 0 0 1\n")
     (finding,) = check_paths([path])
     assert finding.error is None
 

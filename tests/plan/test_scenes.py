@@ -194,7 +194,7 @@ def test_choices_instead_of_the_datasets(own):
         ({"datasets/mine.yaml": DATASET.replace("samples: 3", "samples: 9000")}, "mine.yaml:5: samples: a scene of 4499.5 s"),
         (
             {"formations/two.yaml": FORMATION.replace("10", "200")},
-            "flat.yaml:3: routes.flat_row1_col1: with formation 'two' drone 1 comes to x=-50.0 y=200.0, outside Flat",
+            "with formation 'two' drone 1 comes to x=-50.0 y=200.0 at 0.00 s, outside Flat",
         ),
         (
             {"formations/two.yaml": FORMATION.replace("10", "2")},
@@ -202,7 +202,7 @@ def test_choices_instead_of_the_datasets(own):
         ),
         (
             {"../town_configs/flat.yaml": TOWN + "obstacles: [{name: mast, x_m: [-46, -45], y_m: [-1, 1], top_m: 90}]\n"},
-            "routes.flat_row1_col1: with formation 'two' drone 0 comes within 0.0 m of 'mast' (clearance_m is 5)",
+            "routes.flat_row1_col1: with formation 'two' drone 0 comes within 0.0 m of 'mast' at 0.40 s (clearance_m is 5)",
         ),
         (
             {"weather/odd.yaml": "preset: Nice\n", "datasets/mine.yaml": DATASET + "weather: odd\n"},

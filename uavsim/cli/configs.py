@@ -126,12 +126,12 @@ def plan(
             reported |= part.load()(dataset, plans)
         write_out(json.dumps(reported))
         if png is not None:
-            _draw(plans, given or _headless_roads(plans[0].town.carla_map), png, as_json=True)
+            _draw(dataset, plans, given or _headless_roads(plans[0].town.carla_map), png, as_json=True)
         return
     screen = columns_screen()
     _print_scenes(screen, plans)
     if png is not None:
-        _draw(plans, given or _headless_roads(plans[0].town.carla_map), png)
+        _draw(dataset, plans, given or _headless_roads(plans[0].town.carla_map), png)
     for part in (one.show for one in _used(plans) if one.show is not None):
         part.load()(dataset, plans, png)
 
@@ -175,20 +175,25 @@ def _check_png(path: Path | None) -> None:
 
 
 def _draw(
-    plans: Sequence[ScenePlan], roads: Sequence[FloatArray] | RoadMap, target: Path, *, as_json: bool = False
+    dataset: str,
+    plans: Sequence[ScenePlan],
+    roads: Sequence[FloatArray] | RoadMap,
+    target: Path,
+    *,
+    as_json: bool = False,
 ) -> None:
     """Write the image and say what is in it."""
     from uavsim.images.codec import encode_png
     from uavsim.plan.chart import draw_plan
-    from uavsim.plan.path import fly_route
+    from uavsim.plan.trajectories import route_path
 
-    library = Library.of()
+    library = Library.of().with_dataset(dataset)[1]
+    routes = library.routes(plans[0].town.name)
     flown = {plan.route_name for plan in plans}
-    routes = {n: r for n, r in library.routes(plans[0].town.name).model.routes.items() if n in flown}
-    paths = {name: fly_route(route, altitude_m=60.0) for name, route in routes.items()}
+    paths = {name: route_path(library, routes, name) for name in routes.model.routes if name in flown}
     write_whole(target, encode_png(draw_plan(library.town(plans[0].town.name).model, paths, plans, roads=roads)))
     missing = "" if roads != [] else " (no roads: give the town's map with --xodr FILE)"
-    Screen(stderr=as_json).print(f"{target}: {count(len(routes), 'route')}, {count(len(plans), 'scene')}{missing}")
+    Screen(stderr=as_json).print(f"{target}: {count(len(paths), 'route')}, {count(len(plans), 'scene')}{missing}")
 
 
 def _roads(xodr: Path) -> Sequence[FloatArray] | RoadMap:

@@ -40,7 +40,8 @@ class Kept:
 
 def key_of(kind: str, name: str) -> str:
     """Say under what a file is kept; names are found whatever their case."""
-    return f"{kind}:{name if name.endswith(('.yaml', '.yml')) else name.casefold()}"
+    is_path = kind == "trajectory" or name.endswith((".yaml", ".yml"))
+    return f"{kind}:{name if is_path else name.casefold()}"
 
 
 def pack(dataset: str, used: Mapping[str, Path]) -> JsonDict:
@@ -85,6 +86,8 @@ def first_edit(there: Kept, now: JsonDict) -> str | None:
         new = now.get("files", {}).get(key)
         if new is None or new[1] == text:
             continue
+        if key.startswith("trajectory:"):
+            return name
         before, after = (load.parse(Path(name), text=each) for each in (text, new[1]))
         if (edit := first_difference(_reported(before), _reported(after))) is not None:
             return f"{name} ({edit})"

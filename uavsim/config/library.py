@@ -25,7 +25,8 @@ from uavsim.config.routes import RoutesConfig
 from uavsim.config.run import RunConfig
 from uavsim.config.town import TownConfig
 from uavsim.config.weather import Weather
-from uavsim.errors import ConfigError, InputError, UnknownNameError
+from uavsim.errors import ConfigError, DatasetError, InputError, UnknownNameError
+from uavsim.files.parse import read_regular
 from uavsim.records.ingredients import file_kinds
 from uavsim.registry import pick
 
@@ -35,6 +36,7 @@ M = TypeVar("M", bound=Model)
 PLANS: Final = "UAVSIM_PLANS"
 """Names folders that hold flight_plans/ and town_configs/, for processes that start in no folder of ours, as workers do."""
 _SUFFIXES: Final = (".yaml", ".yml")
+_MOST_TRAJECTORY_BYTES: Final = 8 << 20  # an hour of 20 poses a second
 
 _KINDS: Final[dict[str, type[Model]]] = {
     "town": TownConfig,
@@ -192,6 +194,23 @@ class Library:
         if routes.model.town.casefold() != town.casefold() and not town.endswith(_SUFFIXES):
             raise routes.error(("town",), f"these are routes of {routes.model.town!r}, not of {town!r}")
         return routes
+
+    def trajectory(self, name: str, *, named_in: Path) -> str:
+        """Read the text of a trajectory's file; its path starts at the current folder or at the file that names it.
+
+        Raises:
+            ConfigError: it is not there, or cannot be read.
+        """
+        kept = self.kept.find("trajectory", name)
+        if kept is not None:
+            return kept[1]
+        path = _file(name, named_in)
+        try:
+            text = read_regular(path, most_bytes=_MOST_TRAJECTORY_BYTES).decode()
+        except (DatasetError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{shown(path)}: cannot be read: {error}") from error
+        self.used[key_of("trajectory", name)] = path
+        return text
 
     def run(self, name: str) -> Loaded[RunConfig]:
         """Load a run by name or path."""

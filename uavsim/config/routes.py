@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from uavsim.config.base import Metres2, Model, Name, Seconds, Speed, Text
+from uavsim.config.base import Metres2, Model, Name, Reference, Seconds, Speed, Text
 
 _APART_M = 0.1
 
@@ -50,10 +50,23 @@ class PathItem(Model):
         return self
 
 
+class Trajectories(Model):
+    """Trajectories from files, one for each drone of the formation, which then gives distances alone."""
+
+    files: Annotated[tuple[Reference, ...], Field(min_length=1, max_length=64)]
+    """Of drone 0, 1, ...; lines of ``t x y z qx qy qz qw`` (TUM) or CSV with these names in its first line."""
+    frame: Literal["map", "ned"]
+    """``map``: the dataset's, body forward-left-up; ``ned``: AirSim's, body forward-right-down."""
+    max_speed_mps: Annotated[float, Field(gt=0, le=100)] = 20.0
+    """A faster drone is an error."""
+
+
 class Route(Model):
     """A path that the formation's reference point follows, in the map frame, at constant speed between stops."""
 
-    path: Annotated[tuple[PathItem, ...], Field(min_length=1, max_length=1000)]
+    path: Annotated[tuple[PathItem, ...], Field(max_length=1000)] = ()
+    trajectories: Trajectories | None = None
+    """Trajectories from files instead of a path."""
     closed: bool = False
     """Go back to the first waypoint and around again; else the swarm hovers at the last one."""
     speed_mps: Speed = 5.0
@@ -63,6 +76,10 @@ class Route(Model):
 
     @model_validator(mode="after")
     def _leads_somewhere(self) -> Self:
+        if bool(self.path) == (self.trajectories is not None):
+            raise ValueError("a route has either a path or trajectories")
+        if self.trajectories is not None and self.model_fields_set - {"path", "trajectories", "notes"}:
+            raise ValueError("with trajectories, a route has no closed, speed_mps and altitude_m: the files say all")
         places = [item.at for item in self.path]
         doubled = [a for a, b in itertools.pairwise(places) if a and b and math.dist(a, b) < _APART_M]
         if doubled:

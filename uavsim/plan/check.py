@@ -16,9 +16,9 @@ from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.plan import checks, config_to_plan
 from uavsim.plan.numbering import town_scenes
-from uavsim.plan.path import fly_route
 from uavsim.plan.scenes import DatasetPlanner
 from uavsim.plan.swarm import formation_offsets
+from uavsim.plan.trajectories import route_path
 from uavsim.plan.weather import weather_track
 from uavsim.records.ingredients import file_kinds
 from uavsim.records.plan import SwarmTrajectory
@@ -118,8 +118,8 @@ def _routes(loaded: Loaded[Any], library: Library, _: list[Path]) -> None:
         town = library.town(loaded.model.town).model
     except UnknownNameError as error:
         raise loaded.error(("town",), str(error)) from error
-    for name, route in loaded.model.routes.items():
-        xy = fly_route(route, altitude_m=60.0).position_m[:, :2]
+    for name in loaded.model.routes:
+        xy = route_path(library, loaded, name).position_m[:, :2]
         low, high = np.array([town.x_m[0], town.y_m[0]]), np.array([town.x_m[1], town.y_m[1]])
         out = ((xy < low) | (xy > high)).any(axis=1)
         if out.any():

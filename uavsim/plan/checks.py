@@ -14,8 +14,8 @@ _CAR_M: Final = 4.5
 _SMALLEST_PX: Final = 3.0
 
 
-def outside(swarm: SwarmTrajectory, town: TownConfig) -> str | None:
-    """Return which drone first leaves the town less its margin, or None."""
+def outside(swarm: SwarmTrajectory, town: TownConfig, *, step_s: float) -> str | None:
+    """Describe the first drone that leaves the town less its margin, with time and position; None where all stay."""
     low = np.array([town.x_m[0], town.y_m[0]]) + town.margin_m
     high = np.array([town.x_m[1], town.y_m[1]]) - town.margin_m
     xy = swarm.map_SE3_flu.translation_m[..., :2]
@@ -25,7 +25,7 @@ def outside(swarm: SwarmTrajectory, town: TownConfig) -> str | None:
     step, drone = np.unravel_index(int(out.argmax()), out.shape)
     x, y = xy[step, drone]
     return (
-        f"drone {swarm.drone_ids[drone]} comes to x={x:.1f} y={y:.1f}, outside {town.name} "
+        f"drone {swarm.drone_ids[drone]} comes to x={x:.1f} y={y:.1f} at {step * step_s:.2f} s, outside {town.name} "
         f"(x {low[0]:g}..{high[0]:g}, y {low[1]:g}..{high[1]:g} with its margin of {town.margin_m:g} m)"
     )
 
@@ -71,8 +71,8 @@ def nearest_pair(swarm: SwarmTrajectory) -> tuple[float, int, int, int]:
     return best
 
 
-def collision(swarm: SwarmTrajectory, town: TownConfig, *, clearance_m: float) -> str | None:
-    """Return which drone comes nearer than ``clearance_m`` to which obstacle, or to the ground; None when none does."""
+def collision(swarm: SwarmTrajectory, town: TownConfig, *, clearance_m: float, step_s: float) -> str | None:
+    """Describe the drone that comes nearest to an obstacle, or to the ground, if nearer than ``clearance_m``; else None."""
     positions_m = swarm.map_SE3_flu.translation_m
     ends_m = positions_m.min(axis=(0, 1)), positions_m.max(axis=(0, 1))
     for obstacle in town.obstacles:
@@ -83,13 +83,19 @@ def collision(swarm: SwarmTrajectory, town: TownConfig, *, clearance_m: float) -
             continue
         distance_m = box_distance(positions_m, low, high)
         if distance_m.min() < clearance_m:
-            drone = swarm.drone_ids[int(distance_m.min(axis=0).argmin())]
-            return f"drone {drone} comes within {distance_m.min():.1f} m of {obstacle.name!r} (clearance_m is {clearance_m:g})"
+            return _near(swarm, distance_m, repr(obstacle.name), clearance_m=clearance_m, step_s=step_s)
     height_m = positions_m[..., 2] - town.ground_z_m
     if height_m.min() < clearance_m:
-        drone = swarm.drone_ids[int(height_m.min(axis=0).argmin())]
-        return f"drone {drone} comes within {height_m.min():.1f} m of the ground (clearance_m is {clearance_m:g})"
+        return _near(swarm, height_m, "the ground", clearance_m=clearance_m, step_s=step_s)
     return None
+
+
+def _near(swarm: SwarmTrajectory, distance_m: FloatArray, what: str, *, clearance_m: float, step_s: float) -> str:
+    step, drone = divmod(int(distance_m.argmin()), distance_m.shape[1])
+    return (
+        f"drone {swarm.drone_ids[drone]} comes within {distance_m.min():.1f} m of {what} at {step * step_s:.2f} s "
+        f"(clearance_m is {clearance_m:g})"
+    )
 
 
 def box_distance(points_m: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:

@@ -18,10 +18,10 @@ from uavsim.config.library import Library
 from uavsim.config.load import Loaded
 from uavsim.config.overrides import AS_CONFIGURED, Overrides
 from uavsim.config.rig import Rig
-from uavsim.config.routes import RoutesConfig
+from uavsim.config.routes import RoutesConfig, Trajectories
 from uavsim.config.town import TownConfig
 from uavsim.config.weather import Weather
-from uavsim.errors import InputError, UnknownNameError
+from uavsim.errors import ConfigError, InputError, UnknownNameError
 from uavsim.plan import checks, numbering
 from uavsim.plan.config_to_plan import (
     degradation_plan,
@@ -34,12 +34,14 @@ from uavsim.plan.config_to_plan import (
 from uavsim.plan.ingredients import ScenePlanner, SceneToFill, planners
 from uavsim.plan.path import FlightPath, fly_route
 from uavsim.plan.swarm import fly_swarm, formation_altitude
+from uavsim.plan.trajectories import fly_trajectories, read_trajectories
 from uavsim.plan.weather import PRESETS, preset_track, weather_track
 from uavsim.records.ingredients import INGREDIENTS
 from uavsim.records.modalities import modality
 from uavsim.records.plan import PlanNotes, ScenePlan, SwarmTrajectory
 from uavsim.records.sensors import AgentsPlan, SensorSpec, shutter_steps
 from uavsim.registry import nearest, pick
+from uavsim.typing import FloatArray
 
 __all__ = ["DatasetPlanner", "plan_scenes"]
 
@@ -345,6 +347,10 @@ class _TownPlanner:
         model, own = self.dataset.model, self.routes.model.routes[route]
         total = (self.whole_samples - 1) * self.keyframe_steps + self.extra_steps
         time_s = np.asarray(np.arange(total + 1) * (self.step_us * 1e-6), dtype=np.float64)
+        if own.trajectories is not None:
+            swarm = self.fly_files(formation, route, own.trajectories, time_s=time_s, start_share=start_share)
+            self._check(swarm, formation, route, step_s=model.step_s)
+            return swarm
         route_knows = own.altitude_m is not None or any(item.altitude_m is not None for item in own.path)
         by_formation = altitude_m is None and not route_knows
         base_m = altitude_m if altitude_m is not None else formation.model.altitude_m
@@ -362,14 +368,40 @@ class _TownPlanner:
         self._check(swarm, formation, route, step_s=model.step_s)
         return swarm
 
+    def fly_files(
+        self, formation: Loaded[Formation], route: str, files: Trajectories, *, time_s: FloatArray, start_share: float
+    ) -> SwarmTrajectory:
+        """Fly each drone along the trajectory of its file.
+
+        Raises:
+            ConfigError: a file cannot be read or flown, the number of drones differs, or the dataset asks for a height.
+        """
+        key = ("routes", route, "trajectories")
+        if len(files.files) != formation.model.drones:
+            raise self.routes.error(
+                (*key, "files"),
+                f"{len(files.files)} files for {formation.model.drones} drones of formation {formation.name!r}",
+            )
+        if self.dataset.model.altitude_m is not None:
+            raise self.dataset.error(
+                ("altitude_m",), f"the files of route {route!r} give the height; leave altitude_m out"
+            )
+        try:
+            drones = read_trajectories(self.library, self.routes, route)
+            return fly_trajectories(drones, files, time_s=time_s, start_share=start_share)
+        except ConfigError:
+            raise
+        except InputError as error:
+            raise self.routes.error(key, str(error)) from error
+
     def _check(self, swarm: SwarmTrajectory, formation: Loaded[Formation], route: str, *, step_s: float) -> None:
         place = ("routes", route)
         with_formation = f"with formation {formation.name!r} "
-        if (where := checks.outside(swarm, self.town.model)) is not None:
+        if (where := checks.outside(swarm, self.town.model, step_s=step_s)) is not None:
             raise self.routes.error(place, with_formation + where)
         if (where := checks.beyond_streaming(swarm, self.town.model, self.rig)) is not None:
             raise self.routes.error(place, with_formation + where)
-        hit = checks.collision(swarm, self.town.model, clearance_m=formation.model.clearance_m)
+        hit = checks.collision(swarm, self.town.model, clearance_m=formation.model.clearance_m, step_s=step_s)
         if hit is not None:
             raise self.routes.error(place, with_formation + hit)
         distance_m, a, b, step = checks.nearest_pair(swarm)
