@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 _NO_WINDOW = os.environ | {"MPLBACKEND": "agg"}
-SETUP = {"judge": "", "readers": " --readers", "torch": " --torch-readers"}
+SETUP = {"judge": "", "readers": " --readers", "torch": " --torch-readers", "fiftyone": " --fiftyone"}
 
 
 def python_of(environment: str) -> Path:

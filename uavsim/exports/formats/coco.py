@@ -77,8 +77,13 @@ def _image(sample: Sample, image: Image, image_id: int) -> JsonDict:
 
 def _annotations(sample: Sample, image: Image, category_id: dict[str, int]) -> Iterator[JsonDict]:
     (ids, _), boxes = image.mask(), sample.boxes
-    for token, name, instance_id, views in zip(
-        boxes.tokens, boxes.categories, boxes.instance_id.tolist(), boxes.views, strict=True
+    for token, name, instance_id, visibility, views in zip(
+        boxes.tokens,
+        boxes.categories,
+        boxes.instance_id.tolist(),
+        boxes.visibility.tolist(),
+        boxes.views,
+        strict=True,
     ):
         for seen in views:
             if seen["sample_data_token"] != image.token or seen["visible_box"] is None:
@@ -96,6 +101,7 @@ def _annotations(sample: Sample, image: Image, category_id: dict[str, int]) -> I
                 "amodal_area": seen["amodal_px"],
                 "occlusion": seen["occlusion"],
                 "truncation": seen["truncation"],
+                "visibility": visibility,
                 "instance_id": instance_id,
                 "sample_annotation_token": token,
             }
