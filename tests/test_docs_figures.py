@@ -38,7 +38,7 @@ def page(name: str) -> str:
         ("formats-tables.md", r"CARLA's palette of (\d+) and \"unlabeled\"", len(SEMANTIC_TAGS) - 1),
         ("formats-tables.md", r"CARLA's (\d+) weather parameters", len(WEATHER_PARAMETERS)),
         ("configuration-scenes.md", r"any of the (\d+) parameters", len(WEATHER_PARAMETERS)),
-        ("reliability.md", r"(\d+) rows\. Every run", len(list(table(Moments(1, [2, 3, 4], 5))))),
+        ("benchmarks.md", r"(\d+) rows\. Every run", len(list(table(Moments(1, [2, 3, 4], 5))))),
         ("validation-checks.md", r"The (\d+) tables are there", len(REQUIRED)),
         ("validation-checks.md", r"(\d+) known blueprints", len(shapes._KNOWN_HALF_M)),
         ("validation.md", r"true sizes of (\d+) blueprints", len(shapes._KNOWN_HALF_M)),
@@ -66,7 +66,7 @@ def test_the_architecture_has_the_rooms_of_the_import_contract() -> None:
     contracts.read(ROOT / ".importlinter", "utf-8")
     sections = (contracts[name] for name in contracts.sections())
     layers = next(s["layers"].split("\n")[1:] for s in sections if s.get("containers", "").split() == ["uavsim"])
-    table = (ROOT / "docs/architecture.md").read_text("utf-8").split("| rooms, top to bottom |")[1].split("\n\n")[0]
+    table = (ROOT / "docs/architecture.md").read_text("utf-8").split("| packages, top to bottom |")[1].split("\n\n")[0]
     rooms = [set(re.findall(r"`(\w+)`", line.split("|")[1])) for line in table.splitlines()[2:]]
     assert rooms == [set(re.findall(r"\w+", layer)) for layer in layers]
 

@@ -15,6 +15,8 @@ PAGES = sorted(
         *SIMULATOR.glob("*.md"),
         *(SIMULATOR / "docs").glob("*.md"),
         *(SIMULATOR / ".decisions").glob("*.md"),
+        *ROOT.glob("packages/b*/*.md"),
+        *ROOT.glob("packages/b*/docs/*.md"),
     ]
 )
 ABOUT_THE_PAST = {"CHANGELOG.md"}  # a changelog names files that have gone since

@@ -26,8 +26,7 @@ def test_every_page_has_its_place_in_the_navigation_once() -> None:
     assert len(listed) == len(set(listed))
     assert [name for name in listed if not (ROOT / name).is_file()] == []
     every = {
-        str(path.relative_to(ROOT))
-        for path in [*(ROOT / "docs").glob("*.md"), *(ROOT / "packages/headless_simulator/docs").glob("*.md")]
+        str(path.relative_to(ROOT)) for path in [*(ROOT / "docs").glob("*.md"), *ROOT.glob("packages/*/docs/*.md")]
     }
     assert sorted(every - set(listed)) == []
 

@@ -63,7 +63,7 @@ def _complaint(folder: Path, reports: list[Report], outside: JsonDict) -> str:
         return f"{folder}: not valid, {_number(errors, 'error')}{also}; first: {errors[0]}"
     return (
         f"{folder}: not valid, {_number(reported, 'failed check')} of the nuScenes devkit, though uavsim finds no error; "
-        f"first: {reported[0]}; --json FILE keeps its figures, and docs/judges.md says what it compares"
+        f"first: {reported[0]}; --json FILE keeps its figures, and docs/validation.md says what it compares"
     )
 
 

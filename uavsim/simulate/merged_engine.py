@@ -1,7 +1,7 @@
 """Speak to AirSim inside a merged build, where half of its calls are answered within a CARLA tick only.
 
 In synchronous mode CARLA keeps Unreal's game thread between two ticks, and AirSim's calls that need that thread wait for the
-next one (docs/merged.md). Whoever asks and then ticks waits for ever. So each AirSim call runs in a thread with its own
+next one (docs/airsim-variants.md). A client that asks, then ticks, hangs. So each AirSim call runs in a thread with its own
 client, and this thread ticks until all have answered. The ticks are passed while ``simPause`` holds the world, and without a
 step of the Traffic Manager, so they let calls through and move nothing. That is not assumed: every snapshot of such a tick is
 compared with the captured one.

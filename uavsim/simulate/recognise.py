@@ -64,7 +64,7 @@ class Answerer:
         if self.kind == "cosys":
             return "Cosys-AirSim belongs to topology cosys"
         if self.kind == "nng":
-            return "no topology speaks it: docs/project-airsim.md"
+            return "no topology speaks it: docs/airsim-variants.md"
         if self.kind in {"nobody", "silent", "closed"}:
             return "is the simulator started, and is this its port?"
         return "is this the simulator's port? CARLA's is 2000, AirSim's 41451 by default"
