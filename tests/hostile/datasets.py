@@ -6,9 +6,9 @@ import struct
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from tests.dataset_factory import make_dataset
 
@@ -61,11 +61,11 @@ def rgb_png(width_px: int, height_px: int, data: bytes) -> bytes:
 
 
 def run_uavsim(
-    *arguments: object, env: dict[str, str] | None = None, **options: Any
+    *arguments: object, env: Mapping[str, str] | None = None, stdout: int | IO[str] = subprocess.PIPE
 ) -> subprocess.CompletedProcess[str]:
     """Run ``uavsim`` in a process and capture its output."""
     command = [sys.executable, "-P", "-m", "uavsim", *map(str, arguments)]
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "errors": "replace"} | options
+    env = {**os.environ, "DO_NOT_TRACK": "1", **(env or {})}
     return subprocess.run(
-        command, text=True, check=False, env={**os.environ, "DO_NOT_TRACK": "1", **(env or {})}, **options
+        command, stdout=stdout, stderr=subprocess.PIPE, text=True, errors="replace", env=env, check=False
     )
