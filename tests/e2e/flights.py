@@ -1,4 +1,4 @@
-"""Datasets that tests of several files look at, and none changes: each is flown once, by whichever worker needs it first."""
+"""Datasets that several test modules read and none changes: the first test worker that needs one flies it."""
 
 import fcntl
 from collections.abc import Mapping
@@ -46,6 +46,17 @@ cameras:
     lens: {model: equidistant, coefficients: [-0.01, 0.002, -0.001, 0.0002]}
   PLAIN: {pitch_deg: -58}
 """
+RIG = """\
+width_px: 320
+height_px: 180
+fov_deg: 90
+sensors: [rgb, instance]
+cameras:
+  FRONT: {pitch_deg: -45}
+  LEFT: {pitch_deg: -45, yaw_deg: -90}
+  BOTTOM: {pitch_deg: -90}
+"""
+"""Three small cameras, for datasets that need no others."""
 _TWO_CAMERAS = """\
 width_px: 320
 height_px: 180
@@ -59,14 +70,19 @@ _SCENE = ("--town", "Town10HD", "--scenes", "0", "--samples", "2", "--seed", "7"
 
 
 class Flights:
-    """What is flown lies in a folder that the workers of a run share; a lock keeps two from flying the same."""
+    """Datasets in a folder that all test workers share; a lock keeps two workers from flying the same one."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         root.mkdir(exist_ok=True)
 
+    def small(self) -> Path:
+        """Return a dataset of two samples with three small cameras."""
+        files = {"rig.yaml": RIG, "own.yaml": _SMOKE.read_text()}
+        return self._flown("small", *_SCENE[:-2], files=files, is_valid=True)
+
     def all_sensors(self, topology: str) -> Path:
-        """Return the dataset of every sensor that this backend can give."""
+        """Return a dataset of every sensor that this backend supports."""
         radar = "  TAIL: {radar: {pitch_deg: -45, range_m: 150, points_per_second: 40000, vertical_fov_deg: 60}}\n"
         rig = _ALL_SENSORS.format(more="", radar="")
         if topology == "carla":  # AirSim's settings know no manual exposure
@@ -75,23 +91,23 @@ class Flights:
         return self._flown(f"all-sensors-{topology}", *_SCENE, "--topology", topology, files=files)
 
     def lenses(self) -> Path:
-        """Return a dataset of lenses beside pinholes of the same mount, one of them with three times as fine an image."""
+        """Return a dataset of lenses beside pinholes of the same mount, one of them at three times the resolution."""
         return self._flown("lenses", *_SCENE, files={"rig.yaml": _LENSES, "own.yaml": _SMOKE.read_text()})
 
     def shutters(self) -> Path:
-        """Return a dataset of cameras with shutters and one without, low above moving cars, in steps of 0.02 s."""
+        """Return a dataset of three cameras with shutters and one without, low above moving cars, in steps of 0.02 s."""
         own = _SMOKE.read_text().replace("formation: cross", "formation: single\naltitude_m: 25\nstep_s: 0.02")
         return self._flown("shutters", *_SCENE, files={"rig.yaml": _SHUTTERS, "own.yaml": own})
 
     def clocks(self) -> Path:
-        """Return a dataset of drones, a car and a pole with clocks of their own, low above moving cars, in steps of 0.01 s."""
+        """Return a dataset of asynchronous drones, car and pole, low above moving cars, in steps of 0.01 s."""
         clocks = "{rate_hz: 5, phase_s: [0, 0.2], jitter_s: 0.004, drift_ppm: 80, offset_s: 0.05, "
         own = _SMOKE.read_text().replace("formation: cross", "formation: cross\naltitude_m: 30\nstep_s: 0.01")
         own += f"clocks: {clocks}ground: true, messages: {{latency_s: [0.02, 0.1]}}}}\n"
         own += "vehicles: {count: 1, rig: rig.yaml}\nroadside: {count: 1, rig: rig.yaml}\n"
         return self._flown("clocks", *_SCENE, files={"rig.yaml": _TWO_CAMERAS, "own.yaml": own})
 
-    def _flown(self, name: str, *words: str, files: Mapping[str, str]) -> Path:
+    def _flown(self, name: str, *words: str, files: Mapping[str, str], is_valid: bool = False) -> Path:
         folder = self._root / name
         folder.mkdir(exist_ok=True)
         with (folder / "lock").open("w") as lock:
@@ -99,18 +115,9 @@ class Flights:
             if not (folder / "flown").exists():
                 for file, text in files.items():
                     (folder / file).write_text(text)
-                done = uavsim(
-                    "generate",
-                    "--dataset",
-                    folder / "own.yaml",
-                    *words,
-                    "--rig",
-                    folder / "rig.yaml",
-                    "--no-settle",
-                    "--out",
-                    folder / "out",
-                    timeout=280,
-                )
+                made_of = ("--dataset", folder / "own.yaml", "--rig", folder / "rig.yaml", "--no-settle")
+                done = uavsim("generate", *made_of, *words, "--out", folder / "out", timeout=280)
                 assert (folder / "out/v1.0-mini").is_dir(), done.stdout + done.stderr
+                assert done.returncode == 0 or not is_valid, done.stdout + done.stderr
                 (folder / "flown").touch()
         return folder / "out"

@@ -1,6 +1,5 @@
 """Drones, a car of the traffic and a pole sense in one tick: from YAML to a dataset that validator and devkit accept."""
 
-import hashlib
 import itertools
 import json
 import subprocess
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 from headless_simulator.testing import running_simulator
 
-from tests.e2e.command import uavsim
+from tests.e2e.command import hashes, succeed, uavsim
 from uavsim.access import Scene, open_folder
 from uavsim.config.overrides import Overrides
 from uavsim.dataset.schema import AGENT, EGO_POSE, INSTANCE, SAMPLE_ANNOTATION, SAMPLE_DATA, VISIBILITY_DETAIL
@@ -67,8 +66,7 @@ def scene(out: Path) -> Scene:
 
 
 def generated(yaml: Path, out: Path, *more: str) -> Path:
-    done = uavsim("generate", "--dataset", yaml, "--out", out, *more)
-    assert done.returncode == 0, done.stdout + done.stderr
+    succeed("generate", "--dataset", yaml, "--out", out, *more)
     return out
 
 
@@ -174,8 +172,7 @@ def test_the_pole_stands(scene: Scene) -> None:
 
 
 def test_each_agent_alone_is_a_plain_nuscenes_dataset(out: Path) -> None:
-    done = uavsim("export", out, out.parent / "alone", "--format", "agents")
-    assert done.returncode == 0, done.stderr
+    done = succeed("export", out, out.parent / "alone", "--format", "agents")
     alone = out.parent / "alone/all"
     assert "converters of nuScenes (docs/converters.md) will not fit: drone_0, drone_1" in done.stdout
     folders = {path.name for path in alone.iterdir() if path.is_dir()}
@@ -213,10 +210,9 @@ def test_each_agent_alone_is_a_plain_nuscenes_dataset(out: Path) -> None:
 
 def test_the_same_seed_gives_the_same_bytes_and_a_replay_the_same_images(yaml: Path, out: Path, scene: Scene) -> None:
     again = generated(yaml, yaml.parent / "again", "--no-check")  # equal bytes need no second check
-    done = uavsim("replay", out, "--out", yaml.parent / "replay", "--sensors", "+depth")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert _files(again, "**/*") == _files(out, "**/*")
-    assert _files(yaml.parent / "replay", "samples/**/*.png") == _files(out, "samples/**/*.png")
+    succeed("replay", out, "--out", yaml.parent / "replay", "--sensors", "+depth")
+    assert hashes(again) == hashes(out)
+    assert hashes(yaml.parent / "replay", "samples/**/*.png") == hashes(out, "samples/**/*.png")
     first, last = (next(i for i in sample.images if i.channel.endswith("_v0")).map_SE3_flu for sample in scene.samples)
     assert np.linalg.norm(last.translation_m - first.translation_m) > 1.0, "the car stands: the test shows nothing"
 
@@ -270,8 +266,3 @@ def test_a_car_that_vanishes_voids_the_scene_in_one_line(yaml: Path, tmp_path: P
     assert "the vehicle of agent v0" in done.stdout, done.stdout + done.stderr
     assert done.stdout.count("\n") == 1
     assert done.returncode == 0
-
-
-def _files(root: Path, pattern: str) -> dict[str, str]:
-    found = (path for path in root.glob(pattern) if path.is_file() and ".uavsim" not in path.parts)
-    return {str(p.relative_to(root)): hashlib.sha256(p.read_bytes()).hexdigest() for p in found}

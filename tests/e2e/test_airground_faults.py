@@ -1,6 +1,5 @@
 """What goes wrong with agents on the ground costs a line each and nothing else: the dataset ends with the same bytes."""
 
-import hashlib
 import os
 import signal
 import subprocess
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.e2e.command import uavsim
+from tests.e2e.command import hashes, succeed, uavsim
 
 CAMERAS = {f"C{n}": {"mount_m": [0.0, 0.0, 2.4], "yaw_deg": 60 * n} for n in range(6)}
 RIG = {"width_px": 96, "height_px": 54, "fov_deg": 70, "sensors": ["rgb", "instance"]}
@@ -54,20 +53,14 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def calm(plans: Path) -> dict[str, str]:
-    done = uavsim("generate", "--dataset", plans, "--out", plans.parent / "calm")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return files(plans.parent / "calm")
+    succeed("generate", "--dataset", plans, "--out", plans.parent / "calm")
+    return hashes(plans.parent / "calm")
 
 
 def written(folder: Path, dataset: dict[str, object], name: str = "own") -> Path:
     path = folder / f"{name}.yaml"
     path.write_text(yaml.safe_dump(dataset))
     return path
-
-
-def files(root: Path) -> dict[str, str]:
-    found = (path for path in root.glob("**/*") if path.is_file() and ".uavsim" not in path.parts)
-    return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -80,12 +73,11 @@ def test_a_scene_that_the_server_spoils_is_flown_again_to_the_same_bytes(
     run = {"retry_delay_s": 0.2, "simulators": [{"kind": "mock", "arguments": arguments}]}
     (tmp_path / "run.yaml").write_text(yaml.safe_dump(run))
     job = ("--dataset", plans, "--run", tmp_path / "run.yaml", "--no-check")  # equal bytes need no second check
-    done = uavsim("generate", *job, "--out", tmp_path / "out")
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = succeed("generate", *job, "--out", tmp_path / "out")
     assert (tmp_path / "happened").exists()
     lines = (done.stdout + done.stderr).splitlines()
     assert sum(said in line for line in lines) == 1, lines
-    assert files(tmp_path / "out") == calm
+    assert hashes(tmp_path / "out") == calm
 
 
 def test_a_run_that_is_killed_goes_on_to_the_same_bytes(plans: Path, calm: dict[str, str], tmp_path: Path) -> None:
@@ -99,10 +91,9 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(plans: Path, calm: dict[
         time.sleep(0.05)
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
-    assert files(tmp_path / "out") != calm
-    done = uavsim(*words)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert files(tmp_path / "out") == calm
+    assert hashes(tmp_path / "out") != calm
+    succeed(*words)
+    assert hashes(tmp_path / "out") == calm
 
 
 @pytest.mark.parametrize(

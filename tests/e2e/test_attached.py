@@ -1,4 +1,4 @@
-"""A simulator that others own: client processes come and go, and one that was killed leaves its cars and cameras behind."""
+"""A shared simulator: actors that a killed client left behind do not reach the next scene."""
 
 import json
 import subprocess
@@ -41,7 +41,7 @@ def events_until(out: IO[str] | None, *names: str) -> dict[str, object]:
     raise AssertionError(f"the client process ended without any of {names}")
 
 
-def test_what_a_killed_client_left_does_not_reach_the_next_scene(simulator: RunningSimulator, tmp_path: Path) -> None:
+def test_actors_of_a_killed_client_do_not_reach_the_next_scene(simulator: RunningSimulator, tmp_path: Path) -> None:
     plan = scene_plan(samples=2, vehicles=30, cameras=rig(width=160, height=90)[:2])
     with start_client(simulator) as undisturbed:
         fly(undisturbed, plan, tmp_path / "first")

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.e2e.command import uavsim
-from tests.e2e.flights import Flights
-from tests.e2e.test_main_job import RIG
+from tests.e2e.command import succeed
+from tests.e2e.flights import RIG, Flights
 from tools.common.small_dataset import one_scene
 from uavsim.access import open_folder
 from uavsim.capture.recording_reader import read_recording
@@ -31,8 +30,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def fly(topology: str) -> Path:
         out = folder / topology
         words = ("--dataset", str(folder / "own.yaml"), *one_scene(2)[2:], "--rig", str(folder / "rig.yaml"))
-        done = uavsim("generate", *words, "--topology", topology, "--out", out)
-        assert done.returncode == 0, done.stdout + done.stderr
+        succeed("generate", *words, "--topology", topology, "--out", out)
         return out
 
     return fly
@@ -67,8 +65,7 @@ def test_an_airsim_that_answers_late_and_runs_unevenly_makes_a_valid_dataset(
     out = tmp_path / "out"
     behaviours = {"HEADLESS_SIMULATOR_BEHAVIOUR": "set-pose=stale continue=stepped reset=slow"}
     words = (*one_scene(2), "--rig", str(tmp_path / "rig.yaml"), "--topology", topology)
-    done = uavsim("generate", *words, "--out", out, env={**os.environ, **behaviours})
-    assert done.returncode == 0, done.stdout + done.stderr
+    succeed("generate", *words, "--out", out, env={**os.environ, **behaviours})
     assert off_plan_m(out, topology=topology) < most_m
 
 
@@ -85,8 +82,7 @@ def test_in_a_merged_build_the_others_see_airsims_own_body(tmp_path: Path) -> No
         "weather: clear_noon\ntraffic: {walkers: 0}\ndrone_bodies: {size_m: [0.9, 0.9, 0.28]}\n"
     )
     out = tmp_path / "out"
-    done = uavsim("generate", "--dataset", str(tmp_path / "own.yaml"), "--out", out)
-    assert done.returncode == 0, done.stdout + done.stderr  # it is valid: boxes hold their pixels
+    succeed("generate", "--dataset", str(tmp_path / "own.yaml"), "--out", out)  # it is valid: boxes hold their pixels
     tracks = set()
     for sample in open_folder(out).scene("scene_0000").samples:
         bodies = sample.boxes.pick(np.array([name == "vehicle.ego" for name in sample.boxes.categories]))

@@ -1,4 +1,4 @@
-"""The main job from the command line, as a user gives it: YAML in, dataset out, through the real clients."""
+"""The main job from the command line: YAML in, dataset out, through the real clients."""
 
 import json
 import os
@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from headless_simulator.testing import RunningSimulator
 
-from tests.e2e.command import uavsim
+from tests.e2e.command import succeed, uavsim
+from tests.e2e.flights import RIG
 from tests.validate.unreal_view import corners_ue, load, project_ue
 from tools.common.leftovers import dataset_files
 from uavsim.images import codec
@@ -40,16 +41,6 @@ spacing_m: 20
 altitude_m: 60
 yaw_offsets_deg: [3.3, 17.31, -33.17, 90.7, 141.9]
 """
-RIG = """\
-width_px: 320
-height_px: 180
-fov_deg: 90
-sensors: [rgb, instance]
-cameras:
-  FRONT: {pitch_deg: -45}
-  LEFT: {pitch_deg: -45, yaw_deg: -90}
-  BOTTOM: {pitch_deg: -90}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -65,22 +56,21 @@ def dataset_yaml(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def made(dataset_yaml: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made as by a user who has no Prefect server; the other runs use the tests' one, and end in the same bytes."""
+    """A dataset made without a Prefect server; the other runs use the tests' server and give the same bytes."""
     out = tmp_path_factory.mktemp("made") / "out"
     env = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_API_")}
-    done = uavsim("generate", "--dataset", dataset_yaml, "--out", out, env=env)
-    assert done.returncode == 0, done.stdout + done.stderr
+    succeed("generate", "--dataset", dataset_yaml, "--out", out, env=env)
     return out
 
 
 def without(folder: Path, *modules: str) -> dict[str, str]:
-    """Make modules end whoever imports them; returns the environment in which they do."""
+    """Shadow modules by ones that exit on import; returns the environment variables that make them importable."""
     for name in modules:
         (folder / f"{name}.py").write_text(f"raise SystemExit('this run imports {name}')\n")
     return {"PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])}
 
 
-def test_what_was_asked_for_is_there(made: Path) -> None:
+def test_requested_samples_and_images_exist(made: Path) -> None:
     scenes = json.loads((made / "v1.0-mini/scene.json").read_text())
     images = [r for r in json.loads((made / "v1.0-mini/sample_data.json").read_text()) if r["fileformat"] == "png"]
     assert [s["nbr_samples"] for s in scenes] == [4]
@@ -128,19 +118,17 @@ def test_the_devkit_accepts_it_and_projects_as_carla_does(made: Path, tmp_path: 
 def test_the_same_seed_gives_the_same_bytes(
     made: Path, dataset_yaml: Path, tmp_path: Path, simulator: RunningSimulator
 ) -> None:
-    """As for a user who has a Prefect server and a simulator that runs; equal bytes need no second check."""
-    there = ("--simulator", simulator.carla, "--no-check")
-    done = uavsim("generate", "--dataset", dataset_yaml, "--out", tmp_path / "again", *there)
-    assert done.returncode == 0, done.stdout + done.stderr
+    """With a Prefect server and a running simulator; equal bytes need no second check."""
+    attached = ("--simulator", simulator.carla, "--no-check")
+    succeed("generate", "--dataset", dataset_yaml, "--out", tmp_path / "again", *attached)
     assert dataset_files(tmp_path / "again") == dataset_files(made)
 
 
 def test_a_second_start_finds_everything_done(made: Path, dataset_yaml: Path) -> None:
-    """As a user without a Prefect server meets it: none is started for it, and no simulator."""
+    """Without a Prefect server: neither a server nor a simulator is started."""
     before = dataset_files(made)
     env = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_API_")}
-    done = uavsim("generate", "--dataset", dataset_yaml, "--out", made, env=env)
-    assert done.returncode == 0
+    succeed("generate", "--dataset", dataset_yaml, "--out", made, env=env)
     assert dataset_files(made) == before
 
 
@@ -156,7 +144,7 @@ def test_a_second_start_finds_everything_done(made: Path, dataset_yaml: Path) ->
 )
 def test_bad_input_is_one_line_and_writes_nothing(arguments: list[str], words: list[str], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    env = os.environ | without(tmp_path, "prefect", "numba")  # either takes as long as all else until it is said
+    env = os.environ | without(tmp_path, "prefect", "numba")  # either import takes longer than the refusal
     done = uavsim("generate", *arguments, "--out", out, env=env)
     assert done.returncode == 2, done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
@@ -175,32 +163,22 @@ def test_a_simulator_that_is_not_there_is_exit_3(tmp_path: Path) -> None:
 
 
 def test_sigterm_while_the_simulator_starts_is_exit_130(dataset_yaml: Path, tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "uavsim",
-        "generate",
-        "--dataset",
-        str(dataset_yaml),
-        "--scenes",
-        "0",
-        "--out",
-        str(tmp_path / "out"),
-    ]
+    words = ("--dataset", dataset_yaml, "--scenes", "0", "--out", tmp_path / "out")
+    command = [sys.executable, "-m", "uavsim", "generate", *map(str, words)]
     env = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_API_")}
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         while not list(tmp_path.glob("out/.uavsim/logs/*")):  # the simulator's log
             assert run.poll() is None
             time.sleep(0.02)
         run.terminate()
-        _, said = run.communicate(timeout=120)
-    assert run.returncode == 130, said
-    assert "Traceback" not in said
+        _, stderr = run.communicate(timeout=120)
+    assert run.returncode == 130, stderr
+    assert "Traceback" not in stderr
     assert not (tmp_path / "out/v1.0-mini").exists()
 
 
 def test_a_folder_with_another_dataset_is_left_alone(made: Path, dataset_yaml: Path) -> None:
-    """Another seed makes another one: tests/plan/test_scenes.py holds the plans."""
+    """Another dataset or another seed is refused; tests/plan/test_scenes.py compares the plans."""
     before = dataset_files(made)
     for other in (("smoke", "--town", "Town10HD"), (dataset_yaml, "--seed", "12")):
         assert uavsim("generate", "--dataset", *other, "--out", made).returncode == 2

@@ -1,4 +1,4 @@
-"""A backend that another package offers is flown from the command line, in a process that imports it by itself."""
+"""A backend from another package, found by its entry point and flown from the command line."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from tests.e2e.test_main_job import RIG
+from tests.e2e.flights import RIG
 from uavsim.environment import python_command
 
 BACKEND = Path(__file__).parents[1] / "simulate" / "paper_backend.py"
@@ -14,7 +14,7 @@ ENTRY_POINTS = "[uavsim.backends]\npaper = paper_backend:PAPER\n"
 
 
 def install(folder: Path) -> dict[str, str]:
-    """Lay the package out as an installer does; returns the environment in which it is found."""
+    """Lay out the package as an installer does; returns the environment variables that make it importable."""
     folder.mkdir()
     shutil.copy(BACKEND, folder)
     info = folder / "paper-1.0.dist-info"
@@ -24,7 +24,7 @@ def install(folder: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(folder)}
 
 
-def test_a_packages_set_up_makes_a_dataset(tmp_path: Path) -> None:
+def test_plugin_backend_makes_a_dataset(tmp_path: Path) -> None:
     (tmp_path / "rig.yaml").write_text(RIG)
     words = ["--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", "2", "--topology", "paper"]
     command = python_command("uavsim", "generate", *words, "--rig", str(tmp_path / "rig.yaml"), "--no-check")

@@ -1,4 +1,4 @@
-"""What a sick server shows is said: images of a full graphics card, and parked vehicles that it draws and does not list."""
+"""Reports of server defects: neon images of a full graphics card, and parked vehicles that no list names."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.e2e.command import uavsim
+from tests.e2e.command import succeed, uavsim
 
 RIG = {
     "width_px": 480,
@@ -27,7 +27,7 @@ DATASET = {
 
 
 def job(folder: Path, *arguments: str) -> list[str | Path]:
-    """Write a small job whose simulator gets some arguments; returns its options."""
+    """Write a small job whose simulator gets extra arguments; returns its options."""
     (folder / "rig.yaml").write_text(yaml.safe_dump(RIG))
     (folder / "dataset.yaml").write_text(yaml.safe_dump(DATASET))
     run = {"attempts": 2, "retry_delay_s": 0, "simulators": [{"kind": "mock", "arguments": [*arguments]}]}
@@ -48,15 +48,14 @@ def test_neon_images_void_the_scene(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(900)
-def test_parked_vehicles_that_are_shown_and_not_listed_are_said(tmp_path: Path) -> None:
+def test_unlisted_parked_vehicles_are_reported(tmp_path: Path) -> None:
     options = job(tmp_path, "--behaviour", "parked=unlisted")
-    done = uavsim("generate", *options)
-    assert done.returncode == 0, done.stdout + done.stderr
+    succeed("generate", *options)
     [table] = (tmp_path / "out").rglob("log.json")
     [notes] = [row["uav_notes"] for row in json.loads(table.read_text())]
     assert any(note.startswith("the simulator lists no parked vehicles") for note in notes), notes
     page = tmp_path / "report.html"
-    assert uavsim("report", tmp_path / "out", "--no-check", "--out", page).returncode == 0
+    succeed("report", tmp_path / "out", "--no-check", "--out", page)
     assert "In 1 scenes the simulator lists no parked vehicles" in page.read_text()
     examined = uavsim("doctor", *options[:-1], tmp_path / "none")
     assert "the simulator lists no parked vehicles" in " ".join((examined.stdout + examined.stderr).split())

@@ -1,12 +1,12 @@
-"""Traffic that stands still, as on real servers: other traffic is tried, and the scene is given up if that stands, too."""
+"""Traffic that stands still: the scene is retried with other traffic, and quarantined if that stands, too."""
 
 import json
 from pathlib import Path
 
 import yaml
 
-from tests.e2e.command import uavsim
-from tests.e2e.test_airground_faults import files, written
+from tests.e2e.command import hashes, uavsim
+from tests.e2e.test_airground_faults import written
 
 VEHICLES = 20
 DATASET = {
@@ -44,7 +44,7 @@ def entry(folder: Path) -> dict[str, object]:
     return found
 
 
-def test_a_scene_whose_traffic_stands_is_flown_again_with_other_traffic(tmp_path: Path) -> None:
+def test_scene_with_stalled_traffic_is_retried_with_other_traffic(tmp_path: Path) -> None:
     code, said = flown(tmp_path / "first", attempts=3, **ONCE)
     assert code == 0, said
     assert sum(LINE in line for line in said.splitlines()) == 1
@@ -55,13 +55,13 @@ def test_a_scene_whose_traffic_stands_is_flown_again_with_other_traffic(tmp_path
     assert (log["uav_traffic_retry"], log["uav_moved_in_warmup"]) == (1, 1.0)
     code, said = flown(tmp_path / "second", "--no-check", attempts=3, **ONCE)
     assert code == 0, said
-    assert files(tmp_path / "second/out") == files(tmp_path / "first/out")
+    assert hashes(tmp_path / "second/out") == hashes(tmp_path / "first/out")
     code, said = flown(tmp_path / "calm", "--no-check", attempts=3, tick=10**6)
     assert code == 0, said
-    assert files(tmp_path / "calm/out") != files(tmp_path / "first/out")
+    assert hashes(tmp_path / "calm/out") != hashes(tmp_path / "first/out")
 
 
-def test_a_scene_whose_traffic_never_moves_is_quarantined_with_a_line(tmp_path: Path) -> None:
+def test_scene_whose_traffic_never_moves_is_quarantined(tmp_path: Path) -> None:
     code, said = flown(tmp_path / "first", attempts=2)
     assert code == 3, said
     assert "Traceback" not in said

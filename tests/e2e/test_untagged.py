@@ -1,4 +1,4 @@
-"""Hills that CARLA does not tag hide vehicles in the images and not in the masks: labels tell what the images show."""
+"""Hills without a semantic tag hide vehicles in images but not in masks; with depth, labels follow the images."""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.e2e.command import uavsim
+from tests.e2e.command import succeed
 from uavsim.images import codec
 from uavsim.records.modalities import UNCHECKED_MASKS
 
@@ -38,7 +38,7 @@ SAME = ("sample_annotation", "instance", "visibility_detail", "agent_view")
 
 @pytest.fixture(scope="module")
 def flown(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
-    """Fly one scene as it is, and where masks look through hills with depth beside them and without."""
+    """Datasets of one scene: undisturbed, and with masks that look through hills, with and without depth."""
     folder = tmp_path_factory.mktemp("untagged")
     (folder / "own.yaml").write_text(DATASET)
     (folder / "depth.yaml").write_text(RIG % ", depth")
@@ -53,14 +53,13 @@ def flown(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
         ("plain", "plain", through),
     ):
         job = ("generate", "--dataset", folder / "own.yaml", "--scenes", "1", "--rig", folder / f"{rig}.yaml")
-        done = uavsim(*job, *more, "--out", folder / name)
-        assert done.returncode == 0, done.stdout + done.stderr
+        succeed(*job, *more, "--out", folder / name)
         out[name] = folder / name
     return out
 
 
 def pixels(out: Path) -> list[int]:
-    """Return how many pixels of each mask are a labelled actor's."""
+    """Count the pixels of labelled actors in each mask."""
     masks = sorted((out / "masks").rglob("*.png"))
     return [int(np.count_nonzero(codec.mask_ids_and_tags(path)[0])) for path in masks]
 
@@ -82,6 +81,5 @@ def test_without_depth_hidden_vehicles_count_as_visible_and_the_report_says_so(f
     assert rows(flown["plain"], "sample_annotation") != rows(flown["truth"], "sample_annotation")
     for name, says in (("plain", True), ("truth", False)):
         page = flown[name].with_suffix(".html")
-        done = uavsim("report", flown[name], "--out", page)
-        assert done.returncode == 0, done.stderr
+        succeed("report", flown[name], "--out", page)
         assert (f"Of 8 images: {UNCHECKED_MASKS}." in page.read_text()) is says

@@ -1,4 +1,4 @@
-"""A tree of files of somebody else, beside and inside a dataset: planted before, compared after."""
+"""Foreign files beside and inside a dataset: planted before a command and compared after it."""
 
 import hashlib
 import os
@@ -39,35 +39,26 @@ _BESIDE = (
 
 
 def plant(root: Path, beside: Path) -> None:
-    """Put files of others into the dataset ``root`` and into the folder ``beside`` it."""
-    for folder, names in ((root, _INSIDE), (beside, _BESIDE)):
-        for name in names:
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(f"of somebody else: {name}".encode())
+    """Write foreign files into the dataset ``root`` and into the folder ``beside`` it."""
+    for path in (*(root / name for name in _INSIDE), *(beside / name for name in _BESIDE)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(f"foreign: {path.name}".encode())
     os.link(beside / "data.txt", root / "hard_link.txt")
     (root / "link_out").symlink_to(beside)
-    (root / "samples" / "notes" / "link__out__1.png").symlink_to(beside / "data.txt")
+    (root / "samples/notes/link__out__1.png").symlink_to(beside / "data.txt")
     os.mkfifo(root / "pipe")
 
 
-def fingerprints(root: Path, beside: Path) -> dict[str, str]:
-    """Return what is planted: name -> kind, mode and content."""
-    found = {}
-    paths = [root / name for name in (*_INSIDE, "hard_link.txt", "link_out", "samples/notes/link__out__1.png", "pipe")]
-    for path in (*paths, *sorted(beside.rglob("*"))):
-        if not os.path.lexists(path):
-            found[str(path)] = "gone"
-            continue
-        mode = path.lstat().st_mode
-        if stat.S_ISLNK(mode):
-            what = str(path.readlink())
-        else:
-            what = hashlib.sha256(path.read_bytes()).hexdigest() if stat.S_ISREG(mode) else ""
-        found[str(path)] = f"{mode:o} {what}"
+def fingerprints(root: Path, beside: Path) -> set[str]:
+    """Return the name, mode and content of each planted file that exists."""
+    names = (*_INSIDE, "hard_link.txt", "link_out", "samples/notes/link__out__1.png", "pipe")
+    found = set()
+    for path in (*(root / name for name in names), *beside.rglob("*")):
+        if os.path.lexists(path):
+            mode, content = path.lstat().st_mode, ""
+            if stat.S_ISLNK(mode):
+                content = str(path.readlink())
+            elif stat.S_ISREG(mode):
+                content = hashlib.sha256(path.read_bytes()).hexdigest()
+            found.add(f"{path} {mode:o} {content}")
     return found
-
-
-def changed(before: dict[str, str], after: dict[str, str]) -> list[str]:
-    """Name what is not as it was."""
-    return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))

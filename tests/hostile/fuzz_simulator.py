@@ -1,7 +1,6 @@
-"""Feed the headless simulator: recordings and OpenDRIVE texts in this process, bytes at both ports of a real one.
+"""Fuzz targets of the headless simulator: recordings and OpenDRIVE texts, and bytes at both ports of a running one.
 
-After every input at a port another client is served; a simulator that ended, grew or kept the other client waiting is a
-finding.
+A simulator that ends, grows, or does not serve another client after an input is a finding.
 """
 
 import contextlib
@@ -24,7 +23,7 @@ from headless_simulator.towns.limits import CLIENT
 from headless_simulator.towns.strips import lane_strips
 from headless_simulator.towns.xodr_reader import read_network
 
-from tests.hostile.fuzzing import NASTY, Target, turn_bytes, turn_msgpack
+from tests.hostile.fuzzing import NASTY, UNPACKABLE, Target, turn_bytes, turn_msgpack
 
 _ROAD: Final = (
     '<OpenDRIVE><header/><road id="{0}" length="80" junction="-1"><link/><type s="0" type="town"><speed max="40" unit="mph"/>'
@@ -55,12 +54,12 @@ def _recording() -> bytes:
 
 
 def _read_recording(folder: Path, data: bytes) -> None:
-    place = files.Place(folder, ("fuzzed.log",))
-    place.path.write_bytes(data)
-    query.file_info(place, show_all=True)
-    query.collisions(place, "a", "a")
-    query.blocked(place, 0.1, 1.0)
-    file = files.open_existing(place)
+    log = files.Place(folder, ("fuzzed.log",))
+    log.path.write_bytes(data)
+    query.file_info(log, show_all=True)
+    query.collisions(log, "a", "a")
+    query.blocked(log, 0.1, 1.0)
+    file = files.open_existing(log)
     assert file is not None
     try:
         opened = OpenedRecording(Recording(file), ReplayRequest(0.1, 0.0, 1, np.zeros(6), True))
@@ -74,15 +73,15 @@ def _read_town(data: bytes) -> None:
         check_extent(lane_strips(read_network(data, "fuzzed.xodr")), "fuzzed.xodr", CLIENT)
     except TownRefused as refusal:
         if "\n" in str(refusal):
-            raise ValueError("a refusal of two lines") from refusal
+            raise ValueError("the refusal has two lines") from refusal
 
 
 class Ports:
-    """A real simulator and a client that must be served after every input."""
+    """A running simulator, and a client at each port that must be served after every input."""
 
     def __init__(self, work: Path) -> None:
         (work / "one.xodr").write_text(_ROAD.format(1))
-        env = {"XDG_STATE_HOME": str(work)}  # machine code is the account's: compiling it anew takes minutes
+        env = {"XDG_STATE_HOME": str(work)}  # XDG_CACHE_HOME stays: compiling without its machine code takes minutes
         self._open = contextlib.ExitStack()
         self._log = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - as long as the simulator
         words = ("--render", "flat", "--xodr", str(work / "one.xodr"))
@@ -95,20 +94,20 @@ class Ports:
         return self._open.enter_context(socket.create_connection(("127.0.0.1", self.ports[name]), timeout=20))
 
     def feed(self, name: str, data: bytes) -> None:
-        """Send bytes to a port, then ask as another client.
+        """Send bytes to a port, then call a method as another client.
 
         Raises:
-            AssertionError: the simulator ended, is too large, has a bug to report, or does not answer the other client.
+            AssertionError: the simulator ended, is too large, logged an internal error, or does not answer the other client.
         """
-        with socket.create_connection(("127.0.0.1", self.ports[name]), timeout=20) as foreign:
-            try:
-                foreign.sendall(data)
-                foreign.shutdown(socket.SHUT_WR)
-                foreign.settimeout(0.05)
-                while foreign.recv(1 << 16):
-                    pass
-            except OSError:
-                pass  # it was cut off, or there is no answer
+        with (
+            socket.create_connection(("127.0.0.1", self.ports[name]), timeout=20) as hostile,
+            contextlib.suppress(OSError),  # the simulator closes the connection, or does not answer
+        ):
+            hostile.sendall(data)
+            hostile.shutdown(socket.SHUT_WR)
+            hostile.settimeout(0.05)
+            while hostile.recv(1 << 16):
+                pass
         for port, witness in self._witnesses.items():
             method = "version" if port == "carla" else "ping"
             witness.sendall(msgpack.packb([0, 1, method, [[False]] if port == "carla" else []]))
@@ -117,14 +116,14 @@ class Ports:
         memory = self.process.memory_info().rss
         assert memory < MOST_MEMORY_BYTES, f"it has grown to {memory >> 20} MiB"
         self._log.seek(0)
-        said = self._log.read()
-        bug = said.find(b"internal error")
+        log = self._log.read()
+        bug = log.find(b"internal error")
         if bug >= 0:
             self._log.truncate(0)
-            raise AssertionError(said[bug : bug + 2000].decode(errors="replace").replace("\n", " | "))
+            raise AssertionError(log[bug : bug + 2000].decode(errors="replace").replace("\n", " | "))
 
     def runs(self) -> bool:
-        """Return whether it has not ended."""
+        """Return whether the simulator runs."""
         return self.process.is_running() and self.process.status() != psutil.STATUS_ZOMBIE
 
     def close(self) -> None:
@@ -142,53 +141,46 @@ def _calls(name: str) -> list[bytes]:
                    "simAddVehicle", "getLidarData", "simSetSegmentationObjectID", "moveByVelocityZ", "simSetWind", "reset",
                    "simSetTimeOfDay", "simGetDetections", "startRecording", "simLoadLevel", "simRunConsoleCommand"],
     }[name]  # fmt: skip
-    body: list[Any] = [
-        [1, "vehicle.audi.tt", [["color", 3, "1,2,3"]]],
-        [[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]],
-        5,
-        "a",
-        True,
-        {},
-    ]
+    vehicle = [1, "vehicle.audi.tt", [["color", 3, "1,2,3"]]]
+    body: list[Any] = [vehicle, [[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]], 5, "a", True, {}]
     return [msgpack.packb([0, 1, method, [*heads, *body[:count]]]) for method in methods for count in range(7)]
 
 
+_HEADS: Final = (b"\xdd\xff\xff\xff\xff", b"\xdf\x7f\xff\xff\xff", b"\xc6\x80\0\0\0", b"\xdb\xff\xff\xff\xff", b"\x91")
+"""First bytes of msgpack values with lengths of gigabytes, and of nested arrays."""
+
+
 def _change(data: bytes, rng: random.Random) -> bytes:
-    if rng.random() < 0.1:  # lengths of thousands of millions, nests without end
-        head = rng.choice(
-            [b"\xdd\xff\xff\xff\xff", b"\xdf\x7f\xff\xff\xff", b"\xc6\x80\0\0\0", b"\xdb\xff\xff\xff\xff", b"\x91"]
-        )
-        return head * rng.choice([1, 5, 5000]) + rng.randbytes(rng.randrange(64))
+    if rng.random() < 0.1:
+        return rng.choice(_HEADS) * rng.choice([1, 5, 5000]) + rng.randbytes(rng.randrange(64))
     if rng.random() < 0.3:
         message = msgpack.unpackb(data)
         message[3] = message[3][:1] + [rng.choice(NASTY) for _ in range(rng.randrange(7))]
-        try:
+        with contextlib.suppress(*UNPACKABLE):
             return bytes(msgpack.packb(message, unicode_errors="surrogatepass"))
-        except (OverflowError, ValueError, TypeError):
-            pass
     return turn_msgpack(data, rng)
 
 
 def simulator_targets(work: Path) -> dict[str, Target]:
-    """Make the targets of the simulator; one is started for the ports when the first input comes."""
+    """Make the targets of the simulator; the first input at a port starts it."""
     started: list[Ports] = []
 
     def end() -> None:
         while started:
             started.pop().close()
 
-    def begin() -> None:
-        if not started or not started[0].runs():
-            end()
-            started[:] = [Ports(work)]  # which waits until it listens
+    def port(name: str) -> Target:
+        def read(data: bytes) -> None:
+            if not started or not started[0].runs():
+                end()
+                started.append(Ports(work))
+            started[0].feed(name, data)
 
-    def fed(name: str, data: bytes) -> None:
-        begin()
-        started[0].feed(name, data)
+        return Target(_calls(name), read, _change, end)
 
     return {
         "recorder": Target([_recording()], lambda data: _read_recording(work, data), turn_bytes),
         "towns": Target([_ROAD.format(1).encode()], _read_town, turn_bytes),
-        "carla-port": Target(_calls("carla"), lambda data: fed("carla", data), _change, end, begin),
-        "airsim-port": Target(_calls("airsim"), lambda data: fed("airsim", data), _change, end, begin),
+        "carla-port": port("carla"),
+        "airsim-port": port("airsim"),
     }

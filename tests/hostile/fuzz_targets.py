@@ -1,4 +1,4 @@
-"""What uavsim reads, as targets of the fuzzer: each with good inputs of a small dataset."""
+"""Fuzz targets: files that the pipeline reads, each with good inputs from a small dataset."""
 
 import io
 import json
@@ -11,12 +11,45 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.dataset_factory import make_dataset, write_log
-from tests.hostile.fuzz_readers import adopt_target, reader_targets, result_targets
+from tests.dataset_factory import write_log
+from tests.hostile.datasets import make_tiny
+from tests.hostile.fuzz_readers import adopt_target, certificate_target, dataset_targets, result_targets
 from tests.hostile.fuzz_simulator import simulator_targets
-from tests.hostile.fuzzing import Target, one_table, spoil, through, turn_bytes, turn_json, turn_msgpack, turn_xml
+from tests.hostile.fuzzing import Target, spoil, through, turn_bytes, turn_json, turn_msgpack, turn_xml
 from tests.records.test_motion import motion
 from tools.common.factories import make_recording
+from uavsim.annotate import annotate
+from uavsim.capture.client_events import UnknownEvent, fields_of, parse_event
+from uavsim.capture.recording_reader import read_recording
+from uavsim.config.dataset import dataset_config
+from uavsim.config.kept import KEPT
+from uavsim.config.library import Library, kinds, packaged_root
+from uavsim.config.load import load
+from uavsim.dataset import pack_fragment, scene_fragment
+from uavsim.dataset.fragment import open_fragment
+from uavsim.escape import visible
+from uavsim.files.logs import open_appending, tail_of
+from uavsim.files.parquet import from_parquet, to_parquet
+from uavsim.files.parse import reading
+from uavsim.images import codec
+from uavsim.maps.build import build
+from uavsim.maps.expansion import read_expansion
+from uavsim.maps.files import FORMATS
+from uavsim.maps.opendrive.read import read_opendrive
+from uavsim.maps.raster import road_outlines
+from uavsim.occupancy.files import voxels_file
+from uavsim.occupancy.npz import npz_bytes
+from uavsim.occupancy.town import join_scans
+from uavsim.records.codec import pack_plan, unpack_plan
+from uavsim.replays.twins import named_occlusions
+from uavsim.store.identity import read_identity
+from uavsim.store.journal import Journal
+from uavsim.store.ledger import LedgerEntry, SceneFacts, read_entry, write_entry
+from uavsim.store.local import LocalOutput
+from uavsim.store.manifest import Generation, read_manifest
+from uavsim.supervise.simulator import announced_ports
+from uavsim_benchmarks.evaluate.occupancy import evaluate_occupancy
+from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 
 __all__ = ["targets"]
 
@@ -26,86 +59,86 @@ EVERY_ROAD = Path(__file__).parents[2] / "tests/maps/every_kind.xodr"
 
 def targets(work: Path) -> dict[str, Target]:
     """Make every target, with good inputs of a small dataset."""
-    from uavsim.annotate import annotate
-    from uavsim.capture.recording_reader import read_recording
-    from uavsim.dataset import pack_fragment, scene_fragment
-    from uavsim.dataset.fragment import open_fragment
-    from uavsim.files.parquet import from_parquet
-    from uavsim.images import codec
-    from uavsim.records.codec import pack_plan, unpack_plan
-    from uavsim.store.identity import read_identity
-    from uavsim.store.ledger import LedgerEntry, SceneFacts, read_entry, write_entry
-    from uavsim.store.local import LocalOutput
-    from uavsim.store.manifest import Generation, read_manifest
-
-    root = make_dataset(work / "set", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))
-    recording = make_recording(work / "recording", samples=2, sweeps=0, drones=1, size_px=(32, 18))
-    recording = replace(recording, motion=motion(4, 3).packed())
-    log = write_log(recording) / "log.msgpack"
-    fragment = pack_fragment(scene_fragment(annotate(recording)))
-    output = LocalOutput(work / "out")
-    write_entry(output, LedgerEntry("scene_00", "committed", reasons=("x",), facts=SceneFacts(), retired=(1,)))
-    entry = (work / "out/.uavsim/ledger/scene_00.json").read_bytes()
-
-    def put(key: str, read: Callable[[], object]) -> Callable[[bytes], object]:
-        return through(work / "out" / key, read)
-
-    def rows_of_fragment(data: bytes) -> None:
-        opened = open_fragment(data)
-        for table in opened.compressed:
-            opened.lines(table)
-
-    def log_of() -> None:
-        kept = read_recording(log.parent).motion
-        if kept is not None:
-            kept.open()
-
+    root = make_tiny(work / "set")
     town = work / "town.xodr"
-    image = next(iter((root / "samples").rglob("*.png"))).read_bytes()
-    manifest = json.dumps({"files": {"samples/C/scene_00__C__1.png": [10, 10**18]}}).encode()
-
-    made = {
-        "fragments": Target([fragment], rows_of_fragment, turn_msgpack),
-        "plans": Target([pack_plan(recording.plan)], unpack_plan, turn_msgpack),
-        "recordings": Target([log.read_bytes()], through(log, log_of), turn_msgpack),
-        "ledgers": Target(
-            [entry], put(".uavsim/ledger/scene_00.json", lambda: read_entry(output, "scene_00")), turn_json
-        ),
-        "identities": Target(
-            [b'{"dataset": "a", "seed": 0, "fingerprint": "x"}'],
-            put(".uavsim/dataset.json", lambda: read_identity(output)),
-            turn_json,
-        ),
-        "manifests": Target(
-            [manifest],
-            put(".uavsim/manifests/scene_00~0.json", lambda: read_manifest(output, Generation("scene_00", 0))),
-            turn_json,
-        ),
+    image, mask = (next((root / folder).rglob("*.png")).read_bytes() for folder in ("samples", "masks"))
+    rows = np.zeros(20, [("timestamp_us", "<i8"), ("force_mps2", "<f8", 3)])
+    return {
         "images": Target([image, codec.encode_jpeg(np.zeros((9, 9, 3), np.uint8))], codec.decode_rgb, turn_bytes),
-        "streams": Target([_readings()], lambda data: from_parquet(data, name="x.parquet"), turn_bytes),
+        "masks": Target([mask], codec.decode_rgb, turn_bytes),
+        "streams": Target(
+            [to_parquet(rows, {"model": {"hz": 3}})], partial(from_parquet, name="x.parquet"), turn_bytes
+        ),
         "voxels": _voxels(work),
         "xml": Target([EVERY_ROAD.read_bytes()], through(town, partial(_town_maps, town)), turn_xml),
         "adopt": adopt_target(root, work),
+        "cards": certificate_target(work),
+        **_recording_targets(work),
+        **_store_targets(work / "out"),
+        **dataset_targets(root, work),
+        **result_targets(root, work),
+        **_configuration_targets(work),
+        **_log_targets(work),
+        **simulator_targets(work),
     }
-    made |= _table_targets(root, work) | result_targets(root, work) | reader_targets(root, log, work)
-    return made | _text_targets(root, work) | _log_targets(work) | simulator_targets(work)
 
 
-def _readings() -> bytes:
-    from uavsim.files.parquet import to_parquet
+def _recording_targets(work: Path) -> dict[str, Target]:
+    recording = make_recording(work / "recording", samples=2, sweeps=0, drones=1, size_px=(32, 18))
+    recording = replace(recording, motion=motion(4, 3).packed())
+    folder = write_log(recording)
+    labelled = Path(shutil.copytree(folder, work / "recording-labelled"))
+    log = (folder / "log.msgpack").read_bytes()
 
-    rows = np.zeros(20, [("timestamp_us", "<i8"), ("force_mps2", "<f8", 3)])
-    return to_parquet(rows, {"model": {"hz": 3}})
+    def read_rows(data: bytes) -> None:
+        fragment = open_fragment(data)
+        for table in fragment.compressed:
+            fragment.lines(table)
+
+    def read_log() -> None:
+        if (packed := read_recording(folder).motion) is not None:
+            packed.open()
+
+    def label() -> None:
+        read = read_recording(labelled)
+        with reading(labelled):
+            annotate(read)
+        named_occlusions(read)
+
+    return {
+        "fragments": Target([pack_fragment(scene_fragment(annotate(recording)))], read_rows, turn_msgpack),
+        "plans": Target([pack_plan(recording.plan)], unpack_plan, turn_msgpack),
+        "recordings": Target([log], through(folder / "log.msgpack", read_log), turn_msgpack),
+        "labelled-recordings": Target([log], through(labelled / "log.msgpack", label), turn_msgpack),
+    }
+
+
+def _store_targets(out: Path) -> dict[str, Target]:
+    output = LocalOutput(out)
+    write_entry(output, LedgerEntry("scene_00", "committed", reasons=("x",), facts=SceneFacts(), retired=(1,)))
+    entry = (out / ".uavsim/ledger/scene_00.json").read_bytes()
+    manifest = json.dumps({"files": {"samples/C/scene_00__C__1.png": [10, 10**18]}}).encode()
+    files: dict[str, tuple[str, bytes, Callable[[], object]]] = {
+        "ledgers": ("ledger/scene_00.json", entry, lambda: read_entry(output, "scene_00")),
+        "identities": (
+            "dataset.json",
+            b'{"dataset": "a", "seed": 0, "fingerprint": "x"}',
+            lambda: read_identity(output),
+        ),
+        "manifests": (
+            "manifests/scene_00~0.json",
+            manifest,
+            lambda: read_manifest(output, Generation("scene_00", 0)),
+        ),
+    }
+    return {
+        name: Target([good], through(out / ".uavsim" / file, read), turn_json)
+        for name, (file, good, read) in files.items()
+    }
 
 
 def _voxels(work: Path) -> Target:
-    """Make the target of voxels: a letter for the reader, and a file as truth, as results, or as the kept scan of a town."""
-    from uavsim.occupancy.files import voxels_file
-    from uavsim.occupancy.npz import npz_bytes
-    from uavsim.occupancy.town import join_scans
-    from uavsim_benchmarks.evaluate.occupancy import evaluate_occupancy
-    from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
-
+    """Make the target of voxels: a letter for the reader, and a file as truth, as results, or as the scan of a town."""
     classes = np.arange(64, dtype=np.uint8).reshape(4, 4, 4) % 18
     grid = {"size": [4, 4, 4], "voxel_m": 1.0, "low_m": [-2, -2, -1]}
     grid |= {"map_quat_wxyz_grid": [1, 0, 0, 0], "map_from_grid_m": [0, 0, 0]}
@@ -117,58 +150,44 @@ def _voxels(work: Path) -> Target:
         "o": npz_bytes({"semantics": classes, "mask_camera": classes % 2}),
         "s": npz_bytes(scan),
     }
-    places = {
-        "p": work / "truth/scene/grid/t.parquet",
-        "o": work / "truth/gts/scene/t/labels.npz",
-        "s": work / "scan.npz",
-    }
+    names = {"p": "scene/grid/t.parquet", "o": "gts/scene/t/labels.npz"}
 
-    def fed(data: bytes) -> None:
+    def read(data: bytes) -> None:
         kind, content = chr(data[0]), data[1:]
         shutil.rmtree(work / "truth", ignore_errors=True)
         if kind == "s":
-            places["s"].write_bytes(content)
-            join_scans([places["s"], places["s"]])
+            (work / "scan.npz").write_bytes(content)
+            join_scans([work / "scan.npz"] * 2)
             return
         for truth, results in ((content, content), (good[kind], content)):
-            for folder, written in ((work / "truth", truth), (work / "results", results)):
-                path = folder / places[kind].relative_to(work / "truth")
+            for folder, written in (("truth", truth), ("results", results)):
+                path = work / folder / names[kind]
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(written)
             evaluate_occupancy(EvaluationRequest(work / "truth", work / "results"))
 
     def change(data: bytes, rng: random.Random) -> bytes:
-        if rng.random() < 0.5:
-            return data[:1] + turn_bytes(data[1:], rng)
+        try:
+            if rng.random() < 0.5:
+                return data[:1] + _changed_voxels(data, rng)
+        except (TypeError, ValueError):  # NumPy cannot make the array
+            pass
+        return data[:1] + turn_bytes(data[1:], rng)
+
+    def _changed_voxels(data: bytes, rng: random.Random) -> bytes:
         if data[:1] == b"p":
-            return b"p" + voxels_file({"semantics": classes, "seen": classes % 4}, spoil(about, rng, share=0.05))
+            return voxels_file({"semantics": classes, "seen": classes % 4}, spoil(about, rng, share=0.05))
         with np.load(io.BytesIO(data[1:])) as file:
             arrays = dict(file)
         name = rng.choice(list(arrays))
         kind = rng.choice(["u1", "i1", "i8", "u4", "f4", "?", "c8", "S3", "M8[s]"])
         changed = np.resize(arrays[name], rng.choice([0, 1, 3, 64, 100_000])).astype(kind) + rng.choice([0, 0, 1])
-        return data[:1] + npz_bytes(
-            arrays | {name: changed.reshape(rng.choice([(-1,), (1, 1, -1), arrays[name].shape]))}
-        )
+        return npz_bytes(arrays | {name: changed.reshape(rng.choice([(-1,), (1, 1, -1), arrays[name].shape]))})
 
-    return Target([kind.encode() + data for kind, data in good.items()], fed, lambda d, r: _whole(change, d, r))
-
-
-def _whole(change: Callable[[bytes, random.Random], bytes], data: bytes, rng: random.Random) -> bytes:
-    """Change an input; bytes where numpy cannot make the array."""
-    try:
-        return change(data, rng)
-    except (TypeError, ValueError, UnicodeError):
-        return data[:1] + turn_bytes(data[1:], rng)
+    return Target([kind.encode() + data for kind, data in good.items()], read, change)
 
 
 def _town_maps(path: Path) -> None:
-    from uavsim.maps.build import build
-    from uavsim.maps.expansion import read_expansion
-    from uavsim.maps.files import FORMATS
-    from uavsim.maps.opendrive.read import read_opendrive
-    from uavsim.maps.raster import road_outlines
-
     network = read_opendrive(path)
     road_outlines(network)
     town = build(network, "T")
@@ -179,13 +198,7 @@ def _town_maps(path: Path) -> None:
                 read_expansion(written, name="T")
 
 
-def _text_targets(root: Path, work: Path) -> dict[str, Target]:
-    from uavsim.config.dataset import dataset_config
-    from uavsim.config.kept import KEPT
-    from uavsim.config.library import Library, kinds, packaged_root
-    from uavsim.config.load import load
-    from uavsim.images import codec
-
+def _configuration_targets(work: Path) -> dict[str, Target]:
     plans = packaged_root() / "flight_plans"
     folders = {"datasets": "dataset", "formations": "formation", "rigs": "rig", "weather": "weather", ".": "routes"}
     texts = [
@@ -194,50 +207,25 @@ def _text_targets(root: Path, work: Path) -> dict[str, Target]:
         for path in sorted((plans / folder).glob("*.yaml"))
     ]
 
-    def configured(data: bytes) -> None:
+    def read(data: bytes) -> None:
         kind, _, text = data.partition(b"\n")
         (work / "fuzzed.yaml").write_bytes(text)
         load(work / "fuzzed.yaml", kinds().get(kind.decode(errors="replace"), dataset_config()))
 
     smoke = (plans / "datasets/smoke.yaml").read_text()
     bundle = {"format": "uavsim-configuration-1", "dataset": "smoke", "files": {"dataset:smoke": ["smoke.yaml", smoke]}}
-    mask = next(iter((root / "masks").rglob("*.png"))).read_bytes()
+    read_bundle = through(work / KEPT, lambda: Library.of().dataset(str(work / KEPT)))
     return {
-        "configurations": Target(texts, configured, turn_bytes),
-        "kept-texts": Target(
-            [json.dumps(bundle).encode()],
-            through(work / KEPT, lambda: Library.of().dataset(str(work / KEPT))),
-            turn_json,
-        ),
-        "masks": Target([mask], codec.decode_rgb, turn_bytes),
-    }
-
-
-def _table_targets(root: Path, work: Path) -> dict[str, Target]:
-    from uavsim.exports.formats import EXPORTERS, ExportRequest
-    from uavsim.validate import validate_version
-
-    def export() -> None:
-        for kind in ("kitti", "coco", "opv2v", "mmdet3d"):
-            EXPORTERS.pick(kind)(ExportRequest(root, work / "exported" / kind))
-
-    return {
-        "validator": one_table(root, lambda: validate_version(root, "v1.0-mini", workers=1)),
-        "exporters": one_table(root, export),
+        "configurations": Target(texts, read, turn_bytes),
+        "kept-texts": Target([json.dumps(bundle).encode()], read_bundle, turn_json),
     }
 
 
 def _log_targets(work: Path) -> dict[str, Target]:
-    """What processes print: into the logs of a dataset, of which the ends are read, and as events."""
-    from uavsim.capture.client_events import UnknownEvent, fields_of, parse_event
-    from uavsim.escape import visible
-    from uavsim.files.logs import open_appending, tail_of
-    from uavsim.store.journal import Journal
-    from uavsim.supervise.simulator import announced_ports
-
+    """Make the targets of output of other processes: text appended to a dataset's logs, and client events."""
     log, journal = work / "logs/mock0.log", work / "logs/scene_00.jsonl"
 
-    def printed(data: bytes) -> None:
+    def append(data: bytes) -> None:
         log.unlink(missing_ok=True)
         with open_appending(log) as file:
             file.write(data)
@@ -245,10 +233,9 @@ def _log_targets(work: Path) -> dict[str, Target]:
         Journal(journal).add("failed", reason=visible(tail_of(log, lines=1)), log=tail_of(log, lines=20))
         journal.unlink()
 
-    def happened(data: bytes) -> None:
-        for one in data.split(b"\n"):
-            event = parse_event(one)
-            if event is not None:
+    def parse(data: bytes) -> None:
+        for text in data.split(b"\n"):
+            if (event := parse_event(text)) is not None:
                 fields = event.fields if isinstance(event, UnknownEvent) else fields_of(event)
                 Journal(journal).add(event.event, fields=fields)
         journal.unlink(missing_ok=True)
@@ -266,6 +253,6 @@ def _log_targets(work: Path) -> dict[str, Target]:
         b"s3://KEY:SECRET@bucket/x password=secret AKIAABCDEFGHIJKLMNOP\n" * 20,
     ]
     return {
-        "logs": Target(lines, printed, turn_bytes),
-        "events": Target([json.dumps(event).encode() for event in events], happened, turn_json),
+        "logs": Target(lines, append, turn_bytes),
+        "events": Target([json.dumps(event).encode() for event in events], parse, turn_json),
     }

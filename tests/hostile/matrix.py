@@ -1,11 +1,11 @@
 # ruff: noqa: T201 - printing is its job
-"""Every environment and every damage against the commands: checked by exit code, one line, processes, foreign files.
+"""Run the commands in every hostile environment and on every damaged dataset.
 
     python -m tests.hostile.matrix [--only WORDS]
 
-A row passes when the exit code is the one that the README lists for it, standard error holds at most one line that says
-``error:`` and no traceback, nothing that a terminal would obey is printed, no process is left, no file of others is changed,
-and what it made, or said, has the bytes that the same command made in plain surroundings.
+A row passes when the exit code is the one that the README lists, standard error holds at most one ``error:`` line and no
+traceback, no control character is printed, no process is left, no foreign file is changed, and the result, or the output,
+has the bytes of the same command in plain surroundings.
 """
 
 import argparse
@@ -24,85 +24,83 @@ from pathlib import Path
 
 import psutil
 
-from tests.dataset_factory import make_dataset
 from tests.hostile import canaries
 from tests.hostile.damages import DAMAGES, NOTES
-from tests.hostile.places import NAMES, OUTS, Out
-from tests.hostile.surroundings import SURROUNDINGS, Surrounding
-from tools.common.leftovers import contents
+from tests.hostile.datasets import filled, make_tiny
+from tests.hostile.surroundings import NAMES, OUTS, SURROUNDINGS, Out, Surrounding
+from tools.common.leftovers import contents, differing
 from tools.common.small_dataset import one_scene
 
-COMMANDS: dict[str, list[str]] = {  # with SET and OUT filled in
-    "status": ["status", "SET", "--json"],
-    "validate": ["validate", "SET", "--workers", "1"],
-    "convert": ["convert", "SET", "OUT", "--dialect", "uav3d"],
-    "kitti": ["export", "SET", "OUT", "--format", "kitti"],
-    "coco": ["export", "SET", "OUT", "--format", "coco"],
-    "opv2v": ["export", "SET", "OUT", "--format", "opv2v"],
-    "mmdet3d": ["export", "SET", "OUT", "--format", "mmdet3d"],
-    "publish": ["publish", "SET", "--out", "OUT", "--date", "2026-01-01"],
-    "events": ["events", "SET", "--out", "OUT", "--workers", "2"],
-    "video": ["video", "SET", "--out", "OUT/video.mp4"],
-    "annotate": ["annotate", "SET"],
-    "generate": ["generate", *one_scene(1), "--out", "OUT"],
-    "secret": ["generate", "--dataset", "smoke", "--out", "s3://KEY:SEC/RET@bucket/x"],
-    "linked out": ["generate", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--out", "SET"],
+COMMANDS: dict[str, str] = {
+    "status": "status SET --json",
+    "validate": "validate SET --workers 1",
+    "convert": "convert SET OUT --dialect uav3d",
+    **{kind: f"export SET OUT --format {kind}" for kind in ("kitti", "coco", "opv2v", "mmdet3d")},
+    "publish": "publish SET --out OUT --date 2026-01-01",
+    "events": "events SET --out OUT --workers 2",
+    "video": "video SET --out OUT/video.mp4",
+    "annotate": "annotate SET",
+    "generate": f"generate {' '.join(one_scene(1))} --out OUT",
+    "secret": "generate --dataset smoke --out s3://KEY:SEC/RET@bucket/x",
+    "linked out": "generate --dataset smoke --town Town10HD --scenes 0 --out SET",
 }
-NOT_READ = {  # damages -> what need not read the damaged part, and does its work
+NOT_READ = {  # damage -> command that succeeds because it does not read the damaged part
     "32000 pixels": "opv2v", "4 billion pixels": "kitti", "time 10^30": "kitti",
     "deep splits": "mmdet3d", "damaged info": "validate", "huge coordinates": "opv2v",
     "bool for a time": "convert", "scene in circles": "kitti", "2^70 pixels wide": "convert", "mask cut off": "kitti",
 }  # fmt: skip
 NOTES_CODES = {"ledger garbage": (3, 3), "ledger deep": (3, 3), "ledger of another": (3, 3), "dataset.json garbage": (3, 2),
                "dataset.json deep": (3, 2)}  # fmt: skip
-"""Exit codes of ``status`` and ``annotate``; elsewhere ``status`` says what it can, and there is no scene to label."""
+"""Exit codes of ``status`` and ``annotate``; for other notes ``status`` succeeds and ``annotate`` finds no scene."""
 DECODED = {
     "2^70 pixels wide": ("publish", "video"),
     "mask cut off": ("coco", "events"),
     "32000 pixels": ("events", "video"),
 }
-"""Damages that are met where pixels are decoded or declared."""
+"""Damages that only commands which decode pixels find."""
 LIMIT_S = 420.0
 
 
 @dataclass
 class Row:
-    """One trial."""
+    """One command under one hostile condition, with its exit code."""
 
     name: str
     command: str
     code: int
     surrounding: Surrounding = SURROUNDINGS[0]
-    damage: Callable[[Path], None] | None = None
+    damage: Callable[[Path], object] | None = None
     name_of_set: str = "set"
     out: Out | None = None
 
 
 def rows() -> list[Row]:
     """Return the whole matrix."""
-    found = []
-    for surrounding in SURROUNDINGS:
-        for command in surrounding.only:
-            code = surrounding.codes.get(command, 0)
-            found.append(Row(f"{surrounding.name}: {command}", command, code, surrounding))
-    for number, (name, damage) in enumerate(DAMAGES.items()):
+    found = [
+        Row(f"{surrounding.name}: {command}", command, surrounding.codes.get(command, 0), surrounding)
+        for surrounding in SURROUNDINGS
+        for command in surrounding.only
+    ]
+    damaged = []
+    for number, name in enumerate(DAMAGES):
         others = ("convert", "kitti", "coco", "opv2v", "mmdet3d")
         for command in ("validate", others[number % len(others)]):
-            code = 0 if NOT_READ.get(name) == command else 4
-            found.append(Row(f"{name}: {command}", command, code, damage=damage))
-    for name, commands in DECODED.items():
-        for command in commands:
-            found.append(Row(f"{name}: {command}", command, 4, damage=DAMAGES[name]))
-    for name, damage in NOTES.items():
-        for command, code in zip(("status", "annotate"), NOTES_CODES.get(name, (0, 2)), strict=True):
-            found.append(Row(f"{name}: {command}", command, code, damage=damage))
+            damaged.append((name, command, 0 if NOT_READ.get(name) == command else 4))
+    damaged += [(name, command, 4) for name, commands in DECODED.items() for command in commands]
+    for name in NOTES:
+        damaged += [(name, *one) for one in zip(("status", "annotate"), NOTES_CODES.get(name, (0, 2)), strict=True)]
+    found += [
+        Row(f"{name}: {command}", command, code, damage=(DAMAGES | NOTES)[name]) for name, command, code in damaged
+    ]
     found.append(Row("credentials in the address", "secret", 2))
     found.append(
         Row("linked root: generate", "linked out", 2, damage=lambda root: (root / "lidarseg").symlink_to("/etc"))
     )
-    for kind, name in NAMES.items():
-        for command in ("status", "kitti"):
-            found.append(Row(f"dataset named with {kind}: {command}", command, 0, name_of_set=name))
+    found += [
+        Row(f"dataset named with {kind}: {command}", command, 0, name_of_set=name)
+        for kind, name in NAMES.items()
+        for command in ("status", "kitti")
+    ]
     for kind, out in OUTS.items():
         found.append(Row(f"result goes to {kind}: kitti", "kitti", out.code, out=out))
         if out.run is not None:
@@ -111,23 +109,23 @@ def rows() -> list[Row]:
 
 
 class Matrix:
-    """Runs rows, each in a folder of its own, beside the same canary tree."""
+    """Runs rows, each in its own folder with the same foreign files."""
 
     def __init__(self, work: Path) -> None:
         self.work = work
         self._plain = dict[str, dict[str, str]]()
-        self.good = make_dataset(work / "good", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))
-        notes = self.good / ".uavsim"
-        (notes / "ledger").mkdir(parents=True)
-        (notes / "recordings/scene_00").mkdir(parents=True)
-        (notes / "fragments").mkdir()
-        (notes / "dataset.json").write_text(json.dumps({"dataset": "tiny", "seed": 0, "fingerprint": "x"}))
-        (notes / "ledger/scene_00.json").write_text(
-            json.dumps({"scene": "scene_00", "state": "quarantined", "reasons": ["x"]})
-        )
+        self.good = make_tiny(work / "good")
+        notes = {
+            "dataset.json": {"dataset": "tiny", "seed": 0, "fingerprint": "x"},
+            "ledger/scene_00.json": {"scene": "scene_00", "state": "quarantined", "reasons": ["x"]},
+        }
+        for folder in ("ledger", "recordings/scene_00", "fragments"):
+            (self.good / ".uavsim" / folder).mkdir(parents=True)
+        for name, note in notes.items():
+            (self.good / ".uavsim" / name).write_text(json.dumps(note))
 
-    def wrong_in(self, row: Row) -> list[str]:
-        """Run one row; returns what is wrong."""
+    def failures(self, row: Row) -> list[str]:
+        """Run one row and list its failures."""
         folder = Path(tempfile.mkdtemp(prefix="row-", dir=self.work))
         folder.chmod(0o755)
         root, beside = folder / row.name_of_set, folder / "beside"
@@ -136,93 +134,84 @@ class Matrix:
         if row.damage is not None:
             row.damage(root)
         if row.out is not None:
-            row.out.make(folder / row.out.place, root)
-        there = self._contents(folder, row)
+            row.out.make(folder / row.out.name, root)
+        occupied = self._occupied(folder, row)
         (folder / "cwd").mkdir()
         row.surrounding.prepare(folder / "cwd")
         if row.command == "validate":
-            (root / "link_out").unlink()  # which it reports, as it should
+            (root / "link_out").unlink()  # the validator rightly reports it
         before = canaries.fingerprints(root, beside)
         began = time.monotonic()
         code, out, err = self._run(row, folder)
-        wrong = [] if code == row.code else [f"exit code {code}, not {row.code}: {err.strip()[-300:]}"]
+        found = [] if code == row.code else [f"exit code {code}, not {row.code}: {err.strip()[-300:]}"]
         lines = [line for line in err.splitlines() if line.startswith("error:")]
         if len(lines) > 1 or "Traceback" in err:
-            wrong.append(f"{len(lines)} error lines, or a traceback: {err.strip()[-400:]}")
-        if code not in {0} and not lines and "closed" not in row.name and "reader" not in row.name:
-            wrong.append(f"exit code {code} without an error line: {err.strip()[-300:]}")
+            found.append(f"{len(lines)} error lines, or a traceback: {err.strip()[-400:]}")
+        if code and not lines and "closed" not in row.name and "reader" not in row.name:
+            found.append(f"exit code {code} without an error line: {err.strip()[-300:]}")
         if any(not (c.isprintable() or c in "\n ") for c in (out + err)) and "colours" not in row.name:
-            wrong.append("control characters reach the terminal")
+            found.append("control characters reach the terminal")
         if "SEC/RET" in out + err:
-            wrong.append("a secret is printed")
-        wrong += [] if code != 0 else self._other_bytes(row, folder, out)
-        wrong += [f"beside the result: {name}" for name in there - self._contents(folder, row)]
-        wrong += [f"foreign: {name}" for name in canaries.changed(before, canaries.fingerprints(root, beside))]
-        wrong += [f"process left: {process}" for process in self._left(folder)]
+            found.append("a secret is printed")
+        found += [] if code else self._unlike_plain(row, folder, out)
+        found += [f"changed in the result folder: {name}" for name in occupied - self._occupied(folder, row)]
+        found += [f"foreign file: {name}" for name in sorted(before ^ canaries.fingerprints(root, beside))]
+        found += [f"process left: {process}" for process in self._left(folder)]
         if time.monotonic() - began > LIMIT_S:
-            wrong.append("takes too long")
+            found.append("takes too long")
         shutil.rmtree(folder, ignore_errors=True)
-        return wrong
+        return found
 
     def _run(self, row: Row, folder: Path) -> tuple[int, str, str]:
-        arguments = [
-            {"SET": str(folder / row.name_of_set), "OUT": str(folder / (row.out.place if row.out else "out"))}.get(a, a)
-            for a in COMMANDS[row.command]
-        ]
-        command = [*row.surrounding.wrap, sys.executable, "-P", "-m", "uavsim", *arguments]
+        out = folder / (row.out.name if row.out else "out")
+        words = filled(COMMANDS[row.command], folder / row.name_of_set, out)
+        command = [*row.surrounding.wrap, sys.executable, "-P", "-m", "uavsim", *words]
         env = {**os.environ, "UAVSIM_ROW": str(folder), "DO_NOT_TRACK": "1"}
-        for name, value in row.surrounding.env.items():
-            env.pop(name, None)
-            if value is not None:
-                env[name] = value
+        changed = row.surrounding.env
+        env = {name: value for name, value in env.items() if name not in changed}
+        env |= {name: value for name, value in changed.items() if value is not None}
         if row.out is not None and row.out.home:
-            env["HOME"] = str(folder / row.out.place)
-        if row.surrounding.shell:
+            env["HOME"] = str(out)
+        if shell := row.surrounding.shell:
             quoted = " ".join(f"'{part}'" for part in command)
-            twice = f"& {quoted} > /dev/null 2>&1; other=$?; wait $! || exit; exit $other"
-            command = [
-                "bash",
-                "-c",
-                f"set -o pipefail; {quoted} {twice if row.surrounding.shell == 'TWICE' else row.surrounding.shell}",
-            ]
+            if shell == "TWICE":
+                shell = f"& {quoted} > /dev/null 2>&1; other=$?; wait $! || exit; exit $other"
+            command = ["bash", "-c", f"set -o pipefail; {quoted} {shell}"]
         before = row.surrounding.before
         done = subprocess.Popen(
             command, cwd=folder / "cwd", env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             preexec_fn=lambda: before(folder / "cwd"),
         )  # fmt: skip
         try:
-            out, err = done.communicate(timeout=LIMIT_S)
+            said, err = done.communicate(timeout=LIMIT_S)
         except subprocess.TimeoutExpired:
             done.kill()
-            out, err = done.communicate()
-        return done.returncode, out.decode(errors="replace"), err.decode(errors="replace")
+            said, err = done.communicate()
+        return done.returncode, said.decode(errors="replace"), err.decode(errors="replace")
 
-    def _contents(self, folder: Path, row: Row) -> set[str]:
-        """Files that stood where the result goes, with their content: an export may add to them and must change none."""
-        place = folder / row.out.place if row.out is not None else None
-        if place is None or place == folder / "set" or not place.is_dir() or place.is_symlink():
+    def _occupied(self, folder: Path, row: Row) -> set[str]:
+        """Name and hash the files of the result folder: an export may add files but change none."""
+        out = folder / row.out.name if row.out is not None else None
+        if out is None or out == folder / "set" or not out.is_dir() or out.is_symlink():
             return set()
-        return {f"{p} {hashlib.sha256(p.read_bytes()).hexdigest()}" for p in place.rglob("*") if p.is_file()}
+        return {f"{p} {hashlib.sha256(p.read_bytes()).hexdigest()}" for p in out.rglob("*") if p.is_file()}
 
-    def _other_bytes(self, row: Row, folder: Path, said: str) -> list[str]:
-        """Compare what a command made, or said, with what it made in plain surroundings: nothing else may show in it."""
-        if row.damage is not None or row.out is not None or row.surrounding.shell not in {"", "TWICE", "< /dev/zero"}:
+    def _unlike_plain(self, row: Row, folder: Path, said: str) -> list[str]:
+        """List files, or output, that differ from those of the same command in plain surroundings."""
+        shell = row.surrounding.shell
+        if row.damage is not None or row.out is not None or shell not in {"", "TWICE", "< /dev/zero"}:
             return []
         if row.command == "status":
-            made = {"said": said.replace(str(folder / row.name_of_set), "SET")} if not row.surrounding.shell else {}
-            made = {} if row.name_of_set != "set" or "ascii" in row.name else made
+            comparable = not shell and row.name_of_set == "set" and "ascii" not in row.name
+            made = {"said": said.replace(str(folder / row.name_of_set), "SET")} if comparable else {}
         else:
-            out = folder / "out"
-            made = {n: d for n, d in contents(out).items()} if out.is_dir() else {}
+            made = contents(folder / "out")
         if not made:
             return []
         if row.name.startswith("plain: "):
             self._plain[row.command] = made
-        plain = self._plain[row.command]
         return [
-            f"other bytes than in plain surroundings: {name}"
-            for name in sorted(plain.keys() | made.keys())
-            if plain.get(name) != made.get(name)
+            f"other bytes than in plain surroundings: {name}" for name in differing(self._plain[row.command], made)
         ][:3]
 
     def _left(self, folder: Path) -> list[str]:
@@ -243,7 +232,7 @@ class Matrix:
 def main() -> int:
     """Run the matrix; 0 when every row holds."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", default="", help="rows whose name holds this")
+    parser.add_argument("--only", default="", help="run the rows that contain this text")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     failed = 0
@@ -254,11 +243,11 @@ def main() -> int:
         Path(work).chmod(0o755)
         matrix = Matrix(Path(work))
         with ThreadPoolExecutor(options.workers) as pool:
-            for some in (plain, chosen):  # the others' bytes are held against the plain rows'
-                for row, wrong in zip(some, pool.map(matrix.wrong_in, some), strict=True):
-                    failed += bool(wrong)
-                    if wrong:
-                        print(f"FAILS {row.name}: {wrong}", flush=True)
+            for batch in (plain, chosen):  # the other rows are compared with the plain ones
+                for row, found in zip(batch, pool.map(matrix.failures, batch), strict=True):
+                    failed += bool(found)
+                    if found:
+                        print(f"FAILS {row.name}: {found}", flush=True)
     print(f"{len(plain) + len(chosen)} rows, {failed} failed")
     return 1 if failed else 0
 

@@ -1,4 +1,4 @@
-"""A card that somebody damaged: one line, and nothing else is made than what the card says."""
+"""Damaged dataset cards: each is refused in one line, and no other scenes are generated."""
 
 import copy
 import json
@@ -15,23 +15,23 @@ from uavsim.exports.reproduce import reproduce
 from uavsim.run.request import Request
 
 
-def places_in(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the place of every value in a structure."""
+def key_paths(value: Any, parents: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the path of keys to every value in nested dictionaries."""
     for key, item in value.items() if isinstance(value, dict) else ():
-        yield (*place, key)
-        yield from places_in(item, (*place, key))
+        yield (*parents, key)
+        yield from key_paths(item, (*parents, key))
 
 
 @pytest.mark.parametrize("wrong", ["gone", *range(len(NASTY))])
-def test_a_damaged_card_is_one_line_and_makes_nothing_else(tmp_path: Path, wrong: str | int) -> None:
-    """Every key is taken away, and replaced by what no card holds there."""
-    certificate, asked = certificate_of_smoke(), list[Request]()
+def test_damaged_card_is_refused_in_one_line(tmp_path: Path, wrong: str | int) -> None:
+    """Remove every key, and replace every value by one that no card holds."""
+    certificate, requests = certificate_of_smoke(), list[Request]()
 
     def generate(request: Request) -> Any:
-        asked.append(request)
-        raise InputError("nothing is made here")
+        requests.append(request)
+        raise InputError("generation is disabled here")
 
-    for *path, last in places_in(certificate):
+    for *path, last in key_paths(certificate):
         damaged = copy.deepcopy(certificate)
         holder = damaged
         for key in path:
@@ -44,5 +44,5 @@ def test_a_damaged_card_is_one_line_and_makes_nothing_else(tmp_path: Path, wrong
         with pytest.raises(InputError) as error:
             reproduce(tmp_path / "card.json", tmp_path / "new", scenes="0", simulators=(), run=None, generate=generate)
         assert "\n" not in str(error.value)
-    made = {(request.dataset, request.scenes, request.samples, request.towns) for request in asked}
-    assert made <= {("smoke", "0", 2, ("Town10HD",))}
+    generated = {(request.dataset, request.scenes, request.samples, request.towns) for request in requests}
+    assert generated <= {("smoke", "0", 2, ("Town10HD",))}

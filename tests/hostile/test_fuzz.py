@@ -1,4 +1,4 @@
-"""The fuzzer notices a reader that waits and one that ends its process; and every reader takes a few dozen bad inputs."""
+"""The fuzzer reports readers that hang or die, and every reader takes a few dozen bad inputs."""
 
 import multiprocessing
 import os
@@ -14,43 +14,43 @@ from tests.hostile import fuzz
 from tests.hostile.fuzz_targets import targets
 
 
-def _waits(said: Connection) -> None:
-    said.send(None)
+def _hangs(news: Connection) -> None:
+    news.send(None)
     time.sleep(600)
 
 
-def _dies(said: Connection) -> None:
-    said.send(None)
+def _dies(news: Connection) -> None:
+    news.send(None)
     os._exit(1)
 
 
-@pytest.mark.parametrize(("reader", "kind"), [(_waits, "waits"), (_dies, "died")])
-def test_what_hangs_or_dies_is_a_finding_with_its_input(
+@pytest.mark.parametrize(("reader", "kind"), [(_hangs, "waits"), (_dies, "died")])
+def test_reader_that_hangs_or_dies_is_a_finding_with_its_input(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: Callable[[Connection], None], kind: str
 ) -> None:
-    context, fed = multiprocessing.get_context("spawn"), fuzz.Fed()
+    context, outcome = multiprocessing.get_context("spawn"), fuzz.Outcome()
     (tmp_path / "input").write_bytes(b"bad")
-    said, saying = context.Pipe(duplex=False)
-    process = context.Process(target=reader, args=(saying,))
+    news, sender = context.Pipe(duplex=False)
+    process = context.Process(target=reader, args=(sender,))
     process.start()
-    saying.close()
-    said.poll(60)  # it has begun
+    sender.close()
+    news.poll(60)  # until it has begun
     monkeypatch.setattr(fuzz, "WAITS_S", 0.5 if kind == "waits" else 60.0)
     try:
-        fuzz._watch(said, tmp_path / "input", fed)
+        fuzz._watch(news, tmp_path / "input", outcome)
     finally:
         process.kill()
         process.join()
-    assert {name: data for name, (_, data) in fed.findings.items()} == {kind: b"bad"}
-    assert fed.tried == 1
+    assert {name: data for name, (_, data) in outcome.findings.items()} == {kind: b"bad"}
+    assert outcome.tried == 1
 
 
 _EACH_S = 0.3  # minutes and more are ``python -m tests.hostile.fuzz``
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's, of numbers that are too large: said, not raised
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy warns about numbers that are too large
 def test_every_reader_takes_bad_inputs_for_a_moment(tmp_path: Path) -> None:
-    """Good inputs are read or refused, changed ones as well: no other exception, no exit code 1, little memory."""
+    """Good and changed inputs are read or refused: no other exception, no exit code 1."""
     made, found = targets(tmp_path), {}
     for name, target in made.items():
         rng, end, tried = random.Random(f"{name} 0"), time.monotonic() + _EACH_S, 0

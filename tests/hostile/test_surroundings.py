@@ -1,17 +1,18 @@
-"""Environments that are out to break, or are broken: addresses with credentials, proxies, Prefect's variables, limits."""
+"""Credentials in addresses, flow parameters, proxies, and low limits."""
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uavsim.config.run import RunConfig, SimulatorConfig
+from tests.hostile.datasets import run_uavsim
+from uavsim.config.run import RunConfig
 from uavsim.environment import cache_folder, keep_local_direct, open_file_limit
 from uavsim.errors import InputError, SystemFailure, UnknownNameError
 from uavsim.flows.server import check_api
@@ -53,43 +54,34 @@ def test_an_address_with_credentials_is_refused_and_not_repeated(secret: str) ->
 
 
 def test_status_prints_no_key() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "uavsim", "status", "s3://KEY:SEC/RET@bucket/x"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_uavsim("status", "s3://KEY:SEC/RET@bucket/x")
     assert done.returncode == 2
     assert "KEY" not in done.stdout + done.stderr.replace("AWS_ACCESS_KEY_ID", "").replace("AWS_SECRET_ACCESS_KEY", "")
     assert "SEC/RET" not in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
-    "request_of",
+    "parameters",
     [
-        lambda: Request(
-            dataset="smoke",
-            out="/x",
-            run=RunConfig(simulators=(SimulatorConfig(kind="command", command=("touch", "/x")),)),
-        ),
-        lambda: Request(
-            dataset="smoke", out="/x", run=RunConfig(simulators=(SimulatorConfig(kind="docker", image="evil"),))
-        ),
-        lambda: Request(dataset="/etc/x.yaml", out="/x"),
-        lambda: Request(dataset="smoke", out="/x", rig="../rig.yaml"),
+        {"dataset": "smoke", "run": {"simulators": ({"kind": "command", "command": ("touch", "/x")},)}},
+        {"dataset": "smoke", "run": {"simulators": ({"kind": "docker", "image": "evil"},)}},
+        {"dataset": "/etc/x.yaml"},
+        {"dataset": "smoke", "rig": "../rig.yaml"},
     ],
 )
-def test_flow_parameters_carry_no_commands_images_or_files(request_of) -> None:
+def test_flow_parameters_carry_no_commands_images_or_files(parameters: dict[str, Any]) -> None:
+    if "run" in parameters:
+        parameters = parameters | {"run": RunConfig.model_validate(parameters["run"])}
     with pytest.raises(InputError):
-        of_worker(request_of())
+        of_worker(Request(out="/x", **parameters))
 
 
 def test_a_worker_knows_its_own_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "run.yaml"
     file.write_text("simulators: [{name: big, kind: command, command: [/opt/CarlaUE4.sh]}]\n")
     monkeypatch.setenv(WORKER_RUN, str(file))
-    found = of_worker(Request(dataset="smoke", out="/x", simulators=("big", "mock")))
-    assert [s.kind for s in found.run_config().simulators] == ["command", "mock"]
+    request = of_worker(Request(dataset="smoke", out="/x", simulators=("big", "mock")))
+    assert [s.kind for s in request.run_config().simulators] == ["command", "mock"]
     with pytest.raises(UnknownNameError, match="big"):
         of_worker(Request(dataset="smoke", out="/x", simulators=("bog",)))
     with pytest.raises(UnknownNameError):
@@ -114,10 +106,9 @@ def test_no_home_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cache_folder().is_absolute()
 
 
-def test_a_low_limit_is_the_hosts(tmp_path: Path) -> None:
+def test_a_low_limit_is_the_hosts() -> None:
     code = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))"
     code += "; from uavsim.environment import open_file_limit; open_file_limit()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "this host allows a process 40 open files" in done.stderr
     open_file_limit()
-    assert shutil.which("sh")

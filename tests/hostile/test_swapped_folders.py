@@ -1,5 +1,6 @@
-"""A folder of a result that is exchanged for a link while it is written: nothing goes where the link leads."""
+"""Result folders that are swapped for a link while they are written: nothing follows the link."""
 
+import contextlib
 import importlib
 import threading
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typer.testing import CliRunner
 
 import uavsim
 from tests.dataset_factory import make_dataset
-from tests.hostile.every_command import filled
+from tests.hostile.datasets import filled
 from tests.hostile.fuzz_targets import EVERY_ROAD
 from tests.rare_dataset import make_rare
 from uavsim.cli import build_app
@@ -44,7 +45,7 @@ LABELS: dict[str, Callable[[Path, Path], object]] = {
 }
 
 
-AT_WORK: dict[str, tuple[str, str]] = {  # a command, and a function of it that is called when its folder is open
+AT_WORK: dict[str, tuple[str, str]] = {  # a command, and a function that it calls while its result folder is open
     "report": ("report SET --out OUT/x.html", "uavsim.viewing.report.write.measure"),
     "video": ("video SET --out OUT/x.gif", "uavsim.exports.formats.video.encode_gif"),
     "map": (f"map {EVERY_ROAD} --out OUT --png OUT/x.png", "uavsim.maps.build.build"),
@@ -63,28 +64,24 @@ def rare(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def swap_while(job: Callable[[], object], out: Path, victim: Path) -> int:
-    """Exchange every folder below ``out`` for a link to the victim's as soon as it is there; returns how many were."""
+    """Swap every folder below ``out`` for a link to the victim's as soon as it exists; returns their number."""
     swapped, stop = 0, threading.Event()
 
     def swapper() -> None:
         nonlocal swapped
         while not stop.is_set():
             for folder in [out, *out.rglob("*")] if out.is_dir() else []:
-                try:
+                with contextlib.suppress(OSError):  # the folder was moved meanwhile
                     if folder.is_dir() and not folder.is_symlink():
-                        moved = out.parent / f"moved-{swapped}"
-                        folder.rename(moved)
+                        folder.rename(out.parent / f"moved-{swapped}")
                         folder.symlink_to(victim)
                         swapped += 1
-                except OSError:
-                    continue  # it has just been exchanged itself
 
     thread = threading.Thread(target=swapper)
     thread.start()
     try:
-        job()
-    except UavsimError:
-        pass  # refused: one line for the user
+        with contextlib.suppress(UavsimError):
+            job()
     finally:
         stop.set()
         thread.join()
@@ -92,7 +89,7 @@ def swap_while(job: Callable[[], object], out: Path, victim: Path) -> int:
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_a_swapped_folder_takes_nothing(name: str, root: Path, tmp_path: Path) -> None:
+def test_swapped_folder_takes_nothing(name: str, root: Path, tmp_path: Path) -> None:
     swapped = 0
     for attempt in range(TRIES):
         out, victim = tmp_path / f"out-{attempt}" / "result", tmp_path / f"victim-{attempt}"
@@ -104,7 +101,7 @@ def test_a_swapped_folder_takes_nothing(name: str, root: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", ["coco", "mmdet3d", "openad", "events", "collaboration", "questions"])
-def test_a_link_that_waits_takes_nothing(name: str, rare: Path, tmp_path: Path) -> None:
+def test_swapped_folder_of_label_writers_takes_nothing(name: str, rare: Path, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.mkdir()
     job = JOBS.get(name) or LABELS.get(name) or partial(export, name)
@@ -113,21 +110,21 @@ def test_a_link_that_waits_takes_nothing(name: str, rare: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", AT_WORK)
-def test_a_folder_that_is_swapped_during_the_work_takes_nothing(
+def test_folder_swapped_during_the_work_takes_nothing(
     name: str, rare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, victim = tmp_path / "out", tmp_path / "victim"
     victim.mkdir()
-    words, place = AT_WORK[name]
-    module, _, function = place.rpartition(".")
-    works = getattr(importlib.import_module(module), function)
+    words, function_name = AT_WORK[name]
+    module, _, function = function_name.rpartition(".")
+    original = getattr(importlib.import_module(module), function)
 
-    def swap_and_work(*given: Any, **named: Any) -> Any:
+    def swap_and_work(*args: Any, **kwargs: Any) -> Any:
         out.rename(tmp_path / "moved")
         out.symlink_to(victim)
-        return works(*given, **named)
+        return original(*args, **kwargs)
 
-    monkeypatch.setattr(place, swap_and_work)
+    monkeypatch.setattr(function_name, swap_and_work)
     done = CliRunner().invoke(build_app(), filled(words, rare, out))
     assert done.exit_code == 0, done.exception
     assert not any(victim.iterdir())

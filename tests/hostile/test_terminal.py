@@ -1,8 +1,9 @@
-"""What datasets say reaches the terminal as text: no escape sequence, no markup, no end of the run."""
+"""Names and reasons from a dataset reach the terminal as text: no escape sequences, no markup, no crash."""
 
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.table import Table
 
-from tests.dataset_factory import make_dataset
+from tests.hostile.datasets import edit_first, run_uavsim
 from uavsim.escape import visible
 from uavsim.store.ledger import LedgerEntry, write_entry
 from uavsim.store.local import LocalOutput
@@ -44,7 +45,7 @@ def harmless(text: str) -> bool:
 
 
 @given(st.text(st.characters(), max_size=60))
-def test_strings_lines_and_cells_are_printed_as_they_are(text: str) -> None:
+def test_strings_lines_and_cells_are_printed_verbatim(text: str) -> None:
     table = Table("head")
     table.add_row(text)
     out = printed(text, line(("bold", text), text), table)
@@ -53,7 +54,7 @@ def test_strings_lines_and_cells_are_printed_as_they_are(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", NASTY)
-def test_what_has_harmed_before(text: str) -> None:
+def test_harmful_text_is_one_harmless_line(text: str) -> None:
     out = printed(text)
     assert harmless(out)
     assert out.count("\n") == 1
@@ -61,7 +62,7 @@ def test_what_has_harmed_before(text: str) -> None:
         assert out == f"{text}\n"
 
 
-def test_a_reader_that_goes_away_does_not_end_the_work() -> None:
+def test_closed_reader_does_not_end_the_work() -> None:
     class Gone(io.StringIO):
         def write(self, text: str) -> int:
             raise BrokenPipeError
@@ -73,36 +74,18 @@ def test_a_reader_that_goes_away_does_not_end_the_work() -> None:
 
 
 @pytest.fixture(scope="module")
-def nasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dataset whose every name and reason is out to harm the terminal."""
-    root = make_dataset(
-        tmp_path_factory.mktemp("nasty") / "set", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36)
-    )
-    for table, field, text in (
-        ("scene", "name", "[/x]\x1b[31m"),
-        ("category", "name", "vehicle.[/bold]\x1b]0;owned\x07"),
-        ("sample_data", "filename", "samples/[/red]\x1b[2J.png"),
-    ):
-        file = root / f"v1.0-mini/{table}.json"
-        rows = json.loads(file.read_text())
-        rows[0][field] = text
-        file.write_text(json.dumps(rows))
+def nasty(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset with control characters and markup in names and reasons."""
+    root = Path(shutil.copytree(tiny, tmp_path_factory.mktemp("nasty") / "set"))
+    edit_first(root, "scene", name="[/x]\x1b[31m")
+    edit_first(root, "category", name="vehicle.[/bold]\x1b]0;owned\x07")
+    edit_first(root, "sample_data", filename="samples/[/red]\x1b[2J.png")
     (root / ".uavsim/ledger").mkdir(parents=True)
     (root / ".uavsim/dataset.json").write_text(json.dumps({"dataset": "[/x]\x1b[5m", "seed": 0, "fingerprint": "x"}))
     write_entry(
         LocalOutput(root), LedgerEntry("scene_00", "quarantined", attempts=1, reasons=("[/x] \x1b[31m\nsecond line",))
     )
     return root
-
-
-def uavsim(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "uavsim", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        errors="replace",
-    )
 
 
 @pytest.mark.parametrize(
@@ -114,9 +97,9 @@ def uavsim(*arguments: str) -> subprocess.CompletedProcess[str]:
         (("convert", "out", "--dialect", "uav3d"), 4),
     ],
 )
-def test_commands_on_a_nasty_dataset(nasty: Path, tmp_path: Path, arguments: tuple[str, ...], code: int) -> None:
+def test_commands_print_harmless_text(nasty: Path, tmp_path: Path, arguments: tuple[str, ...], code: int) -> None:
     command, *rest = [str(tmp_path / "out") if a == "out" else a for a in arguments]
-    done = uavsim(command, str(nasty), *rest)
+    done = run_uavsim(command, nasty, *rest)
     assert done.returncode == code, done.stderr
     assert harmless(done.stdout + done.stderr)
     assert "Traceback" not in done.stderr
@@ -125,7 +108,7 @@ def test_commands_on_a_nasty_dataset(nasty: Path, tmp_path: Path, arguments: tup
 
 @pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
 def test_closed_descriptors(nasty: Path, tmp_path: Path, closed: tuple[int, ...]) -> None:
-    """What is opened first must not get the number of a standard stream, or prints go into it."""
+    """No file gets the number of a closed standard stream: prints would go into it."""
     shut = " ".join(f"{n}{'<' if n == 0 else '>'}&-" for n in closed)
     done = subprocess.run(
         ["bash", "-c", f"exec {sys.executable} -m uavsim status {nasty} --json {shut}"], check=False, timeout=120
@@ -135,24 +118,12 @@ def test_closed_descriptors(nasty: Path, tmp_path: Path, closed: tuple[int, ...]
 
 def test_a_full_device_is_reported_and_a_closed_pipe_is_not(nasty: Path) -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "uavsim", "status", str(nasty), "--json"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
+        done = run_uavsim("status", nasty, "--json", stdout=full)
     assert done.returncode == 3
     assert done.stderr.count("\n") == 1
     assert "No space left" in done.stderr
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run(
-        [sys.executable, "-m", "uavsim", "status", str(nasty), "--json"],
-        stdout=write,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
+    done = run_uavsim("status", nasty, "--json", stdout=write)
     os.close(write)
     assert (done.returncode, done.stderr) == (0, "")

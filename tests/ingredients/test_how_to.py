@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.dataset_factory import table
-from tests.e2e.test_main_job import RIG
+from tests.e2e.flights import RIG
 from uavsim.environment import python_command
 from uavsim.images import codec
 from uavsim.validate import validate_dataset

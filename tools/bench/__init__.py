@@ -1,4 +1,4 @@
-"""Figures of this machine, one row each: ``scripts/bench``. A row has a name, a value, a unit and how it was measured."""
+"""Benchmarks of this machine: ``scripts/bench``. A row has a name, a value, a unit and the method of measurement."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ from tools.common import ROOT
 
 @dataclass(frozen=True)
 class Row:
-    """One figure."""
+    """One measurement."""
 
     name: str
     value: float
@@ -32,9 +32,11 @@ class Row:
 
 
 def cpu_s(process: psutil.Process) -> float:
-    """Return the processor seconds of a process and all that it started, those that have ended included."""
+    """Return the processor seconds of a process and its children, with those that have ended."""
     family = [process, *process.children(recursive=True)]
-    return float(sum(sum(p.cpu_times()[:4]) for p in family))  # user, system, and both of children that were waited for
+    return float(
+        sum(sum(p.cpu_times()[:4]) for p in family)
+    )  # user and system time, of the process and of reaped children
 
 
 @dataclass
@@ -46,21 +48,21 @@ class Simulator:
     process: psutil.Process
 
     def cpu_s(self) -> float:
-        """Return the processor seconds that it has used, its children's included."""
+        """Return the processor seconds used, with those of children."""
         return cpu_s(self.process)
 
     def rss_mb(self) -> float:
-        """Return its resident memory."""
+        """Return the resident memory, with that of children."""
         return sum(p.memory_info().rss for p in [self.process, *self.process.children(recursive=True)]) / 1e6
 
 
 @contextlib.contextmanager
 def simulator(*arguments: str, program: Sequence[str] = ("headless_simulator",)) -> Iterator[Simulator]:
-    """Start the headless simulator on free ports and end it.
+    """Run a headless simulator on free ports.
 
     Args:
         arguments: of its command line.
-        program: module that is the simulator, or starts it, and what it is reported first.
+        program: module that runs the simulator, and its first arguments.
     """
     command = (sys.executable, "-m", *program)
     with running_simulator(*arguments, command=command, cwd=ROOT, stderr=subprocess.DEVNULL) as running:
@@ -68,22 +70,25 @@ def simulator(*arguments: str, program: Sequence[str] = ("headless_simulator",))
 
 
 def in_own_process(module: str, *arguments: str, timeout_s: float = 3600) -> dict[str, Any]:
-    """Run ``python -m tools.bench.<module>`` and return the JSON on its last line; vendors' clients may take a process down.
+    """Run ``python -m <module>`` and return the JSON on its last line; CARLA's client may crash a process.
 
     Args:
-        module: of this folder.
+        module: dotted name.
         arguments: of its command line.
-        timeout_s: after which it is ended.
+        timeout_s: time limit.
+
+    Raises:
+        RuntimeError: it fails.
     """
-    with tempfile.TemporaryDirectory() as home:  # CARLA's client keeps a map cache in HOME
-        cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))  # compiled kernels stay where they are
+    with tempfile.TemporaryDirectory() as home:  # CARLA's client caches maps in HOME
+        cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))  # keeps compiled kernels
         environment = os.environ | {"HOME": home, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": cache}
-        command = [sys.executable, "-m", f"tools.bench.{module}", *arguments]
+        command = [sys.executable, "-m", module, *arguments]
         done = subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False
         )
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise RuntimeError(f"tools.bench.{module} ended with code {done.returncode}: {last}")
+        raise RuntimeError(f"{module} ended with code {done.returncode}: {last}")
     result: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return result

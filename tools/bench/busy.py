@@ -1,11 +1,11 @@
-"""Share of a flight in which the simulator's graphics card is at work; ``--render-latency`` stands for a card.
+"""Share of a flight in which the simulated graphics card (``--render-latency``) is busy.
 
-One scene of each profile is flown at its own rig, formation and pace. Only the images that are asked for are to be drawn:
-those that are kept, and those in which cameras settle. The ceiling is the share if nothing but ticks in which the card has
-nothing to do took time beside drawing, each as long as a tick of CARLA's client alone with the same traffic.
+One scene of each profile is flown with its own rig, formation and pace. The card should only draw requested images: those that
+are saved, and those in which cameras settle. The ceiling is the share if only ticks without drawing took additional time, each
+as long as a tick of CARLA's client alone with the same traffic.
 
-``python -m tools.bench.busy FILE MS ...`` is a headless simulator that writes begin and end of its card's work on each image
-(``time.monotonic``) as a line of FILE; ``python -m tools.bench.busy tick PORT PROFILE`` measures that tick.
+``python -m tools.bench.busy FILE MS ...`` is a headless simulator that appends start and end of drawing each image
+(``time.monotonic``) to FILE; ``python -m tools.bench.busy tick PORT PROFILE`` measures that tick.
 """
 
 import json
@@ -40,12 +40,12 @@ _WARM_TICKS, _TICKS = 20, 60
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A dataset, and what is flown of it.
+    """The first scene of a dataset.
 
     Attributes:
         dataset: of flight_plans.
-        samples: of the scene; None where the dataset says it, as of video.
-        rig: instead of the dataset's.
+        samples: of the scene; default: the dataset's.
+        rig: replaces the dataset's.
     """
 
     dataset: str
@@ -54,18 +54,18 @@ class Profile:
 
     @property
     def name(self) -> str:
-        """The dataset, and the rig where it is another."""
+        """The dataset, and the rig where it is replaced."""
         return f"{self.dataset}_{self.rig}" if self.rig else self.dataset
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Of ``uavsim generate``."""
+        """Options of ``uavsim generate``."""
         samples = ("--samples", str(self.samples)) if self.samples else ()
         return ("--dataset", self.dataset, "--scenes", "0", *samples, *(("--rig", self.rig) if self.rig else ()))
 
     @property
     def plan(self) -> ScenePlan:
-        """The scene that is flown."""
+        """The plan of the scene."""
         return plan_scenes(self.dataset, scenes=[0], overrides=Overrides(samples=self.samples, rig=self.rig))[0]
 
 
@@ -80,7 +80,7 @@ PROFILES: Final = (
 
 
 def asked_images(plan: ScenePlan) -> tuple[int, int, int]:
-    """Return the images that a scene asks for: kept, drawn to settle before step 0, and drawn to settle later."""
+    """Return numbers of requested images: saved, settling before step 0, and settling later."""
     schedule = DrawSchedule(plan)
     kept, settling = schedule.totals
     early = sum(schedule.images(step, kept=False) for step in schedule.settling if step < 0)
@@ -88,19 +88,19 @@ def asked_images(plan: ScenePlan) -> tuple[int, int, int]:
 
 
 def idle_ticks(plan: ScenePlan) -> int:
-    """Return in how many ticks of a flight the card has nothing to do: no camera draws in them, or did in the one before."""
+    """Count ticks of a flight without drawing: no camera draws in them or in the tick before."""
     schedule = DrawSchedule(plan)
     drawing = {*schedule.reading, *schedule.settling}
     return sum(not {step - 1, step} <= drawing for step in range(1, max(drawing) + 1))
 
 
 def busy_share(pauses: Sequence[tuple[float, float]], *, before: int, latency_s: float) -> float:
-    """Return how busy the card was, from the begin of its first image after those ``before`` to the end of its last one.
+    """Return the busy share of the card from the first image after the warm-up to the last one.
 
     Args:
-        pauses: begin and end of its work on each image.
-        before: images of the warm-up.
-        latency_s: that an image takes it; a pause that is longer for want of a processor counts no more.
+        pauses: start and end of each image.
+        before: number of images in the warm-up.
+        latency_s: counted for each image, even if its pause is longer on a busy machine.
     """
     flown = sorted(pauses)[before:]
     return len(flown) * latency_s / (max(end for _, end in flown) - flown[0][0])
@@ -134,19 +134,19 @@ def rows() -> Iterator[Row]:
 
 
 def _flown(work: Path, profile: Profile) -> tuple[list[tuple[float, float]], float]:
-    """Return when the card was at work, and how long a tick alone takes."""
+    """Return start and end of each image, and the duration of a tick alone."""
     notes = work / "pauses"
     program = ("tools.bench.busy", str(notes), str(LATENCY_MS))
     with simulator("--town", "Town10HD", "--render", "flat", "--no-airsim", program=program) as running:
         words = ("generate", *profile.words, "--no-check", "--simulator", f"127.0.0.1:{running.port}")
         watched((*words, "--out", f"{work}/out"), work / "log")
         lines = [line.split() for line in notes.read_text().splitlines()]
-        tick_s: float = in_own_process("busy", "tick", str(running.port), profile.name)["tick_s"]
+        tick_s: float = in_own_process("tools.bench.busy", "tick", str(running.port), profile.name)["tick_s"]
     return [(float(begin), float(end)) for begin, end in lines], tick_s
 
 
 def bare_tick_s(port: int, plan: ScenePlan) -> float:
-    """Return the median time of a tick of CARLA's client with the traffic of a plan; no sensor is listened to."""
+    """Return the median duration of a tick of CARLA's client with the traffic of a plan, without sensors."""
     session = open_session("carla", {"carla": Endpoint("127.0.0.1", port)})
     session.begin_scene(plan, heartbeat=lambda _phase, _tick: None)
     world, took_s = carla.Client("127.0.0.1", port).get_world(), []
@@ -159,7 +159,7 @@ def bare_tick_s(port: int, plan: ScenePlan) -> float:
 
 
 def noting(file: str) -> None:
-    """Let the work of every card of the headless simulator be noted in a file."""
+    """Record start and end of each image of the simulated card in a file."""
     notes = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     make = GraphicsCard.make
 

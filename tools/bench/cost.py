@@ -1,4 +1,4 @@
-"""Cost of a run, process by process, in seconds and in units of OpenCV's encoder, and the most memory that it takes."""
+"""Cost of a run by process, in seconds and in units of OpenCV's encoder, and its peak memory."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ from tools.common import ROOT
 
 TURNS: Final = 5
 _EVERY_S: Final = 0.2
-_ROLES: Final = {  # word of a command line -> process; what has none of them is the flow's
+_ROLES: Final = {  # word of a command line -> role; the default is the flow
     "headless_simulator": "simulator",
     "client_worker": "client",
     "prefect server start": "prefect",
@@ -28,7 +28,7 @@ _ROLES: Final = {  # word of a command line -> process; what has none of them is
 
 
 def role_of(command: Sequence[str]) -> str:
-    """Return which part of a run a process is, by its command line."""
+    """Return the role of a process in a run, by its command line."""
     words = " ".join(command)
     if "guard.py" in words:
         return "guards"
@@ -36,10 +36,10 @@ def role_of(command: Sequence[str]) -> str:
 
 
 class Family:
-    """A process and its children, watched until it ends.
+    """A monitored process with its children.
 
     Attributes:
-        peak_mb: the most memory that all had together; what they share is counted once (PSS).
+        peak_mb: peak of their total memory (PSS, which counts shared pages once).
     """
 
     def __init__(self, process: psutil.Process) -> None:
@@ -49,7 +49,7 @@ class Family:
         self.peak_mb = 0.0
 
     def watch(self, *, memory_too: bool) -> None:
-        """Look at all of them once; at their memory takes 20 ms, in which they wait for their page tables."""
+        """Sample all processes once; a sample of memory takes 20 ms, in which they wait for their page tables."""
         memory = 0
         with contextlib.suppress(psutil.NoSuchProcess):
             for process in [self._process, *self._process.children(recursive=True)]:
@@ -61,7 +61,7 @@ class Family:
         self.peak_mb = max(self.peak_mb, memory / 2**20)
 
     def cpu_s(self) -> dict[str, float]:
-        """Return the processor seconds of each part of the run."""
+        """Return the processor seconds by role."""
         total: dict[str, float] = defaultdict(float)
         for pid, seconds in self._cpu_s.items():
             total[self._role[pid]] += seconds
@@ -69,11 +69,11 @@ class Family:
 
 
 def rows(scenes: int, samples: int) -> Iterator[Row]:
-    """Generate scenes of the mini split twice, validation included: for the time, and for the memory.
+    """Generate and validate scenes of the mini split twice: once for the time, once for the memory.
 
     Args:
-        scenes: how many.
-        samples: of each.
+        scenes: number of scenes.
+        samples: number of samples of each scene.
     """
     words = ("generate", "--dataset", "uav3d-mini", "--scenes", f"0-{scenes - 1}", "--samples", str(samples))
     with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +92,7 @@ def rows(scenes: int, samples: int) -> Iterator[Row]:
 
 
 def encoding_s(dataset: Path) -> float:
-    """Return what encoding one sample takes OpenCV at PNG level 1: 25 images and 25 masks, the same machine's unit of cost."""
+    """Return the seconds to encode one sample with OpenCV at PNG level 1: 25 images and 25 masks, the unit of cost."""
     cameras = [camera for kind in ("samples", "masks") for camera in sorted((dataset / kind).glob("CAMERA*"))]
     images = [cv2.imread(str(min(camera.iterdir())), cv2.IMREAD_UNCHANGED) for camera in cameras]
     cv2.setNumThreads(1)
@@ -106,13 +106,16 @@ def encoding_s(dataset: Path) -> float:
 
 
 def watched(words: Sequence[str], log: Path, *, cwd: Path = ROOT, memory_too: bool = False) -> tuple[float, Family]:
-    """Run a command of uavsim that must end well: its seconds, and its processes.
+    """Run a command of uavsim and monitor its processes; returns seconds and processes.
 
     Args:
         words: of the command.
-        log: what it says is written there.
-        cwd: where it runs; a dataset's YAML is looked for below it.
-        memory_too: look at their memory, too, which slows them down.
+        log: file for its output.
+        cwd: working folder, in which YAML files are found.
+        memory_too: also sample memory, which slows the processes down.
+
+    Raises:
+        RuntimeError: the command fails.
     """
     began = time.perf_counter()
     command = [sys.executable, "-m", "uavsim", *words]

@@ -1,4 +1,4 @@
-"""Growth of costs: of an image's with drones, of a scene's and of tables with scenes, of the pace with simulators."""
+"""Growth of costs: per image with drones, per scene and of tables with scenes, and of the pace with simulators."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ _HOUR_US: Final = 3_600_000_000
 
 
 def exponent(before: float, after: float, *, times: float) -> float:
-    """Return the power with which a cost grows: 1 is linear."""
+    """Return the exponent of growth; 1 is linear."""
     return math.log(after / before) / math.log(times)
 
 
 def intervals_of(drones: int) -> int:
-    """Return how many intervals lie between captures: a divisor of the ticks that brings about the wanted images."""
-    wanted = PAIRS / (drones * len(_ANGLES))
-    return min((n for n in range(1, TICKS + 1) if TICKS % n == 0), key=lambda n: abs(n - wanted))
+    """Return the number of intervals between captures: a divisor of ``TICKS`` that gives about ``PAIRS`` images."""
+    ideal = PAIRS / (drones * len(_ANGLES))
+    return min((n for n in range(1, TICKS + 1) if TICKS % n == 0), key=lambda n: abs(n - ideal))
 
 
 def write_swarm(work: Path, drones: int, *, intervals: int) -> str:
-    """Write rig, formation and dataset where a run with this working folder finds them; returns the dataset's name."""
+    """Write rig, formation and dataset for runs in this working folder; returns the dataset's name."""
     name = f"bench-{intervals}"
     cameras = {name: {"pitch_deg": pitch, "yaw_deg": yaw} for name, (pitch, yaw) in _ANGLES.items()}
     texts = {
@@ -94,7 +94,7 @@ def write_swarm(work: Path, drones: int, *, intervals: int) -> str:
 
 
 def drones() -> Iterator[Row]:
-    """Fly each swarm with two captures and with many: what lies between is what images cost. The least of some turns."""
+    """Fly each swarm with two captures and with many; the difference is the cost of images. Reports minima over turns."""
     costs, cpu_s, peak_mb = [], dict[tuple[int, int], float](), dict[int, float]()
     for _, count in itertools.product(range(TURNS), DRONES):
         for intervals in (1, intervals_of(count)):
@@ -115,7 +115,7 @@ def drones() -> Iterator[Row]:
 
 
 def per_scene(seconds: Mapping[int, float]) -> dict[int, float]:
-    """Return what a scene more costs between each number of scenes and the one before; start-up is in neither."""
+    """Return the marginal cost of a scene between successive numbers of scenes, without the start."""
     counts = sorted(seconds)
     return {many: (seconds[many] - seconds[few]) / (many - few) for few, many in itertools.pairwise(counts)}
 
@@ -135,7 +135,7 @@ def scenes() -> Iterator[Row]:
 
 
 def _generated(work: Path, words: Sequence[str], *, render: str = "full") -> tuple[float, float]:
-    """Return processor seconds and peak memory of a run with one simulator that draws so, and is not restarted."""
+    """Return processor seconds and peak memory of a run with one simulator that is not restarted."""
     simulator = {"kind": "mock", "arguments": ["--render", render], "recycle_scenes": 1000}
     (work / "run.yaml").write_text(yaml.safe_dump({"simulators": [simulator]}))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -146,7 +146,7 @@ def _generated(work: Path, words: Sequence[str], *, render: str = "full") -> tup
 
 
 def simulators() -> Iterator[Row]:
-    """Fly the same scenes with one, two and four simulators whose cards work elsewhere; the datasets must be equal."""
+    """Fly the same scenes with one, two and four simulators with simulated cards, and compare the datasets."""
     paces: dict[int, float] = {}
     files: dict[int, dict[str, str]] = {}
     for count in SIMULATORS:
@@ -179,7 +179,7 @@ def pace(out: Path) -> float:
 
 
 def size() -> Iterator[Row]:
-    """Read and write datasets of very many scenes; exponents are of processor seconds."""
+    """Read and write datasets of very many scenes; reports exponents of processor seconds."""
     before: dict[str, float] = {}
     for last, count in itertools.pairwise((0, *SIZES)):
         with tempfile.TemporaryDirectory(dir=os.environ.get("UAVSIM_BENCH_FOLDER")) as folder:
@@ -214,13 +214,13 @@ def _measured(work: Path, words: Sequence[str]) -> tuple[float, float, float]:
 
 
 def many_scenes(work: Path, count: int) -> Path:
-    """Fly a few scenes of a dataset of so many and copy the rest under their own names, numbers, tokens and times."""
+    """Fly a few scenes of a large dataset and copy the others with new names, numbers, tokens and times."""
     write_plans(work, dataset=DATASET.replace("most_scenes: 100", f"most_scenes: {count}"), scenes=count)
     (work / "flight_plans/rigs/tiny.yaml").write_text(RIG.replace("160", "32").replace("90\n", "18\n", 1))
     root = work / "out"
     words = ("--dataset", "kill", "--out", str(root), "--scenes", f"0-{FLOWN - 1}", "--no-check", "--quiet")
     watched(("generate", *words), work / "log", cwd=work)
-    with contextlib.chdir(work):  # where its YAML is looked for
+    with contextlib.chdir(work):  # finds its YAML
         job = resolve(Request(dataset="kill", out=str(root)))
     copies = Copies(root)
     for scene in job.scenes[FLOWN:]:
@@ -242,7 +242,7 @@ class Copies:
         self.packed = packed
 
     def copy(self, number: int, *, digest: str) -> None:
-        """Add one scene, as its commit would leave it."""
+        """Add one scene in its committed state."""
         source = number % FLOWN
         old, new = name(source), name(number)
 

@@ -1,4 +1,4 @@
-"""A client that ticks with 200 vehicles, with or without the swarm's 50 cameras; prints one JSON line.
+"""Load of a client with 200 vehicles, with or without the swarm's 50 cameras.
 
 python -m tools.bench.load PORT ticks|images [--vehicles 200] [--warmup 40] [--ticks 200]
 """
@@ -29,7 +29,7 @@ STEP_S = 0.05
 
 
 class Traffic:
-    """Vehicles under the Traffic Manager in the server's current world, stepped by ``tick``."""
+    """Traffic Manager vehicles in the server's current world."""
 
     def __init__(self, port: int, *, vehicles: int, seed: int = 7, lane_changes: bool = True) -> None:
         self.client = carla.Client("127.0.0.1", port)
@@ -49,22 +49,22 @@ class Traffic:
         for vehicle in self.vehicles:
             self.manager.auto_lane_change(vehicle, lane_changes)
 
-    def _spawn(self, wanted: int, rng: random.Random) -> list[int]:
+    def _spawn(self, count: int, rng: random.Random) -> list[int]:
         """Spawn cars on the map's spawn points, then on lane centres between them."""
         kinds = [b for b in self.world.get_blueprint_library().filter("vehicle.*") if _is_car(b)]
         kinds.sort(key=lambda blueprint: blueprint.id)
-        places = self.map.get_spawn_points()
-        rng.shuffle(places)
+        spawn_points = self.map.get_spawn_points()
+        rng.shuffle(spawn_points)
         between = [w.transform for w in self.map.generate_waypoints(14.0) if not w.is_junction]
         rng.shuffle(between)
         for transform in between:
             transform.location.z += 0.5
         ids: list[int] = []
         autopilot, port = carla.command.SetAutopilot, self.manager.get_port()
-        for place in [*places, *between]:
-            if len(ids) == wanted:
+        for pose in [*spawn_points, *between]:
+            if len(ids) == count:
                 break
-            spawn = carla.command.SpawnActor(rng.choice(kinds), place)
+            spawn = carla.command.SpawnActor(rng.choice(kinds), pose)
             (answer,) = self.client.apply_batch_sync(
                 [spawn.then(autopilot(carla.command.FutureActor, True, port))], False
             )
@@ -85,12 +85,12 @@ class Traffic:
             state = snapshot.find(actor_id)
             if state is not None:
                 transform = state.get_transform()
-                place = transform.location
-                rows[row] = (place.x, place.y, place.z, np.radians(transform.rotation.yaw))
+                at = transform.location
+                rows[row] = (at.x, at.y, at.z, np.radians(transform.rotation.yaw))
         return rows
 
     def close(self) -> None:
-        """Let the simulator run by itself again."""
+        """Leave synchronous mode and destroy the vehicles."""
         self.manager.set_synchronous_mode(False)
         settings = self.world.get_settings()
         settings.synchronous_mode = False
@@ -100,7 +100,7 @@ class Traffic:
 
 
 class Swarm:
-    """25 RGB and 25 instance cameras of 800 x 450, moved by one batch before each tick."""
+    """25 RGB and 25 instance cameras of 800 x 450."""
 
     def __init__(self, traffic: Traffic) -> None:
         self.client = traffic.client
@@ -108,12 +108,12 @@ class Swarm:
         self.centre = traffic.map.get_spawn_points()[0].location
         self.arrived: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
         self.cameras: list[carla.Sensor] = []
-        for place in self._poses(0):
+        for pose in self._poses(0):
             for kind in SENSORS:
                 blueprint = library.find(kind)
                 blueprint.set_attribute("image_size_x", "800")
                 blueprint.set_attribute("image_size_y", "450")
-                camera = cast("carla.Sensor", traffic.world.spawn_actor(blueprint, place))
+                camera = cast("carla.Sensor", traffic.world.spawn_actor(blueprint, pose))
                 camera.listen(functools.partial(self._arrive, len(self.cameras)))
                 self.cameras.append(camera)
         self._until_all_deliver(traffic.world)
@@ -152,21 +152,20 @@ class Swarm:
         raise RuntimeError(f"{len(quiet)} cameras never sent an image")
 
     def wait(self, frame: int) -> int:
-        """Wait for every camera's image of this frame; return the images that came."""
-        missing, came = len(self.cameras), 0
+        """Wait for every camera's image of this frame; returns their number."""
+        missing = len(self.cameras)
         while missing:
-            number, _ = self.arrived.get(timeout=60)
-            came += number == frame
-            missing -= number == frame
-        return came
+            missing -= self.arrived.get(timeout=60)[0] == frame
+        return len(self.cameras)
 
 
 def rows() -> Iterator[Row]:
-    """Ticks without cameras, and with 25 RGB and 25 masks, each with 200 vehicles in a simulator of its own."""
+    """Measure ticks without cameras, and with 25 RGB and 25 mask images, in a simulator each."""
     for what, count, render in (("ticks", 400, "flat"), ("images", 12, "full")):
         with simulator("--town", "Town10HD", "--render", render) as running:
             pid = str(running.process.pid)
-            found = in_own_process("load", str(running.port), what, "--ticks", str(count), "--server-pid", pid)
+            words = (str(running.port), what, "--ticks", str(count), "--server-pid", pid)
+            found = in_own_process("tools.bench.load", *words)
         per, times = ("tick", count) if what == "ticks" else ("pair", found["images"] / 2)
         how = f"{count} ticks, {found['vehicles']} Traffic Manager vehicles, {what}, official client"
         yield Row(f"load_{per}s_per_s", times / found["wall_s"], f"{per}s/s", how)
@@ -204,7 +203,7 @@ def main() -> None:
     }
     sys.stdout.write(json.dumps(figures) + "\n")
     sys.stdout.flush()
-    os._exit(0)  # libcarla's threads may hang in destructors; the simulator is ended by whoever started it
+    os._exit(0)  # libcarla's threads may hang in destructors; the parent process ends the simulator
 
 
 def _is_car(blueprint: carla.ActorBlueprint) -> bool:

@@ -1,10 +1,10 @@
-"""Cost of an image's way through the client beside its encoding, with no simulator: captures are kept in memory.
+"""Cost of the capture pipeline relative to image encoding alone, on captures in memory.
 
 ``python -m tools.bench.pipeline PORT`` takes captures from a simulator and prints seconds of both ways.
 
-*Pipeline* is ``record_scene`` as a run calls it: masks are taken apart and bound to actors, boxes are measured in them, images
-are encoded and written, the log at the end. *Encoder* is ``Modality.encode`` of the same arrays, masks taken apart and bound
-before the clock starts, in as many threads of the same priority, their files written.
+*Pipeline* is ``record_scene`` as in a run: it decodes masks and maps them to actors, measures boxes, and encodes and writes
+images and the log. *Encoder* is ``Modality.encode`` of the same decoded arrays with as many threads of the same priority, and
+writing.
 """
 
 import json
@@ -41,17 +41,17 @@ __all__ = ["Frame", "Kept", "plan_of", "quiet", "rows", "shares"]
 SIZE_PX: Final = (800, 450)
 VEHICLES: Final = 200
 KEPT: Final = 4
-CAPTURES: Final = 16  # a run: the kept ones again and again
+CAPTURES: Final = 16  # of a turn: the kept ones repeated
 TURNS: Final = 5
 THREADS: Final = 2  # of the recording's writer
 Seconds = dict[str, dict[str, list[float]]]
-"""Wall and processor seconds of each turn, by way."""
+"""Wall-clock and processor seconds of each turn, by method."""
 
 
 def rows() -> Iterator[Row]:
-    """Compare the two by turns, in one process."""
+    """Measure both methods in turn, in one process."""
     with simulator("--town", "Town10HD", "--no-airsim") as running:
-        reported: Seconds = in_own_process("pipeline", str(running.port))
+        reported: Seconds = in_own_process("tools.bench.pipeline", str(running.port))
     how = (
         f"{CAPTURES} captures of 25 RGB and 25 masks of {SIZE_PX[0]}x{SIZE_PX[1]} from memory, PNG, {THREADS} threads; "
         f"pipeline assembles, measures, encodes and writes, encoder encodes and writes; {TURNS} turns, median"
@@ -64,12 +64,12 @@ def rows() -> Iterator[Row]:
 
 
 def shares(encoder_s: list[float], pipeline_s: list[float]) -> float:
-    """Return how fast the pipeline is, of the encoder's speed: the median over turns that ran next to each other."""
+    """Return the pipeline's speed relative to the encoder's: the median over adjacent turns."""
     return statistics.median(one / other for one, other in zip(encoder_s, pipeline_s, strict=True))
 
 
 def main() -> None:
-    """Take the captures, then measure in turns."""
+    """Record captures, then measure both methods in turn."""
     reported = measured(keep(int(sys.argv[1]), KEPT))
     sys.stdout.write(json.dumps(reported) + "\n")
     sys.stdout.flush()
@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def measured(kept: "Kept") -> Seconds:
-    """Run each way in turn; the first turn warms up and is left out."""
+    """Run each method in turn, with a warm-up turn first."""
     plan = plan_of(len(kept.frames))
     captures = [capture for joined in kept.captures(plan) for capture in joined]
     captures = [captures[k % len(captures)] for k in range(25 * CAPTURES)]
@@ -86,7 +86,7 @@ def measured(kept: "Kept") -> Seconds:
         "pipeline": lambda folder: record(kept, folder),
     }
     reported: Seconds = {name: {"wall": [], "cpu": []} for name in ways}
-    # Nothing is deleted between the turns: ext4 makes files slowly for minutes after others were.
+    # No deletion between the turns: afterwards ext4 creates files slowly for minutes.
     with tempfile.TemporaryDirectory(dir=os.environ.get("UAVSIM_BENCH_FOLDER")) as work:
         for turn in range(TURNS + 1):
             for name, way in ways.items():
@@ -126,7 +126,7 @@ def encode(captures: list[Capture], images: ImageFormat, folder: Path) -> None:
 
 
 def quiet(_phase: str, _tick: int) -> None:
-    """Hear a heartbeat, and do nothing."""
+    """Ignore a heartbeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +154,12 @@ class Kept:
     drivable: Any
 
     def session(self, plan: ScenePlan) -> Session:
-        """Return a session that flies ``plan`` and gets these captures, one after the other and again from the first."""
-        again = _Again(self, plan)
-        return Session("carla", again, again, again)
+        """Return a session for ``plan`` that repeats these captures."""
+        player = _Player(self, plan)
+        return Session("carla", player, player, player)
 
     def captures(self, plan: ScenePlan) -> list[list[Capture]]:
-        """Return them as they are encoded: masks are taken apart and carry our own ids."""
+        """Return the captures with decoded masks and instance ids."""
         assembler = Assembler(plan, self.traffic.actors)
         return [
             assembler.assemble(sensor_poses(plan, frame.drones), frame.readings, frame.state.actors, first=number == 0)
@@ -168,7 +168,7 @@ class Kept:
 
 
 def keep(port: int, count: int) -> Kept:
-    """Fly in the simulator at a port, and keep what ``count`` captures bring, masks as they came; their truth is read once."""
+    """Fly in the simulator at a port and keep ``count`` captures with encoded masks."""
     readers.INSTANCE = replace(readers.INSTANCE, read=readers.bgra, copy=lambda image, _: image)  # type: ignore[misc]
     plan = plan_of(count)
     session = open_session("carla", {"carla": Endpoint("127.0.0.1", port)})
@@ -187,8 +187,8 @@ def _reported(state: TickState) -> TickState:
     return replace(state, seen=lambda: actors, motion=None)
 
 
-class _Again:
-    """World, swarm and cameras that give kept captures again."""
+class _Player:
+    """World, swarm and cameras that play kept captures."""
 
     kind = "mock"
     client_version = server_version = "0.9.16"
@@ -201,7 +201,7 @@ class _Again:
         return self._kept.frames[self._step % len(self._kept.frames)]
 
     def prepare(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
-        """Have nothing to load."""
+        """Do nothing."""
 
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
         """Return the traffic of the flight."""
@@ -211,16 +211,16 @@ class _Again:
     def begin(
         self, plan: ScenePlan, *, heartbeat: Heartbeat | None = None, traffic: SceneTraffic | None = None
     ) -> None:
-        """Have nothing to spawn."""
+        """Do nothing."""
 
     def show(self, step: int, drones: Sequence[DroneState] = ()) -> None:
-        """Have no actors to place."""
+        """Do nothing."""
 
     def set_weather(self, values: Sequence[float]) -> None:
-        """Have no weather."""
+        """Do nothing."""
 
     def tick(self, *, captured: bool) -> TickState:
-        """Go to the next capture; what warms up is over when the swarm flies."""
+        """Return the state of the current capture."""
         del captured
         return replace(self._frame().state, elapsed_s=self._step * self._plan.step_us / 1e6)
 
@@ -229,25 +229,25 @@ class _Again:
         return np.asarray(self._kept.drivable)
 
     def opendrive(self) -> str:
-        """Return nothing: no map is made here."""
+        """Return an empty map."""
         return ""
 
     def buildings(self) -> list[Building]:
-        """Return none, for the same reason."""
+        """Return no buildings."""
         return []
 
     def advance(self, step: int) -> tuple[DroneState, ...]:
-        """Return where the drones were."""
+        """Return the recorded drones of a step."""
         self._step = step
         return self._frame().drones
 
     images_drawn = 0
 
     def expect(self, step: int, poses: Sequence[SensorPose]) -> None:
-        """Have no cameras to move."""
+        """Do nothing."""
 
     def stop(self) -> None:
-        """Have no cameras to stop."""
+        """Do nothing."""
 
     def collect(self, state: TickState) -> ReadyReadings:
         """Return the capture's images."""
@@ -255,7 +255,7 @@ class _Again:
         return ReadyReadings(self._frame().readings)
 
     def close(self) -> None:
-        """Hold nothing."""
+        """Do nothing."""
 
 
 if __name__ == "__main__":

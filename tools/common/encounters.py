@@ -1,7 +1,7 @@
-"""Random requests of encounters in the air, and the flown encounters measured from the poses alone.
+"""Random requests of aerial encounters, and measurements of flown encounters from poses.
 
-The closest approach and its time come from brute force in steps of 2 ms; closing speed, range, azimuth and elevation are
-those where the encounter begins.
+The closest approach and its time come from brute force in steps of 2 ms; closing speed, range, azimuth and elevation are those
+at the start of the encounter.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ LEAST = {
     "azimuth_deg": 0.01,
     "elevation_deg": 0.01,
 }
-"""Off by no more is good, whatever the share: 1 % of a miss distance of 0 is 0."""
+"""Absolute tolerances, because 1 % of a miss distance of 0 is 0."""
 PATHS = ("rectilinear", "turning", "climbing", "overtaking", "non_cooperative")
 LOWEST_M = 10.0
 
@@ -41,7 +41,7 @@ def own_flight(rng: np.random.Generator) -> tuple[OwnPath, SE3]:
 
 
 def random_request(rng: np.random.Generator) -> EncounterSpec:
-    """Return a request, possible or not."""
+    """Return a random request, which may be impossible."""
     kind, path = str(rng.choice(list(INTRUDERS))), str(rng.choice(PATHS))
     large = kind in ("aeroplane", "helicopter")
     values = {
@@ -68,7 +68,7 @@ def random_request(rng: np.random.Generator) -> EncounterSpec:
 
 
 def above_ground(places_m: FloatArray) -> str | None:
-    """Say how near to the ground a path comes, where that is too near."""
+    """Return a refusal where a path comes too near to the ground."""
     lowest = float(places_m[:, 2].min())
     return f"it comes within {lowest:.1f} m of the ground" if lowest < LOWEST_M else None
 
@@ -99,15 +99,15 @@ def flown(encounter: Encounter, own: OwnPath, map_SE3_camera: SE3) -> dict[str, 
 
 
 def compare(spec: EncounterSpec, figures: dict[str, float]) -> tuple[list[str], float]:
-    """Return what is off by more than 1 %, and the largest share by which a figure is off."""
+    """Return errors over 1 % and the largest relative error."""
     wrong, largest = [], 0.0
     for name, least in LEAST.items():
-        asked = getattr(spec, name)
-        if asked is None:
+        requested = getattr(spec, name)
+        if requested is None:
             continue
-        off = abs(figures[name] - asked)
+        off = abs(figures[name] - requested)
         if off > least:
-            largest = max(largest, off / max(abs(asked), 1e-9))
-            if off > WITHIN * abs(asked):
-                wrong.append(f"{name}: {asked:.6g} asked, {figures[name]:.6g} flown ({spec})")
+            largest = max(largest, off / max(abs(requested), 1e-9))
+            if off > WITHIN * abs(requested):
+                wrong.append(f"{name}: {requested:.6g} requested, {figures[name]:.6g} flown ({spec})")
     return wrong, largest

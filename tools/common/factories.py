@@ -1,8 +1,8 @@
-"""A recording with no simulator: boxes on a plane between boxy houses, ray-traced by arithmetic of its own.
+"""Synthetic recordings without a simulator: ray-traced boxes on a plane between houses.
 
-Irregular on purpose: odd time stamps, tilted drones and vehicles, boxes off their actors' origins, unequal sizes, an actor
-that disappears and one that is far away for a while. Everything is worked out in the simulator's left-handed frame by
-formulas written down here once more, so that a wrong one in ``uavsim.geometry`` cannot agree with itself.
+They are irregular: odd timestamps, tilted drones and vehicles, boxes off their actors' origins, unequal sizes, an actor that
+disappears and a distant one. All geometry is in the simulator's left-handed frame, by formulas independent of
+``uavsim.geometry`` so that errors there show.
 """
 
 from dataclasses import dataclass, field
@@ -46,7 +46,7 @@ START_US = 1_701_672_639_377_349
 
 @dataclass(frozen=True)
 class Mover:
-    """One actor of the made-up world, in the simulator's frame: place and velocity at time 0, angles in degrees."""
+    """One actor of the synthetic world, in the simulator's frame: position and velocity at time 0, angles in degrees."""
 
     blueprint: str
     base_type: str
@@ -68,7 +68,7 @@ def _car(at, yaw, speed=0.0, **more) -> Mover:
 
 
 def street() -> list[Mover]:
-    """Return the usual cast: every class, moving and standing."""
+    """Return actors of every class, moving and standing."""
     return [
         _car((6.0, 2.5), 12.0, 5.0),
         Mover("vehicle.lincoln.mkz_2020", "car", 14, (2.45, 0.96, 0.75), (0.0, 0.0, 0.71), (-5.0, -6.0, 0.0),
@@ -381,7 +381,7 @@ def draw_view(at, matrix, intrinsic, size_px, poses, cast, houses=HOUSES):
 
 
 def shape_of(mover: Mover) -> tuple[np.ndarray, np.ndarray]:
-    """Return what is drawn: the box; a bicycle whose box the simulator reports as zero is drawn in its true size."""
+    """Return half extents and offset of the drawn box; a bicycle with a reported box of zero has its true size."""
     if not any(mover.half):
         return np.array([0.82, 0.19, 0.81]), np.array([0.0, 0.0, 0.81])
     return np.array(mover.half), np.array(mover.box_offset)

@@ -1,4 +1,4 @@
-"""Runs of the command line, forked from a process that has imported everything: imports are most of a short run's time."""
+"""Runs of the command line forked from a process with all imports, which dominate the time of short runs."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ class ForkedRun:
         """Wait for the end, as Popen does.
 
         Raises:
-            TimeoutExpired: it runs longer.
+            TimeoutExpired: the run takes longer.
         """
         end = time.monotonic() + timeout_s
         while (code := self.poll()) is None:
@@ -48,11 +48,11 @@ class RunForker:
         import uavsim.cli
         import uavsim.flows.generate  # noqa: F401 - for the children
 
-        prefect.context.refresh_global_settings_context()  # whoever imported Prefect before read other variables
+        prefect.context.refresh_global_settings_context()  # Prefect may have been imported with other variables
         self._main = uavsim.cli.main
 
     def start(self, arguments: list[str], *, log: Path | None = None) -> ForkedRun:
-        """Start one run; ``runs.log`` gets what it prints, unless another file is named."""
+        """Start one run with output to ``log``, by default ``runs.log``."""
         pid = os.fork()
         if pid:
             return ForkedRun(pid)
@@ -68,7 +68,7 @@ class RunForker:
             code = 0
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
-        except BaseException:  # noqa: BLE001 - a child's last words; it ends with code 1
+        except BaseException:  # noqa: BLE001 - reported by the child, which ends with code 1
             traceback.print_exc()
         finally:
             sys.stdout.flush()

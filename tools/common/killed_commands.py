@@ -1,4 +1,4 @@
-"""Commands that ``scripts/trial kill`` ends: what each reads and writes, with SET, OUT, SCENES and SIMULATOR to fill in."""
+"""Commands of ``scripts/trial kill``, with placeholders SET, OUT, SCENES and SIMULATOR."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,8 +11,8 @@ class KilledCommand:
     Attributes:
         words: of its command line.
         flies: it starts simulators and flies scenes.
-        in_place: what it writes, OUT, begins as a copy of SET.
-        anew: run again it begins anew, so that no number of kills leads to its end.
+        in_place: OUT starts as a copy of SET.
+        anew: a rerun starts over, so that it only completes without a kill.
     """
 
     name: str

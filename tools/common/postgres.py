@@ -1,4 +1,4 @@
-"""This machine's PostgreSQL (of Debian) with docker-compose.yml's user and database, to be stopped and started in a trial."""
+"""A PostgreSQL server (of Debian) with docker-compose.yml's user and database, for trials."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-PASSWORD: Final = "trial"  # of a database that ends with the trial
+PASSWORD: Final = "trial"  # of a temporary database
 _WHERE: Final = Path("/usr/lib/postgresql")
 _USER: Final = ("--username", "prefect", "--host", "127.0.0.1")
 _START_S: Final = 100.0
 
 
 class PostgreSQL:
-    """A database server that is up inside a ``with`` block.
+    """A database server that runs inside a ``with`` block.
 
     Args:
-        work: folder for its log; its files are in a temporary one that its user reaches.
+        work: folder for its log; its data lies in a temporary folder.
         port: of 127.0.0.1.
 
     Raises:
-        RuntimeError: it is not installed, or does not come up.
+        RuntimeError: PostgreSQL is not installed or does not start.
     """
 
     def __init__(self, work: Path, *, port: int = 5432) -> None:
@@ -61,21 +61,21 @@ class PostgreSQL:
         shutil.rmtree(self._folder)
 
     def start(self) -> float:
-        """Start it, and return the seconds until it takes connections."""
+        """Start the server; returns the seconds until it accepts connections."""
         begun = time.monotonic()
         words = [*self._own, str(self._binaries / "postgres"), "-D", str(self._folder / "data")]
         words += ["-k", str(self._folder), "-h", "127.0.0.1", "-p", str(self._port)]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(words, stdout=log, stderr=log)
-        asked = [str(self._binaries / "pg_isready"), *_USER, "--port", str(self._port)]
-        while subprocess.run(asked, check=False, capture_output=True).returncode:
+        ready = [str(self._binaries / "pg_isready"), *_USER, "--port", str(self._port)]
+        while subprocess.run(ready, check=False, capture_output=True).returncode:
             if self._process.poll() is not None or time.monotonic() - begun > _START_S:
-                raise RuntimeError("PostgreSQL does not come up: see postgres.log")
+                raise RuntimeError("PostgreSQL does not start: see postgres.log")
             time.sleep(0.2)
         return time.monotonic() - begun
 
     def stop(self) -> None:
-        """End it at once, under whoever is connected."""
+        """Stop the server at once, with open connections."""
         if self._process is not None:
             self._process.send_signal(signal.SIGINT)
             self._process.wait(60)

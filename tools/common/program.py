@@ -1,4 +1,4 @@
-"""Run ``uavsim`` as a user does."""
+"""Run ``uavsim`` in a process."""
 
 import subprocess
 import sys
@@ -9,11 +9,11 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A command that ended well.
+    """A successful command.
 
     Attributes:
-        printed: on its standard output.
-        seconds: that it took.
+        printed: standard output.
+        seconds: duration.
     """
 
     printed: str
@@ -21,10 +21,10 @@ class Done:
 
 
 def run_uavsim(*words: str, cwd: Path) -> Done:
-    """Run a command that must end well.
+    """Run a command that must succeed.
 
     Raises:
-        SystemExit: it did not; the message holds all that it printed.
+        SystemExit: it failed; the message holds its output.
     """
     began = time.monotonic()
     command = [sys.executable, "-m", "uavsim", *words]

@@ -31,7 +31,7 @@ splits: {rule: uav3d}
 
 
 def write_plans(work: Path, *, name: str = "kill", dataset: str = DATASET, scenes: int = 6) -> Path:
-    """Write a small dataset's YAML where a run with this working folder finds it; returns the dataset's file."""
+    """Write a small dataset's YAML for runs in this working folder; returns the dataset's file."""
     dataset = dataset.replace("scenes: 6,", f"scenes: {scenes},")
     texts = {"rigs/tiny.yaml": RIG, f"datasets/{name}.yaml": dataset}
     for file, text in texts.items():
@@ -42,5 +42,5 @@ def write_plans(work: Path, *, name: str = "kill", dataset: str = DATASET, scene
 
 
 def one_scene(samples: int) -> tuple[str, ...]:
-    """Return the words that make ``uavsim generate`` fly the shortest scene of the smoke dataset."""
+    """Return options of ``uavsim generate`` for one short scene of the smoke dataset."""
     return ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", str(samples), "--no-settle")

@@ -1,7 +1,7 @@
 """Run a long trial by its name, or list them: ``scripts/trial [NAME [ARGUMENTS]]``.
 
-A trial is a module of this folder. Its ``main`` prints what it found and returns 0 only if everything held; ``scripts/trial
-NAME --help`` reports its arguments.
+A trial is a module of this folder. Its ``main`` prints its results and returns 0 only without failures; ``scripts/trial NAME
+--help`` prints its options.
 """
 
 import ast

@@ -3,7 +3,7 @@
     scripts/trial backends [FOLDER] [--only PATTERN] [--samples 2] [--jobs 1]
 
 One line per run: backend, formation or weather, exit code, samples, findings, seconds. The runs use a rig of two small
-cameras. A formation that a town has no room for flies over the town that its dataset names. Ends with 0 only if all are
+cameras. A formation without room in Town10HD flies over another town. Ends with 0 only if all are
 valid.
 """
 
@@ -69,7 +69,7 @@ def fly(row: tuple[str, str, str], folder: Path, samples: int) -> bool:
     with log.open("w") as sink:
         code = subprocess.run(command, cwd=ROOT, stdout=sink, stderr=subprocess.STDOUT, check=False).returncode
     outcome = [line for line in log.read_text().splitlines() if line.startswith(("valid", "not valid", "Error"))]
-    last = outcome[-1] if outcome else (log.read_text().splitlines() or ["said nothing"])[-1]
+    last = outcome[-1] if outcome else (log.read_text().splitlines() or ["no output"])[-1]
     good = code == 0 and any(line.startswith("valid") for line in outcome)
     seconds = time.monotonic() - began
     print(
@@ -80,7 +80,7 @@ def fly(row: tuple[str, str, str], folder: Path, samples: int) -> bool:
 
 
 def main() -> int:
-    """Fly them all."""
+    """Run all combinations."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--only", default="*", help="pattern of 'SETUP formation|weather NAME'")

@@ -1,9 +1,9 @@
-"""Plant one fault at a time into the headless simulator, and ask it: `uavsim conform` finds each, and nothing where none is.
+"""Inject single faults into the headless simulator, and check that `uavsim conform` finds each, and no fault without one.
 
     scripts/trial conform
 
-Each fault is asked for by the probe that is to find it, on a simulator of its own. Exit code 1 where one is not found, or
-where the simulator without a fault answers other than the stored answers say.
+Each fault runs the probe that must find it, on its own simulator. Exit code 1 where a fault is not found, or where the
+simulator without a fault differs from the stored answers.
 """
 
 import json
@@ -24,13 +24,13 @@ from uavsim.probing.conform.run import answers_of
 __all__ = ["FAST_CLOCK", "PLANTED", "Planted", "found_by"]
 
 FAST_CLOCK: Final[dict[str, Any]] = {"SettingsVersion": 1.2, "SimMode": "Multirotor", "ClockSpeed": 20}
-"""Settings of an AirSim whose missions take a twentieth of their time."""
+"""AirSim settings with a clock 20 times as fast."""
 _RGB: Final = "sensor.camera.rgb"
 
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """One fault, and the probe that is to find it."""
+    """One fault, and the probe that must find it."""
 
     probe: str
     fault: dict[str, Any]
@@ -63,19 +63,19 @@ def found_by(planted: Planted, folder: Path) -> list[str]:
 
 
 def differing(answers: list[Answer]) -> list[str]:
-    """Return the questions whose answers differ from the stored ones, of the capabilities that were asked."""
+    """Return the questions of the tested capabilities whose answers differ from the stored ones."""
     reference = read_answers(REFERENCE)
-    asked = {a.capability for a in answers}
-    kept = tuple(a for a in reference.answers if a.capability in asked)
-    given: AnswerFile = reference.model_copy(update={"answers": tuple(answers)})
-    found = compare(given, reference.model_copy(update={"answers": kept}))
+    tested = {a.capability for a in answers}
+    expected = tuple(a for a in reference.answers if a.capability in tested)
+    measured: AnswerFile = reference.model_copy(update={"answers": tuple(answers)})
+    found = compare(measured, reference.model_copy(update={"answers": expected}))
     return [f"{c.answer.question} ({c.result})" for c in found if c.result in {"other", "not there"}] + [
         f"{c.answer.question}: {c.answer.note}" for c in found if c.reference is None
     ]
 
 
 def main() -> int:
-    """Plant, ask, and say what was found."""
+    """Run the simulator without and with each fault, and print the findings."""
     missed = 0
     with tempfile.TemporaryDirectory(prefix="uavsim-conform-") as temp:
         folder = Path(temp)
@@ -84,7 +84,7 @@ def main() -> int:
         with running_simulator("--airsim-settings", str(settings)) as simulator:
             where = ("--simulator", simulator.carla, "--airsim", simulator.airsim)
             done = run_uavsim("conform", *where, "--out", str(folder / "out"), "--strict", cwd=folder)
-        sys.stdout.write(f"no fault: as here everywhere, {done.seconds:.0f} s\n")
+        sys.stdout.write(f"no fault: as stored, {done.seconds:.0f} s\n")
         for planted in PLANTED:
             found = found_by(planted, folder)
             missed += not found

@@ -105,33 +105,33 @@ class Service:
     """One service of docker-compose.yml.
 
     Attributes:
-        name: of it.
-        given: what the file says.
-        process: of its container's runtime, once it is started.
+        name: name of the service.
+        definition: its definition in the file.
+        process: of its container's runtime, once started.
     """
 
     name: str
-    given: dict[str, Any]
+    definition: dict[str, Any]
     process: subprocess.Popen[bytes] | None = None
     begun: float = field(default_factory=time.monotonic)
 
     def start(self, image: Image) -> None:
-        """Start its container."""
-        words = [*self.given.get("entrypoint", image.config["Entrypoint"]), *self.given.get("command", [])]
-        env = {key: filled_in(str(value)) for key, value in self.given.get("environment", {}).items()}
-        configs = {config["target"]: image.work / config["source"] for config in self.given.get("configs", ())}
+        """Start the container."""
+        words = [*self.definition.get("entrypoint", image.config["Entrypoint"]), *self.definition.get("command", [])]
+        env = {key: filled_in(str(value)) for key, value in self.definition.get("environment", {}).items()}
+        configs = {config["target"]: image.work / config["source"] for config in self.definition.get("configs", ())}
         bundle = image.bundle(self.name, words, env=env, configs=configs)
         self.begun = time.monotonic()
         with (image.work / f"{self.name}.log").open("wb") as log:
             self.process = subprocess.Popen(crun("run", "--bundle", str(bundle), self.name), stdout=log, stderr=log)
 
     def healthy_after_s(self) -> float:
-        """Ask its own health check inside of its container until it is well; returns seconds since its start.
+        """Run the health check in the container until it succeeds; returns seconds since the start.
 
         Raises:
-            RuntimeError: it ended, or all retries failed.
+            RuntimeError: the container ended, or all retries failed.
         """
-        check = self.given["healthcheck"]
+        check = self.definition["healthcheck"]
         assert check["test"][0] == "CMD"
         grace = time.monotonic() + 60 * float(check.get("start_period", "0m").removesuffix("m"))
         failures = 0
@@ -143,16 +143,16 @@ class Service:
                 return time.monotonic() - self.begun
             failures += time.monotonic() > grace
             time.sleep(float(check["interval"].removesuffix("s")))
-        raise RuntimeError(f"{self.name} does not get healthy: see its log")
+        raise RuntimeError(f"{self.name} is not healthy: see its log")
 
 
 def crun(*words: str) -> list[str]:
-    """Return a command of the runtime; no cgroup is made, as in a container that runs this."""
+    """Return a command of crun, which creates no cgroups so that it works inside containers."""
     return ["crun", "--cgroup-manager=disabled", f"--root=/run/uavsim-trial-{os.getpid()}", *words]
 
 
 def buildah(work: Path, *words: str) -> str:
-    """Run buildah with a store of the trial's own."""
+    """Run buildah with a separate store."""
     own = ["--storage-driver", "vfs", "--root", str(work / "store"), "--runroot", str(work / "runroot")]
     done = subprocess.run(["buildah", *own, *words], check=False, capture_output=True, text=True)
     if done.returncode:
@@ -198,10 +198,10 @@ def built(work: Path) -> Image:
 
 
 def once(image: Image, name: str, *words: str, env: dict[str, str] | None = None) -> None:
-    """Run a command of the image to its end; prints how long it took.
+    """Run a command of the image and print its duration.
 
     Raises:
-        RuntimeError: it failed.
+        RuntimeError: the command failed.
     """
     bundle = image.bundle(name, words, env=env or {})
     begun = time.monotonic()
@@ -219,29 +219,29 @@ def once(image: Image, name: str, *words: str, env: dict[str, str] | None = None
 
 
 def ours() -> dict[str, Any]:
-    """Return what docker-compose.yml says of every service of ours."""
+    """Return the common definition of our services in docker-compose.yml."""
     found: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["x-ours"]
     return found
 
 
 def filled_in(text: str) -> str:
-    """Put the trial's values into a text of docker-compose.yml."""
+    """Substitute the trial's values in a text of docker-compose.yml."""
     return text.replace("${POSTGRES_PASSWORD:?}", PASSWORD)
 
 
 def services(image: Image) -> bool:
-    """Start every service of the headless profile in its order, give the worker a run; returns whether it is the same."""
+    """Start the services of the headless profile in order and run a flow; returns whether its dataset is as expected."""
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
-    given = compose["services"]
+    definitions = compose["services"]
     for name, config in compose["configs"].items():
         (image.work / name).write_text(config["content"])
     data = image.work / "data"
-    running = {name: Service(name, given[name]) for name in ("prefect", "deploy", "mock-sim", "worker")}
-    api = running["deploy"].given["environment"]
+    running = {name: Service(name, definitions[name]) for name in ("prefect", "deploy", "mock-sim", "worker")}
+    api = running["deploy"].definition["environment"]
     try:
         for name, service in running.items():
             service.start(image)
-            if "healthcheck" in service.given:
+            if "healthcheck" in service.definition:
                 print(f"{name:12s} healthy after {service.healthy_after_s():.1f} s", flush=True)
             elif name == "deploy":
                 assert service.process is not None
@@ -264,20 +264,12 @@ def services(image: Image) -> bool:
 
 
 def trial(work: Path, base: Path | None) -> int:
-    """Build, then go into a network of its own and run."""
+    """Build the image, then run in a separate network namespace."""
     if os.environ.get("UAVSIM_TRIAL_NETWORK") is None:
         stand_in(work, base)
         image = built(work)
         (work / "image.json").write_text(json.dumps({"root": str(image.root), "config": image.config}))
-        again = [
-            sys.executable,
-            "-m",
-            "tools.trials",
-            "containers",
-            "--work",
-            str(work),
-            "--built",
-        ]
+        again = [sys.executable, "-m", "tools.trials", "containers", "--work", str(work), "--built"]
         inside = 'mount -t tmpfs none /sys/fs/cgroup && ip link set lo up && exec "$@"'  # crun refuses cgroups in hybrid mode
         return subprocess.run(
             ["unshare", "--net", "--mount", "sh", "-c", inside, "sh", *again],
@@ -305,14 +297,14 @@ def main() -> int:
     parser.add_argument("--base", type=Path, help="a Debian 12 root that debootstrap made")
     parser.add_argument("--work", type=Path)
     parser.add_argument("--built", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
+    options = parser.parse_args()
     if missing := [name for name in NEEDED if shutil.which(name) is None]:
         sys.exit(f"not installed: {', '.join(missing)}; apt-get install buildah crun debootstrap iproute2 postgresql")
-    if given.built:
-        return trial(given.work, None)
-    work = Path(tempfile.mkdtemp(prefix="containers-", dir=given.work))
+    if options.built:
+        return trial(options.work, None)
+    work = Path(tempfile.mkdtemp(prefix="containers-", dir=options.work))
     try:
-        return trial(work, given.base)
+        return trial(work, options.base)
     finally:
         with contextlib.suppress(RuntimeError):
             buildah(work, "umount", "--all")

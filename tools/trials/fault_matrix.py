@@ -1,12 +1,12 @@
-"""Let the headless simulator fail in every way at every moment, and see what the runs make of it.
+"""Inject every fault of the headless simulator at every phase of a run, and check the outcome.
 
     scripts/trial fault-matrix [--only PATTERN] [--jobs 2] [--work FOLDER]
 
-Each row: a two-scene run whose simulator misbehaves once (or always), then its exit code, its scenes, whether its dataset is
-valid and equal to an undisturbed one, and whether a process outlives it. The ticks at which a scene starts, is in its middle
-and is committed (while the next one flies) are measured in a calm run first. Ends with code 0 only if every row is as
-expected: the fault fired; all scenes are committed, or those that are not are named; what is committed is valid and, unless
-spawns were refused, equal to the undisturbed dataset; nothing is left running.
+Each row is a run of two scenes whose simulator fails once (or always), with its exit code, its scenes, whether the dataset is
+valid and equal to an undisturbed one, and whether processes remain. An undisturbed run first measures the ticks of the start,
+middle and commit of a scene (while the next one flies). Ends with code 0 only if every row is as expected: the fault
+fired; all scenes are committed, or the others are named; committed scenes are valid and, unless spawns were refused,
+equal to the undisturbed ones; no process remains.
 """
 
 import argparse
@@ -31,19 +31,19 @@ from uavsim.store.local import LocalOutput
 
 Fault = dict[str, object]
 
-AT_CALLS: dict[str, Fault] = {  # the server as a whole; also while it is populated and while it is left
+AT_CALLS: dict[str, Fault] = {  # faults of the server, also during setup and teardown
     "hang": {"fault": "stall", "seconds": 600, "call": "tick_cue"},
     "death": {"fault": "die"},
     "exit": {"fault": "die", "exit_code": 1},
     "lost connection": {"fault": "cut_rpc", "call": "tick_cue"},
 }
-AT_CAPTURES: dict[str, Fault] = {  # what only a captured tick notices
+AT_CAPTURES: dict[str, Fault] = {  # faults that only a captured tick notices
     "lost stream": {"fault": "cut_stream", "sensor": "world"},
     "lost image stream": {"fault": "cut_stream"},
     "dropped frame": {"fault": "drop_frame"},
     "late frame": {"fault": "delay_frame", "ticks": 2},
     "frame of another tick": {"fault": "wrong_frame_number", "offset": 1},
-    "stale pose": {"fault": "stale_pose"},  # the first image has no pose before its own: no fault
+    "stale pose": {"fault": "stale_pose"},  # the first image has no earlier pose
     "vehicle's pose of nan": {"fault": "nan_pose", "blueprint": "vehicle.*"},
     "camera's pose of nan": {"fault": "nan_pose", "blueprint": "sensor.camera.*"},
 }
@@ -61,7 +61,7 @@ MOST_TICKS = 200
 
 @dataclass(frozen=True)
 class Moments:
-    """Ticks of a calm run's server: the spawning, each capture, the last one."""
+    """Ticks of an undisturbed run: spawning, each capture, the last one."""
 
     spawn: int
     captures: list[int]
@@ -74,9 +74,9 @@ class Row:
 
     Attributes:
         faults: of the first server; ``happened.txt`` marks the first that fires.
-        later: of the servers that are started after the fault fired; the same when empty.
-        other_traffic: whether the dataset may differ from the undisturbed one.
-        hopeless: whether no scene, or not every scene, can be completed.
+        later: of servers started after the fault; the same when empty.
+        other_traffic: the dataset may differ from the undisturbed one.
+        hopeless: not every scene can be completed.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Row:
 
     @property
     def flown(self) -> ForkedRun:
-        """The row's run; it was started."""
+        """The started run of the row."""
         assert self.run is not None
         return self.run
 
@@ -122,7 +122,7 @@ def table(at: Moments) -> Iterator[Row]:
 
 
 class Runs:
-    """Starts the rows' runs and sees them end."""
+    """Starts and monitors the runs of rows."""
 
     def __init__(self, work: Path, env: dict[str, str]) -> None:
         self._work = work
@@ -140,7 +140,7 @@ class Runs:
         row.run = self._forker.start([*arguments, "--run", str(row.folder / "run.yaml")], log=row.folder / "run.log")
 
     def ended(self, row: Row) -> bool:
-        """Return whether a row's run is over; follows its processes, and gives later servers their faults."""
+        """Return whether a row's run ended; records its processes, and writes the faults of later servers."""
         if row.flown.poll() is not None:
             return True
         try:
@@ -162,7 +162,7 @@ class Runs:
 
 
 def measure(runs: Runs) -> Moments:
-    """Fly calmly, and let each tick and each captured tick leave a file."""
+    """Measure the ticks of an undisturbed run, in which each tick and each captured tick leaves a file."""
     ticks = {"fault": "stall", "seconds": 1e-9, "call": "tick_cue"}
     images = {"fault": "duplicate_frame", "camera": 0}
     spawns = {"fault": "stall", "seconds": 1e-9, "call": "apply_batch"}
@@ -176,11 +176,11 @@ def measure(runs: Runs) -> Moments:
     while not runs.ended(calm):
         time.sleep(0.05)
 
-    def seen(name: str) -> list[int]:
+    def ticks_of(name: str) -> list[int]:
         return sorted(int(p.name.rpartition("-")[2]) for p in calm.folder.glob(f"{name}-*"))
 
     # a call sees the ticks before it: what answers after t ticks asks for tick t + 1
-    return Moments(spawn=seen("batch")[0] + 1, captures=seen("image"), last=seen("tick")[-1] + 1)
+    return Moments(spawn=ticks_of("batch")[0] + 1, captures=ticks_of("image"), last=ticks_of("tick")[-1] + 1)
 
 
 def struck_while_committing(row: Row) -> bool:
@@ -194,7 +194,7 @@ def struck_while_committing(row: Row) -> bool:
 
 
 def outcome(row: Row, wanted: dict[str, str]) -> tuple[str, bool]:
-    """Say in one line how a row ended, and whether that is as it should be."""
+    """Describe the outcome of a row in one line, and return whether it is as expected."""
     left = surviving(row.family, timeout_s=5.0)
     code, out = row.flown.returncode, row.folder / "out"
     ledger = read_ledger(LocalOutput(out)) if out.is_dir() else {}
@@ -220,7 +220,7 @@ def main() -> int:
     """Run the matrix."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="*")
-    parser.add_argument("--jobs", type=int, default=2, help="rows at the same time; many of them wait for deadlines")
+    parser.add_argument("--jobs", type=int, default=2, help="rows in parallel; many wait for deadlines")
     parser.add_argument("--work", type=Path)
     options = parser.parse_args()
     work: Path = options.work or Path(tempfile.mkdtemp(prefix="uavsim-faults-"))
@@ -232,7 +232,7 @@ def main() -> int:
 
 
 def run_matrix(runs: Runs, work: Path, *, only: str, jobs: int) -> int:
-    """Fly an undisturbed run and a calm one, then every row whose name fits; returns the exit code."""
+    """Fly an undisturbed run and a measured one, then every matching row; returns the exit code."""
     began = time.monotonic()
     reference = Row("undisturbed")
     runs.start(reference)

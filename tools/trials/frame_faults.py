@@ -1,13 +1,12 @@
-"""Inject faults into camera frames and look at every image that was accepted all the same.
+"""Inject faults into camera frames and check every accepted image.
 
     scripts/trial frame-faults [--faults 1000] [--topology carla|bridge|merged] [--seed 0] [--probability P]
 
-The headless simulator drops, delays, duplicates, reorders, mislabels and misplaces frames at random. The production code
-flies one short scene after the other through the real clients; a scene ends as a recording or as an error. In ``carla`` and
-``bridge`` the simulator draws camera and frame number into its images, and they are read back from the files. In
-``merged`` AirSim answers within ticks only, some answers carry pixels of another tick or drone, some calls come late and some
-pauses let the world go on; every file is compared with that of an undisturbed flight. Prints one JSON line; ends with 0 only
-when no wrong image was accepted.
+The headless simulator drops, delays, duplicates, reorders, mislabels and misplaces frames at random. The production code flies
+short scenes through the real clients; a scene ends as a recording or as an error. In ``carla`` and ``bridge`` images
+encode camera and frame number, which are read back from the files. In ``merged`` some AirSim responses have pixels of
+another tick or drone, some calls return late and some pauses do not stop the world; every file is compared with that of
+an undisturbed flight. Prints one JSON line; ends with 0 only when no wrong image was accepted.
 """
 
 import argparse
@@ -49,14 +48,14 @@ FIRST_CAPTURED = (
 )
 SCENES_A_ROUND = 40
 LOG = "mock.log"
-QUICK = Deadlines(images_s=1.0)  # a dropped frame costs this long, and they are many
+QUICK = Deadlines(images_s=1.0)  # the cost of each dropped frame
 
 
 @contextlib.contextmanager
 def simulator_of(
     plan: ScenePlan, folder: Path, *, faults: str = "", flat: bool = False, engine: str = "carla"
 ) -> Iterator[dict[str, Endpoint]]:
-    """Start a headless simulator for a plan, with faults; it logs to ``LOG`` in the folder. Gives where it listens."""
+    """Run a headless simulator with faults for a plan, which logs to ``LOG`` in the folder; yields its endpoints."""
     settings = folder / "settings.json"
     settings.write_text(json.dumps(airsim_settings(plan)))
     (folder / "faults.yaml").write_text(faults)
@@ -70,7 +69,7 @@ def simulator_of(
 
 
 def fault_yaml(topology: Topology, *, seed: int, probability: float) -> str:
-    """Write a fault plan: every kind of frame fault, with the same probability a frame."""
+    """Return a fault plan with every kind of frame fault at the same probability."""
     kinds, server = (AIRSIM_FAULTS, "airsim") if topology == "merged" else (FRAME_FAULTS, "carla")
     lines = [f"seed: {seed}", "faults:"]
     for kind in kinds:
@@ -90,7 +89,7 @@ def image_code(pixels: np.ndarray) -> tuple[int, int]:
 
 
 def wrong_flat_images(folder: Path, cameras: dict[str, int]) -> tuple[int, int]:
-    """Return (wrong, looked at): each image must report its recording's frame and always the same camera."""
+    """Return numbers of wrong and of all images; each must encode its recorded frame and one camera per channel."""
     wrong = looked = 0
     for frame in read_recording(folder).frames:
         for shot in frame.readings:
@@ -101,7 +100,7 @@ def wrong_flat_images(folder: Path, cameras: dict[str, int]) -> tuple[int, int]:
 
 
 def wrong_against(folder: Path, reference: Path) -> tuple[int, int]:
-    """Return (wrong, looked at): each file must equal the undisturbed flight's."""
+    """Return numbers of wrong and of all files; each must equal that of the undisturbed flight."""
     names = sorted(p.relative_to(reference) for p in reference.rglob("*.png"))
     wrong = [str(name) for name in names if (folder / name).read_bytes() != (reference / name).read_bytes()]
     if wrong:
@@ -110,13 +109,13 @@ def wrong_against(folder: Path, reference: Path) -> tuple[int, int]:
 
 
 def fired(log: str) -> Counter[str]:
-    """Count the faults that the simulator says it made."""
+    """Count the injected faults in the simulator's log."""
     lines = [line for line in log.splitlines() if line.startswith("headless-simulator: faults: ")]
     return Counter({kind: int(n) for line in lines for kind, n in re.findall(r"(\w+) x(\d+)", line)})
 
 
 def fly_round(topology: Topology, *, seed: int, probability: float, work: Path) -> dict[str, object]:
-    """Fly scenes in one simulator and one session; every accepted image is looked at."""
+    """Fly scenes in one simulator and one session, and check every accepted image."""
     flat = topology != "merged"
     plan = scene_plan(
         samples=3, vehicles=0 if flat else 12, warmup_ticks=2, topology=topology, cameras=rig(width=192, height=112)
@@ -177,17 +176,9 @@ def main() -> int:
     while total["faults"].total() < options.faults and time.monotonic() < end:
         rounds += 1
         with tempfile.TemporaryDirectory(prefix="uavsim-faults-") as work:
-            command = [
-                sys.executable,
-                "-m",
-                "tools.trials",
-                "frame-faults",
-                "--topology",
-                options.topology,
-                "--seed",
-                str(options.seed + rounds),
-            ]
-            subprocess.run([*command, "--probability", str(probability), "--round", work], check=True)
+            words = ("--topology", options.topology, "--seed", str(options.seed + rounds), "--round", work)
+            command = [sys.executable, "-m", "tools.trials", "frame-faults", "--probability", str(probability), *words]
+            subprocess.run(command, check=True)
             answer = json.loads((Path(work) / "answer.json").read_text())
         for name, counter in total.items():
             counter.update(answer[name])

@@ -1,11 +1,11 @@
-"""End commands at random moments by SIGINT and SIGTERM, and look at what they say and leave.
+"""Interrupt commands at random times by SIGINT and SIGTERM, and check messages and leftovers.
 
     scripts/trial interrupts [--times 40] [--seed 0] [--only COMMAND]
 
-Each command is run once undisturbed, to know how long it takes; then it is ended at random moments of that time, as a terminal
-does it (SIGINT to the whole group) and as a service does it (SIGTERM to the process alone). Right is: exit code 130 and one
-line, or the command's own end; no traceback, no process and no temporary folder left; no file half-written, the dataset that
-was valid before valid after, the one that was made valid or without tables.
+Each command first runs undisturbed to measure its duration. It is then interrupted at random times, as by a terminal
+(SIGINT to the process group) and as by a service manager (SIGTERM to the process). Expected is exit code 130 with one
+line, or a normal end; no traceback, process, temporary folder or partial file remains; the input dataset stays valid,
+and the output is valid or has no tables.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from tools.common.small_dataset import one_scene
 from uavsim.validate import validate_version
 
 _GENERATE: Final = ("generate", *one_scene(2), "--out", "OUT")
-COMMANDS: Final[dict[str, tuple[str, ...]]] = {  # SET is a dataset that is there, OUT is a place where nothing is
+COMMANDS: Final[dict[str, tuple[str, ...]]] = {  # SET is an existing dataset, OUT a new path
     "generate": _GENERATE,
     "regenerate": ("regenerate", "SET", "--scenes", "0"),
     "export": ("export", "SET", "OUT", "--format", "coco"),
@@ -45,17 +45,17 @@ class Ended:
 
     code: int
     seconds: float
-    said: str
+    output: str
 
 
 class Trial:
-    """Runs the commands in a folder, beside a dataset that was made there."""
+    """Runs the commands in a folder with a dataset."""
 
     def __init__(self, work: Path) -> None:
         self.work, self.good = work, work / "good"
         made = self.run([*_GENERATE[:-1], str(self.good)], temp=work / "first")
         if made.code:
-            raise SystemExit(f"cannot make the dataset to work on: {made.said}")
+            raise SystemExit(f"cannot make the input dataset: {made.output}")
         self._lasting_s: dict[str, float] = {}
 
     def run(
@@ -75,11 +75,11 @@ class Trial:
                     process.wait(moment_s)
                 except subprocess.TimeoutExpired:
                     _send(process.pid, number)
-            said, _ = process.communicate(timeout=_ENDS_S if moment_s is not None else 600)
+            output, _ = process.communicate(timeout=_ENDS_S if moment_s is not None else 600)
         except subprocess.TimeoutExpired:
             process.kill()
-            said = process.communicate()[0] + b"\nit did not end"
-        return Ended(process.returncode, time.monotonic() - began, said.decode(errors="replace"))
+            output = process.communicate()[0] + b"\nit did not end"
+        return Ended(process.returncode, time.monotonic() - began, output.decode(errors="replace"))
 
     def wrong_with(self, name: str, *, number: int, rng: random.Random) -> list[str]:
         """End one command at one moment; returns what is wrong, and the moment."""
@@ -93,7 +93,7 @@ class Trial:
         if name not in self._lasting_s:
             whole = self.run(arguments, temp=temp)
             if whole.code:
-                raise SystemExit(f"{name} does not work undisturbed: {whole.said}")
+                raise SystemExit(f"{name} does not work undisturbed: {whole.output}")
             self._lasting_s[name] = whole.seconds
             return self.wrong_with(name, number=number, rng=rng)
         moment_s = rng.uniform(0.1, self._lasting_s[name])
@@ -107,7 +107,7 @@ class Trial:
 
 
 def _send(pid: int, number: int) -> None:
-    """Send as a terminal does, to the whole group, or as a service does, to one process."""
+    """Send SIGINT to the process group, or another signal to the process."""
     if number == signal.SIGINT:
         os.killpg(pid, number)
     else:
@@ -115,13 +115,13 @@ def _send(pid: int, number: int) -> None:
 
 
 def _wrong_end(ended: Ended) -> Iterator[str]:
-    errors = [line for line in ended.said.splitlines() if line.startswith("error:")]
+    errors = [line for line in ended.output.splitlines() if line.startswith("error:")]
     if ended.code not in {0, 130}:
-        yield f"exit code {ended.code}: {ended.said.strip()[-600:]}"
+        yield f"exit code {ended.code}: {ended.output.strip()[-600:]}"
     elif ended.code == 130 and len(errors) != 1:
-        yield f"{len(errors)} error lines: {ended.said.strip()[-600:]}"
-    if "Traceback" in ended.said or "Exception ignored" in ended.said:
-        yield f"a traceback: {ended.said.strip()[-1500:]}"
+        yield f"{len(errors)} error lines: {ended.output.strip()[-600:]}"
+    if "Traceback" in ended.output or "Exception ignored" in ended.output:
+        yield f"a traceback: {ended.output.strip()[-1500:]}"
 
 
 def _left(temp: Path) -> Iterator[str]:

@@ -1,16 +1,16 @@
-"""Kill -9 commands at seeded random moments, run each again until it is done, and compare with an undisturbed run.
+"""Kill -9 commands at seeded random times, rerun each until it completes, and compare with an undisturbed run.
 
     scripts/trial kill [--kills 100] [--only generate,replay] [--seed 0] [--scenes 6] [--work FOLDER] [--attach]
                        [--during connecting]
 
-Each round kills one command and runs it again until it is complete, then compares every byte of what it made with the
-undisturbed result, and looks for orphans: files, staging folders, temp files and folders, processes. What it reads must not
-change, and what is written in place must be whole after every kill. Ends with code 0 only if all is equal. ``--only`` names
-commands (``tools/common/killed_commands.py``), of which each gets so many kills; by default generate alone.
+Each round kills one command and reruns it until it completes, then compares every byte of its result with the undisturbed one,
+and searches orphans: files, staging folders, temporary files and folders, processes. The input must not change, and output in
+place must be complete after every kill. Ends with code 0 only if all is equal. ``--only`` names commands
+(``tools/common/killed_commands.py``), each of which gets this number of kills; default: generate.
 
 Every run that flies starts its own headless simulator, unless --attach gives all runs one that survives the kills. One
-Prefect server serves all runs. A third of the kills of these strikes while the run starts: anywhere, or while its client
-connects; --during has all of them strike in one of these. At the end it prints what the runs were doing when they were killed.
+Prefect server serves all runs. A third of the kills happens during the start of a run: anywhere, or while its client connects;
+--during puts all kills into one of these phases. At the end the trial prints the phases of the killed runs.
 """
 
 import argparse
@@ -42,11 +42,10 @@ from uavsim.flows.server import prefect_server
 from uavsim.supervise.simulator import Simulator
 
 START_TIMEOUT_S: Final = 300.0
-EARLY_SHARE: Final = 1 / 3  # of the kills strikes while a run starts
-SOON: Final = 0.3  # of the start's time: a phase is over by then
-PATIENT_S: Final = 1e9  # a run that is not to be killed
-PER_ROUND: Final = 4  # kills of a command that begins anew each time
-EARLY: Final = {  # what is struck while a run starts -> a word of the process that is there by then
+EARLY_SHARE: Final = 1 / 3  # of the kills, during the start of a run
+SOON: Final = 0.3  # of the start's duration, within a phase
+PER_ROUND: Final = 4  # kills of a command that starts over after each
+EARLY: Final = {  # phase of the start -> a word of a process that runs in it
     "starting": "",
     "connecting": "uavsim.capture.client_worker",
 }
@@ -55,8 +54,8 @@ EARLY: Final = {  # what is struck while a run starts -> a word of the process t
 def main() -> int:
     """Run the trial."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--kills", type=int, default=100, help="of each command")
-    parser.add_argument("--only", default="generate", help=f"of {', '.join(COMMANDS)}")
+    parser.add_argument("--kills", type=int, default=100, help="number of kills of each command")
+    parser.add_argument("--only", default="generate", help=f"commands, separated by commas: {', '.join(COMMANDS)}")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--scenes", type=int, default=6)
     parser.add_argument("--work", type=Path)
@@ -79,7 +78,7 @@ def main() -> int:
             simulator = one.ensure()["carla"]
         attached = (env["PREFECT_API_URL"], simulator) if options.attach else None
         env |= {"TMPDIR": str(work / "tmp")}
-        tempfile.tempdir = None  # this process's children ask anew
+        tempfile.tempdir = None  # forked runs read TMPDIR again
         trial = KillTrial(
             work, scenes=options.scenes, simulator=simulator, env=env, attached=attached, during=options.during
         )
@@ -88,11 +87,11 @@ def main() -> int:
 
 
 class KillTrial:
-    """One trial: for each command an undisturbed run, then rounds of kills and runs again.
+    """One trial: for each command an undisturbed run, then rounds of kills and reruns.
 
     Args:
-        attached: Prefect's address and the simulator's, when one simulator serves all runs.
-        during: what of ``EARLY`` all kills strike.
+        attached: addresses of Prefect and of the simulator, when one simulator serves all runs.
+        during: phase of ``EARLY`` for all kills.
     """
 
     def __init__(
@@ -120,7 +119,7 @@ class KillTrial:
         self._phases: Counter[str] = Counter()
 
     def run(self, commands: list[KilledCommand], *, kills: int, rng: random.Random) -> int:
-        """Kill each command so often; returns the exit code."""
+        """Kill each command ``kills`` times; returns the exit code."""
         began, total = time.monotonic(), 0
         if not self._dataset():
             return 1
@@ -141,12 +140,12 @@ class KillTrial:
         return 1 if self._failures else 0
 
     def _dataset(self) -> bool:
-        """Fly the dataset that the commands read, if there is none yet from an earlier trial."""
+        """Fly the input dataset, unless an earlier trial left it."""
         out = self._work / "set"
         return (out / "v1.0-mini/scene.json").exists() or self._completed(self._words(COMMANDS["generate"], out))
 
     def _completed(self, words: list[str]) -> bool:
-        """Run a command without a kill; false when it failed."""
+        """Run a command without a kill; returns whether it succeeded."""
         if self._forker.start(words).wait() == 0:
             return True
         self._print_log()
@@ -160,19 +159,19 @@ class KillTrial:
         return [filled.get(word, word) for word in command.words]
 
     def _rounds(self, command: KilledCommand, *, kills: int, rng: random.Random) -> int:
-        """Kill and run again until enough were killed and the last result is complete; returns how many results."""
-        wanted, rounds = self._undisturbed(command), 0
-        while wanted and self._kills < kills:
+        """Kill and rerun until enough kills and a complete result; returns the number of results."""
+        expected, rounds = self._undisturbed(command), 0
+        while expected and self._kills < kills:
             rounds += 1
             out = self._work / f"killed-{command.name}-{rounds}"
             shutil.rmtree(out, ignore_errors=True)
             self._begin(command, out)
-            if not self._round(command, out, rng=rng, kills=kills) and contents(out) != wanted:
+            if not self._round(command, out, rng=rng, kills=kills) and contents(out) != expected:
                 self._print_log()
-                self._failures.append(f"{command.name} did not go on after a kill")
+                self._failures.append(f"{command.name} did not continue after a kill")
                 return rounds
             got = contents(out)
-            differ = differing(wanted, got)
+            differ = differing(expected, got)
             self._failures += [f"round {rounds}: {len(differ)} files differ, first {differ[0]}"] if differ else []
             self._failures += [
                 f"round {rounds}: orphan {name}" for root in datasets_in(out) for name in orphans(root, self._scenes)
@@ -192,7 +191,7 @@ class KillTrial:
             shutil.copytree(self._work / "set", out, symlinks=True)
 
     def _undisturbed(self, command: KilledCommand) -> dict[str, str]:
-        """Run once without a kill and measure how long that takes; returns the files' hashes, none when it failed."""
+        """Run once without a kill and measure the duration; returns the files' hashes, none after a failure."""
         began, out = time.monotonic(), self._work / f"undisturbed-{command.name}"
         shutil.rmtree(out, ignore_errors=True)
         self._begin(command, out)
@@ -206,14 +205,14 @@ class KillTrial:
             self._failures.append(f"{command.name}: failed with no kill")
             return {}
         self._flight_s = time.monotonic() - began - self._start_s
-        wanted = contents(out)
+        expected = contents(out)
         times = f"start {self._start_s:.0f} s, then {self._flight_s:.1f} s"
-        print(f"{command.name}, undisturbed: {len(wanted)} files, {times}", flush=True)
+        print(f"{command.name}, undisturbed: {len(expected)} files, {times}", flush=True)
         shutil.rmtree(out)
-        return wanted
+        return expected
 
     def _round(self, command: KilledCommand, out: Path, *, rng: random.Random, kills: int) -> bool:
-        """Kill one command and run it again until it is complete; false when it fails, as where a whole result is there."""
+        """Kill and rerun one command until it completes; false when it fails, as on an existing complete result."""
         most = self._kills + PER_ROUND if command.anew else kills
         while True:
             process = self._forker.start(self._words(command, out))
@@ -227,7 +226,7 @@ class KillTrial:
             return process.wait() == 0
 
     def _moment(self, command: KilledCommand, out: Path, process: ForkedRun, rng: random.Random) -> str:
-        """Wait for a random moment; returns what the run is doing then."""
+        """Wait until a random time; returns the phase of the run."""
         share = rng.random()
         if not command.flies:
             ended_in(process, share * self._flight_s)
@@ -249,7 +248,7 @@ class KillTrial:
         self._phases[phase] += 1
         left = surviving(family, timeout_s=5.0)
         for folder in self._temp.iterdir():
-            os.utime(folder, (1.0, 1.0))  # what is young may be about to be locked; the next run is to take these away
+            os.utime(folder, (1.0, 1.0))  # the next run must remove them; it leaves young ones, which may be in use
         if self._attached:
             free_slot(*self._attached)
         if left:
@@ -257,12 +256,12 @@ class KillTrial:
 
 
 def datasets_in(out: Path) -> list[Path]:
-    """Return the datasets that a run makes in a folder: itself, or folders in it."""
+    """Return the datasets of a run: its output folder, or folders in it."""
     return [root for root in (out, *out.glob("*/")) if (root / ".uavsim/ledger").is_dir()]
 
 
 def broken_in(root: Path) -> str:
-    """Say what a dataset's tables name that is not there; empty for nothing."""
+    """Describe a file that the tables name and that is missing; empty for none."""
     try:
         state_of(root)
     except (AssertionError, ValueError, KeyError, OSError) as error:
@@ -271,7 +270,7 @@ def broken_in(root: Path) -> str:
 
 
 def phase_of(out: Path, *, scenes: int) -> str:
-    """Report from the notes of a run that took off what it is doing."""
+    """Return the phase of a run after takeoff, from its notes."""
     last = [reported[-1]["event"] for root in datasets_in(out) for reported in events(root).values() if reported]
     if last.count("committed") >= scenes and last.count("committed") == len(last):
         return "assembling tables"
@@ -279,14 +278,14 @@ def phase_of(out: Path, *, scenes: int) -> str:
 
 
 def ended_in(process: ForkedRun, timeout_s: float) -> bool:
-    """Wait so long; returns whether the run ended before."""
+    """Wait for a time; returns whether the run ended before."""
     with suppress(subprocess.TimeoutExpired):
         process.wait(timeout_s)
     return process.poll() is not None
 
 
 def wait_for_child(process: ForkedRun, word: str, *, timeout_s: float) -> None:
-    """Return when a process of the run has a word in its command line, the run has ended, or it takes too long."""
+    """Wait for a process of the run with a word in its command line, the end of the run, or the timeout."""
     end = time.monotonic() + timeout_s
     while word and process.poll() is None and time.monotonic() < end:
         with suppress(psutil.Error):
@@ -296,7 +295,7 @@ def wait_for_child(process: ForkedRun, word: str, *, timeout_s: float) -> None:
 
 
 def wait_for_takeoff(out: Path, process: ForkedRun, *, timeout_s: float) -> bool:
-    """Return true when the run has begun a scene; false when it has ended, or it takes too long."""
+    """Wait until the run starts a scene; false when it ends or at the timeout."""
 
     def logged() -> int:
         return sum(p.stat().st_size for name in ("", "*/") for p in out.glob(f"{name}.uavsim/logs/scene_*.jsonl"))
@@ -310,7 +309,7 @@ def wait_for_takeoff(out: Path, process: ForkedRun, *, timeout_s: float) -> bool
 
 
 def free_slot(api: str, simulator: str) -> None:
-    """Give back at once what a killed run held of an attached simulator's concurrency limit; its lease ends in 120 s."""
+    """Release a killed run's slot of an attached simulator's concurrency limit, whose lease lasts 120 s."""
     address = f"{api}/v2/concurrency_limits/{quote(f'simulator {simulator}')}"
     key = base64.b64encode(os.environ["PREFECT_API_AUTH_STRING"].encode()).decode()
     headers = {"Content-Type": "application/json", "Authorization": f"Basic {key}"}
@@ -323,6 +322,6 @@ def free_slot(api: str, simulator: str) -> None:
             if error.code == 503 and time.monotonic() < end:  # its database is busy with another write
                 time.sleep(0.2)
                 continue
-            if error.code != 404:  # no run came so far as to make the limit
+            if error.code != 404:  # no run has created the limit
                 raise
         return

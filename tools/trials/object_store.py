@@ -1,11 +1,10 @@
-"""Make one dataset into an object store that loses connections, is slow, throttles, refuses, or whose writer is killed.
+"""Write a dataset to an object store with lost connections, delays, throttling, refusals and killed writers.
 
     scripts/trial object-store [--scenes 4] [--work FOLDER]
 
-An S3 server (moto) runs behind a proxy on 127.0.0.1 that does what a row says. Each row runs ``uavsim generate`` until it is
-complete, and begins again where a run ends with 3 or is killed, each time as on a new machine, with nothing of the last
-one's scratch folder. Exit code 1 where a run ends otherwise, an object differs from a folder's file, or one is left that
-belongs to no scene.
+An S3 server (moto) runs behind a proxy on 127.0.0.1 that injects the fault of a row. Each row runs ``uavsim generate``
+until it completes; after exit code 3 or a kill it starts again with an empty scratch folder, as on a new machine. Exit
+code 1 where a run ends otherwise, an object differs from the file in a folder, or an object belongs to no scene.
 """
 
 import argparse
@@ -40,13 +39,13 @@ REFUSALS: Final = {
 
 @dataclass
 class Faults:
-    """The behaviour of the proxy now.
+    """The current faults of the proxy.
 
     Attributes:
         how: name of the row.
-        requests: counts those of objects, from the row's begin.
-        is_first_run: whether the row has not begun again.
-        stalled: set while an upload is held in the middle, before the store has it.
+        requests: counter of requests in the row.
+        is_first_run: whether the row has not restarted.
+        stalled: set while an upload is held before the store receives it.
     """
 
     how: str = "none"
@@ -56,21 +55,21 @@ class Faults:
     done: int = 0
 
     def begin(self, how: str) -> None:
-        """Begin a row."""
+        """Start a row."""
         self.how, self.requests, self.done = how, itertools.count(1), 0
         self.stalled.clear()
 
     def refusal(self, number: int) -> str | None:
-        """Return the error that the store answers a request with."""
+        """Return the error code for a request, or None."""
         if self.how == "throttled" and number % 3 == 0:
             return "SlowDown"
-        if self.is_first_run and number > 40:  # who begins again comes later, with new credentials
+        if self.is_first_run and number > 40:  # a restart comes later, with new credentials
             return {"throttled for long": "SlowDown", "credentials expire": "ExpiredToken"}.get(self.how)
         return None
 
 
 def handler(faults: Faults, store: tuple[str, int]) -> type[BaseHTTPRequestHandler]:
-    """Return what answers each request: the store, or a fault."""
+    """Return the request handler of the proxy."""
 
     class Proxy(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -84,7 +83,7 @@ def handler(faults: Faults, store: tuple[str, int]) -> type[BaseHTTPRequestHandl
             if faults.how == "slow":
                 time.sleep(SLOW_S)
             lost = faults.how == "connections lost" and number % 5 == 0
-            if lost and number % 2:  # before the store has it; else after
+            if lost and number % 2:  # before the store receives it; else after
                 self.close_connection = True
                 return
             if faults.how == "killed in an upload" and self.command == "PUT" and "/samples/" in self.path:
@@ -165,18 +164,18 @@ class Store:
         self.files.mkdir(BUCKET)
 
     def objects(self, prefix: str) -> dict[str, str]:
-        """Hash every object below a prefix but the run's own notes."""
+        """Hash every object below a prefix, without the notes of the run."""
         found = {str(p).removeprefix(f"{BUCKET}/{prefix}/"): p for p in self.files.find(f"{BUCKET}/{prefix}")}
-        kept = {n: p for n, p in found.items() if not any(f"/{note}" in f"/{n}" for note in NOTES)}
-        return {n: hashlib.sha256(self.files.cat_file(p)).hexdigest() for n, p in kept.items()}
+        objects = {n: p for n, p in found.items() if not any(f"/{note}" in f"/{n}" for note in NOTES)}
+        return {n: hashlib.sha256(self.files.cat_file(p)).hexdigest() for n, p in objects.items()}
 
     def half_uploads(self) -> int:
-        """Count multipart uploads that nobody ended."""
+        """Count unfinished multipart uploads."""
         return len(self.files.call_s3("list_multipart_uploads", Bucket=BUCKET).get("Uploads", ()))
 
 
 def run(words: list[str], env: dict[str, str], log: Path, *, kill_at: Callable[[], bool] | None = None) -> int:
-    """Run a command to its end, or kill -9 it with its family once ``kill_at`` says so; returns its exit code."""
+    """Run a command, and kill -9 its process group when ``kill_at`` returns true; returns its exit code."""
     with log.open("ab") as file:
         process = subprocess.Popen(words, env=env, stdout=file, stderr=file, start_new_session=True)
     while process.poll() is None:
@@ -187,7 +186,7 @@ def run(words: list[str], env: dict[str, str], log: Path, *, kill_at: Callable[[
 
 
 def row(store: Store, work: Path, plans: Path, how: str, *, wanted: dict[str, str]) -> bool:
-    """Make the dataset under one fault; print a line and return whether it held."""
+    """Make the dataset under one fault, and print and return whether the outcome is right."""
     name = how.replace(" ", "-")
     words = [str(ROOT / ".venv/bin/uavsim"), "generate", "--dataset", str(plans), "--out", f"s3://{BUCKET}/{name}"]
     store.faults.begin(how)
@@ -233,10 +232,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scenes", type=int, default=4)
     parser.add_argument("--work", type=Path)
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=given.work) as folder:
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=options.work) as folder:
         work = Path(folder)
-        plans = write_plans(work, scenes=given.scenes)
+        plans = write_plans(work, scenes=options.scenes)
         words = [str(ROOT / ".venv/bin/uavsim"), "generate", "--dataset", str(plans), "--out", str(work / "folder")]
         subprocess.run([*words, "--no-check", "--quiet"], cwd=work, check=True)
         wanted = contents(work / "folder")

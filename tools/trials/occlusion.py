@@ -1,10 +1,10 @@
-"""Compare a headless dataset's occlusion with the truth: each object drawn once more, alone, by the headless renderer.
+"""Compare a headless dataset's occlusion with renderings of each object alone.
 
     scripts/trial occlusion DATASET [--scenes 5] [--every 4]
 
-For every scene (evenly chosen) and every ``--every``-th keyframe, all objects that a camera sees are drawn alone from where
-that camera was; true occlusion is 1 - visible / alone. Counted are views with more than 100 pixels alone. Visible pixels
-must equal the mask's exactly. Prints one JSON line; ends with 4 unless 95 % of the views are within 0.05.
+For evenly chosen scenes and every ``--every``-th keyframe, the headless renderer draws each visible object alone at the
+pose of the camera; the true occlusion is 1 - visible / alone. Views with more than 100 pixels alone count. Visible
+pixels must equal those of the mask. Prints one JSON line; ends with 4 unless 95 % of the views are within 0.05.
 """
 
 import argparse
@@ -27,8 +27,8 @@ MIN_PX, WITHIN = 100, 0.05
 MODELS = ModelLibrary()
 
 
-def nowhere() -> Renderer:
-    """Return a renderer of an empty world: one triangle far below."""
+def empty_world() -> Renderer:
+    """Return a renderer of a world with one triangle far below."""
     return Renderer(
         Mesh(
             vertices_m=np.array([[0, 0, -5000], [1, 0, -5000], [0, 1, -5000]], np.float32),
@@ -84,7 +84,7 @@ def compare_scene(recording: Recording, renderer: Renderer, every: int) -> np.nd
             for row in np.flatnonzero(sample & (views.channel_index == number) & (views.visible_px > 0)):
                 instance = int(boxes.instance_id[views.box_row[row]])
                 if blueprint[instance].startswith("environment."):
-                    continue  # part of the town's mesh: cannot be drawn alone
+                    continue  # part of the town mesh
                 alone = alone_px(renderer, view_of(shots[channel]), *state_of(frame, instance), blueprint[instance])
                 visible = int(views.visible_px[row])
                 found.append((frame.sample_index, alone, visible, views.occlusion[row], counted[instance] == visible))
@@ -105,7 +105,7 @@ def main() -> int:
     options = parser.parse_args()
     folders = sorted(p.parent for p in (options.dataset / ".uavsim" / "recordings").glob("*/log.msgpack"))
     chosen = [folders[k] for k in np.unique(np.linspace(0, len(folders) - 1, options.scenes).astype(int))]
-    renderer, parts = nowhere(), []
+    renderer, parts = empty_world(), []
     for folder in chosen:
         part = compare_scene(in_dataset(read_recording(folder), options.dataset), renderer, options.every)
         print(f"{folder.name}: {len(part)} views", file=sys.stderr, flush=True)

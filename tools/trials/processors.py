@@ -1,10 +1,10 @@
-"""Run what depends on the processor as other processors would: tests of arithmetic, with instructions of theirs only.
+"""Run tests of arithmetic with the instruction sets of other processors.
 
     scripts/trial processors [--only PATTERN] [--tests PATH ...]
 
 NumPy's dispatch, OpenBLAS's kernels and numba's machine code are chosen by environment variables, one setting at a time. Each
-line is a setting, what its tests came to and how long they took; settings that this processor cannot run are listed as such.
-Ends with 0 only if all tests passed in every setting. numba recompiles for each of its settings: some minutes each.
+line has a setting, the outcome of its tests and their duration; settings that this processor cannot run are listed.
+Ends with 0 only if all tests passed in every setting. numba recompiles for each of its settings, which takes minutes.
 """
 
 import argparse
@@ -27,23 +27,23 @@ NUMPY: Final = (
     *(f"packages/benchmarks/tests/{folder}" for folder in ("evaluate", "labels")),
     "packages/headless_simulator/tests/towns",
 )
-"""Tests whose arithmetic is NumPy's, SciPy's or OpenBLAS's."""
+"""Tests of arithmetic in NumPy, SciPy or OpenBLAS."""
 NUMBA: Final = (
     *(f"tests/{name}" for name in ("annotate", "images", "occupancy", "validate/test_image_kernels.py")),
     *(f"packages/headless_simulator/tests/{folder}" for folder in ("airsim", "models", "render", "world")),
 )
-"""Tests whose arithmetic is compiled by numba."""
+"""Tests of arithmetic in numba kernels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A processor to stand for.
+    """An emulated processor.
 
     Attributes:
         name: of the setting.
-        variables: environment variables that make it.
-        needs: flags of /proc/cpuinfo without which its code does not run here.
-        numba: it concerns compiled code.
+        variables: environment variables of the setting.
+        needs: required flags of /proc/cpuinfo.
+        numba: it concerns numba kernels.
     """
 
     name: str
@@ -75,7 +75,7 @@ def flags() -> frozenset[str]:
 
 
 def passes(setting: Setting, paths: list[str], cache: Path) -> bool:
-    """Run tests in a setting, print what they came to."""
+    """Run tests in a setting and print the outcome."""
     environment = os.environ | setting.variables | ({"NUMBA_CACHE_DIR": str(cache)} if setting.numba else {})
     ours = [path for path in paths if not path.startswith("packages/headless_simulator/")]
     theirs = [path.removeprefix("packages/headless_simulator/") for path in paths if path not in ours]

@@ -1,11 +1,11 @@
-"""Make one dataset by SLURM: an array, a requeue and a SIGTERM in flight, and a time limit; compare with one machine.
+"""Make a dataset by a SLURM array with a requeue, a SIGTERM and a time limit, and compare with one machine.
 
     scripts/trial slurm [--scenes 30] [--port 22100] [--work FOLDER]
 
 Starts munge, slurmctld and two nodes on this machine (Debian: apt-get install slurm-wlm munge), as root, submits
 ``scripts/slurm`` as an array of two jobs for each row, and compares every file of the dataset with that of one ``uavsim
-generate``. Ends what it started. Exit code 1 where a job does not end well, a file differs, a scene is not committed, nothing
-was in flight at a row's signal, or the job beside is begun again, too.
+generate``. Stops the daemons at the end. Exit code 1 where a job fails, a file differs, a scene is not committed, no scene was
+in flight at the signal of a row, or the other job is also restarted.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from tools.common.leftovers import dataset_files, differing, events, orphans
 from tools.common.small_dataset import write_plans
 
 NEEDED: Final = ("munged", "mungekey", "slurmctld", "slurmd", "sbatch", "scontrol", "scancel")
-SAMPLES: Final = 20  # a scene is in flight for seconds
+SAMPLES: Final = 20  # keeps a scene in flight for seconds
 WAIT_S: Final = 1200.0
 CONFIGURATION: Final = """ClusterName=trial
 SlurmctldHost={host}(127.0.0.1)
@@ -59,24 +59,24 @@ PartitionName=p Nodes=n1,n2 Default=YES State=UP MaxTime=60
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A cluster that runs here."""
+    """A running cluster on this machine."""
 
     work: Path
     env: dict[str, str]
 
     def call(self, *words: str) -> str:
-        """Run one of SLURM's commands; returns what it prints."""
+        """Run a SLURM command and return its output."""
         done = subprocess.run(words, env=self.env, cwd=self.work, check=True, capture_output=True, text=True)
         return done.stdout.strip()
 
     def submit(self, dataset: str, out: Path, *options: str) -> str:
-        """Queue an array of two jobs that make a dataset; returns its number."""
+        """Submit an array of two jobs that make a dataset; returns its id."""
         script = ("--dataset", dataset, "--out", str(out), "--samples", str(SAMPLES))
         log = f"--output={self.work}/{out.name}-%a.log"
         return self.call("sbatch", "--parsable", "--array=0-1", log, *options, str(ROOT / "scripts/slurm"), *script)
 
     def states(self, job: str) -> list[dict[str, str]]:
-        """Return the array's jobs as ``scontrol`` shows them, those that ended among them."""
+        """Return the fields of the array's jobs from ``scontrol``, with ended jobs."""
         shown = self.call("scontrol", "show", "job", "--oneliner", job).splitlines()
         return [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in shown]
 
@@ -88,7 +88,7 @@ def commands_missing() -> list[str]:
 
 @contextlib.contextmanager
 def cluster(work: Path, port: int) -> Iterator[Cluster]:
-    """Start munge, the controller and two nodes; all end with the context."""
+    """Run munge, the controller and two nodes."""
     host = socket.gethostname().partition(".")[0]
     work.mkdir(parents=True)
     text = CONFIGURATION.format(host=host, work=work, port=port, node1=port + 1, node2=port + 2)
@@ -107,14 +107,14 @@ def cluster(work: Path, port: int) -> Iterator[Cluster]:
                 started.append(subprocess.Popen(words, env=env, cwd=work, stdout=log, stderr=log))
             if words is munge:
                 wait_for(files["socket"].exists, started[-1])
-        there = Cluster(work, env)
-        wait_for(lambda: nodes_idle(there) == 2, started[1])
-        yield there
+        running = Cluster(work, env)
+        wait_for(lambda: nodes_idle(running) == 2, started[1])
+        yield running
     finally:
         subprocess.run(["scancel", "--user=root"], env=env, check=False)
         asked = ["squeue", "--noheader"]
         while subprocess.run(asked, env=env, check=False, capture_output=True, text=True).stdout:
-            time.sleep(0.2)  # SLURM kills what has not ended after KillWait
+            time.sleep(0.2)  # SLURM kills jobs after KillWait
         for process in reversed(started):
             process.terminate()
             process.wait(60)
@@ -164,7 +164,7 @@ def ended(there: Cluster, array: str) -> bool:
 
 
 def disturb(there: Cluster, array: str, out: Path, how: str) -> None:
-    """Do to the array's jobs what a row is called after, while scenes fly."""
+    """Apply the disturbance of a row while scenes fly."""
     if how in {"undisturbed", "time limit"}:
         return
     wait_for(lambda: in_flight(out))
@@ -178,7 +178,7 @@ def disturb(there: Cluster, array: str, out: Path, how: str) -> None:
 
 
 def row(there: Cluster, dataset: str, how: str, *, wanted: dict[str, str], scenes: int) -> bool:
-    """Make the dataset once; print a line and return whether it held."""
+    """Make the dataset under one disturbance, and print and return whether the outcome is right."""
     out = there.work / how.replace(" ", "-")
     limit = ("--time=2", "--signal=B:TERM@60") if how == "time limit" else ("--time=30",)
     begun = time.monotonic()
@@ -196,7 +196,7 @@ def row(there: Cluster, dataset: str, how: str, *, wanted: dict[str, str], scene
         flush=True,
     )
     good = not differ and not stray and all(s["JobState"] == "COMPLETED" for s in states)
-    good = good and (again > 0 if how == "time limit" else again == (how != "undisturbed"))  # who was not asked goes on
+    good = good and (again > 0 if how == "time limit" else again == (how != "undisturbed"))  # the other job continues
     for log in () if good else sorted(there.work.glob(f"{out.name}-*.log")):
         print(log.name, *log.read_text(errors="replace").splitlines()[-12:], sep="\n  ")
     return good
@@ -205,24 +205,24 @@ def row(there: Cluster, dataset: str, how: str, *, wanted: dict[str, str], scene
 def main() -> int:
     """Run the trial."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scenes", type=int, default=30)  # two jobs fly longer than the time limit
+    parser.add_argument("--scenes", type=int, default=30)  # longer than the time limit for two jobs
     parser.add_argument("--port", type=int, default=22100)
     parser.add_argument("--work", type=Path)
-    given = parser.parse_args()
+    options = parser.parse_args()
     if missing := commands_missing():
         sys.exit(f"not installed: {', '.join(missing)}; apt-get install slurm-wlm munge")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    with tempfile.TemporaryDirectory(dir=given.work) as folder:
+    with tempfile.TemporaryDirectory(dir=options.work) as folder:
         work = Path(folder)
         work.chmod(0o755)
-        plans = write_plans(work / "cluster-plans", scenes=given.scenes)
+        plans = write_plans(work / "cluster-plans", scenes=options.scenes)
         single = work / "single"
         words = ("generate", "--dataset", str(plans), "--out", str(single), "--samples", str(SAMPLES))
         subprocess.run(
             [ROOT / ".venv/bin/uavsim", *words, "--no-check", "--quiet"], cwd=work / "cluster-plans", check=True
         )
         wanted = dataset_files(single)
-        with cluster(work / "cluster", given.port) as there:
+        with cluster(work / "cluster", options.port) as there:
             rows = ("undisturbed", "requeue", "SIGTERM", "node lost", "time limit")
-            held = [row(there, str(plans), how, wanted=wanted, scenes=given.scenes) for how in rows]
+            held = [row(there, str(plans), how, wanted=wanted, scenes=options.scenes) for how in rows]
     return 0 if all(held) else 1

@@ -1,14 +1,13 @@
-"""Let one run fly short scenes for a long time, and watch what its processes hold.
+"""Fly short scenes for a long time, and monitor the resources of all processes.
 
     scripts/trial soak [--minutes 120] [--scenes 20000] [--every-s 5] [--keep-client] [--work FOLDER]
 
-Flow, client, headless simulator and Prefect server are looked at every few seconds: resident memory, threads, open files,
-sockets, and how many processes there are. The client process is started anew after a number of scenes as in any run, because
-CARLA's own client keeps some kilobytes of each actor that it ever saw; how much a client process grows in one life is printed.
-Simulator and flow are never started anew, so that nothing hides. When the time is over the run is ended with SIGTERM, and must
-leave no process. All looks go to ``FOLDER/soak.csv``. Ends with code 0 when memory is flat (the mean of the last quarter is at
-most 1.05 times that of the second) and the counts at the end are those of the middle. ``--keep-client`` never starts the
-client process anew either.
+The trial samples flow, client, headless simulator and Prefect server every few seconds: resident memory, threads, open files,
+sockets, and the number of processes. The client process restarts after a number of scenes as in any run, because
+CARLA's client keeps some kilobytes of each actor; the growth of a client process within its life is printed. Simulator
+and flow do not restart, so that leaks show. At the end the run gets SIGTERM and must leave no process. All samples go
+to ``FOLDER/soak.csv``. Ends with code 0 when memory is flat (the mean of the last quarter is at most 1.05 times that of
+the second) and the counts at the end equal those of the middle. ``--keep-client`` also disables restarts of the client.
 """
 
 import argparse
@@ -33,14 +32,14 @@ from tools.common.small_dataset import write_plans as write_small_plans
 ROLES = {"uavsim.capture.client_worker": "client", "headless_simulator": "simulator", "prefect server start": "prefect"}
 NEVER = 1_000_000
 MOST_GROWTH = 1.05
-WATCHED = ("flow", "client", "simulator")  # Prefect's own server is shown, not checked
+WATCHED = ("flow", "client", "simulator")  # the Prefect server is reported, not checked
 RENEWED = ("client",)
-SPREAD = 2  # threads and files that are open at one look and not at the next
+SPREAD = 2  # fluctuation of threads and files between samples
 
 
 @dataclass(frozen=True)
 class Look:
-    """One process's holdings at one moment."""
+    """A sample of one process."""
 
     seconds: float
     committed: int
@@ -54,7 +53,7 @@ class Look:
 
 
 def role_of(process: psutil.Process) -> str:
-    """Name a process of the run by its command line; the guards are ``guard``."""
+    """Return the role of a process by its command line."""
     words = process.cmdline()
     if any(word.endswith("guard.py") for word in words):
         return "guard"
@@ -62,7 +61,7 @@ def role_of(process: psutil.Process) -> str:
 
 
 def look(run: psutil.Process, *, seconds: float, committed: int) -> list[Look]:
-    """Look at every process of the run once."""
+    """Sample every process of the run."""
     family = [run, *run.children(recursive=True)]
     looks = []
     for process in family:
@@ -72,7 +71,7 @@ def look(run: psutil.Process, *, seconds: float, committed: int) -> list[Look]:
             sockets = sum(target.startswith("socket:") for target in targets)
             memory, threads = process.memory_info().rss / 1e6, process.num_threads()
         except (psutil.NoSuchProcess, FileNotFoundError):
-            continue  # it ended meanwhile; the counts of processes show if that happens often
+            continue  # it ended meanwhile
         looks.append(
             Look(
                 seconds=round(seconds, 1),
@@ -95,9 +94,9 @@ def mean(values: list[float]) -> float:
 
 
 def check_growth(looks: list[Look], role: str, *, failures: int) -> tuple[str, bool]:
-    """Report in one line how one role's process fared, and whether it is flat.
+    """Summarise a role in one line, and return whether its resources are flat.
 
-    A simulator is started anew after a failed attempt; then its longest life is checked.
+    A simulator restarts after a failed attempt; then its longest life is checked.
     """
     mine = [one for one in looks if one.role == role]
     pids = len({one.pid for one in mine})
@@ -128,12 +127,12 @@ def check_growth(looks: list[Look], role: str, *, failures: int) -> tuple[str, b
     words += f" ({per_scene:+.1f} kB a scene){counts}"
     if pids > 1:
         words += f", {pids} processes one after another, {growth_in_a_life(mine):+.1f} kB a scene in a life"
-        words += "" if role in RENEWED else f"; informed of the longest, {(last.seconds - first.seconds) / 60:.0f} min"
+        words += "" if role in RENEWED else f"; of the longest, {(last.seconds - first.seconds) / 60:.0f} min"
     return words, flat or role not in WATCHED
 
 
 def growth_in_a_life(looks: list[Look]) -> float:
-    """Return the median over the lives of how many kB a process grew a scene, each life's first look left out."""
+    """Return the median growth in kB a scene over the lives of a process, without the first sample of each life."""
     lives: dict[int, list[Look]] = {}
     for one in looks:
         lives.setdefault(one.pid, []).append(one)
@@ -146,7 +145,7 @@ def growth_in_a_life(looks: list[Look]) -> float:
 
 
 def write_plans(work: Path, *, scenes: int, keep_client: bool) -> None:
-    """Write a dataset of many short scenes, and a run that never starts its simulator anew."""
+    """Write a dataset of many short scenes, and a run that never restarts its simulator."""
     many = DATASET.replace("scenes: 6, most_scenes: 100", f"scenes: {scenes}")
     write_small_plans(work, name="soak", dataset=many)
     simulator = {"kind": "mock", "recycle_scenes": NEVER, "recycle_rss_mb": float(NEVER), "recycle_below_pace": 0.0}
@@ -155,7 +154,7 @@ def write_plans(work: Path, *, scenes: int, keep_client: bool) -> None:
 
 
 def watch(run: subprocess.Popen[bytes], out: Path, *, minutes: float, every_s: float, table: Path) -> list[Look]:
-    """Look at a run until the time is over or the run ends; the clock starts when the first scene is committed."""
+    """Sample a run until it ends or the time is over; the clock starts at the first committed scene."""
     looks: list[Look] = []
     began, next_look, process = 0.0, 0.0, psutil.Process(run.pid)
     with table.open("w", newline="") as file:
@@ -181,7 +180,7 @@ def main() -> int:
     """Run the soak."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--minutes", type=float, default=120.0)
-    parser.add_argument("--scenes", type=int, default=20_000, help="more than can be flown in that time")
+    parser.add_argument("--scenes", type=int, default=20_000, help="upper bound of the number of scenes")
     parser.add_argument("--every-s", type=float, default=5.0)
     parser.add_argument("--keep-client", action="store_true")
     parser.add_argument("--work", type=Path)

@@ -1,4 +1,4 @@
-"""Traffic Manager cars in every town of the headless simulator: all move, none overlap, lanes are kept.
+"""Check Traffic Manager cars in every town of the headless simulator: all move, none overlap, all keep their lane.
 
 ``scripts/trial town-traffic [--towns Town01 ...] [--maps FOLDER] [--cars 100] [--ticks 1000]`` prints a table and exits with 4
 where a town breaks the law: every car moves, no two boxes overlap for over a second, and the 99th percentile of the
@@ -13,7 +13,6 @@ resident memory then. Each town has a simulator and a client of its own.
 import argparse
 import json
 import os
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -25,8 +24,7 @@ import numpy.typing as npt
 import psutil
 from scipy.spatial import cKDTree
 
-from tools.bench import simulator
-from tools.common import ROOT
+from tools.bench import in_own_process, simulator
 
 TOWNS = ("Town01", "Town02", "Town03", "Town04", "Town05", "Town06", "Town07", "Town10HD")
 MOVING_MPS = 0.5
@@ -61,7 +59,7 @@ COLUMNS = {
 
 
 def main() -> int:
-    """Run all towns and print the table; or be the client of one."""
+    """Run all towns and print the table, or run as the client of one town."""
     parser = argparse.ArgumentParser(prog="scripts/trial town-traffic", description=__doc__)
     parser.add_argument("port", nargs="?", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--server-pid", type=int, help=argparse.SUPPRESS)
@@ -92,26 +90,14 @@ def _town(town: str, options: argparse.Namespace) -> dict[str, Any]:
     more = ("--maps", str(options.maps.resolve())) if options.maps else ()
     with simulator("--town", town, "--render", "flat", *more) as running:
         load_mb = running.rss_mb()
-        figures = (
-            str(running.port),
-            "--server-pid",
-            str(running.process.pid),
-            "--cars",
-            str(options.cars),
-            "--ticks",
-            str(options.ticks),
-        )
-        command = [sys.executable, "-m", "tools.trials", "town-traffic", *figures]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=CLIENT_TIMEOUT_S, check=False)
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise RuntimeError(f"{town}: the client ended with code {done.returncode}: {last}")
-    row: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+        counts = ("--cars", str(options.cars), "--ticks", str(options.ticks))
+        words = ("town-traffic", str(running.port), "--server-pid", str(running.process.pid), *counts)
+        row = in_own_process("tools.trials", *words, timeout_s=CLIENT_TIMEOUT_S)
     return row | {"load_s": running.seconds_to_listen, "load_mb": load_mb}
 
 
 def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
-    """Drive, look, print one line of JSON, and end."""
+    """Drive, measure, and print one line of JSON."""
     from tools.bench.load import STEP_S, Traffic
 
     traffic = Traffic(port, vehicles=cars)
@@ -162,23 +148,23 @@ def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
     }
     sys.stdout.write(json.dumps(reported) + "\n")
     sys.stdout.flush()
-    os._exit(0)  # libcarla's threads may hang in destructors; the simulator is ended by whoever started it
+    os._exit(0)  # libcarla's threads may hang in destructors; the parent process ends the simulator
 
 
 def _waypoint(world_map: Any, place_m: np.ndarray) -> Any:
-    """Lane under an (x, y, z) place; None for a car that is gone."""
+    """Return the lane below an (x, y, z) position; None for a removed car."""
     import carla
 
     return world_map.get_waypoint(carla.Location(*place_m.tolist())) if np.isfinite(place_m).all() else None
 
 
 def _in_junctions(world_map: Any, poses: np.ndarray) -> list[bool]:
-    """Return which of (N, 4) poses are in a junction."""
+    """Return for (N, 4) poses whether they are in a junction."""
     return [bool(waypoint and waypoint.is_junction) for waypoint in (_waypoint(world_map, pose[:3]) for pose in poses)]
 
 
 def _lateral(world_map: Any, places_m: np.ndarray, crossing: np.ndarray, step_s: float) -> dict[str, float | str]:
-    """Figures of the lateral acceleration of (ticks, cars, 3) places, and where the worst of each car was."""
+    """Return statistics of the lateral acceleration of (ticks, cars, 3) positions, and the worst positions."""
     lateral = lateral_mps2(places_m[..., :2], step_s=step_s)
     reported: dict[str, float | str] = {}
     for name, among in (("road", ~crossing), ("junction", crossing)):
@@ -201,7 +187,7 @@ def _lateral(world_map: Any, places_m: np.ndarray, crossing: np.ndarray, step_s:
 
 
 class Overlaps:
-    """Counts pairs of boxes that overlap without a pause for over a second."""
+    """Counter of pairs of boxes that overlap for over a second."""
 
     def __init__(self, half: np.ndarray, step_s: float) -> None:
         self._half = half - np.array([SHRINK_M, SHRINK_M, 0.0])
@@ -210,7 +196,7 @@ class Overlaps:
         self.lasting: dict[tuple[int, int, int], int] = {}  # (one, other, first tick) -> ticks
 
     def look(self, tick: int, poses: np.ndarray) -> None:
-        """Take (N, 4) poses of one tick into account."""
+        """Add (N, 4) poses of one tick."""
         pairs = {(int(a), int(b)) for a, b in overlapping(poses[:, :3], poses[:, 3], self._half)}
         self._since = {pair: self._since.get(pair, tick) for pair in pairs}
         for (one, other), first in self._since.items():
@@ -219,12 +205,12 @@ class Overlaps:
 
 
 class Lanes:
-    """Distances from lane centres, with the lane that each vehicle was in."""
+    """Distances from lane centres, with the lane of each vehicle."""
 
     def __init__(self, world_map: object, *, looks: int, vehicles: int) -> None:
         self._map = world_map
         self._ticks = np.zeros(looks, np.int64)
-        self._offset_m = np.full((looks, vehicles), np.nan)  # all there from the start: memory is measured too
+        self._offset_m = np.full((looks, vehicles), np.nan)  # preallocated, because memory is measured
         self._road = np.zeros((looks, vehicles), np.int64)
         self._lane = np.zeros((looks, vehicles), np.int64)
         self._looks = 0
@@ -303,12 +289,12 @@ def overlapping(places: np.ndarray, yaws: np.ndarray, half: np.ndarray) -> np.nd
 def lateral_mps2(
     places_m: npt.NDArray[np.floating], *, step_s: float, least_mps: float = 1.0
 ) -> npt.NDArray[np.float64]:
-    """Return how strongly each car is pulled to its side: speed times the rate at which its course turns.
+    """Return the lateral acceleration of each car: speed times yaw rate of its course.
 
     Args:
-        places_m: (ticks, cars, 2) positions in the plane; nan for a car that is gone.
-        step_s: from one tick to the next.
-        least_mps: slower cars have no course to speak of.
+        places_m: (ticks, cars, 2) positions in the plane; nan for a removed car.
+        step_s: duration of a tick.
+        least_mps: slower cars have no defined course.
 
     Returns:
         (ticks, cars) magnitudes; nan at both ends of the drive, where a car is gone, and where it is slower.

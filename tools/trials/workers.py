@@ -1,11 +1,12 @@
-"""Let workers share a town's scenes on a Prefect server with PostgreSQL; kill a worker, the server, the database.
+"""Share a town's scenes between workers of a Prefect server with PostgreSQL, and kill a worker, server or database.
 
     scripts/trial workers [--scenes 16] [--workers 2] [--server PYTHON] [--port 22300] [--work FOLDER]
 
-In each row the workers of a process pool run ``generate-town`` with the same output, and something ends while scenes are in
-flight: a worker (kill -9, with all its family), the server (kill -9) or PostgreSQL; the last two are back after 15 s. Every
-file must be that of one process without a server. ``--server`` names the Python of another environment, whose version of
-Prefect the server then has. Needs root and, of Debian, postgresql.
+In each row the workers of a process pool run ``generate-town`` with the same output, and one component fails while
+scenes are in
+flight: a worker (kill -9, with its children), the server (kill -9) or PostgreSQL; the last two restart after 15 s.
+    Every file must equal that of one process without a server. ``--server`` names the Python of another environment,
+    whose Prefect runs the server. Needs root and Debian's postgresql.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
 
 POOL: Final = "uavsim-test"
-SAMPLES: Final = 10  # long enough for a flight to be seen
+SAMPLES: Final = 10  # keeps a scene in flight long enough
 AWAY_S: Final = 15.0
 WAIT_S: Final = 900.0
 
@@ -54,17 +55,17 @@ class Server:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it and wait until it answers."""
+        """Start the server and wait until it is healthy."""
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(self._words, env=self._env, stdout=log, stderr=log)
         begun = time.monotonic()
         while not is_healthy(self.api):
             if self._process.poll() is not None or time.monotonic() - begun > WAIT_S:
-                raise RuntimeError("the server does not come up: see server.log")
+                raise RuntimeError("the server does not start: see server.log")
             time.sleep(0.2)
 
     def kill(self) -> None:
-        """Kill it and what it started."""
+        """Kill the server with its children."""
         if self._process is not None and self._process.poll() is None:
             kill_all(self._process)
 
@@ -114,7 +115,7 @@ def main() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A dataset that workers make together, once for each row."""
+    """A dataset that workers make together in each row."""
 
     work: Path
     dataset: str
@@ -123,10 +124,10 @@ class Shared:
     env: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.env.update(os.environ | {PLANS: str(self.work)})  # a worker takes names only, of its own library
+        self.env.update(os.environ | {PLANS: str(self.work)})  # workers only accept names of their library
 
     def row(self, name: str, end: Callable[[subprocess.Popen[bytes]], None]) -> bool:
-        """Start the workers and their runs, let something end, wait for a run's end; print a line."""
+        """Start the workers and their runs, cause a failure, wait for a completed run, and print a line."""
         from prefect.client.orchestration import get_client
         from prefect.deployments import run_deployment
 
@@ -136,9 +137,9 @@ class Shared:
         try:
             runs: list[UUID] = []
             for _ in workers:
-                # the call is typed as if it were awaited
-                given: Any = {"request": {**request, "out": str(out)}}
-                started: Any = run_deployment("generate-town/uavsim", parameters=given, timeout=0)
+                # the synchronous call is typed as awaitable
+                parameters: Any = {"request": {**request, "out": str(out)}}
+                started: Any = run_deployment("generate-town/uavsim", parameters=parameters, timeout=0)
                 runs.append(started.id)
             victim, scene = wait_for_two_flights(out, workers)
             before, began = len(committed(out)), time.monotonic()
@@ -168,7 +169,7 @@ class Shared:
 
 
 def kill_all(process: subprocess.Popen[bytes]) -> None:
-    """Kill -9 a process and everything that it started."""
+    """Kill -9 a process with its children."""
     family = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
     for member in family:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -178,7 +179,7 @@ def kill_all(process: subprocess.Popen[bytes]) -> None:
 
 
 def states_of(client: SyncPrefectClient, runs: list[UUID]) -> list[State]:
-    """Return the states of the runs that have one."""
+    """Return the known states of the runs."""
     return [state for run in runs if (state := client.read_flow_run(run).state) is not None]
 
 
@@ -197,7 +198,7 @@ def committed(out: Path) -> list[str]:
 
 
 def wait_for_two_flights(out: Path, workers: list[subprocess.Popen[bytes]]) -> tuple[subprocess.Popen[bytes], str]:
-    """Wait until both workers have committed and one has a scene in flight; returns that worker, and its scene."""
+    """Wait until both workers committed a scene and one has a scene in flight; returns that worker and scene."""
     end = time.monotonic() + 600
     while time.monotonic() < end:
         done: set[str] = set()
@@ -213,4 +214,4 @@ def wait_for_two_flights(out: Path, workers: list[subprocess.Popen[bytes]]) -> t
             if mine := family & flying.keys():
                 return worker, flying[mine.pop()]
         time.sleep(0.02)
-    raise TimeoutError("two workers never committed a scene each, or none had one in flight after that")
+    raise TimeoutError("two workers did not commit a scene each with another one in flight")

@@ -1,4 +1,4 @@
-"""Gains of agents in the air and on the ground by each other: AP at 2 m around an ego of each kind, by who is heard."""
+"""Mutual gains of aerial and ground agents: AP at 2 m around an ego of each kind, by the agents that it receives."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from uavsim_baselines.training.predict import predict
 from uavsim_baselines.training.train import CHECKPOINT, device_of
 
 HEARD: Final[Mapping[str, tuple[str, ...]]] = {"air": SIDES[:1], "ground": SIDES[1:], "both": SIDES}
-"""Who is heard, by the name of the column."""
+"""Received agents, by column."""
 RANGE_M: Final = 50.0
-_ADDED: Final = {"air": "ground", "ground": "air"}  # what is added, to whom it is
+_ADDED: Final = {"air": "ground", "ground": "air"}  # the added side, by the side of the ego
 _KIND: Final = {"v": "car", "r": "roadside unit"}
 _FILE: Final = "from_{ego}_hears_{heard}.json"
 
@@ -59,7 +59,7 @@ def measure_sides(
     setup: PredictionSetup, frames: Sequence[Frame], out: Path, *, range_m: float = RANGE_M,
     report: Callable[[int], None] = lambda _done: None,
 ) -> list[Row]:  # fmt: skip
-    """Predict frames from an ego of each kind, with what it hears, and score the boxes around it.
+    """Predict frames from an ego of each kind with different received agents, and score the boxes around it.
 
     Args:
         setup: of the run; one with sharing ``none`` hears nobody.

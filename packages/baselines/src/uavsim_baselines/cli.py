@@ -24,7 +24,7 @@ from uavsim import UavsimError
 __all__ = ["app", "main"]
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
-_SPEED_OVER_S = 120.0  # the rest time follows the speed of the last two minutes
+_SPEED_OVER_S = 120.0  # window of the speed for the remaining time
 
 Out = Annotated[Path, typer.Option(help="Folder of the run: checkpoint, logs, results, scores.")]
 Profile = Annotated[str | None, typer.Option(help="cpu-small or another one, instead of a file.")]

@@ -1,4 +1,4 @@
-"""All ways to share of one configuration: trained, predicted, scored, and put beside each other in tables."""
+"""Training, prediction, scores and tables of all sharing methods of one configuration."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -21,11 +21,11 @@ KINDS: Final[tuple[SharingKind, ...]] = (
 """Rows of the table: from the lower bound to the upper one."""
 
 Progress: TypeAlias = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
-"""Begins a part of the work, by its name and number of steps, and is given how many are done."""
+"""Starts a part of the work with its name and number of steps, and reports completed steps."""
 
 
 def compare(config: Config, kinds: Sequence[SharingKind], out: Path, *, progress: Progress) -> Path:
-    """Train, predict and score each way to share in a folder of its own; returns ``table.md``, with ``table.json`` beside it.
+    """Train, predict and score each sharing method in its own folder; returns ``table.md``, beside ``table.json``.
 
     What is there already is not done again: an interrupted comparison continues. ``late`` uses the model of ``none``.
 
@@ -49,7 +49,7 @@ def compare(config: Config, kinds: Sequence[SharingKind], out: Path, *, progress
 
 
 def train_all(config: Config, kinds: Sequence[SharingKind], out: Path, *, progress: Progress) -> None:
-    """Train what the ways to share need: DiscoNet after its teacher, and ``late`` gets the weights of ``none``."""
+    """Train a sharing method, with its teacher first for DiscoNet; ``late`` uses the weights of ``none``."""
     needed = dict.fromkeys(_model_of(kind) for kind in kinds)
     if "disconet" in needed:
         needed = {"early": None, **needed}
@@ -64,11 +64,11 @@ def train_all(config: Config, kinds: Sequence[SharingKind], out: Path, *, progre
 
 def _train(config: Config, out: Path, report: Callable[[int], None]) -> None:
     train(config, out, report=lambda step, _loss: report(step))
-    report(config.training.steps)  # also where nothing was left to do
+    report(config.training.steps)  # also for a finished training
 
 
 def config_for(config: Config, kind: SharingKind, out: Path) -> Config:
-    """Return the configuration of one way to share."""
+    """Return the configuration of one sharing method."""
     teacher = {"teacher": out / "early" / CHECKPOINT} if kind == "disconet" else {}
     sharing = config.sharing.model_copy(update={"kind": kind, **teacher})
     return config.model_copy(update={"sharing": sharing})

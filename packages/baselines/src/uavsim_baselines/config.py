@@ -36,7 +36,7 @@ Positive: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count: TypeAlias = Annotated[int, Field(ge=1)]
 
 AgentId: TypeAlias = int | Annotated[str, Field(pattern=r"^[vr]\d+$")]
-"""As channels name who senses: 0 of the first drone, v0 of the first car, r0 of the first roadside unit."""
+"""Agent identifiers of channels: 0 is the first drone, v0 the first car, r0 the first roadside unit."""
 
 PROFILES: Final = ("cpu-small", "cpu-small-airground", "cpu-small-occupancy", "mini", "full")
 """Configurations that come with this package, in ``profiles/``."""
@@ -56,7 +56,7 @@ class _Part(BaseModel):
 
 
 class LateConfig(_Part):
-    """The others' images are older than the ego's."""
+    """Delay of the other agents' images."""
 
     way: Literal["clocks", "shift"] = Field(
         default="clocks",
@@ -68,7 +68,7 @@ class LateConfig(_Part):
 
 
 class DataConfig(_Part):
-    """Samples, cameras and classes to learn from."""
+    """Samples, cameras and classes of the training."""
 
     folder: Path
     version: str | None = None
@@ -92,7 +92,7 @@ class DataConfig(_Part):
 
 
 class GridConfig(_Part):
-    """The bird's-eye grid of each drone: square, with the drone above its centre, turned with the drone."""
+    """The square bird's-eye grid of each drone, centred below the drone and aligned with its heading."""
 
     cells: Annotated[int, Field(ge=4, le=1024, multiple_of=2)] = 64
     cell_m: Positive = 1.6
@@ -114,7 +114,7 @@ class ModelConfig(_Part):
 
 
 class SharingConfig(_Part):
-    """The drones' way to share; keys that a kind does not use are ignored by it."""
+    """The sharing method; a method ignores keys of others."""
 
     kind: SharingKind = "none"
     threshold: Annotated[float, Field(ge=0, le=1)] = Field(
@@ -137,7 +137,7 @@ class SharingConfig(_Part):
 
 
 class TrainingConfig(_Part):
-    """Length, pace and place of a training."""
+    """Steps, learning rate and device of a training."""
 
     steps: Count = 2000
     batch: Count = 2
@@ -163,7 +163,7 @@ class TrainingConfig(_Part):
 
 
 class PredictionConfig(_Part):
-    """Choice of the peaks that are boxes."""
+    """Selection of heatmap peaks as boxes."""
 
     min_score: Annotated[float, Field(ge=0, le=1)] = 0.05
     max_boxes: Annotated[int, Field(ge=1, le=500)] = 200
@@ -173,7 +173,7 @@ class PredictionConfig(_Part):
 
 
 class Config(_Part):
-    """Everything that a model is made with; kept in its checkpoints."""
+    """Complete configuration of a model, stored in its checkpoints."""
 
     name: str = Field(default="baseline", pattern=r"^[A-Za-z0-9._-]+$")
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
@@ -225,7 +225,7 @@ def wanted_config(
     named: Mapping[str, object] = MappingProxyType({}),
     changes: Iterable[str] = (),
 ) -> Config:
-    """Read a file or a profile, whichever is given, with changes by key and changes as they are typed.
+    """Read a file or a profile, with changes by key and changes in text form.
 
     Raises:
         BaselineError: neither is given or both, a profile without a dataset, or what ``load_config`` refuses.
@@ -241,7 +241,7 @@ def wanted_config(
 
 
 def known_sharing(kind: str) -> SharingKind:
-    """Return the name of a way to share as such.
+    """Check the name of a sharing method.
 
     Raises:
         BaselineError: there is none of that name.
@@ -267,7 +267,7 @@ def _parsed(text: str, changes: Iterable[str], *, source: str) -> Config:
 
 
 def parse_config(value: dict[str, Any], *, source: str) -> Config:
-    """Make the configuration of plain data.
+    """Validate plain data as a configuration.
 
     Raises:
         BaselineError: it does not fit; the message begins with ``source`` and names the first key.

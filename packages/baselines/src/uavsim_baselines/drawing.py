@@ -1,4 +1,4 @@
-"""Predicted and true boxes of one sample: in every camera image, and from above on the ground that the cameras show."""
+"""Drawing of predicted and true boxes of one sample, in all camera images and in a bird's-eye view."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ TRUE_RGB: Final = (70, 255, 120)
 FOUND_RGB: Final = (255, 120, 30)
 _TEXT_RGB: Final = (255, 255, 255)
 _TILE_WIDTH_PX: Final = 560
-_DIM: Final = 0.75  # of the ground, so that lines stand out
+_DIM: Final = 0.75  # brightness of the ground, for contrast with the lines
 _EDGES: Final = ((0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4), (0, 4), (1, 5), (2, 6), (3, 7))
 _SUBPIXEL_BITS: Final = 4
 
@@ -35,7 +35,7 @@ _SUBPIXEL_BITS: Final = 4
 def draw_run(
     run: Path, config: Config, *, scene: str | None, sample: int, min_score: float, split: str, to: Path
 ) -> Path:
-    """Draw what a run found in one sample of a split, and write the image; returns its path.
+    """Draw a run's predictions in one sample of a split and write the image; returns its path.
 
     Raises:
         BaselineError: no such scene or sample, or the run has no predictions of it.
@@ -124,7 +124,7 @@ def _wireframe(pixels: Pixels, corners_px: FloatArray, colour: tuple[int, int, i
 
 
 def _from_above(frame: Frame, true: FloatArray, guessed: FloatArray, *, grid: Grid, size_px: int) -> Pixels:
-    """Return a square of the ego's grid: its heading points up, its left is left."""
+    """Return the ego's grid as an image with the heading upwards."""
     map_T_ego = map_T_grid(frame.map_T_flu[0]).numpy()
     pixels = _ground(frame, map_T_ego, grid=grid, size_px=size_px)
     scale = size_px / (2.0 * grid.half_m)
@@ -149,7 +149,7 @@ def _from_above(frame: Frame, true: FloatArray, guessed: FloatArray, *, grid: Gr
 
 
 def _ground(frame: Frame, map_T_ego: FloatArray, *, grid: Grid, size_px: int) -> Pixels:
-    """Return what the cameras show of the plane at map height 0; the ego's cameras come first, what none shows is black."""
+    """Project the camera images onto the plane at map height 0; the ego's cameras take precedence, unseen parts are black."""
     line = grid.half_m - (np.arange(size_px) + 0.5) * (2.0 * grid.half_m / size_px)
     x, y = np.meshgrid(line, line, indexing="ij")
     points_m = np.stack([x, y, np.zeros_like(x)], axis=-1).reshape(-1, 3) @ map_T_ego[:3, :3].T + map_T_ego[:3, 3]

@@ -1,4 +1,4 @@
-"""Errors that this package raises on purpose: one line that says what to do, with uavsim's exit codes.
+"""Errors of this package, in one line with a remedy, and with uavsim's exit codes.
 
 UavsimError
 `-- BaselineError        2   a file, key, name, dataset or checkpoint does not fit what was asked

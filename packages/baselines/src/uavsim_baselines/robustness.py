@@ -1,4 +1,4 @@
-"""Robustness of detections against what the dataset degrades: AP at 2 m for shares of it, as a table and a plot."""
+"""Robustness of detections against degradation: AP at 2 m over its share, as a table and a plot."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Curve:
     ap: Mapping[float, float]
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain figures."""
+        """Return a dictionary for JSON."""
         return {
             "sharing": self.sharing,
             "kind": self.kind,
@@ -87,7 +87,7 @@ def _predict(setup: PredictionSetup, frames: Sequence[Frame], degradation: Degra
 
 
 def known_kinds(kinds: Sequence[str] | None) -> list[str]:
-    """Return what is asked for, or everything.
+    """Return the requested kinds, or all.
 
     Raises:
         BaselineError: there is no such kind.

@@ -1,4 +1,4 @@
-"""A run's folder: predictions of its checkpoint, with detections and tracks side by side."""
+"""Predictions of a run's checkpoint: detections and tracks in its folder."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from uavsim_baselines.training.train import CHECKPOINT, device_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PredictionSetup:
-    """A trained network and what it is asked to do."""
+    """A trained network with its configuration."""
 
     detector: Detector
     config: Config

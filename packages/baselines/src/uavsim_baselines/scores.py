@@ -71,7 +71,7 @@ def score_around(
     version: str | None = None,
     against: Path | None = None,
 ) -> dict[str, Any]:
-    """Return what the benchmark ``swarm`` says of the boxes around an agent; with ``comparison`` where there is another file.
+    """Return the scores of the benchmark ``swarm`` around an agent, with ``comparison`` to a second file.
 
     Raises:
         UavsimError: a result is refused.
@@ -81,7 +81,7 @@ def score_around(
 
 
 def read_scores(run: Path) -> dict[str, Any]:
-    """Return what ``score_run`` wrote.
+    """Read the scores that ``score_run`` wrote.
 
     Raises:
         BaselineError: the run has no scores.

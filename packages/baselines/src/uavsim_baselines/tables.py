@@ -1,4 +1,4 @@
-"""Tables of scored runs, in Markdown for people and as rows for scripts."""
+"""Tables of scored runs, in Markdown and as rows."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ _COLUMNS: Final = {
 
 
 def rows_of(runs: Sequence[Path]) -> list[dict[str, Any]]:
-    """Return the figures of each run, in the order given; None where there is none.
+    """Return the scores of each run, in order; None for missing ones.
 
     Where the dataset says which drones see a box, there are more than the table's columns: ``ap_2m_interval`` with ``value``,
     ``low`` and ``high`` over drawings of scenes, ``recall_by_drones``, and ``less`` with the differences of AP at 2 m to other
@@ -47,7 +47,7 @@ def _row(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _mean_ap(detection: Mapping[str, Any], metres: str) -> float | None:
-    """Return the mean over the classes that the truth has."""
+    """Return the mean over classes with ground truth."""
     found = [aps[metres] for label, aps in detection["label_aps"].items() if detection["boxes"][label]]
     return sum(found) / len(found) if found else None
 
@@ -62,7 +62,7 @@ def table_of(runs: Sequence[Path]) -> str:
 
 
 def markdown_of(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return three tables of what ``rows_of`` returns: scores, intervals, recall by the number of drones that see a box."""
+    """Format rows of ``rows_of`` as three tables: scores, intervals, and recall by the number of drones that see a box."""
     return "\n\n".join((_scores_table(rows), _intervals_table(rows), _recall_table(rows))) + "\n"
 
 

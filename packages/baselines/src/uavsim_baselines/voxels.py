@@ -1,4 +1,4 @@
-"""Occupancy around a drone, alone and with the swarm's help: a model for each way to share, scored beside each other.
+"""Occupancy around a drone, alone and with the swarm: a model for each sharing method, and their scores.
 
 The network is the detector's with another head: images are lifted into the bird's-eye grid, drones share, and each cell gives
 the classes of the voxels above it. Truth is what ``uavsim occupancy --grid GRID --of 0`` wrote, around the first drone; voxels
@@ -76,7 +76,7 @@ def read_truth(folder: Path, frame: Frame, config: Config) -> Truth:
 
 
 class VoxelNet(nn.Module):
-    """The detector's body, with a head of 18 classes for each layer of voxels."""
+    """The detector's backbone with a head of 18 classes for each layer of voxels."""
 
     def __init__(self, config: Config, layers: int) -> None:
         """Make a network of ``layers`` voxels above each cell."""
@@ -172,7 +172,7 @@ def _trained(job: _Job, frames: Sequence[Frame], report: Callable[[int], None]) 
 
 
 def _weights(labels: Sequence[Truth]) -> Tensor:
-    """Return (18,) weights of classes: rare ones count more, by the root of how rare they are."""
+    """Return (18,) class weights, proportional to the inverse square root of the frequency."""
     counts = sum(np.bincount(one.semantics[one.semantics < _CLASSES], minlength=_CLASSES) for one in labels)
     share = torch.from_numpy(np.asarray(counts / np.sum(counts))).float()
     return 1.0 / (share + 1e-4).sqrt() / 10.0
@@ -210,7 +210,7 @@ def _scored(net: VoxelNet, job: _Job, frames: Sequence[Frame], report: Callable[
 
 
 def _figures(found: Mapping[str, Any], alone: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return a model's figures with 95 % of drawings of scenes, and what they are more than the lone drone's."""
+    """Return a model's scores with 95 % intervals over scenes, and the difference to the single drone."""
     figures: dict[str, Any] = {"bytes_per_frame": found["bytes_per_frame"]}
     for part, counts in found["counts"].items():
         figures[part] = {"miou": _interval(counts, None), "iou": iou_of_matter(counts.sum(axis=0))}

@@ -13,8 +13,6 @@ from uavsim.cli import build_app
 from uavsim.dataset.tables import read_rows
 from uavsim.errors import InputError, UavsimError, UnknownNameError
 from uavsim.records.classes import detection_class
-from uavsim_benchmarks.evaluate.metrics import METRICS, evaluate
-from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 
 VERSION = "v1.0-mini"
 
@@ -135,14 +133,6 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     assert words in str(error)
     assert "\n" not in str(error)
     assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_every_metric_has_a_function_options_and_help() -> None:
-    for name in METRICS.names():
-        metric = METRICS.pick(name)
-        assert metric.help, name
-        with pytest.raises(InputError, match="no option 'nothing'"):
-            evaluate(name, EvaluationRequest(Path(), Path(), options={"nothing": "1"}))
 
 
 def test_missing_samples_are_empty_when_corrected(data: Path, tmp_path: Path) -> None:

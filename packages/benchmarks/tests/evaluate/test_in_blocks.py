@@ -9,7 +9,6 @@ import pytest
 import uavsim_benchmarks.evaluate as public
 from evaluate.synthetic import results_for, truth_of, write_dataset
 from uavsim.errors import InputError
-from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.coperception import (
     communication_rate,
     mean_communication_rate,
@@ -49,12 +48,6 @@ def test_tracks_of_a_scene_that_a_file_leaves_out_are_missed_when_corrected(tmp_
     assert reported["fn"] > 0
     with pytest.raises(InputError, match="samples are missing"):
         evaluate("nuscenes-tracking", EvaluationRequest(root, file))
-
-
-def test_rows_of_samples() -> None:
-    boxes = Boxes.make(np.array([0, 0, 2, 5, 5]), np.zeros(5), np.zeros((5, 3)))
-    assert boxes.rows_of(np.array([0, 1, 5])).tolist() == [0, 1, 3, 4]
-    assert boxes.rows_of(np.zeros(0, np.int64)).tolist() == []
 
 
 def test_communication_in_single_precision_and_through_a_gaussian() -> None:

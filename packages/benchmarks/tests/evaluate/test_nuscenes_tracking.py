@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 
-from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.nuscenes.tracking import CLASSES, TrackingConfig, recall_thresholds, score_tracks
 from uavsim_benchmarks.evaluate.nuscenes.tracking_events import count_events
-from uavsim_benchmarks.evaluate.nuscenes.tracks import TrackTable, fill_tracks
+from uavsim_benchmarks.evaluate.nuscenes.tracks import TrackTable
 
 CAR = CLASSES.index("car")
-ONE_SCENE = np.zeros(6, np.int64), np.arange(6), np.arange(6) * 500_000
 
 
 def table(rows: list[tuple[int, int, float]], *, score: float = 1.0) -> TrackTable:
@@ -19,13 +17,6 @@ def table(rows: list[tuple[int, int, float]], *, score: float = 1.0) -> TrackTab
     return TrackTable(
         np.zeros(len(rows), np.int64), frame, np.full(len(rows), CAR), track, place, np.full(len(rows), score)
     )
-
-
-def boxes(rows: list[tuple[int, int, float, float]]) -> Boxes:
-    """Return boxes from (sample, track, x, score)."""
-    sample, track, x, score = (np.array(column) for column in zip(*rows, strict=True))
-    centre = np.column_stack([x, np.zeros((len(rows), 2))])
-    return Boxes.make(sample, np.full(len(rows), CAR), centre, track=track, score=score)
 
 
 def test_a_switch_a_miss_and_a_false_positive_are_counted() -> None:
@@ -60,21 +51,6 @@ def test_thresholds_count_apart() -> None:
     counts = count_events(truth, found, np.array([0.1, 0.5, 0.9]), limit_m=2.0)
     assert counts.matches.tolist() == [2, 1, 0]
     assert counts.frames.tolist() == [2, 2, 2]
-
-
-def test_a_hole_of_one_sample_is_filled_in_the_middle_and_scores_are_the_tracks_mean() -> None:
-    rows = fill_tracks(boxes([(0, 5, 0.0, 0.2), (2, 5, 4.0, 0.6)]), *ONE_SCENE, mean_scores=True)
-    assert rows.frame.tolist() == [0, 1, 2]
-    assert rows.place_m[:, 0].tolist() == [0.0, 2.0, 4.0]
-    np.testing.assert_allclose(rows.score, 0.4)
-
-
-def test_a_longer_hole_is_filled_backwards_by_the_devkit_and_forwards_when_corrected() -> None:
-    own = boxes([(0, 5, 0.0, 0.5), (3, 5, 3.0, 0.5)])
-    official = fill_tracks(own, *ONE_SCENE, mean_scores=True)
-    corrected = fill_tracks(own, *ONE_SCENE, mean_scores=True, mode="corrected")
-    np.testing.assert_allclose(official.place_m[:, 0], [0.0, 2.0, 1.0, 3.0])
-    np.testing.assert_allclose(corrected.place_m[:, 0], [0.0, 1.0, 2.0, 3.0])
 
 
 def test_recalls_that_are_not_reached_have_no_threshold() -> None:

@@ -33,7 +33,7 @@ class Boxes:
         return int(self.label.shape[0])
 
     def pick(self, rows: Tensor) -> Boxes:
-        """Return some: (N,) booleans, or row numbers."""
+        """Return the rows of a mask (N,) or of indices."""
         return Boxes(*(part[rows] for part in self._parts()))
 
     def moved(self, dst_T_src: Tensor) -> Boxes:
@@ -58,7 +58,7 @@ class Boxes:
 
     @staticmethod
     def none(dtype: torch.dtype = torch.float64) -> Boxes:
-        """Return no box."""
+        """Return an empty set of boxes."""
         empty = torch.zeros(0, dtype=dtype)
         return Boxes(
             empty.reshape(0, 3),
@@ -74,7 +74,7 @@ class Boxes:
 
 
 def nms_by_distance(boxes: Boxes, *, nearer_than_m: float) -> Boxes:
-    """Keep, by descending score, each box that is not near a kept box of its class, measured on the ground.
+    """Suppress boxes near a box of the same class with a higher score, by distance on the ground.
 
     Equal scores are taken by place, so that the order of the input does not matter.
 

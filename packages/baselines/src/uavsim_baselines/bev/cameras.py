@@ -1,4 +1,4 @@
-"""Image features sampled into the bird's-eye grid by known cameras; no depth is learned.
+"""Image features sampled into the bird's-eye grid by known cameras, without learned depth.
 
 A grid point at each of a few heights is projected into every camera that has it in front and inside its image. What the
 cameras show there is averaged over them; heights are kept apart, as channels.

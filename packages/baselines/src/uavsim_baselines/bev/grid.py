@@ -1,4 +1,4 @@
-"""The bird's-eye grid of a drone, and how features get from one drone's grid into another's.
+"""The bird's-eye grid of a drone, and the warp of features between grids of drones.
 
 Frame ``grid``: the origin lies at map height 0 below the drone, x points where the drone heads, y to its left, z up, metres.
 Row i of a feature map covers x, column j covers y, both ascending; the drone is above the corner in the middle. Matrices are
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-_ROUNDED: float = 1e-4  # of a cell: what single precision leaves of a turn by 90 degrees does not blur a feature map
+_ROUNDED: float = 1e-4  # of a cell: rounds away errors of single precision, which would blur maps turned by 90 degrees
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Grid:
         return (cells + 0.5) * self.cell_m - self.half_m
 
     def holds(self, xy_m: Tensor) -> Tensor:
-        """Return for (..., 2) points whether they lie in the grid."""
+        """Return (...) bool: the (..., 2) point lies in the grid."""
         return (xy_m.abs() < self.half_m).all(dim=-1)
 
 

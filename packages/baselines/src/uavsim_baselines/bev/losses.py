@@ -14,7 +14,7 @@ _ALPHA, _BETA = 2.0, 4.0
 
 
 def gaussian_focal_loss(heat: Tensor, target: Tensor) -> Tensor:
-    """Return the focal loss of heatmaps, by number of centres: cells near a centre cost less the nearer they are.
+    """Return the focal loss of heatmaps, normalised by the number of centres, with a lower weight near centres.
 
     Args:
         heat: (B, classes, cells, cells) before the sigmoid.
@@ -30,7 +30,7 @@ def gaussian_focal_loss(heat: Tensor, target: Tensor) -> Tensor:
 
 
 def detection_losses(maps: HeadMaps, *, heat: Tensor, values: Tensor, weights: Tensor) -> dict[str, Tensor]:
-    """Return the losses by name: ``heat`` and ``values``, weighted; their sum is what is trained.
+    """Return the weighted losses ``heat`` and ``values``; the training minimises their sum.
 
     Args:
         maps: what the head says.
@@ -46,7 +46,7 @@ def detection_losses(maps: HeadMaps, *, heat: Tensor, values: Tensor, weights: T
 
 
 def distillation_loss(student: Tensor, teacher: Tensor) -> Tensor:
-    """Return how far the student's features are from the teacher's: the divergence over channels, mean over cells.
+    """Return the divergence of the student's from the teacher's features over channels, averaged over cells.
 
     Args:
         student: (B, C, cells, cells).
@@ -60,5 +60,5 @@ def distillation_loss(student: Tensor, teacher: Tensor) -> Tensor:
 
 
 def _full(maps: Tensor) -> Tensor:
-    """Return maps of half precision in single; sums over a map overflow it."""
+    """Convert maps to single precision, because sums over a map overflow half precision."""
     return maps.float() if maps.dtype in {torch.float16, torch.bfloat16} else maps

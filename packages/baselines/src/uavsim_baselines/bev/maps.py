@@ -1,4 +1,4 @@
-"""Boxes to maps that a network learns, and maps back to boxes: CenterPoint's class heatmap and values at the centres.
+"""Encoding of boxes as CenterPoint's class heatmap and values at the centres, and decoding.
 
 Source: Yin, Zhou, Kraehenbuehl: "Center-based 3D Object Detection and Tracking", CVPR 2021; radius of the Gaussian: Law and
 Deng, "CornerNet", ECCV 2018, as CenterPoint uses it (overlap 0.1, at least 2 cells).
@@ -38,7 +38,7 @@ class HeadMaps:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Targets:
-    """The maps that the head should give for one sample.
+    """The target maps of one sample.
 
     Attributes:
         heat: (classes, cells, cells) 1 at centres, Gaussians around them.
@@ -52,7 +52,7 @@ class Targets:
 
 
 def gaussian_radius_cells(length: float, width: float) -> int:
-    """Return how far from its centre a box of this size, in cells, can be shifted and still overlap itself enough."""
+    """Return the largest shift, in cells, at which a box of this size still overlaps itself enough."""
     half, area = length + width, length * width
     first = (half + math.sqrt(max(half**2 - 4 * area * (1 - _OVERLAP) / (1 + _OVERLAP), 0.0))) / 2
     second = (2 * half + math.sqrt(max(4 * half**2 - 16 * (1 - _OVERLAP) * area, 0.0))) / 2

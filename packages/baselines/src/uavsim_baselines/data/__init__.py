@@ -1,1 +1,1 @@
-"""Datasets in, benchmarks' result files out; datasets are read through ``uavsim.open`` only."""
+"""Reading of datasets, through ``uavsim.open`` only, and writing of result files."""

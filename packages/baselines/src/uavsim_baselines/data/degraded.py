@@ -1,4 +1,4 @@
-"""Input of the ego where drones' poses, links and cameras are as bad as the dataset says they report, or a share of it.
+"""Input of the ego with a share of the dataset's degradations of poses, links and cameras.
 
 A dataset that is made with ``degradations`` keeps the truth in its tables and says beside every image what its drone would
 report (the table ``agent_view``): a worse pose, a later arrival, a loss. A share of 0 is the truth and 1 what the table says;
@@ -24,12 +24,12 @@ KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {"pose": "poses of the others", "latency": "age of what the others send", "messages": "lost messages",
      "cameras": "lost images"}
 )  # fmt: skip
-"""What can be degraded, and what it is."""
+"""Kinds of degradations with their descriptions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Degradation:
-    """Shares, 0 to 1, of what the dataset says.
+    """Shares of the degradations in the dataset, 0 to 1.
 
     Attributes:
         pose: of the error of the others' positions and headings; the ego's own pose is true, as boxes are given from it.
@@ -68,7 +68,7 @@ class DegradedSights:
             )
 
     def __call__(self, frame: Frame, used: Sequence[int]) -> list[Sight]:
-        """Return what the drones at some places show; the first is the ego."""
+        """Return the views of drones at the given positions in the frame; the first one is the ego."""
         return [self._sight(frame, place, ego=number == 0) for number, place in enumerate(used)]
 
     def _sight(self, frame: Frame, place: int, *, ego: bool) -> Sight:
@@ -85,7 +85,7 @@ class DegradedSights:
         return Sight(cameras, _shifted(pose, cameras[0].reported, self.degradation.pose), lost, present=heard)
 
     def _newest(self, frame: Frame, place: int) -> Frame | None:
-        """Return the newest frame whose message has arrived by now; None where none has."""
+        """Return the newest frame whose message has arrived, or None."""
         share = self.degradation.latency
         arrived = [
             other
@@ -100,7 +100,7 @@ def _delay_us(camera: uavsim.Image) -> float:
 
 
 def _lost(camera: uavsim.Image, what: str, share: float) -> bool:
-    """Return whether an image that the dataset calls lost is in the share of them that counts; larger shares hold smaller."""
+    """Return whether a lost image is in the share that counts; larger shares include smaller ones."""
     if not camera.reported["dropped"]:
         return False
     drawn = zlib.crc32(f"{what} {camera.token}".encode()) / 2**32
@@ -108,7 +108,7 @@ def _lost(camera: uavsim.Image, what: str, share: float) -> bool:
 
 
 def _shifted(map_T_flu: Tensor, reported: Mapping[str, Any], share: float) -> Tensor:
-    """Return a pose moved by a share of the way to the one that is reported; the turn is about z."""
+    """Interpolate from the true to the reported pose by a share; the rotation is about z."""
     stated = np.array(reported["reported_translation"], dtype=np.float64)
     w, x, y, z = (float(part) for part in reported["reported_rotation"])
     heading = np.arctan2(2.0 * (x * y + w * z), 1.0 - 2.0 * (y * y + z * z))

@@ -1,4 +1,4 @@
-"""The samples of a split, with the cameras, drones and classes that a configuration asks for; pixels are read later."""
+"""The samples of a split with the cameras, drones and classes of a configuration, without pixels."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from uavsim_baselines.config import AgentId, DataConfig
 from uavsim_baselines.errors import BaselineError
 
 SIDES: Final = ("air", "ground")
-"""Where agents sense: drones in the air, cars and roadside units on the ground."""
+"""Sides of agents: drones in the air, cars and roadside units on the ground."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +44,7 @@ class Frame:
     seen_by: tuple[tuple[AgentId, ...], ...]
 
     def boxes_for(self, drones: Collection[AgentId] | None) -> Boxes:
-        """Return the boxes that some drones see; all of them for None, or where the dataset does not say who sees what."""
+        """Return the boxes that some drones see; all boxes for None, or where the dataset has no visibility."""
         if drones is None or not any(self.seen_by):
             return self.boxes
         wanted = set(drones)
@@ -52,7 +52,7 @@ class Frame:
 
 
 def side_of(agent: AgentId) -> str:
-    """Return the one of ``SIDES`` where an agent senses."""
+    """Return the side of an agent, from ``SIDES``."""
     return SIDES[isinstance(agent, str)]
 
 
@@ -105,7 +105,7 @@ def _kind(agent: AgentId) -> str:
 
 
 def _place(agent: AgentId) -> tuple[int, int]:
-    """Return what agents are sorted by: drones, cars, roadside units."""
+    """Return the sort key of an agent: drones, cars, roadside units."""
     return ("", "v", "r").index(_kind(agent)), int(str(agent).removeprefix(_kind(agent)))
 
 
@@ -166,7 +166,7 @@ def _boxes(
 
 
 def _seen_by(drones: tuple[int, ...], views: tuple[dict[str, Any], ...]) -> tuple[AgentId, ...]:
-    """Return the drones that see a pixel of a box, and who does on the ground by the views of it."""
+    """Return the agents that see a pixel of a box; those on the ground by its views."""
     seen = {_agent(view["channel"]) for view in views if view["visible_px"] > 0}
     return (*drones, *(agent for agent in seen if isinstance(agent, str)))
 

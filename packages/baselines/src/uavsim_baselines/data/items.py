@@ -1,4 +1,4 @@
-"""Samples as tensors, one ego at a time, and which of them make the batch of a step."""
+"""Training items, a sample from one ego as tensors, and the sampling of batches."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from uavsim_baselines.detector.network import Views, grid_of
 from uavsim_baselines.errors import BaselineError
 
 _PAINTED: Final = 127
-"""Of all colours, where an image shows a road user that the dataset has no box of."""
+"""Value of all colours in regions with a road user without a box."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Item:
-    """One sample from one ego: views without the batch's axis, and targets (see ``bev.maps.Targets``)."""
+    """One sample from one ego: views without the batch axis, and targets (see ``bev.maps.Targets``)."""
 
     views: Views
     heat: Tensor
@@ -50,12 +50,12 @@ class Batch:
 
 
 def drones_heard(drones: Sequence[AgentId], ego: int, hears: Sequence[str] = SIDES) -> list[int]:
-    """Return the places of the ego, which is first, and of the others on some sides."""
+    """Return the positions of the ego, first, and of the other agents on some sides."""
     return [ego, *(place for place, drone in enumerate(drones) if place != ego and side_of(drone) in hears)]
 
 
 def drones_used(config: Config, drones: Sequence[AgentId], ego: int, hears: Sequence[str] = SIDES) -> list[int]:
-    """Return the places of the drones that a model looks through while it is trained, the ego first.
+    """Return the positions of the drones of a training item, the ego first.
 
     Models that share nothing or boxes are trained on one drone.
     """
@@ -92,7 +92,7 @@ class Items(Dataset[Item]):
         return Item(views, targets.heat, targets.values, targets.weights)
 
     def _sides(self, number: int, ego: int) -> Sequence[str]:
-        """Return who is heard where that is drawn by chance: the same for a frame and an ego in every epoch."""
+        """Draw the received agents, the same for a frame and an ego in every epoch."""
         if self.config.training.hears == "all":
             return SIDES
         drawn = int(np.random.default_rng([self.config.seed, 3, number, ego]).integers(3))
@@ -103,7 +103,7 @@ class Items(Dataset[Item]):
 
 
 class Images:
-    """Pixels of cameras at one size; kept in memory where the configuration says so."""
+    """Camera images at one size, optionally cached in memory."""
 
     def __init__(self, config: Config) -> None:
         self.size_px = config.data.size_px
@@ -121,7 +121,7 @@ class Images:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sight:
-    """The views of one drone, and its report of itself.
+    """The views of one drone and its reported pose.
 
     Attributes:
         cameras: its images.
@@ -139,16 +139,16 @@ class Sight:
 
 
 Sights: TypeAlias = Callable[[Frame, Sequence[int]], list[Sight]]
-"""What the drones at some places of a frame show."""
+"""Function that returns the views of drones at given positions in a frame."""
 
 
 def sights_of(frame: Frame, used: Sequence[int]) -> list[Sight]:
-    """Return what the drones at some places show, undisturbed."""
+    """Return the undegraded views of drones at the given positions."""
     return [Sight(frame.cameras[p], frame.map_T_flu[p], (False,) * len(frame.cameras[p])) for p in used]
 
 
 def views_of(sights: Sequence[Sight], images: Images, *, cameras: int = 0) -> Views:
-    """Read what drones show; the first is the ego. Images that are not there are black, and ``there`` says so.
+    """Read the views of drones, the ego first. Missing images are black and not set in ``there``.
 
     Args:
         sights: of drones.
@@ -196,7 +196,7 @@ def views_of(sights: Sequence[Sight], images: Images, *, cameras: int = 0) -> Vi
 def _resized(camera: uavsim.Image, size_px: tuple[int, int]) -> Tensor:
     width, height = size_px
     pixels = torch.from_numpy(np.ascontiguousarray(camera.pixels().transpose(2, 0, 1)))
-    for x0, y0, x1, y1 in camera.ignored_px.tolist():  # a road user without a box: neither learned from nor found
+    for x0, y0, x1, y1 in camera.ignored_px.tolist():  # a road user without a box is masked in training and prediction
         pixels[:, y0:y1, x0:x1] = _PAINTED
     if camera.size_px == size_px:
         return pixels
@@ -218,7 +218,7 @@ def collate(items: Sequence[Item]) -> Batch:
 
 
 class BatchPlan(Sampler[list[tuple[int, int, int]]]):
-    """Choice of each step's items: a function of the seed and the step alone, so training resumes where it was.
+    """Sampling of each step's items by seed and step only, so that a resumed training continues the sequence.
 
     Every frame is drawn once before any is drawn again.
 

@@ -1,4 +1,4 @@
-"""Images of others that are older than the ego's own: by the drones' own clocks, or by a shifted index.
+"""Delayed images of other agents, by their clocks or by a shifted index.
 
 By how much is of the table ``message`` (``known_at``), or of the keyframes; a latency comes on top, drawn for each frame and
 sender between two bounds. A sender's pose and images are of the instant at which it took them.
@@ -17,12 +17,12 @@ from uavsim_baselines.data.items import Sight, Sights, sights_of
 
 
 def sights_for(frames: Sequence[Frame], config: DataConfig) -> Sights:
-    """Return what the drones of a configuration show of each frame."""
+    """Return the function that reads views for a configuration."""
     return sights_of if config.late is None else LateSights(frames, config)
 
 
 class LateSights:
-    """The ego's own images as they are, and of each other drone the newest that it has (``Sights``).
+    """Current images of the ego, and the newest received image of each other drone (``Sights``).
 
     Args:
         frames: of a split, scene by scene in the order of time.
@@ -53,7 +53,9 @@ class LateSights:
 
     def _by_index(self, frame: Frame, _ego: int, place: int, latency_us: int) -> Sight:
         scene = self._scene_of[frame.scene]
-        period_us = scene[1].timestamp_us - scene[0].timestamp_us if len(scene) > 1 else 1  # alone, nothing is older
+        period_us = (
+            scene[1].timestamp_us - scene[0].timestamp_us if len(scene) > 1 else 1
+        )  # a single sample has no older one
         older = scene.index(frame) - round(latency_us / period_us)
         if older < 0:
             return _nothing(frame, place)

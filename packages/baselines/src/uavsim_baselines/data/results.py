@@ -33,7 +33,7 @@ def box_rows(boxes: Boxes, *, token: str, classes: Sequence[str]) -> list[dict[s
 
 
 def write_results(path: Path, results: Mapping[str, Sequence[Mapping[str, Any]]], *, about: Mapping[str, Any]) -> None:
-    """Write a result file whole; ``about`` stands under ``meta``."""
+    """Write a result file atomically, with ``about`` as ``meta``."""
     sensors = {"use_camera": True, "use_lidar": False, "use_radar": False, "use_map": False, "use_external": False}
     write_json(path, {"meta": {**sensors, **about}, "results": results})
 
@@ -54,12 +54,12 @@ def read_results(path: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[str,
 
 
 def is_newer(path: Path, than: Path) -> bool:
-    """Return whether a file is there and was made after another one."""
+    """Return whether a file exists and is newer than another one."""
     return path.exists() and path.stat().st_mtime_ns >= than.stat().st_mtime_ns
 
 
 def write_json(path: Path, content: object) -> None:
-    """Write a file that is there whole or not at all."""
+    """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     part.write_text(json.dumps(content, allow_nan=False) + "\n", "utf-8")

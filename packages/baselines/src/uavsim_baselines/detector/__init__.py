@@ -1,1 +1,1 @@
-"""The network: images of many drones to the head's maps of one of them."""
+"""The detection network of a swarm."""

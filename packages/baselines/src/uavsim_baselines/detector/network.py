@@ -1,4 +1,4 @@
-"""One detector, seen through many drones: images, bird's-eye features of each drone, sharing, head."""
+"""The detector: images, bird's-eye features of each drone, sharing, head."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Views:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Detection:
-    """The detector's findings in the ego's grid.
+    """Output of the detector in the ego's grid.
 
     Attributes:
         maps: of B samples.
@@ -69,7 +69,7 @@ def grid_of(config: Config) -> Grid:
 
 
 class Detector(nn.Module):
-    """The network of a configuration; ``forward`` detects in the ego's grid with what the others share."""
+    """The network of a configuration; ``forward`` detects in the ego's grid with shared features."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class Detector(nn.Module):
         return Detection(self.head(self.refine(features)), features, sent_bytes)
 
     def shared(self, views: Views) -> tuple[Tensor, Tensor]:
-        """Return (B, C, cells, cells) features in the ego's grid, after sharing, and the (B,) bytes that it took."""
+        """Return (B, C, cells, cells) features in the ego's grid after sharing, and (B,) transmitted bytes."""
         if self.pools_images:
             return self._pooled(views), _image_bytes(views)
         features = self.features(views)
@@ -136,7 +136,7 @@ class Detector(nn.Module):
         return features
 
     def _seen(self, views: Views) -> Tensor:
-        """Return features of all images; 0 of those that are not there, which cost nothing where others are."""
+        """Return features of all images, 0 for missing ones, which are not computed."""
         pixels, there = views.images.flatten(0, 2), views.there.flatten()
         if there.all() or not there.any():
             features: Tensor = self.images(pixels.to(self._dtype) / 255.0 - 0.5)
@@ -151,7 +151,7 @@ class Detector(nn.Module):
 
 
 def _image_bytes(views: Views) -> Tensor:
-    """Return (B,) bytes of the others' images as they are, uncompressed, with the pose of each."""
+    """Return (B,) bytes of the other drones' uncompressed images with their poses."""
     width, height = views.size_px
     images = (views.there & views.present[:, :, None])[:, 1:].flatten(1).sum(1)
     return images * (3 * width * height + POSE_BYTES)

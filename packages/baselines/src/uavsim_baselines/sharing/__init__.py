@@ -1,4 +1,4 @@
-"""Ways to share: each module turns what the drones see into the ego's features, and counts the bytes that this takes.
+"""Sharing methods: each module fuses the drones' features into the ego's, and counts transmitted bytes.
 
 ``SHARING`` has them by the name that a configuration gives.
 """
@@ -17,8 +17,8 @@ __all__ = ["SHARING", "Messages", "Shared", "Sharing", "make_sharing"]
 
 SHARING: Final[dict[SharingKind, Callable[[int, SharingConfig], Sharing]]] = {
     "none": lambda _channels, _config: NoSharing(),
-    "late": lambda _channels, _config: NoSharing(),  # boxes are shared, when they are predicted
-    "early": lambda _channels, _config: NoSharing(),  # images are shared, before there are features
+    "late": lambda _channels, _config: NoSharing(),  # shares boxes, after prediction
+    "early": lambda _channels, _config: NoSharing(),  # shares images, before features
     "who2com": Who2com,
     "when2com": When2com,
     "v2vnet": V2VNet,
@@ -28,5 +28,5 @@ SHARING: Final[dict[SharingKind, Callable[[int, SharingConfig], Sharing]]] = {
 
 
 def make_sharing(channels: int, config: SharingConfig) -> Sharing:
-    """Return the module of a configuration, for features of so many channels."""
+    """Return the sharing module of a configuration for a number of channels."""
     return SHARING[config.kind](channels, config)

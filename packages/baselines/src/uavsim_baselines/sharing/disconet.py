@@ -1,4 +1,4 @@
-"""DiscoNet: a weight for each cell of each drone, learned with the help of a teacher that has all images.
+"""DiscoNet: learned weights for each cell of each drone, distilled from a teacher with all images.
 
 Source: Li, Ren, Wu, Chen, Feng, Zhang: "Learning Distilled Collaboration Graph for Multi-Agent Perception", NeurIPS 2021. The
 teacher is a model with sharing ``early``; ``bev.losses.distillation_loss`` draws the student's features to its.
@@ -13,7 +13,7 @@ _LOWEST = -1e9
 
 
 class DiscoNet(Sharing):
-    """Edges whose weights are maps: what a drone's cell is worth follows from it and from the ego's cell."""
+    """Graph edges with weight maps, computed from the cells of a drone and of the ego."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Who2com and When2com: a drone asks with a small query, the others answer with a score, and only some send their features.
+"""Who2com and When2com: the ego broadcasts a query, the others answer with scores, and some send features.
 
 Source: Liu, Tian, Glaser, Kira: "When2com: Multi-Agent Perception via Communication Graph Grouping", CVPR 2020; Liu, Tian, Ma,
 Glaser, Kuo, Kira: "Who2com: Collaborative Perception via Learnable Handshake Communication", ICRA 2020. Both work on images
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from uavsim_baselines.config import SharingConfig
 from uavsim_baselines.sharing.messages import FLOAT_BYTES, Messages, Shared, Sharing, feature_bytes, in_grid_of
 
-_LOWEST = -1e9  # of a score that must not count; finite, because a row of nothing but -inf has no softmax
+_LOWEST = -1e9  # masked score; finite, because the softmax of a row of -inf is undefined
 
 
 class _Handshake(nn.Module):
@@ -41,13 +41,13 @@ class _Handshake(nn.Module):
 
 
 def _asking_bytes(config: SharingConfig, others: Tensor) -> Tensor:
-    """Return (B,) bytes of a query that is broadcast and of a score that each drone answers; (B, D - 1) who is there."""
+    """Return (B,) bytes of a broadcast query and one score of each present drone, (B, D - 1)."""
     answers = others.sum(1)
     return FLOAT_BYTES * (config.query_channels * (answers > 0).long() + answers)
 
 
 class When2com(Sharing):
-    """Weights over all drones, the ego's own among them; drones whose weight is below an equal share send nothing.
+    """Weights over all drones including the ego; drones with a weight below an equal share send nothing.
 
     While it is trained every drone sends, so that all scores are learned. What is left of the weights adds up to 1.
     """

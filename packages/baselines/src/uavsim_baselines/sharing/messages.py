@@ -1,4 +1,4 @@
-"""Messages between drones, and the frame in which they are understood."""
+"""Messages between drones, and their warp into the grid of the ego."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from uavsim_baselines.bev.grid import Grid, inverse, warp
 
 FLOAT_BYTES: Final = 4
-POSE_BYTES: Final = 7 * FLOAT_BYTES  # a place and a quaternion go with whatever lies in space
+POSE_BYTES: Final = 7 * FLOAT_BYTES  # a position and a quaternion
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,7 @@ class Shared:
 
 
 class Sharing(nn.Module, ABC):
-    """A way to share features. The order of the other drones makes no difference, and alone an ego keeps its features."""
+    """A sharing method, invariant to the order of the other drones; a single ego keeps its features."""
 
     needs_confidence: bool = False
 
@@ -63,7 +63,7 @@ class Sharing(nn.Module, ABC):
 
 
 class NoSharing(Sharing):
-    """The lower bound: an ego has its own features, and nothing is sent."""
+    """The lower bound without communication."""
 
     def forward(self, messages: Messages) -> Shared:
         """Return the ego's features as they are."""
@@ -78,7 +78,7 @@ def feature_bytes(features: Tensor) -> int:
 
 
 def in_grid_of(receiver: int, features: Tensor, messages: Messages) -> tuple[Tensor, Tensor]:
-    """Return what each drone's features are in the grid of one of them.
+    """Warp all drones' features into the grid of one of them.
 
     Args:
         receiver: number of that drone; its own features are not touched.

@@ -1,4 +1,4 @@
-"""V2VNet: rounds of messages between all drones, each of which updates its features by a convolutional GRU.
+"""V2VNet: rounds of messages between all drones, which update their features by a convolutional GRU.
 
 Source: Wang, Manivasagam, Liang, Yang, Zeng, Urtasun: "V2VNet: Vehicle-to-Vehicle Communication for Joint Perception and
 Prediction", ECCV 2020, section 3.2. Its compression is left out. Where messages say how old they are, the convolution that
@@ -13,7 +13,7 @@ from uavsim_baselines.sharing.messages import Messages, Shared, Sharing, feature
 
 
 class V2VNet(Sharing):
-    """A graph of drones; the mean of the messages that reach a cell updates it. A drone that hears nobody stays as it is."""
+    """A graph of drones; the mean of the received messages updates a cell. A drone without messages keeps its features."""
 
     def __init__(self, channels: int, config: SharingConfig) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class V2VNet(Sharing):
         self.candidate = nn.Conv2d(2 * channels, channels, 3, padding=1)
 
     def forward(self, messages: Messages) -> Shared:
-        """Return the ego's features after the last round; in that round the others do not listen any more."""
+        """Return the ego's features after the last round, in which only the ego receives."""
         state, present = messages.features, messages.present
         drones = state.shape[1]
         for number in range(self.rounds):

@@ -1,4 +1,4 @@
-"""Where2comm: drones send only the cells where they are confident that something is.
+"""Where2comm: drones send only cells with confident detections.
 
 Source: Hu, Fang, Lei, Zhong, Chen: "Where2comm: Communication-Efficient Collaborative Perception via Spatial Confidence Maps",
 NeurIPS 2022; the first round, in which the request map is 1 everywhere. Cells are joined by scaled dot-product attention over
@@ -16,7 +16,7 @@ _INDEX_BYTES = 4
 
 
 class Where2comm(Sharing):
-    """Sparse features: a cell is sent where the sender's own head gives some class more than the threshold.
+    """Sparse features: a drone sends cells where its own head exceeds the threshold for a class.
 
     While it is trained each sender sends a share of its most confident cells that is drawn by chance, so that one model serves
     any threshold.
@@ -29,11 +29,11 @@ class Where2comm(Sharing):
         self.threshold = config.threshold
 
     def forward(self, messages: Messages) -> Shared:
-        """Return the ego's features, each cell joined with those that were sent for it."""
+        """Return the ego's features, fused with the received cells."""
         if messages.confidence is None:
             raise AssertionError("where2comm is called with confidence maps")
         chosen = self._chosen(messages.confidence).clone()
-        chosen[:, 0] = True  # the ego has all of its own
+        chosen[:, 0] = True  # the ego keeps all of its cells
         features = messages.features
         carried = torch.cat([features * chosen[:, :, None], chosen[:, :, None].to(features.dtype)], dim=2)
         moved, reach = in_grid_of(0, carried, messages)
@@ -52,6 +52,6 @@ class Where2comm(Sharing):
             return confidence > self.threshold
         flat = confidence.flatten(2)
         rank = flat.argsort(dim=2, descending=True, stable=True).argsort(dim=2)
-        share = torch.rand(flat.shape[:2]).to(flat.device)  # drawn on the processor: the same on any device
+        share = torch.rand(flat.shape[:2]).to(flat.device)  # drawn on the CPU: equal on every device
         chosen: Tensor = (rank < share[..., None] * flat.shape[2]).unflatten(2, confidence.shape[2:])
         return chosen

@@ -1,1 +1,1 @@
-"""Boxes of single samples linked to tracks; a tracker sees one sample after the other and looks at no image."""
+"""Trackers, which link the boxes of successive samples without images."""

@@ -1,4 +1,4 @@
-"""Two trackers: the nearest centre first, as CenterPoint and UAV3D do it, and Hungarian assignment with a Kalman filter.
+"""Two trackers: greedy by centre distance, as in CenterPoint and UAV3D, and Hungarian with a Kalman filter.
 
 Sources: CenterPoint's ``PubTracker`` (Yin et al., CVPR 2021), which UAV3D's tracking uses; AB3DMOT (Weng et al., IROS 2020)
 with distances of centres in place of overlaps, because boxes seen from above rarely overlap from sample to sample.
@@ -42,7 +42,7 @@ class _Track:
 
 
 class _Numbering:
-    """State of both trackers: how far and how long they look, the clock, and the next track's number.
+    """State of both trackers: limits of distance and age, the clock, and the next track's number.
 
     Args:
         reach_m: a box and a track farther apart are never joined.

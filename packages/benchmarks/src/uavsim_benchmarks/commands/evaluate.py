@@ -1,4 +1,4 @@
-"""``uavsim evaluate``: score a result with a benchmark's own rules."""
+"""``uavsim evaluate``: score a result file by a benchmark's own rules."""
 
 import json
 from pathlib import Path
@@ -26,16 +26,16 @@ def evaluate(
     truth: Annotated[Path, typer.Option(help="A dataset's folder, or the benchmark's own ground-truth file.")],
     results: Annotated[Path, typer.Option(help="The benchmark's own result file.")],
     mode: Annotated[
-        str, typer.Option(help="official: as the reference code counts; corrected: without its errors.")
+        str, typer.Option(help="official: as the reference code; corrected: without its errors.")
     ] = "official",
     version: Annotated[str | None, typer.Option(help="Version folder of a dataset; default: the only one.")] = None,
-    split: Annotated[str | None, typer.Option(help="Of splits.json; default: the scenes in the results.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split of splits.json; default: the scenes in the results.")] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(help="NAME=VALUE that the benchmark knows (uavsim list metrics); may be repeated."),
+        typer.Option(help="Option of the benchmark, NAME=VALUE (uavsim list metrics); may be repeated."),
     ] = None,
-    report: Annotated[Path | None, typer.Option("--json", help="Write all scores here; - prints them.")] = None,
-    page: Annotated[Path | None, typer.Option("--html", help="Write a page with curves here.")] = None,
+    report: Annotated[Path | None, typer.Option("--json", help="File for all scores; - prints them.")] = None,
+    page: Annotated[Path | None, typer.Option("--html", help="File for a page with curves.")] = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print rows for a paper instead of tables.")] = False,
 ) -> None:
     """Run ``uavsim evaluate``."""
@@ -53,7 +53,7 @@ def evaluate(
     else:
         _show(Screen(quiet=report == _PRINTED), outcome)
     for path, text in files.items():
-        _write(path, text)
+        write_whole(path, text.encode())
 
 
 def _options(pairs: list[str]) -> dict[str, str]:
@@ -80,7 +80,3 @@ def _cell(value: object) -> str:
     if value is None or value != value:
         return "n/a"
     return f"{value:.4f}" if isinstance(value, float) else str(value)
-
-
-def _write(path: Path, text: str) -> None:
-    write_whole(path, text.encode())

@@ -1,4 +1,4 @@
-"""``uavsim events``, ``collaboration`` and ``questions``: what a dataset's images say of themselves and of each other."""
+"""``uavsim events``, ``collaboration`` and ``questions``: labels by rule, drone values and questions of a dataset."""
 
 import json
 from collections.abc import Callable
@@ -22,21 +22,21 @@ __all__ = ["collaboration", "events", "questions"]
 Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
 Out = Annotated[Path, typer.Option(help="Folder for the result, outside of the dataset.")]
 Version = Annotated[str | None, typer.Option(help="Version folder; default: the only one.")]
-Thresholds = Annotated[
-    str | None, typer.Option(help="Other thresholds: default, ... (uavsim list events), or a YAML file.")
-]
+Thresholds = Annotated[str | None, typer.Option(help="Name of thresholds (uavsim list events) or a YAML file.")]
 Workers = Annotated[int | None, typer.Option(min=1, max=256, help="Processes; default: one a core.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be written; write nothing.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
 def events(
     folder: Folder,
     *,
     out: Out,
-    twins: Annotated[Path | None, typer.Option(help="Folder of `uavsim twins`: labels say what a twin proves.")] = None,
+    twins: Annotated[
+        Path | None, typer.Option(help="Folder of `uavsim twins`; labels state what a twin proves.")
+    ] = None,
     collaboration: Annotated[
-        Path | None, typer.Option(help="Folder for what `uavsim collaboration` writes, at no second reading.")
+        Path | None, typer.Option(help="Folder for the files of `uavsim collaboration`, written in the same pass.")
     ] = None,
     thresholds: Thresholds = None,
     version: Version = None,
@@ -79,8 +79,8 @@ def questions(
     folder: Folder,
     *,
     out: Out,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same questions.")] = 0,
-    per_task: Annotated[int, typer.Option(min=1, max=100_000, help="Questions of each task, at most.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    per_task: Annotated[int, typer.Option(min=1, max=100_000, help="Maximum number of questions of each task.")] = 100,
     thresholds: Thresholds = None,
     version: Version = None,
     workers: Workers = None,
@@ -101,7 +101,7 @@ def questions(
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """The common part of the three commands: a dataset, a folder for the result, thresholds, how to say what was done."""
+    """The common options of the three commands."""
 
     folder: Path
     out: Path
@@ -111,10 +111,10 @@ class _Request:
     as_json: bool = field(kw_only=True)
 
     def open(self, *more: Path | None) -> tuple[Dataset, EventThresholds]:
-        """Open the dataset and the thresholds, and refuse places in it for the result.
+        """Open the dataset and the thresholds, and refuse result folders inside the dataset.
 
         Args:
-            more: other folders for results.
+            more: further folders for results.
         """
         for out in (self.out, *(path for path in more if path is not None)):
             check_result_beside(self.folder, out)
@@ -124,9 +124,9 @@ class _Request:
     def carry_out(
         self, data: Dataset, write: Callable[[], JsonDict], show: Callable[[Screen, Path, JsonDict], None]
     ) -> None:
-        """Write the result, and show its summary; or say what would be written."""
+        """Write the result and print its summary, or print what would be written."""
         if self.dry_run:
-            self._say_intent(data)
+            self._print_intent(data)
             return
         found = write()
         if self.as_json:
@@ -134,7 +134,7 @@ class _Request:
         else:
             show(Screen(), self.out, found)
 
-    def _say_intent(self, data: Dataset) -> None:
+    def _print_intent(self, data: Dataset) -> None:
         found: JsonDict = {"out": str(self.out), "scenes": len(data), "samples": sum(map(len, data))}
         if self.as_json:
             write_out(json.dumps(found))

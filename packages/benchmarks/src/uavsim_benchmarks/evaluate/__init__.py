@@ -1,4 +1,4 @@
-"""Scores of results: each metric is a function over arrays, named here; files are read in ``readers``.
+"""Metrics: functions over arrays; ``readers`` reads files.
 
 from uavsim_benchmarks.evaluate import Boxes, score_detections
 
@@ -7,7 +7,7 @@ found = Boxes.make(sample=[0], label=[0], centre_m=[[10.3, 0.0, 1.0]], score=[0.
 score_detections(truth, found).aps["car"]
 """
 
-# ruff: noqa: F401 - the imports are for type checkers; at run time a name is imported when it is asked for: scipy is slow
+# ruff: noqa: F401 - imports for type checkers; at run time names are imported on first use, because SciPy is slow
 
 import importlib
 from typing import TYPE_CHECKING, Any, Final

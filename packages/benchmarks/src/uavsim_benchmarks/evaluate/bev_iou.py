@@ -1,18 +1,22 @@
-"""Overlap of boxes seen from above: along the axes, as UAV3D takes it, and turned, as it is."""
+"""Bird's-eye-view overlap of boxes, axis-aligned as in UAV3D and rotated, and matching by overlap."""
 
 from typing import Final
 
 import numpy as np
 
-from uavsim.typing import BoolArray, FloatArray
+from uavsim.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["aligned_iou", "axis_bounds", "corners_of", "polygon_iou", "turned_iou"]
+__all__ = ["aligned_iou", "axis_bounds", "claim_best_free", "corners_of", "polygon_iou", "turned_iou"]
 
 _SLACK_M: Final = 1e-9
 
 
 def axis_bounds(centre_m: FloatArray, size_m: FloatArray) -> FloatArray:
-    """Return (N, 4) x0, y0, x1, y1: half of size[0] to both sides along x and of size[1] along y, whatever the heading.
+    """Return (N, 4) x0, y0, x1, y1 of boxes that ignore the heading: size[0] along x and size[1] along y.
+
+    Args:
+        centre_m: (N, 3).
+        size_m: (N, 3) width, length, height.
 
     Source: UAV3D, ``mmdet3d/datasets/nuscenes_dataset.py``, ``format_results_iou``.
     """
@@ -21,7 +25,7 @@ def axis_bounds(centre_m: FloatArray, size_m: FloatArray) -> FloatArray:
 
 
 def aligned_iou(ours: FloatArray, theirs: FloatArray) -> FloatArray:
-    """Return (N, M) intersection over union of boxes along the axes; 0 where both have no area.
+    """Return (N, M) intersection over union of axis-aligned boxes; 0 where both have no area.
 
     Args:
         ours: (N, 4) x0, y0, x1, y1.
@@ -35,7 +39,13 @@ def aligned_iou(ours: FloatArray, theirs: FloatArray) -> FloatArray:
 
 
 def corners_of(centre_m: FloatArray, size_m: FloatArray, yaw_rad: FloatArray) -> FloatArray:
-    """Return (N, 4, 2) corners on the ground, counter-clockwise; size is width (across), length (along the heading)."""
+    """Return (N, 4, 2) corners on the ground, counter-clockwise.
+
+    Args:
+        centre_m: (N, 3).
+        size_m: (N, 3) width (across the heading), length (along it), height.
+        yaw_rad: (N,).
+    """
     half = np.stack([size_m[:, 1], size_m[:, 0]], axis=1)[:, None, :] / 2
     local = half * np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
     cos, sin = np.cos(yaw_rad), np.sin(yaw_rad)
@@ -45,7 +55,7 @@ def corners_of(centre_m: FloatArray, size_m: FloatArray, yaw_rad: FloatArray) ->
 
 
 def turned_iou(ours: FloatArray, theirs: FloatArray) -> FloatArray:
-    """Return (N, M) intersection over union of convex quadrangles, (N, 4, 2) and (M, 4, 2), either way around."""
+    """Return (N, M) intersection over union of convex quadrangles, (N, 4, 2) and (M, 4, 2), in either orientation."""
     iou = np.zeros((len(ours), len(theirs)))
     low, high = np.maximum(ours.min(1)[:, None], theirs.min(1)), np.minimum(ours.max(1)[:, None], theirs.max(1))
     row, column = np.nonzero((high > low).all(axis=2))
@@ -61,8 +71,29 @@ def polygon_iou(ours: FloatArray, theirs: FloatArray) -> FloatArray:
     return _ratio(overlap, np.abs(_area(ours)) + np.abs(_area(theirs)) - overlap)
 
 
+def claim_best_free(iou: FloatArray, order: IntArray, threshold: float) -> BoolArray:
+    """Match detections of one sample greedily, each to the free box that it overlaps most.
+
+    Args:
+        iou: (P, G) overlap of detections and ground truth.
+        order: (P,) rows in the order in which they claim a box.
+        threshold: lowest overlap of a match.
+
+    Returns:
+        (P,) True for a true positive.
+    """
+    matched, free = np.zeros(len(iou), bool), np.ones(iou.shape[1], bool)
+    candidates: BoolArray = iou.max(axis=1, initial=0.0) >= threshold
+    for row in order[candidates[order]].tolist():
+        open_to = np.where(free, iou[row], -1.0)
+        best = int(open_to.argmax())
+        if open_to[best] >= threshold:
+            matched[row], free[best] = True, False
+    return matched
+
+
 def _intersection(subject: FloatArray, window: FloatArray) -> FloatArray:
-    """Return (K, 24, 2): corners of the intersection in order around it; places left over repeat a corner."""
+    """Return (K, 24, 2) corners of the intersections, counter-clockwise; unused rows repeat a corner."""
     crossing, valid = _crossings(subject, window)
     points = np.concatenate([subject, window, crossing], axis=1)
     used: BoolArray = np.concatenate([_inside(subject, window), _inside(window, subject), valid], axis=1)
@@ -76,7 +107,7 @@ def _intersection(subject: FloatArray, window: FloatArray) -> FloatArray:
 
 
 def _crossings(subject: FloatArray, window: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Return (K, 16, 2) where each edge of one meets each edge of the other, and (K, 16) whether it does."""
+    """Return (K, 16, 2) intersections of the edges of one with those of the other, and (K, 16) whether they exist."""
     start, other = subject[:, :, None, :], window[:, None, :, :]
     along = np.roll(subject, -1, axis=1)[:, :, None, :] - start
     along_other = np.roll(window, -1, axis=1)[:, None, :, :] - other
@@ -92,7 +123,7 @@ def _crossings(subject: FloatArray, window: FloatArray) -> tuple[FloatArray, Boo
 
 
 def _inside(points: FloatArray, window: FloatArray) -> BoolArray:
-    """Return (K, P): the point lies in the counter-clockwise window or on its border."""
+    """Return (K, P) bool: the point lies in the counter-clockwise window or on its border."""
     edge = np.roll(window, -1, axis=1) - window
     offset = points[:, :, None, :] - window[:, None, :, :]
     side = edge[:, None, :, 0] * offset[..., 1] - edge[:, None, :, 1] * offset[..., 0]
@@ -101,7 +132,7 @@ def _inside(points: FloatArray, window: FloatArray) -> BoolArray:
 
 
 def _area(polygon: FloatArray) -> FloatArray:
-    """Return (K,) signed areas; taken about the first corner, so that far from the origin no digits are lost."""
+    """Return (K,) signed areas, relative to the first corner to keep precision far from the origin."""
     x, y = np.moveaxis(polygon - polygon[:, :1], -1, 0)
     area: FloatArray = ((x * np.roll(y, -1, axis=1) - np.roll(x, -1, axis=1) * y) / 2).sum(axis=1)
     return area

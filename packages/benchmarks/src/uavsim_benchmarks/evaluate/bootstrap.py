@@ -1,4 +1,4 @@
-"""Confidence intervals by drawing scenes: samples of one scene resemble each other, so a scene is drawn whole."""
+"""Bootstrap intervals over whole scenes, because samples of one scene are correlated."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _TAILS: Final = (2.5, 97.5)
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value with the 95 % percentile interval of its draws; NaN where draws are not defined."""
+    """A value with the 95 % percentile interval of its draws; NaN without defined draws."""
 
     value: float
     low: float
@@ -27,7 +27,7 @@ class Interval:
 
 
 def scene_draws(scenes: int, draws: int, rng: np.random.Generator) -> IntArray:
-    """Return (draws, scenes) how often each scene is drawn: each draw takes as many scenes as there are, with replacement."""
+    """Draw as many scenes as there are, with replacement; returns (draws, scenes) counts."""
     counts: IntArray = (
         rng.multinomial(scenes, np.full(scenes, 1 / scenes), size=draws) if scenes else np.zeros((draws, 0), int)
     )
@@ -35,7 +35,7 @@ def scene_draws(scenes: int, draws: int, rng: np.random.Generator) -> IntArray:
 
 
 def interval_of(value: float, drawn: FloatArray) -> Interval:
-    """Return a value with the interval of its (draws,) draws; those that are NaN (no ground truth drawn) are left out."""
+    """Return a value with the interval of its (draws,) values; NaN, of draws without ground truth, is left out."""
     known = drawn[~np.isnan(drawn)]
     if not len(known):
         return Interval(value, float("nan"), float("nan"))
@@ -44,11 +44,11 @@ def interval_of(value: float, drawn: FloatArray) -> Interval:
 
 
 def jackknife(statistic: Callable[[FloatArray], float], scenes: int) -> FloatArray:
-    """Return (scenes,) by how much each scene raises a statistic: its value with all scenes less that without this one.
+    """Return (scenes,) contributions: the statistic of all scenes minus that without the scene.
 
     Args:
-        statistic: of (scenes,) weights.
-        scenes: how many there are.
+        statistic: function of (scenes,) weights.
+        scenes: number of scenes.
     """
     whole = statistic(np.ones(scenes))
     without = [statistic(np.where(np.arange(scenes) == left_out, 0.0, 1.0)) for left_out in range(scenes)]

@@ -1,4 +1,4 @@
-"""Boxes as arrays: what every 3D metric takes, ground truth and predictions alike."""
+"""Boxes as arrays, for ground truth and predictions of every 3D metric."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Boxes:
         score: (N,) confidence; -1 for ground truth.
         attribute: (N,) index into ``ATTRIBUTES`` or ``NOTHING``.
         track: (N,) integer name of the object or track or ``NOTHING``.
-        counted: (N,) False for ground truth that no sensor saw, which no benchmark counts.
+        counted: (N,) False for ground truth that no sensor saw; no benchmark counts it.
     """
 
     sample: IntArray
@@ -68,11 +68,11 @@ class Boxes:
             raise InputError("boxes: samples must be ascending; sort the rows by sample first")
 
     def take(self, rows: AnyArray | slice) -> Self:
-        """Return the rows of a mask (N,), of ascending indices (M,) or of a range."""
+        """Return the rows of a mask (N,), of ascending indices (M,) or of a slice."""
         return type(self)(*(getattr(self, f.name)[rows] for f in fields(self)))
 
     def rows_of(self, samples: IntArray) -> IntArray:
-        """Return (M,) ascending indices of the rows of some samples (S,), which ascend."""
+        """Return (M,) ascending indices of the rows of the given samples (S,), ascending."""
         begin, end = (np.searchsorted(self.sample, samples, side=side) for side in SIDES)
         counts = end - begin
         ranks = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -81,10 +81,10 @@ class Boxes:
 
     @classmethod
     def make(cls, sample: AnyArray, label: AnyArray, centre_m: AnyArray, **columns: AnyArray) -> Boxes:
-        """Return boxes, sorted, from the columns (N,) or (N, K) that a metric needs; the others get neutral values."""
+        """Make boxes from columns, (N,) or (N, K), and sort them by sample; missing columns get neutral values."""
         rows = np.argsort(np.asarray(sample, dtype=np.int64), kind="stable")
         count = len(rows)
-        given: dict[str, AnyArray] = {
+        defaults: dict[str, AnyArray] = {
             "size_m": np.ones((count, 3)),
             "yaw_rad": np.zeros(count),
             "velocity_mps": np.zeros((count, 2)),
@@ -93,10 +93,10 @@ class Boxes:
             "track": np.full(count, NOTHING),
             "counted": np.ones(count, bool),
         }
-        unknown = set(columns) - set(given)
+        unknown = set(columns) - set(defaults)
         if unknown:
             raise InputError(f"boxes: no column {sorted(unknown)[0]!r}")
-        given |= {name: np.asarray(column) for name, column in columns.items()}
+        defaults |= {name: np.asarray(column) for name, column in columns.items()}
         kinds = {"attribute": np.int64, "track": np.int64, "counted": np.bool_}
         return cls(
             np.asarray(sample, dtype=np.int64)[rows],
@@ -104,18 +104,18 @@ class Boxes:
             np.asarray(centre_m, dtype=np.float64).reshape(count, 3)[rows],
             **{
                 name: np.asarray(column, dtype=kinds.get(name, np.float64)).reshape(count, *column.shape[1:])[rows]
-                for name, column in given.items()
+                for name, column in defaults.items()
             },
         )
 
     @classmethod
     def none(cls) -> Boxes:
-        """Return no boxes."""
+        """Return an empty set of boxes."""
         return cls.make(np.zeros(0), np.zeros(0), np.zeros((0, 3)))
 
     @classmethod
     def concat(cls, parts: list[Boxes]) -> Boxes:
-        """Return the rows of all parts, sorted by sample, in the parts' order within a sample."""
+        """Join all parts and sort them by sample, stable in the order of the parts."""
         if not parts:
             return cls.none()
         columns = {f.name: np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(cls)}
@@ -124,10 +124,10 @@ class Boxes:
 
 
 def yaw_of_quat(quat_wxyz: FloatArray) -> FloatArray:
-    """Return the heading of each rotation: where the body's x axis points, seen from above.
+    """Return (N,) headings in radians: the direction of the body's x axis, seen from above.
 
     Args:
-        quat_wxyz: (N, 4); need not be of unit length; all zero gives 0.
+        quat_wxyz: (N, 4) of any length; zeros give 0.
 
     Source: nuscenes-devkit 1.2.0, ``eval/common/utils.py``, ``quaternion_yaw``.
     """
@@ -137,10 +137,10 @@ def yaw_of_quat(quat_wxyz: FloatArray) -> FloatArray:
 
 
 def ranks_within(group: IntArray) -> IntArray:
-    """Return each row's position within its group; rows of a group are next to each other.
+    """Return the (N,) position of each row within its group.
 
     Args:
-        group: (N,), equal values adjacent.
+        group: (N,) group of each row, rows of a group adjacent.
     """
     if not len(group):
         return np.zeros(0, np.int64)

@@ -1,8 +1,8 @@
-"""CoPerception-UAV's scores as Where2comm counts them: AP by overlap from above, and how much was sent.
+"""CoPerception-UAV's scores as in Where2comm: AP by bird's-eye-view overlap, and communication volume.
 
-``official`` is Where2comm's code. It sorts detections within each frame only, so that its precision-recall curve follows the
-order of the frames; its communication rate counts the cells of the first agent, which sends nothing. ``corrected`` sorts over
-all frames and counts the agents that send.
+``official`` is Where2comm's code. It sorts detections within each frame only, so that its precision-recall curve
+depends on the order of the frames, and counts the cells of the first agent, which receives. ``corrected`` sorts over
+all frames and counts the sending agents.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from scipy.ndimage import correlate
 
 from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray
-from uavsim_benchmarks.evaluate.bev_iou import corners_of, turned_iou
+from uavsim_benchmarks.evaluate.bev_iou import claim_best_free, corners_of, turned_iou
 from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.nuscenes.result_input import DetectionInput
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, thinned
@@ -47,7 +47,7 @@ class OverlapMatches:
 
     @classmethod
     def concat(cls, parts: list[OverlapMatches], *, truth_count: int) -> OverlapMatches:
-        """Return the detections of all parts, which hold different samples, sorted by frame."""
+        """Join parts of different samples and sort them by frame."""
         sample = np.concatenate([np.zeros(0, np.int64), *(part.sample for part in parts)])
         order = np.argsort(sample, kind="stable")
         matched = np.concatenate([np.zeros((len(IOU_THRESHOLDS), 0), bool), *(part.matched for part in parts)], axis=1)
@@ -56,9 +56,9 @@ class OverlapMatches:
 
 
 def match_by_overlap(truth: Boxes, found: Boxes) -> OverlapMatches:
-    """Match by descending score within each sample: each detection takes the free box that it overlaps most.
+    """Match by descending score within each sample, each detection to the free box that it overlaps most.
 
-    Overlaps are rounded to single precision, as there.
+    Overlaps are rounded to single precision, as in the reference.
 
     Source: Where2comm, ``opencood/utils/eval_utils.py``, ``caluclate_tp_fp``.
     """
@@ -68,21 +68,9 @@ def match_by_overlap(truth: Boxes, found: Boxes) -> OverlapMatches:
         corners = [corners_of(b.centre_m[r], b.size_m[r], b.yaw_rad[r]) for b, r in ((found, theirs), (truth, own))]
         iou = turned_iou(*corners).astype(np.float32).astype(np.float64)
         order = np.argsort(-found.score[theirs])
-        matched = np.stack([_take_best(iou[order], threshold) for threshold in IOU_THRESHOLDS])
+        matched = np.stack([claim_best_free(iou, order, threshold) for threshold in IOU_THRESHOLDS])[:, order]
         parts.append(OverlapMatches(matched, found.score[theirs][order], found.sample[theirs], own.stop - own.start))
     return OverlapMatches.concat(parts, truth_count=len(truth))
-
-
-def _take_best(iou: FloatArray, threshold: float) -> BoolArray:
-    matched, free = np.zeros(len(iou), bool), iou.copy()
-    if not iou.shape[1]:
-        return matched
-    for row in np.flatnonzero(iou.max(axis=1) >= threshold).tolist():
-        best = int(free[row].argmax())
-        if free[row, best] >= threshold:
-            matched[row] = True
-            free[:, best] = -1.0
-    return matched
 
 
 def voc_ap(matched: BoolArray, truth_count: int) -> float:
@@ -105,13 +93,13 @@ def voc_ap(matched: BoolArray, truth_count: int) -> float:
 def communication_rate(
     confidence: FloatArray, threshold: float, *, smooth: tuple[int, float] | None = None, mode: str = "official"
 ) -> float:
-    """Return the share of cells that are sent in one frame.
+    """Return the share of cells sent in one frame.
 
     Args:
-        confidence: (agents, height, width) the highest confidence of each cell, 0 to 1 (after the sigmoid); the first agent
-            is the one that receives.
+        confidence: (agents, height, width) highest confidence of each cell, 0 to 1, after the sigmoid; the first agent
+            receives.
         threshold: cells above it are sent.
-        smooth: size in cells and sigma of the Gaussian that the confidence goes through first; default: none.
+        smooth: size in cells and sigma of a Gaussian filter of the confidence; default: none.
         mode: ``official`` counts the first agent's cells, as the code does, in single precision; ``corrected`` those of the
             others.
 
@@ -129,7 +117,7 @@ def communication_rate(
 
 
 def _smoothed(cells: AnyArray, size: int, sigma: float) -> AnyArray:
-    """Return the cells after the code's Gaussian, whose sum is not 1; there is nothing outside of the map."""
+    """Smooth (agents, height, width) cells by the reference's unnormalised Gaussian, with zeros outside of the map."""
     x = np.arange(size) - size // 2
     kernel = np.exp(-(x[:, None] ** 2 + x[None, :] ** 2) / (2 * sigma**2)) / (2 * np.pi * sigma)
     return np.stack([correlate(of_agent, kernel.astype(cells.dtype), mode="constant") for of_agent in cells])
@@ -148,7 +136,7 @@ def mean_communication_rate(rates: Sequence[float], *, mode: str = "official") -
 
 
 def communication_volume(rate: float, height: int, width: int, channels: int) -> float:
-    """Return the binary logarithm of the bytes that one agent sends, the paper's unit; minus infinity for none."""
+    """Return log2 of the bytes that one agent sends, as in the paper; minus infinity for 0 bytes."""
     with np.errstate(divide="ignore"):
         return float(np.log2(rate * height * width * channels * _BYTES_PER_VALUE))
 

@@ -1,4 +1,4 @@
-"""Distinguish predictions in the ego's frame from predictions in the global frame: moved, the first are near objects."""
+"""Detect predictions in the ego frame: they are near objects only after a transform by the ego pose."""
 
 from pathlib import Path
 from typing import Final
@@ -11,20 +11,20 @@ from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth
 
 _NEAR_M: Final = 2.0
-_SAMPLES: Final = 64  # looked at; the mistake is in all of them
+_SAMPLES: Final = 64  # checked; all samples share the mistake
 _AS_GIVEN_AT_MOST: Final = 0.05
 _MOVED_AT_LEAST: Final = 0.3
 
 
 class FrameCheck:
-    """Counts for the first samples how many true boxes have a prediction near, as given and moved by the ego pose."""
+    """Counter of true boxes with a near prediction, as given and after a transform by the ego pose."""
 
     def __init__(self, own: Boxes, truth: Truth) -> None:
         self._own, self._truth = own, truth
         self._samples = self._boxes = self._as_given = self._moved = 0
 
     def add(self, found: Boxes) -> None:
-        """Look at a block of predictions."""
+        """Count a block of predictions."""
         for sample in np.unique(found.sample)[: max(0, _SAMPLES - self._samples)].tolist():
             own = slice(*np.searchsorted(self._own.sample, [sample, sample + 1]).tolist())
             theirs = slice(*np.searchsorted(found.sample, [sample, sample + 1]).tolist())
@@ -39,10 +39,10 @@ class FrameCheck:
             self._moved += max(_near(true, reported @ turn.T + ego), _near(true, reported + ego))
 
     def raise_if_wrong(self, path: Path) -> None:
-        """Refuse predictions that are near nothing as given and near much when they are moved by the ego pose.
+        """Refuse predictions in the ego frame.
 
         Raises:
-            InputError: they are in the ego's frame.
+            InputError: predictions are only near true boxes after a transform by the ego pose.
         """
         if self._boxes < 10:
             return
@@ -55,6 +55,6 @@ class FrameCheck:
 
 
 def _near(true: FloatArray, reported: FloatArray) -> int:
-    # Of one sample: a few hundred by a few hundred, less work than importing a search tree.
+    # A few hundred boxes each: faster than importing a search tree.
     x_off_m, y_off_m = (true[:, axis, None] - reported[:, axis] for axis in (0, 1))
     return int(((x_off_m * x_off_m + y_off_m * y_off_m).min(axis=1) < _NEAR_M**2).sum())

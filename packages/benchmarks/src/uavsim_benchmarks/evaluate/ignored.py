@@ -1,7 +1,7 @@
-"""Detections of road users that the tables do not know: found in an ``ignore_region``, they are neither right nor wrong.
+"""Removal of detections in ``ignore_region`` rows, which mark road users without a box.
 
-A region is a part of an image. A box is in it when its middle projects there, at whatever distance. A box that is near a true
-one stays, so that a known vehicle beside an unknown one is still found.
+A region is a rectangle of an image. A box lies in it when its centre projects there, at any distance. Boxes near ground truth
+stay, so that a labelled vehicle beside an unlabelled one still counts.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class _View:
 
 
 class IgnoredRegions:
-    """The regions of a dataset's images, by sample."""
+    """A filter for boxes outside of the ignore regions of a dataset."""
 
     def __init__(self, tables: Path, truth: Truth) -> None:
         """Read the regions of evaluated samples.
@@ -52,7 +52,7 @@ class IgnoredRegions:
         self._views = _views(tables, truth, regions) if regions else {}
 
     def __call__(self, boxes: Boxes) -> Boxes:
-        """Return the detections that count."""
+        """Return the boxes outside of the regions, or near ground truth."""
         ignored = np.zeros(len(boxes), bool)
         for sample in np.unique(boxes.sample).tolist():
             rows = slice(*np.searchsorted(boxes.sample, [sample, sample + 1]).tolist())
@@ -65,13 +65,13 @@ class IgnoredRegions:
 
 
 def regions_of(request: EvaluationRequest, version: str, truth: Truth, *, by_default: bool) -> IgnoredRegions | None:
-    """Return the regions that the request asks to leave out of the score, None where it asks for none.
+    """Return the filter of a request, or None when its option turns it off.
 
     Args:
         request: its option ``ignore_regions`` is yes or no.
         version: of the dataset.
         truth: its boxes.
-        by_default: what holds without the option. No reference knows regions, so ``official`` counts what is found there.
+        by_default: the value without the option; reference code has no regions, so ``official`` does not filter.
 
     Raises:
         InputError: the option is neither yes nor no.

@@ -7,7 +7,7 @@ __all__ = ["latex_rows"]
 
 
 def latex_rows(outcome: Outcome, *, name: str) -> str:
-    """Return a heading and a row with the headline scores, to four digits; ``name`` is the row's name."""
+    """Return a heading and a row of headline scores with four digits; ``name`` labels the row."""
     heading = [latex_text(outcome.benchmark), *(latex_text(score) for score in outcome.headline)]
     row = [latex_text(name), *(_number(outcome.scores.get(score)) for score in outcome.headline)]
     return "\n".join(" & ".join(cells) + r" \\" for cells in (heading, row)) + "\n"

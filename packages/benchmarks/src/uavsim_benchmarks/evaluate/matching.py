@@ -1,9 +1,10 @@
-"""Greedy matching by centre distance, as nuScenes does it, for many samples and thresholds at once.
+"""nuScenes' greedy matching by centre distance, vectorised over samples and thresholds.
 
-The devkit walks predictions by descending score and gives each the nearest free box of its class. The same pairs come of
-rounds in which every prediction asks for its nearest box, a box keeps the best that asked, and who was refused asks for the
-next (Gale and Shapley: where all boxes prefer in one order, the one stable matching is that of the walk). A few rounds serve
-all samples and thresholds at once, and only boxes of a prediction's class in a strip around it are looked at.
+The devkit visits predictions by descending score and assigns each the nearest free box of its class. Deferred acceptance gives
+the same pairs: every prediction proposes to its nearest box, a box keeps the best proposal, and rejected predictions
+    propose to the next box (Gale and Shapley: with one preference order for all boxes, the stable matching is unique).
+    A few rounds serve all samples and thresholds, and only boxes of the class in a strip around a prediction are
+    candidates.
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ _CELLS_PER_BLOCK: Final = 4_000_000  # predictions x boxes of their samples; of 
 
 
 def planar_norm(vector: FloatArray) -> FloatArray:
-    """Return the length of each (..., 2) vector, rounded as ``np.linalg.norm`` rounds that of one.
+    """Return the length of each (..., 2) vector, bit-equal to ``np.linalg.norm`` of a single one.
 
     Both end in the same BLAS dot product, which may fuse the multiplication into the addition; ``sqrt(x*x + y*y)`` differs
     from it in the last bit of one pair in ten.
@@ -31,7 +32,7 @@ def planar_norm(vector: FloatArray) -> FloatArray:
 
 
 def by_descending_score(found: Boxes) -> IntArray:
-    """Return (P,) rows sorted by sample, then by descending score; of equal scores the later comes first, as in the devkit."""
+    """Return (P,) rows sorted by sample, then by descending score; the later of equal scores comes first, as in the devkit."""
     order: IntArray = np.lexsort((-np.arange(len(found)), -found.score, found.sample))
     return order
 
@@ -64,7 +65,7 @@ def match_by_centre(truth: Boxes, found: Boxes, thresholds_m: tuple[float, ...])
 
 
 def _blocks(truth: Boxes, found: Boxes) -> Iterator[tuple[slice, slice]]:
-    """Yield ranges of rows of predictions and ground truth that hold whole samples, a bounded number of pairs each."""
+    """Yield slices of predictions and ground truth of whole samples, with a bounded number of pairs."""
     samples = np.unique(found.sample)
     begin, end = (np.searchsorted(found.sample, samples, side=side) for side in SIDES)
     first, last = (np.searchsorted(truth.sample, samples, side=side) for side in SIDES)
@@ -75,25 +76,25 @@ def _blocks(truth: Boxes, found: Boxes) -> Iterator[tuple[slice, slice]]:
 
 
 def _near_pairs(truth: Boxes, found: Boxes, *, limit_m: float) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return rows of predictions and boxes of one sample and class, and their distance, which is below ``limit_m``.
+    """Return pairs of one sample and class nearer than ``limit_m``: prediction rows, box rows and distances, (K,) each.
 
-    Predictions ascend; the boxes of one by distance, of equal ones by row.
+    Pairs are sorted by prediction, distance and box.
     """
     x_m = truth.centre_m[:, 0]
     low_m, high_m = x_m.min(initial=0.0) - 3 * (limit_m + 1), x_m.max(initial=0.0) + 3 * (limit_m + 1)
     classes = 1 + max(truth.label.max(initial=0), found.label.max(initial=0))
     first = min(truth.sample.min(initial=0), found.sample.min(initial=0))
 
-    def place(boxes: Boxes) -> FloatArray:
-        """Return x after the x of all groups of lower number."""
+    def strip_x(boxes: Boxes) -> FloatArray:
+        """Return x, offset so that groups of samples and classes do not overlap."""
         group = (boxes.sample - first) * classes + boxes.label
         at: FloatArray = group * (high_m - low_m) + (np.clip(boxes.centre_m[:, 0], low_m, high_m) - low_m)
         return at
 
-    places, wanted = place(truth), place(found)
-    order = np.argsort(places)
-    reach = limit_m + 1e-6 + 8 * np.spacing(wanted.max(initial=0.0))
-    begin, end = (np.searchsorted(places[order], wanted + step) for step in (-reach, reach))
+    truth_x, found_x = strip_x(truth), strip_x(found)
+    order = np.argsort(truth_x)
+    reach = limit_m + 1e-6 + 8 * np.spacing(found_x.max(initial=0.0))
+    begin, end = (np.searchsorted(truth_x[order], found_x + step) for step in (-reach, reach))
     own = np.repeat(np.arange(len(found)), end - begin)
     box = order[np.repeat(begin, end - begin) + ranks_within(own)]
     distance = planar_norm(found.centre_m[own, :2] - truth.centre_m[box, :2])
@@ -104,7 +105,7 @@ def _near_pairs(truth: Boxes, found: Boxes, *, limit_m: float) -> tuple[IntArray
 
 
 def _assign(own: IntArray, box: IntArray, distance: FloatArray, *, limits: FloatArray, count: int) -> IntArray:
-    """Return (thresholds, count) the box that each prediction takes, predictions in the order in which they choose."""
+    """Return (thresholds, count) the box of each prediction, or ``NOTHING``; predictions are in order of precedence."""
     boxes = int(box.max(initial=-1)) + 1
     threshold, pair = np.nonzero(distance < limits[:, None])
     asks, box = threshold * count + own[pair], threshold * boxes + box[pair]

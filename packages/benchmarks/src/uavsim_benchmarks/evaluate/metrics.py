@@ -1,4 +1,4 @@
-"""The benchmarks that ``uavsim evaluate`` knows: one row each; other packages add theirs by entry points.
+"""Registry of the benchmarks of ``uavsim evaluate``; other packages add theirs by entry points.
 
 A metric is a function from an ``EvaluationRequest`` to an ``Outcome``; docs/how-to-add-a-metric.md walks through one.
 """
@@ -21,7 +21,7 @@ MetricFunction: TypeAlias = Callable[[EvaluationRequest], Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One benchmark: its function, the options that it takes, a line of help."""
+    """One benchmark: its function, the names of its options, and a line of help."""
 
     run: MetricFunction
     options: tuple[str, ...]
@@ -29,7 +29,7 @@ class Metric:
 
 
 def _later(module: str, function: str) -> MetricFunction:
-    """Return a function whose module is imported when it is called: scipy is slow."""
+    """Return a function that imports its module when called, because SciPy imports slowly."""
 
     def run(request: EvaluationRequest) -> Outcome:
         found: MetricFunction = getattr(importlib.import_module(f"uavsim_benchmarks.evaluate.{module}"), function)
@@ -92,7 +92,7 @@ METRICS: Final = Registry(
 
 
 def lines() -> dict[str, str]:
-    """Return every metric with a line: what it scores, and the names that ``--option`` takes."""
+    """Return a line of help for every metric, with the names of its options."""
     metrics = {name: METRICS.pick(name) for name in METRICS.names()}
     return {
         name: one.help + (f"; --option {', '.join(one.options)}" if one.options else "")

@@ -1,8 +1,8 @@
 """Scores of predicted voxels: ``uavsim evaluate occupancy``.
 
-Source: ``Metric_mIoU`` of CVPR 2023's occupancy challenge: one confusion matrix over all samples, the mean of IoU over the 17
-classes of matter, those that neither truth nor prediction has left out. ``rayiou`` is of ``rays``; ``uniocc_iou`` is that of
-UniOcc's ``ComputeIoU`` and ``ComputeIoUForCategory``, over whole grids, the mean over samples.
+Source: ``Metric_mIoU`` of CVPR 2023's occupancy challenge: one confusion matrix over all samples, and the mean IoU of the 17
+occupied classes that ground truth or prediction has. ``rayiou`` is computed in ``rays``; ``uniocc_iou`` is UniOcc's
+``ComputeIoU`` and ``ComputeIoUForCategory`` over whole grids, averaged over samples.
 """
 
 from collections.abc import Iterator
@@ -30,10 +30,10 @@ _EDGES: Final = {"distance_m": (0, 20, 40, 60, 80, 1000), "height_m": (-100, 0, 
 
 
 def confusion(predicted: UInt8Array, truth: UInt8Array) -> IntArray:
-    """Return (18, 18) counts of voxels by true and predicted class, of (N,) each; truth that is none counts nowhere.
+    """Return (18, 18) counts of voxels by true and predicted class, of (N,) each; unknown truth is left out.
 
     Raises:
-        InputError: a prediction is no class.
+        InputError: a predicted class is out of range.
     """
     known = truth < _CLASSES
     if (predicted[known] >= _CLASSES).any():
@@ -43,18 +43,18 @@ def confusion(predicted: UInt8Array, truth: UInt8Array) -> IntArray:
 
 
 def iou_of_classes(counts: IntArray) -> FloatArray:
-    """Return (18,) IoU by class of (18, 18) counts; NaN for classes that neither truth nor prediction has."""
+    """Return (18,) IoU by class of (18, 18) counts; NaN for classes in neither truth nor prediction."""
     both = np.diag(counts)
     either = counts.sum(axis=0) + counts.sum(axis=1) - both
     return np.asarray(np.where(either > 0, both / np.maximum(either, 1), np.nan))
 
 
 def mean_iou(counts: IntArray, *, corrected: bool = False) -> float:
-    """Return the mean IoU of the 17 classes of matter, of (18, 18) counts; NaN without any.
+    """Return the mean IoU of the 17 occupied classes of (18, 18) counts; NaN without any.
 
     Args:
         counts: by true and predicted class.
-        corrected: leave out classes that the truth has not: the reference gives them 0 where one voxel is predicted so.
+        corrected: leave out classes without ground truth, which the reference counts as 0 after one prediction.
     """
     iou = iou_of_classes(counts)[:FREE]
     if corrected:
@@ -63,7 +63,7 @@ def mean_iou(counts: IntArray, *, corrected: bool = False) -> float:
 
 
 def iou_of_matter(counts: IntArray) -> float:
-    """Return the IoU of what is occupied, of any class, of (18, 18) counts; NaN where nothing is."""
+    """Return the IoU of occupied voxels of any class, of (18, 18) counts; NaN without any."""
     both = counts[:FREE, :FREE].sum()
     either = counts.sum() - counts[FREE, FREE]
     return float(both / either) if either else float("nan")
@@ -71,7 +71,7 @@ def iou_of_matter(counts: IntArray) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sample:
-    """One sample's truth: (X, Y, Z) arrays, and how far and how high voxels are."""
+    """Ground truth of one sample: (X, Y, Z) arrays with distance and height of the voxels."""
 
     semantics: UInt8Array
     mask: AnyArray
@@ -138,7 +138,7 @@ def evaluate_occupancy(request: EvaluationRequest) -> Outcome:
 
 
 def _uniocc_iou(predicted: UInt8Array, truth: UInt8Array) -> FloatArray:
-    """Return (11,) the IoU of matter and of each of UniOcc's classes in a whole grid; 1 of what is in neither."""
+    """Return (11,) IoU of occupied voxels and of each of UniOcc's classes in a grid; 1 for classes in neither."""
     pairs = uniocc_classes(truth).ravel().astype(np.int64) * (_UNIOCC_FREE + 1) + uniocc_classes(predicted).ravel()
     counts = np.bincount(pairs, minlength=(_UNIOCC_FREE + 1) ** 2).reshape(_UNIOCC_FREE + 1, -1)
     both, free = np.diag(counts), counts[_UNIOCC_FREE, _UNIOCC_FREE]
@@ -159,7 +159,7 @@ def _place(text: str) -> FloatArray:
 
 
 def _groups(truth: _Sample) -> Iterator[tuple[str, str, AnyArray]]:
-    """Yield the parts of a sample: kind, name, (X, Y, Z) whether a voxel is in it."""
+    """Yield the parts of a sample: kind, name and (X, Y, Z) mask."""
     for kind, values in (("distance_m", truth.distance_m), ("height_m", truth.height_m)):
         edges = _EDGES[kind]
         for low, high in pairwise(edges):

@@ -1,4 +1,4 @@
-"""Results of an evaluation: figures for scripts, tables for people, curves for a page."""
+"""Requests and results of an evaluation: scores, tables and curves."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +26,7 @@ class EvaluationRequest:
         mode: ``official`` or ``corrected``.
         version: of a dataset; default: the only one there.
         split: of a dataset; default: see the metric.
-        options: ``name=value`` pairs that only one metric knows, as text.
+        options: ``name=value`` pairs of the metric, as text.
     """
 
     truth: Path
@@ -40,7 +40,7 @@ class EvaluationRequest:
         """Return an option as a number.
 
         Raises:
-            InputError: it is none, or not a finite one.
+            InputError: the option is not a finite number.
         """
         try:
             number = float(self.options.get(name, default))
@@ -54,7 +54,7 @@ class EvaluationRequest:
         """Return an option as a whole number from 0 to ``most``.
 
         Raises:
-            InputError: it is none.
+            InputError: the option is not a whole number in this range.
         """
         number = self.number(name, default)
         if number != int(number) or not 0 <= number <= most:
@@ -62,13 +62,13 @@ class EvaluationRequest:
         return int(number)
 
     def path(self, name: str) -> Path | None:
-        """Return an option as a path, None where it is not given."""
+        """Return an option as a path, or None."""
         return Path(self.options[name]) if name in self.options else None
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows for people; the first column names the row."""
+    """A table to print; the first column names the row."""
 
     title: str
     columns: tuple[str, ...]
@@ -79,7 +79,7 @@ class Table:
 class Curve:
     """One diagram: lines by name, (points,) x and y each.
 
-    ``steps`` draws the outline of bars, x are their edges; ``ticks`` names bars; ``log_x`` is for rates that span decades.
+    With ``steps`` the lines are outlines of bars and x their edges; ``ticks`` labels bars; ``log_x`` uses a logarithmic axis.
     """
 
     title: str
@@ -98,9 +98,9 @@ class Outcome:
     Args:
         benchmark: the metric's name.
         mode: ``official`` or ``corrected``.
-        scores: everything, with the metrics' published names in snake_case; numbers may be NaN here, None in the JSON.
-        headline: names of the scores that a paper prints, in order.
-        tables: for people.
+        scores: all scores by their published names in snake_case; NaN becomes null in JSON.
+        headline: names of the main scores, in order.
+        tables: for the terminal and the page.
         curves: for the page.
     """
 
@@ -118,13 +118,13 @@ class Outcome:
 
 
 def histogram(title: str, x_label: str, values: dict[str, FloatArray], *, highest: float) -> Curve:
-    """Return how errors are spread: the share of each line's values by bin; larger values are in the last bin.
+    """Return a normalised histogram of each line's values; the last bin includes larger values.
 
     Args:
         title: of the diagram.
-        x_label: what is measured, with its unit.
-        values: (N,) by name of the line; NaN is left out.
-        highest: where the last bin ends.
+        x_label: quantity and unit.
+        values: (N,) by line; NaN is left out.
+        highest: upper edge of the last bin.
     """
     edges = np.linspace(0.0, highest, _BINS + 1)
     lines = {}
@@ -136,16 +136,16 @@ def histogram(title: str, x_label: str, values: dict[str, FloatArray], *, highes
 
 
 def thinned(lines: dict[str, tuple[FloatArray, FloatArray]]) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """Return lines, (points,) x and y, of at most a thousand points each: a page does not grow with the detections."""
-    kept = {}
+    """Thin lines, (points,) x and y, to at most a thousand points, which bounds the size of a page."""
+    thin = {}
     for name, (x, y) in lines.items():
         rows = np.unique(np.linspace(0, len(x) - 1, _POINTS).astype(np.int64)) if len(x) > _POINTS else slice(None)
-        kept[name] = (x[rows], y[rows])
-    return kept
+        thin[name] = (x[rows], y[rows])
+    return thin
 
 
 def plain(value: Any) -> Any:
-    """Return ``value`` with arrays as lists, numpy numbers as Python's, and None for what is not finite."""
+    """Convert arrays to lists, NumPy numbers to Python's, and numbers that are not finite to None."""
     if isinstance(value, dict):
         return {str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, np.ndarray):

@@ -1,4 +1,4 @@
-"""An HTML page of one evaluation that stands alone: scores, tables and curves as SVG, drawn by matplotlib."""
+"""Self-contained HTML page of one evaluation: scores, tables and curves as SVG by matplotlib."""
 
 import io
 from pathlib import Path
@@ -17,7 +17,7 @@ _STYLE: Final = (
 
 
 def html_page(outcome: Outcome, *, results: Path) -> str:
-    """Return the page.
+    """Render the page of an outcome.
 
     Raises:
         InputError: matplotlib is not installed.
@@ -77,5 +77,5 @@ def _svg(figure: Any, curve: Curve) -> str:
 
 
 def _lowest_above_zero(curve: Curve) -> float:
-    """Return where the logarithmic axis becomes linear: rates of 0 have a place on it."""
+    """Return the threshold below which the logarithmic axis is linear, so that it can show 0."""
     return min((float(x[x > 0].min()) for x, _ in curve.lines.values() if (x > 0).any()), default=1.0)

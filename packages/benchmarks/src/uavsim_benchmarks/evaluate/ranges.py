@@ -1,4 +1,4 @@
-"""Choice of the boxes that a benchmark evaluates: near enough, seen by a sensor, and not in a bicycle rack."""
+"""nuScenes' filter of boxes: in range, seen by a sensor, and not in a bicycle rack."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ __all__ = ["in_racks", "keep_evaluated", "range_on_ground"]
 
 
 def range_on_ground(boxes: Boxes, ego_m: FloatArray) -> FloatArray:
-    """Return (N,) the distance on the ground of each box from the ego of its sample; ``ego_m`` is (samples, 3)."""
+    """Return (N,) distances in metres on the ground between boxes and the ego positions (samples, 3) of their samples."""
     offset = boxes.centre_m[:, :2] - ego_m[boxes.sample, :2]
     distance: FloatArray = np.sqrt(np.sum(offset**2, axis=1))
     return distance
@@ -37,7 +37,7 @@ def keep_evaluated(
 
 
 def in_racks(boxes: Boxes, racks: Boxes) -> BoolArray:
-    """Return (N,) which boxes have their centre inside any rack of their sample."""
+    """Return (N,) bool: the box centre is inside a rack of its sample."""
     inside = np.zeros(len(boxes), bool)
     for k in range(len(racks)):
         rows = slice(*np.searchsorted(boxes.sample, [racks.sample[k], racks.sample[k] + 1]).tolist())

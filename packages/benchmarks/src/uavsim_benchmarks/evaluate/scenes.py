@@ -1,4 +1,4 @@
-"""Detections scene by scene, though a result file reports samples in any order."""
+"""Group detections by scene, for result files with samples in any order."""
 
 from collections.abc import Callable, Iterator
 
@@ -13,16 +13,16 @@ from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth
 def found_by_scene(
     reader: ResultReader, truth: Truth, *, keep: Callable[[Boxes], Boxes], scored: Callable[[], BoolArray]
 ) -> Iterator[tuple[int, Boxes]]:
-    """Yield each scored scene once, with all boxes that the file has for it.
+    """Yield each scored scene once, with all of its boxes in the file.
 
-    A scene is yielded when the file has given its last sample, so that a file in the order of the scenes needs memory for one
-    of them; what a file leaves out follows at the end.
+    A scene is complete after its last sample in the file; incomplete scenes follow at the end. A file in the order of the
+    scenes therefore needs memory for one scene.
 
     Args:
         reader: the file.
         truth: the scene of each sample.
-        keep: is given each block, returns the boxes that count.
-        scored: is asked at the end which samples are scored; it may refuse the file.
+        keep: filter of each block.
+        scored: mask of the scored samples, called at the end of the file; it may refuse the file.
 
     Raises:
         InputError: the file is refused.
@@ -31,10 +31,10 @@ def found_by_scene(
     waiting: dict[int, list[Boxes]] = {}
     yielded = np.zeros(len(truth.scenes), bool)
     for block in reader.blocks():
-        kept = keep(block)
-        scene = truth.scene[kept.sample]
+        filtered = keep(block)
+        scene = truth.scene[filtered.sample]
         for number in np.unique(scene).tolist():
-            waiting.setdefault(number, []).append(kept.take(scene == number))
+            waiting.setdefault(number, []).append(filtered.take(scene == number))
         reported = np.bincount(truth.scene[sorted(reader.seen)], minlength=len(samples))
         for number in np.flatnonzero(~yielded & (reported == samples) & (samples > 0)).tolist():
             yielded[number] = True
@@ -44,7 +44,7 @@ def found_by_scene(
 
 
 def rows_by_scene(boxes: Boxes, scene: IntArray) -> Callable[[int], IntArray]:
-    """Return a function from a scene's number to its rows of ``boxes``, ascending; ``scene`` is that of each sample."""
+    """Return a function that maps a scene number to its ascending rows of ``boxes``; ``scene`` is (samples,)."""
     of_row = scene[boxes.sample]
     order = np.argsort(of_row, kind="stable")
     begins = np.searchsorted(of_row[order], np.arange(int(scene.max(initial=0)) + 2))

@@ -1,7 +1,7 @@
-"""UAV3D's own scores: its ground-truth filter, NDS of eighths, and AP by overlap seen from above.
+"""UAV3D's scores: its ground-truth filter, NDS over eight terms, and AP by bird's-eye-view overlap.
 
-``official`` is UAV3D's published code; ``corrected`` keeps the boxes' headings, gives a detection whose best box is taken the
-next one, counts in double precision and breaks ties by the order of the file.
+``official`` is UAV3D's published code; ``corrected`` uses the headings of boxes, lets a detection whose best box is
+taken claim the next one, computes in double precision and breaks ties by the order of the file.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from uavsim.dataset.dialects import STRICT, dialect_of
 from uavsim.dataset.reader import open_dataset
 from uavsim.errors import InputError
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
-from uavsim_benchmarks.evaluate.bev_iou import aligned_iou, axis_bounds, corners_of, turned_iou
+from uavsim_benchmarks.evaluate.bev_iou import aligned_iou, axis_bounds, claim_best_free, corners_of, turned_iou
 from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.frame_check import FrameCheck
 from uavsim_benchmarks.evaluate.ignored import regions_of
@@ -42,22 +42,22 @@ _CAMERA: Final = "CAMERA_BOTTOM_id_0"
 
 
 def in_uav3d_square(boxes: Boxes, ego_m: FloatArray) -> BoolArray:
-    """Return (N,) which true boxes UAV3D evaluates: in a square of 204.8 m around drone 0, near height 0, with points.
+    """Return (N,) bool: UAV3D evaluates the box, which is in a square of 204.8 m around drone 0, near height 0, with points.
 
     Args:
         boxes: ground truth.
-        ego_m: (samples, 3) the place of drone 0's bottom camera with z = 0.
+        ego_m: (samples, 3) position of drone 0's bottom camera with z = 0.
 
     Source: UAV3D, ``projects/loaders.py``, ``load_gt`` and ``filter_eval_boxes``.
     """
     offset = np.abs(boxes.centre_m - ego_m[boxes.sample])
     inside = (offset < np.array([_HALF_SQUARE_M, _HALF_SQUARE_M, _HALF_HEIGHT_M])).all(axis=1)
-    kept: BoolArray = inside & (range_on_ground(boxes, ego_m) < _RANGE_M) & boxes.counted
-    return kept
+    evaluated: BoolArray = inside & (range_on_ground(boxes, ego_m) < _RANGE_M) & boxes.counted
+    return evaluated
 
 
 def uav3d_nds(mean_ap: float, trans_err: float, scale_err: float, orient_err: float) -> float:
-    """Return ``(5 mAP + sum of 1 - min(1, error) of ATE, ASE, AOE) / 8``, as UAV3D's tables have it."""
+    """Return ``(5 mAP + sum of 1 - min(1, error) of ATE, ASE, AOE) / 8``, as in UAV3D's tables."""
     return detection.nuscenes_detection_score(mean_ap, [trans_err, scale_err, orient_err])
 
 
@@ -88,7 +88,7 @@ def eleven_point_ap(matched: BoolArray, truth_count: int, *, mode: str = "offici
 
 
 def claim_best_box(iou: FloatArray, order: IntArray, threshold: float) -> BoolArray:
-    """Match detections of one sample as UAV3D does: each claims the box that it overlaps most, the first to claim it has it.
+    """Match detections of one sample as UAV3D does: each claims the box that it overlaps most, and the first claim wins.
 
     Args:
         iou: (P, G).
@@ -96,8 +96,8 @@ def claim_best_box(iou: FloatArray, order: IntArray, threshold: float) -> BoolAr
         threshold: lowest overlap of a match.
 
     Returns:
-        (P,) True for a true positive. A detection whose best box is taken is false: it gets no second choice. Overlaps are
-        rounded to single precision first, as there.
+        (P,) True for a true positive. A detection whose best box is taken is a false positive. Overlaps are rounded to
+        single precision, as in the reference.
     """
     matched = np.zeros(len(iou), bool)
     if not iou.shape[1]:
@@ -110,25 +110,13 @@ def claim_best_box(iou: FloatArray, order: IntArray, threshold: float) -> BoolAr
     return matched
 
 
-def _claim_best_free(iou: FloatArray, order: IntArray, threshold: float) -> BoolArray:
-    """Match by descending score, each to the free box that it overlaps most."""
-    matched, free = np.zeros(len(iou), bool), np.ones(iou.shape[1], bool)
-    candidates: BoolArray = iou.max(axis=1, initial=0.0) >= threshold
-    for row in order[candidates[order]].tolist():
-        open_to = np.where(free, iou[row], -1.0)
-        best = int(open_to.argmax())
-        if open_to[best] >= threshold:
-            matched[row], free[best] = True, False
-    return matched
-
-
 class IouCounter:
-    """Collects matches by overlap, sample by sample."""
+    """Counter of matches by overlap."""
 
     def __init__(self, *, mode: str = "official") -> None:
         self.mode = mode
         self._claim: Callable[[FloatArray, IntArray, float], BoolArray] = (
-            claim_best_box if mode == "official" else _claim_best_free
+            claim_best_box if mode == "official" else claim_best_free
         )
         self._truth_count = 0
         self._parts: list[tuple[IntArray, FloatArray, BoolArray]] = []
@@ -202,7 +190,7 @@ def evaluate_uav3d(request: EvaluationRequest) -> Outcome:
     config = replace(detection.DetectionConfig(), range_m=dict.fromkeys(detection.CLASSES, _RANGE_M))
     own = truth.boxes.take(in_uav3d_square(truth.boxes, truth.ego_m))
     regions = regions_of(request, only_version(request), truth, by_default=request.mode == "corrected")
-    truth = replace(truth, boxes=Boxes.none())  # held once, not twice
+    truth = replace(truth, boxes=Boxes.none())  # frees memory
     max_boxes = request.count("max_boxes", config.max_boxes_per_sample)
     reader = ResultReader(
         request.results, truth.samples, truth.known, detection.CLASSES, max_boxes=max_boxes, without=regions
@@ -243,7 +231,7 @@ def _truth(request: EvaluationRequest) -> Truth:
 
 
 def _as_car(_: str) -> str:
-    """Return the only class that UAV3D has."""
+    """Return the only class of UAV3D."""
     return "car"
 
 

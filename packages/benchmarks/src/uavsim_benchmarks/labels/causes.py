@@ -1,4 +1,4 @@
-"""Causes that hinder each object in each image of a sample: a table, from measurements and thresholds alone."""
+"""Causes of poor visibility of each object in each image of a sample, from measurements and thresholds."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,7 +11,7 @@ from uavsim_benchmarks.labels.jobs import SampleJob
 from uavsim_benchmarks.labels.measure import BRIGHTNESS, MeasuredImage
 
 CAUSES: Final = ("image_loss", "out_of_view", "occluded", "too_small", "under_shadow", "brightness", "noise", "blur")
-"""In the order in which one of several is named."""
+"""In order of precedence."""
 AIRCOPBENCH: Final = {
     "image_loss": "Image loss",
     "out_of_view": "Out of FoV",
@@ -22,13 +22,13 @@ AIRCOPBENCH: Final = {
     "noise": "Low SNR (noisy)",
     "blur": "Others",
 }
-"""What AirCopBench's annotation files call a degradation."""
+"""Names of the degradations in AirCopBench's annotation files."""
 
 
 def causes_of(job: SampleJob, images: Sequence[MeasuredImage], thresholds: EventThresholds) -> BoolArray:
-    """Return (K, N, 8) which causes hinder an object in an image, in the order of ``CAUSES``.
+    """Return (K, N, 8) bool: the causes that apply to an object in an image, in the order of ``CAUSES``.
 
-    An object that no image of the sample sees has no cause: nothing could say of it.
+    An object that no image of the sample sees has no cause.
     """
     views, limits = job.views, thresholds.objects
     area_px = np.array([image.size_px[0] * image.size_px[1] for image in job.images], dtype=np.float64)
@@ -40,7 +40,7 @@ def causes_of(job: SampleJob, images: Sequence[MeasuredImage], thresholds: Event
     hidden = (views.occlusion > limits.occluded_share) & (views.amodal_px >= limits.least_amodal_px)
     found[..., 2] = views.in_view & hidden
     found[..., 3] = views.in_view & (share < limits.small_share)
-    whole = views.truncation <= limits.cut_share  # around a part, its own shadow may be all there is
+    whole = views.truncation <= limits.cut_share  # around a truncated box, the ground may hold only its own shadow
     found[..., 4] = views.in_view & whole & (np.nan_to_num(shaded) > limits.shaded_share)
     for number, image in enumerate(images):
         poor = image.quality.poor
@@ -55,5 +55,5 @@ def causes_of(job: SampleJob, images: Sequence[MeasuredImage], thresholds: Event
 
 
 def primary(causes: BoolArray) -> IntArray:
-    """Return (...) the first cause of (..., 8), -1 where there is none."""
+    """Return the index of the first cause of each (..., 8) row, (...) int64; -1 for none."""
     return np.where(causes.any(axis=-1), causes.argmax(axis=-1), -1)

@@ -1,4 +1,4 @@
-"""Input of labelling one sample, as plain arrays: taken from the tables in one process, worked on in another."""
+"""Input for labelling one sample, as plain arrays that can be sent to another process."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,23 +23,23 @@ CLASSES: Final = {
     "vehicle.bicycle": "bicycle",
     "human.pedestrian.adult": "pedestrian",
 }
-"""What a category is called in labels; others by the last part of their name."""
+"""Class names of categories in labels; the default is the last part of the category."""
 
 _NUMBERS: Final = itemgetter("visible_px", "amodal_px", "occlusion", "truncation")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleViews:
-    """N boxes as K images show them.
+    """Visibility of N boxes in K images.
 
     Attributes:
         in_view: (K, N) the box reaches into the image.
         visible_px: (K, N) pixels of the object.
-        amodal_px: (K, N) that it would have with nothing in front.
+        amodal_px: (K, N) pixels without occluders.
         occlusion: (K, N) 1 - visible / amodal; 0 out of view.
         truncation: (K, N) share of the box outside of the image; 1 out of view.
         amodal_box_px: (K, N, 4) the projected box inside of the image; zeros out of view.
-        away_m: (K, N) horizontally, from the camera to the box.
+        away_m: (K, N) horizontal distance from the camera to the box.
     """
 
     in_view: BoolArray
@@ -62,9 +62,9 @@ class ImageJob:
         drone: its number.
         size_px: width, height.
         intrinsic: (3, 3).
-        map_SE3_optical: where it was taken.
-        name: of the file that the drone sees, in the dataset's folder: the degraded copy where there is one.
-        file: the same on disk; None where it is not there.
+        map_SE3_optical: pose of the camera.
+        name: of the file in the dataset; of the degraded copy where there is one.
+        file: the same on disk; None where it does not exist.
         clean: the clean copy of a degraded image, else None.
         mask: None where the dataset has none.
         lost: the image never arrived.
@@ -97,7 +97,7 @@ class SampleJob:
         number: of the sample in the scene.
         token: of the sample.
         timestamp_us: its time.
-        sun_up: by the recorded weather; None where the dataset does not say.
+        sun_up: by the recorded weather; None where unknown.
         images: K.
         annotations: (N,) tokens of the boxes.
         instances: (N,) tokens of the objects.
@@ -105,7 +105,7 @@ class SampleJob:
         instance_id: (N,) in the masks.
         map_SE3_box: (N,).
         half_m: (N, 3) half extents.
-        views: what the images show of the boxes.
+        views: visibility of the boxes in the images.
         causes: rows of ``occlusion_cause`` of this sample, by annotation and image.
     """
 
@@ -131,10 +131,10 @@ def jobs_of(data: Dataset, twins: TwinTables | None = None, *, pixels: bool = Tr
     Args:
         data: of ``uavsim.open``.
         twins: of ``uavsim twins``.
-        pixels: find the images' files.
+        pixels: locate the image files.
 
     Raises:
-        InputError: the dataset does not say what its images show of its boxes.
+        InputError: the dataset has no table visibility_detail.
         DatasetError: a table is damaged.
     """
     for scene in data:
@@ -150,7 +150,7 @@ def jobs_of(data: Dataset, twins: TwinTables | None = None, *, pixels: bool = Tr
 
 
 def _what_to_do(root: Path) -> str:
-    """Say what of a table that says what each image shows of each box, and is not there."""
+    """Name the command that writes the missing table visibility_detail, where there is one."""
     if (root / ".uavsim" / "recordings").is_dir():
         return f"what images show of boxes; uavsim annotate {root} writes it anew from the recordings"
     return "what images show of boxes is known of datasets that uavsim generated; without recordings it cannot be made"
@@ -209,7 +209,7 @@ def _image(image: Image, map_SE3_optical: SE3, twins: TwinTables | None, *, pixe
 
 
 def views_of(boxes: Boxes, images: Sequence[ImageJob]) -> SampleViews:
-    """Return what K images show of N boxes, from the table ``visibility_detail``.
+    """Return the visibility of N boxes in K images, from the table ``visibility_detail``.
 
     Raises:
         ValueError: numbers that are not finite.
@@ -228,7 +228,7 @@ def views_of(boxes: Boxes, images: Sequence[ImageJob]) -> SampleViews:
     with np.errstate(over="ignore"):
         away_m = np.linalg.norm(camera_m[:, None] - centre_m[None], axis=-1)
     if not np.isfinite(away_m).all() or not np.isfinite(entries).all():
-        raise ValueError("a box or a camera that is nowhere, or a number that is none")
+        raise ValueError("a box, a camera or a view has a number that is not finite")
     at = (entries[:, 0].astype(np.int64), entries[:, 1].astype(np.int64))
     in_view = np.zeros(shape, dtype=np.bool_)
     in_view[at] = True

@@ -1,4 +1,4 @@
-"""Rows as lines of JSON."""
+"""JSON lines."""
 
 import json
 
@@ -6,9 +6,9 @@ from uavsim.typing import JsonDict
 
 
 def json_line(row: JsonDict) -> bytes:
-    """Encode a row with a newline.
+    """Encode a row as one line of JSON.
 
     Raises:
-        ValueError: nan or infinity, which JSON does not have.
+        ValueError: a number is not finite.
     """
     return json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n"

@@ -1,4 +1,4 @@
-"""Measurements of one image's pixels: its quality, the shadows around objects, and who stands in front of whom."""
+"""Measurements of one image: quality, shadows around objects, and occluders."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from uavsim_benchmarks.labels.quality import Quality, grade
 from uavsim_benchmarks.labels.shading import shaded_shares
 
 BRIGHTNESS: Final = ("dark", "bright", "contrast", "clipped_share")
-"""Measures of ``QualityLevels`` that say that an image's brightness is not balanced."""
+"""Measures of ``QualityLevels`` for brightness."""
 
-_EVERY_PX: Final = 3  # is counted for what most of an image shows
+_EVERY_PX: Final = 3  # step of the pixels that count for ``tag_share``
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,14 +37,14 @@ class MeasuredImage:
     """The measurements of one image and its N boxes.
 
     Attributes:
-        measured: luminance, contrast, clipped_share, noise_sigma, blur_px, psnr_db; NaN where there is no such thing.
-        quality: of them.
+        measured: luminance, contrast, clipped_share, noise_sigma, blur_px, psnr_db; NaN where not applicable.
+        quality: graded from the measures.
         there: the image arrived and its file can be read.
-        shaded_share: (N,) of the ground around a box; NaN where unknown.
-        occluder: (N,) row of the box in front; -1 where none is known.
+        shaded_share: (N,) shaded share of the ground around each box; NaN where unknown.
+        occluder: (N,) row of the box in front; -1 where unknown.
         covered_px: (N,) pixels of the box's silhouette that show the occluder.
-        tag_share: (256,) of the image's pixels that show each semantic tag; zeros where there is no mask or nobody asked.
-        twins: what the same image is in another weather: name -> luminance and quality by brightness alone.
+        tag_share: (256,) of the image's pixels that show each semantic tag; zeros without a mask or when not requested.
+        twins: luminance and brightness quality of the same image in other weathers, by twin.
     """
 
     measured: dict[str, float]
@@ -59,10 +59,10 @@ class MeasuredImage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Occluded:
-    """Places to look for who stands in front, for the K images of a sample and its N boxes.
+    """Input of the search for occluders in the K images of a sample with N boxes.
 
     Attributes:
-        hidden: (K, N) boxes of which an image shows too little, and that are large enough to ask.
+        hidden: (K, N) occluded boxes that are large enough to search.
         rays: (K, N, 5, 3) of every camera through every box.
         away_m: (K, N) from the camera.
         row_of_id: (65536,) the box of an id in the masks; -1 where there is none.
@@ -77,7 +77,7 @@ class _Occluded:
 
     @classmethod
     def of(cls, job: SampleJob, thresholds: EventThresholds) -> _Occluded | None:
-        """Make it for a sample; None where nothing is hidden."""
+        """Prepare a sample; None where no box is occluded."""
         views, limits = job.views, thresholds.objects
         hidden = (views.occlusion > limits.occluded_share) & views.in_view & (views.amodal_px >= limits.least_amodal_px)
         if not hidden.any():
@@ -101,8 +101,8 @@ def measure_images(job: SampleJob, thresholds: EventThresholds, *, tags: bool = 
 
     Args:
         job: the sample.
-        thresholds: what is looked at more closely: occluders of what is occluded, shadows where the sun is up.
-        tags: count semantic tags.
+        thresholds: limits that select boxes for the search of occluders and shadows.
+        tags: also measure ``tag_share``.
 
     Raises:
         DatasetError: a mask, a clean copy or a twin's image cannot be read.
@@ -146,7 +146,7 @@ def _decoded(image: ImageJob) -> UInt8Array | None:
     data = _bytes_of(image.file, image.size_px)
     try:
         return decode_grey(data)
-    except DatasetError:  # cut off on its way: lost
+    except DatasetError:  # truncated: counts as lost
         return None
 
 
@@ -164,7 +164,7 @@ def _measures(luminance: UInt8Array) -> dict[str, float]:
 
 
 def _graded(found: Mapping[str, float]) -> dict[str, float]:
-    """Return measures by the names of ``QualityLevels``: brightness has a border on either side."""
+    """Return measures by the names of ``QualityLevels``, which has two limits for luminance."""
     rest = {name: value for name, value in found.items() if name != "luminance"}
     return {"dark": found["luminance"], "bright": found["luminance"], **rest}
 
@@ -194,7 +194,7 @@ def _shaded(
 def _occluders(
     job: SampleJob, number: int, occluded: _Occluded, *, ids: UInt16Array, named_share: float
 ) -> tuple[IntArray, IntArray]:
-    """Return, for each box that is occluded in an image, the row of the actor in front and the pixels that it covers."""
+    """Return (N,) rows of the occluder of each box, -1 for none, and (N,) pixels that it covers."""
     views = job.views
     occluder = np.full(len(job.annotations), -1, dtype=np.int64)
     covered = np.zeros(len(job.annotations), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Choice of the drone to ask, for what and why, image by image: from who sees each object better."""
+"""Collaboration labels of each image: which drones to ask, for which objects, and why."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from uavsim_benchmarks.labels.causes import CAUSES, primary
 from uavsim_benchmarks.labels.jobs import SampleJob
 
 _HIDES_A_PARTNER = ("image_loss", "out_of_view", "occluded")
-"""Who perceives an object so badly itself is no help with it."""
+"""Causes that rule a drone out as a partner for an object."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Help:
-    """The gain of one image from the same camera's images of other drones.
+    """The gain of one image from images of the same camera on other drones.
 
     Attributes:
         partners: (P,) numbers of the other images in the sample.
-        concerned: (N,) objects near enough to matter that some image of the group sees.
+        concerned: (N,) objects in range that an image of the group sees.
         gained: (P, N) objects that this image perceives badly and a partner perceives better.
-        gain_px: (P,) pixels more, over those objects.
-        who: numbers of the images to ask, best first; () where nobody helps enough.
-        why: primary causes of what they add, most frequent first.
+        gain_px: (P,) additional pixels of those objects.
+        who: numbers of the images to ask, best first; () where no partner helps enough.
+        why: primary causes of the gained objects, most frequent first.
         when: whether to ask at all.
     """
 
@@ -38,12 +38,12 @@ class Help:
 
     @property
     def what(self) -> IntArray:
-        """Columns of the objects that the named partners add."""
+        """Rows of the objects that the partners in ``who`` add."""
         return np.flatnonzero(self.gained[_named(self.partners, self.who)].any(axis=0))
 
 
 def help_of_image(job: SampleJob, number: int, causes: BoolArray, thresholds: EventThresholds) -> Help:
-    """Compare an image with those of the same camera of the other drones.
+    """Compare an image with the images of the same camera on other drones.
 
     Args:
         job: the sample.
@@ -76,7 +76,7 @@ def help_of_image(job: SampleJob, number: int, causes: BoolArray, thresholds: Ev
 
 
 def _named(partners: IntArray, who: Sequence[int]) -> BoolArray:
-    """Return (P,) which of few partners are named."""
+    """Return (P,) bool: the partner is in ``who``."""
     return np.array([partner in who for partner in partners.tolist()], dtype=np.bool_)
 
 

@@ -1,6 +1,6 @@
-"""Quality of an image by its own pixels; and against its clean copy.
+"""Image quality from pixels: luminance, contrast, clipping, noise and blur, and PSNR against a clean copy.
 
-Everything is counted from histograms of 8-bit images, so that an image costs few milliseconds.
+All measures come from histograms of 8-bit images, which takes a few milliseconds an image.
 """
 
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ class PixelMeasures:
 
     Attributes:
         luminance: mean.
-        contrast: between the darkest and the brightest twentieth.
-        clipped_share: pixels that are black or white.
-        noise_sigma: standard deviation of the noise where the image is flat.
+        contrast: difference of the 95th and the 5th percentile.
+        clipped_share: share of black and white pixels.
+        noise_sigma: standard deviation of the noise in flat areas.
         blur_px: standard deviation of the blur at the sharpest edges; NaN where there is no edge.
     """
 
@@ -51,7 +51,7 @@ def grey(pixels: UInt8Array) -> UInt8Array:
 
 
 def decode_grey(data: bytes) -> UInt8Array:
-    """Decode an image file to its (H, W) luminance; a PNG as we write it takes half the time that its colours take.
+    """Decode an image file to its (H, W) luminance; for PNGs of uavsim this is faster than decoding RGB.
 
     Raises:
         DatasetError: not an image.
@@ -80,7 +80,7 @@ def measure_pixels(luminance: UInt8Array) -> PixelMeasures:
 
 
 def psnr_db(pixels: UInt8Array, clean: UInt8Array) -> float:
-    """Return the peak signal-to-noise ratio of an image against its clean copy, at most 100."""
+    """Return the peak signal-to-noise ratio of an image against its clean copy, dB, at most 100."""
     squared = float(cv2.norm(pixels, clean, cv2.NORM_L2SQR)) / pixels.size
     return min(float(10.0 * np.log10(255.0**2 / squared)), _BEST_PSNR_DB) if squared else _BEST_PSNR_DB
 
@@ -109,10 +109,10 @@ def _to_grey(pixels: UInt8Array, luminance: UInt8Array) -> None:
 
 @kernel
 def _rows_to_grey(rows: UInt8Array, luminance: UInt8Array) -> None:
-    """Take back the filter ``sub`` on the way: each byte is the difference from the pixel on its left.
+    """Convert PNG rows to luminance and undo the filter ``sub``: each byte is the difference from the pixel on its left.
 
-    Three channels lie in one word of 64 bits: one addition takes three back. Multiplied with the weights in the opposite
-    order, the word has the weighted sum in its third field; a field has 16 bits, and no sum reaches 65,536.
+    A word of 64 bits holds three channels in fields of 16 bits, so that one addition updates all of them. Multiplied with the
+    weights in reverse order, its third field is the weighted sum, which is below 65,536.
     """
     bytes_of_fields, weights = np.uint64(0x00FF_00FF_00FF), np.uint64(29 + (150 << 16) + (77 << 32))
     for line in range(luminance.shape[0]):
@@ -132,9 +132,9 @@ def _rows_to_grey(rows: UInt8Array, luminance: UInt8Array) -> None:
 
 @kernel
 def _histograms(image: UInt8Array) -> IntArray:
-    """Count on every fourth line grey levels, answers to the noise mask, second differences, slopes: (4, 256).
+    """Return (4, 256) histograms of every fourth line: grey levels, noise mask responses, second differences, slopes.
 
-    A line is measured first and counted then: only the first of both loops can be done for many pixels at once.
+    Measuring and counting are separate loops because only the first one can be vectorised.
     """
     counts = np.zeros((4, 256), np.int64)
     noise, curvature = np.empty(image.shape[1], np.uint8), np.empty(image.shape[1], np.uint8)
@@ -160,7 +160,7 @@ def _histograms(image: UInt8Array) -> IntArray:
 
 @kernel
 def _quantile(counts: IntArray, share: float) -> float:
-    """Return the value below which a share of the counted values lie; between two levels by straight line."""
+    """Return a quantile of counted values, linearly interpolated between levels."""
     wanted = share * counts.sum()
     level, before = 0, 0
     while before + counts[level] < wanted:

@@ -1,4 +1,4 @@
-"""Labels as JSON rows: one of each image, one of each sample, every label beside the measurement it was made from."""
+"""Labels of images and samples as JSON rows, each label beside the measurement that it comes from."""
 
 import math
 from collections import Counter
@@ -16,12 +16,12 @@ from uavsim_benchmarks.labels.partners import Help, help_of_image
 from uavsim_benchmarks.labels.quality import POOR
 
 _OWN = CAUSES[1:5]
-"""Causes of an object's own; the others are its image's."""
+"""Causes of single objects; the others apply to a whole image."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledSample:
-    """A sample with everything that its labels say: K images, N boxes.
+    """A labelled sample with K images and N boxes.
 
     Attributes:
         job: the sample.
@@ -36,7 +36,7 @@ class LabelledSample:
     helps: tuple[Help, ...]
 
     def perceived(self, number: int, thresholds: EventThresholds) -> BoolArray:
-        """Return (N,) the objects that an image shows with nothing that hinders them."""
+        """Return (N,) bool: the image shows the object and no cause applies."""
         seen = self.job.views.visible_px[number] >= thresholds.objects.seen_px
         return np.asarray(seen & ~self.causes[number].any(axis=-1))
 
@@ -47,7 +47,7 @@ def label_sample(job: SampleJob, thresholds: EventThresholds, *, tags: bool = Fa
     Args:
         job: the sample.
         thresholds: of the labels.
-        tags: count the semantic tags in the masks, too.
+        tags: also measure the share of semantic tags.
 
     Raises:
         DatasetError: a mask, a clean copy or a twin's image cannot be read.
@@ -91,7 +91,7 @@ def image_row(labelled: LabelledSample, number: int, thresholds: EventThresholds
 
 
 def sample_row(labelled: LabelledSample, thresholds: EventThresholds) -> JsonDict:
-    """Return the label of one sample: what the swarm sees, and how often each drone is asked by each other one."""
+    """Return the label of one sample: objects seen by the swarm, and how often each drone asks each other one."""
     job = labelled.job
     drones = sorted({image.drone for image in job.images})
     of_drone = np.array([drones.index(image.drone) for image in job.images], dtype=np.int64)
@@ -135,7 +135,7 @@ def _degradations(labelled: LabelledSample, number: int) -> list[JsonDict]:
 
 
 def _issues(labelled: LabelledSample, number: int) -> list[JsonDict]:
-    """Return a row for each object that reaches into the image and that something of its own hinders there."""
+    """Return a row for each object in the image to which a cause of its own applies."""
     views = labelled.job.views
     own = labelled.causes[number][:, 1:5]
     rows = np.flatnonzero(own.any(axis=-1) & views.in_view[number])
@@ -181,7 +181,7 @@ def _issue(
 
 
 def _occluder(labelled: LabelledSample, number: int, row: int) -> JsonDict | None:
-    """Say who hides an object, with the twin that shows it; None where no actor does, or none mostly."""
+    """Return the main occluder of an object, with the twin that proves it; None without one."""
     job, found = labelled.job, labelled.images[number]
     proof = job.causes.get((job.annotations[row], job.images[number].token))
     front = int(found.occluder[row])
@@ -235,7 +235,7 @@ def _collaboration(labelled: LabelledSample, number: int) -> JsonDict:
 
 
 def _box_percent(labelled: LabelledSample, number: int, row: int) -> list[float] | None:
-    """Return x, y, width, height in percent of the image, as AirCopBench writes boxes; None where there is no box."""
+    """Return x, y, width, height in percent of the image, as in AirCopBench's files; None out of view."""
     if number < 0 or not labelled.job.views.in_view[number, row]:
         return None
     width, height = labelled.job.images[number].size_px
@@ -245,7 +245,7 @@ def _box_percent(labelled: LabelledSample, number: int, row: int) -> list[float]
 
 
 def _weather_proofs(found: MeasuredImage) -> list[JsonDict]:
-    """Say whether another weather takes the fault in brightness away: no such measure is poor there."""
+    """Return for each twin whether the fault in brightness is gone in its weather."""
     poor = [name for name in found.quality.poor if name in BRIGHTNESS]
     return [
         {"twin": name, "causes": poor, **reported, "proven": reported["level"] > POOR}

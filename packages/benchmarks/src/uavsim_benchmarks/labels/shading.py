@@ -1,4 +1,4 @@
-"""Shadow on the ground around objects: its brightness against the same kind of ground in the sun."""
+"""Share of shaded ground around objects, by its brightness relative to sunlit ground of the same kind."""
 
 # ruff: noqa: PLR0917 (kernels take their arrays by place)
 from typing import Final
@@ -22,10 +22,10 @@ _KIND_OF_GROUND[list(_GROUND_TAGS)] = range(len(_GROUND_TAGS))
 def shaded_shares(
     luminance: UInt8Array, ids: UInt16Array, tags: UInt8Array, *, boxes_px: IntArray, shade: float
 ) -> FloatArray:
-    """Return, for each of N boxes, the share of the ground around it that lies in shadow; NaN where too little is seen.
+    """Return (N,) shares of the ground around each box that lies in shadow; NaN where too little ground is visible.
 
-    Ground is in shadow where it is darker than ``shade`` times the bright part of the same kind of ground in the image. An
-    image that lies in shadow altogether therefore says nothing.
+    Ground is in shadow where it is darker than ``shade`` times the bright part of the same kind of ground in the image.
+    Shadow that covers the whole image is therefore not found.
 
     Args:
         luminance: (H, W).
@@ -45,7 +45,7 @@ def shaded_shares(
 
 @kernel
 def _ground_histograms(luminance: UInt8Array, ids: UInt16Array, tags: UInt8Array, kind_of_tag: IntArray) -> IntArray:
-    """Count the grey levels of each kind of ground: (kinds, 256)."""
+    """Return (kinds, 256) histograms of grey levels for each kind of ground."""
     counts = np.zeros((kind_of_tag.max() + 1, 256), np.int64)
     for line in range(0, luminance.shape[0], 4):
         for column in range(0, luminance.shape[1], 2):
@@ -64,12 +64,12 @@ def _around(
     sunlit: npt.NDArray[np.float64],
     shade: float,
 ) -> IntArray:
-    """Count the ground around each box, and what of it is in shadow: (N, 2)."""
+    """Return (N, 2) counts of ground pixels around each box, and of those in shadow."""
     found = np.zeros((len(boxes_px), 2), np.int64)
     for row in range(len(boxes_px)):
         x0, y0, x1, y1 = boxes_px[row]
         wide, high = int(_GROWN * (x1 - x0)) + 3, int(_GROWN * (y1 - y0)) + 3
-        every = max((x1 - x0) // _FINE_PX, 1)  # of a large box, fewer pixels report as much
+        every = max((x1 - x0) // _FINE_PX, 1)  # for large boxes a sample of pixels is enough
         ground, dark = 0, 0
         for line in range(max(y0 - high, 0), min(y1 + high, luminance.shape[0]), every):
             for column in range(max(x0 - wide, 0), min(x1 + wide, luminance.shape[1]), every):

@@ -1,4 +1,4 @@
-"""The tables of ``uavsim twins``: which images have a twin in another weather, and which occlusions a twin proves."""
+"""The tables of ``uavsim twins``: images with a twin in another weather, and occlusions that a twin proves."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,16 +15,15 @@ from uavsim.typing import JsonDict
 class TwinTables:
     """Rows of ``twin.json`` by image, of ``occlusion_cause.json`` by annotation."""
 
-    folder: Path
     weather: Mapping[str, tuple[tuple[str, Path], ...]]
     causes: Mapping[str, tuple[JsonDict, ...]]
 
     def images_of(self, token: str) -> tuple[tuple[str, Path], ...]:
-        """Return name and file of an image's twins in another weather."""
+        """Return the name and the file of each twin of an image in another weather."""
         return self.weather.get(token, ())
 
     def causes_of(self, annotations: Iterable[str]) -> dict[tuple[str, str], JsonDict]:
-        """Return the rows of some boxes by annotation and image; a proven one before one that is not."""
+        """Return the rows of some boxes by annotation and image; proven rows take precedence."""
         rows = [row for token in annotations for row in self.causes.get(token, ())]
         rows.sort(key=lambda row: bool(row["proven"]))
         return {(row["sample_annotation_token"], row["sample_data_token"]): row for row in rows}
@@ -34,8 +33,8 @@ def read_twins(folder: Path) -> TwinTables:
     """Read both tables.
 
     Raises:
-        InputError: they are not there, or no tables of ours.
-        DatasetError: a row is of another form.
+        InputError: a table is missing or not of ``uavsim twins``.
+        DatasetError: a row has another form.
     """
     with reading(folder):
         return _tables(folder)
@@ -51,7 +50,7 @@ def _tables(folder: Path) -> TwinTables:
     wanted = ("sample_annotation_token", "sample_data_token", "occluded_by_instance_token", "twin", "proven")
     for row in _rows(folder / "occlusion_cause.json", (*wanted, "covered_px", "twin_visible_px")):
         causes.setdefault(row["sample_annotation_token"], []).append(row)
-    return TwinTables(folder, _frozen(weather), _frozen(causes))
+    return TwinTables(_frozen(weather), _frozen(causes))
 
 
 def _frozen(lists: Mapping[str, list[Any]]) -> dict[str, tuple[Any, ...]]:

@@ -1,13 +1,13 @@
-"""``uavsim collaboration``: what each subset of drones has of each object, what each drone is worth, and who helps whom.
+"""``uavsim collaboration``: Shapley values of drones for each object, and the help between pairs of drones.
 
-It reads tables alone, no image; ``uavsim events`` writes the same beside its labels where it is asked to. Three values of a
-subset are kept: the pixels that it has of the object together; whether it sees the object at all (some drone has enough
-pixels); the largest angle between the directions from which it is seen.
+It reads tables, no images; ``uavsim events --collaboration`` writes the same files. A subset of drones has three values for an
+object: its visible pixels in total, whether a drone of the subset sees it (has enough pixels), and the largest angle between
+the viewing directions.
 """
 
 import itertools
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ VALUES_SUMMARY_FILE: Final = "collaboration.json"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectValues:
-    """Values of the M objects of a sample that some drone sees, for D drones and their 2**D subsets.
+    """Values of the M objects of a sample that a drone sees, for D drones and their 2**D subsets.
 
     Attributes:
         drones: (D,) numbers; bit d of a subset's number says that ``drones[d]`` is in it.
@@ -64,7 +64,7 @@ class ObjectValues:
 
     @property
     def helps_px(self) -> FloatArray:
-        """(D, D) pixels that a drone (row) has of objects that another (column) does not see."""
+        """(D, D) visible pixels in a drone (row) of objects that another drone (column) does not see."""
         lone = (self.visible_px * self.seen[:, _alone(len(self.drones))])[:, :, None]
         blind = 1.0 - self.seen[:, _alone(len(self.drones))][:, None, :]
         return np.asarray((lone * blind).sum(axis=0), dtype=np.float64)
@@ -75,7 +75,7 @@ def _alone(drones: int) -> IntArray:
 
 
 def values_of_sample(job: SampleJob, *, seen_px: int) -> ObjectValues:
-    """Value every object of a sample that some drone sees.
+    """Compute the values of every object of a sample that a drone sees.
 
     Args:
         job: the sample.
@@ -106,25 +106,25 @@ def _place(job: SampleJob, drone: int) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleValues:
-    """The values of one sample's objects, and their rows, encoded."""
+    """The values of one sample's objects, and their encoded rows."""
 
     found: ObjectValues
     rows: bytes
 
 
 def value_sample(job: SampleJob, thresholds: EventThresholds) -> SampleValues:
-    """Value a sample's objects, and write their rows."""
+    """Compute the values of a sample's objects and encode their rows."""
     found = values_of_sample(job, seen_px=thresholds.objects.seen_px)
     return SampleValues(found, b"".join(map(json_line, _rows(job, found))))
 
 
 class ValueFile:
-    """One row for each object of each sample that some drone sees; then a summary, written last."""
+    """Writer of a row for each seen object of each sample, and of the summary."""
 
     def __init__(self, out: Path, thresholds: EventThresholds) -> None:
-        """Open the folder where it goes; ``with`` opens the file, and puts it in its place when all of it is there."""
+        """Open the result folder; the context manager opens the file and publishes it when it is complete."""
         self._out, self._seen_px = ResultPath.open(out), thresholds.objects.seen_px
-        self._began, self._total, self._files = time.monotonic(), _Total({}), ExitStack()
+        self._began, self._total, self._files = time.monotonic(), _Total(), ExitStack()
 
     def __enter__(self) -> Self:
         self._file = self._files.enter_context(whole_file(self._out / VALUES_FILE))
@@ -139,7 +139,7 @@ class ValueFile:
         self._total.add(values.found)
 
     def finish(self) -> JsonDict:
-        """Write the summary, and return it."""
+        """Write and return the summary."""
         summary = self._total.summary() | {"seen_px": self._seen_px}
         write_whole(self._out / VALUES_SUMMARY_FILE, to_json_bytes(summary))
         return summary | {"seconds": round(time.monotonic() - self._began, 2)}
@@ -182,7 +182,7 @@ def _rows(job: SampleJob, found: ObjectValues) -> Iterator[JsonDict]:
 
 
 def _short(values: FloatArray) -> list[list[float]]:
-    """Round (M, K) values to a thousandth: whole numbers stay whole, and files small."""
+    """Round (M, K) values to 3 digits; whole numbers become integers, which keeps files small."""
     short = np.round(values, 3)
     if (short == np.trunc(short)).all():
         whole: list[list[float]] = short.astype(np.int64).tolist()
@@ -191,30 +191,25 @@ def _short(values: FloatArray) -> list[list[float]]:
 
 
 class _Total:
-    """Sums over a dataset's samples; swarms of different drones are counted by drone number."""
+    """Sums over a dataset's samples, by drone number."""
 
-    def __init__(self, sums: dict[str, dict[tuple[int, int], float]]) -> None:
-        """Begin with nothing."""
-        self.sums = sums
+    def __init__(self) -> None:
+        """Start at zero."""
+        self.sums: dict[str, defaultdict[tuple[int, int], float]] = {}
         self.worth: dict[str, Counter[int]] = {}
         self.counts: Counter[str] = Counter()
         self.drones: set[int] = set()
 
-    @property
-    def samples(self) -> int:
-        """Return how many were added."""
-        return self.counts["samples"]
-
     def add(self, found: ObjectValues) -> None:
-        """Add a sample's."""
+        """Add the values of one sample."""
         self.drones.update(found.drones)
         self.counts.update(samples=1, objects=len(found.rows))
         self.counts["seen by one drone alone"] += int((found.seen[:, _alone(len(found.drones))].sum(axis=1) == 1).sum())
         for name, matrix in (("objects", found.helps), ("pixels", found.helps_px)):
-            into = self.sums.setdefault(name, {})
+            total = self.sums.setdefault(name, defaultdict(float))
             for row, giver in enumerate(found.drones):
                 for column, taker in enumerate(found.drones):
-                    into[giver, taker] = into.get((giver, taker), 0.0) + float(matrix[row, column])
+                    total[giver, taker] += float(matrix[row, column])
         for name, game in (("pixels", found.pixels), ("seen", found.seen), ("diversity_deg", found.diversity_deg)):
             for kind, values in (("shapley", shapley_values(game)), ("gain", drone_gains(game))):
                 into_drone = self.worth.setdefault(f"{kind}_{name}", Counter())
@@ -222,14 +217,14 @@ class _Total:
                     into_drone[drone] += value
 
     def summary(self) -> JsonDict:
-        """Return the totals: matrices have a row for each giver and a column for each taker."""
+        """Return the totals; matrices have a row for each helping drone and a column for each helped drone."""
         drones = sorted(self.drones)
         helps = {
-            name: [[round(of.get((giver, taker), 0.0), 3) for taker in drones] for giver in drones]
+            name: [[round(of[giver, taker], 3) for taker in drones] for giver in drones]
             for name, of in self.sums.items()
         }
         return {
-            "samples": self.samples,
+            "samples": self.counts["samples"],
             "objects": self.counts["objects"],
             "seen_by_one_drone_alone": self.counts["seen by one drone alone"],
             "drones": drones,

@@ -25,12 +25,12 @@ from uavsim_benchmarks.labels.values import SampleValues, ValueFile, value_sampl
 IMAGE_FILE: Final = "image_event.jsonl"
 SAMPLE_FILE: Final = "sample_event.jsonl"
 SUMMARY_FILE: Final = "events.json"
-_POOL_FROM_IMAGES: Final = 500  # fewer are labelled before a process has started
+_POOL_FROM_IMAGES: Final = 500  # fewer images take less time than the start of a process
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """The rows of one sample, encoded, what the summary counts of them, and the values of its objects if asked for."""
+    """Encoded rows of one sample, its counts for the summary, and the values of its objects when requested."""
 
     images: bytes
     sample: bytes
@@ -39,7 +39,7 @@ class _Rows:
 
 
 def default_workers(images: int) -> int:
-    """Return how many processes label so many images."""
+    """Return the default number of processes for a number of images."""
     return min(os.cpu_count() or 1, 8) if images >= _POOL_FROM_IMAGES else 1
 
 
@@ -52,20 +52,18 @@ def write_events(
     collaboration: Path | None = None,
     workers: int | None = None,
 ) -> JsonDict:
-    """Label a dataset, and return the summary that is written last.
+    """Label a dataset and return the summary.
 
     Args:
         data: of ``uavsim.open``.
-        out: a folder; its three files take their places only when all of them are whole.
+        out: a folder; its three files are published only when all of them are complete.
         thresholds: of the labels; written into the summary.
         twins: of ``uavsim twins``.
-        collaboration: a folder for what ``uavsim collaboration`` writes, from the same reading of the tables; its summary is
-            then part of this one.
+        collaboration: a folder for the files of ``uavsim collaboration``; their summary becomes part of this one.
         workers: processes; by default one a core, for few images one.
 
     Raises:
-        InputError: the dataset has no samples, or does not say what images show of boxes; or more than 16 drones are to be
-            valued.
+        InputError: the dataset has no samples, no table visibility_detail, or more than 16 drones for ``collaboration``.
         DatasetError: a file of it is damaged.
         StorageError: the output cannot be written.
     """
@@ -94,7 +92,9 @@ def write_events(
         "twins": twins is not None,
         "thresholds": thresholds.model_dump(mode="json"),
     }
-    write_whole(place / SUMMARY_FILE, to_json_bytes(summary))  # same labels, same bytes: not how long it took
+    write_whole(
+        place / SUMMARY_FILE, to_json_bytes(summary)
+    )  # without the duration: the same labels give the same bytes
     summary |= {"seconds": round(time.monotonic() - began, 2), "workers": workers}
     return summary if values is None else summary | {"collaboration": values.finish()}
 

@@ -1,4 +1,4 @@
-"""Quality control of questions: form, duplicates, where the right answer stands, and what can be answered without an image."""
+"""Quality control of questions: form, duplicates, position of the correct answer, and text-only baselines."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,14 +12,14 @@ from uavsim_benchmarks.questions.blind import CHANCE, blind_scores
 from uavsim_benchmarks.questions.draw import LETTERS, too_alike
 
 NEAR_CHANCE: Final = 0.05
-"""A model without an image that is no further above chance has found nothing."""
+"""Accuracy above chance up to which a text-only baseline has no signal."""
 _REQUIRED: Final = ("question_id", "question_type", "question", "options", "correct_answer", "uav_paths")
 _SHORTEST, _LONGEST = 10, 200  # characters of a question
-_LEAST_CHANCE: Final = 0.01  # that positions so uneven come from an even draw
+_LEAST_CHANCE: Final = 0.01  # p-value below which positions are not uniform
 
 
 def faults_of(question: JsonDict) -> list[str]:
-    """Return what is wrong with the form of one question; nothing where it is good."""
+    """Return the faults in the form of one question."""
     missing = [name for name in _REQUIRED if not question.get(name)]
     if missing:
         return [f"lacks {', '.join(missing)}"]
@@ -41,7 +41,7 @@ def check_questions(questions: Sequence[JsonDict], tasks: Mapping[str, str]) -> 
 
     Args:
         questions: in AirCopBench's form.
-        tasks: name, ``2.2 Object Counting``, and what a dataset needs for it; those without questions are reported, too.
+        tasks: names, ``2.2 Object Counting``, with the requirements on a dataset; tasks without questions are reported.
     """
     of_task: dict[str, list[JsonDict]] = {name: [] for name in tasks}
     for question in questions:
@@ -79,7 +79,7 @@ def _task(questions: Sequence[JsonDict]) -> JsonDict:
 
 
 def _stated(model: str, above: float, error: float) -> str:
-    """Say how far a blind model is above chance, and whether so few questions can say."""
+    """Describe the margin of a text-only baseline above chance, and its significance."""
     sure = "more than chance explains" if above > 3 * error else f"chance alone gives {100 * error:.1f}"
     return f"{model}: {100 * above:.1f} points above chance, {sure}"
 
@@ -96,6 +96,6 @@ def _positions(questions: Sequence[JsonDict]) -> JsonDict:
 
 
 def _duplicates(questions: Sequence[JsonDict]) -> int:
-    """Count questions that ask the same of the same images."""
+    """Count questions with equal text and images."""
     seen = Counter((q["question"], tuple(sorted(q["uav_paths"].items()))) for q in questions)
     return sum(count - 1 for count in seen.values())

@@ -1,8 +1,8 @@
-"""Draw questions: four items whose answers exclude each other, of which one is asked for; all names and places by a seed.
+"""Draw questions of four items with mutually exclusive answers, of which one is correct.
 
-Because any of the four might have been the one, a question's text says nothing of its answer. It stays so when items run
-short, because an answer is an option only while it may still be asked for. UAVs are named anew in every question. The right
-answer's letter is drawn evenly and not dealt out in equal numbers: from such numbers a model could infer the rest.
+Each of the four items is equally likely, so that the text of a question does not reveal its answer. This also holds when items
+run short, because an answer is an option only while it can still be correct. UAVs get new names in every question. The
+letter of the correct answer is drawn independently; with equal counts a model could infer the rest.
 """
 
 import difflib
@@ -20,32 +20,32 @@ from uavsim_benchmarks.questions.items import Item, Task
 
 LETTERS: Final = "ABCD"
 MOST_ALIKE: Final = 0.85
-"""Of two options, by ``difflib``; AirCopBench refuses more."""
+"""Highest similarity of two options by ``difflib``; AirCopBench's limit."""
 _OPTIONS: Final = 4
-_NEAREST: Final = 7  # answers to draw four from, where near ones are wanted
-_TRIES: Final = 60  # sets drawn for each question that is wanted
+_NEAREST: Final = 7  # adjacent answers to draw four from
+_TRIES: Final = 60  # draws per requested question
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A question before it is written: the item, and four texts of which the first is right."""
+    """A drawn item with four texts, of which the first is correct."""
 
     item: Item
     options: tuple[str, ...]
 
 
 class _Pool:
-    """Items of one kind by answer, each to be asked for once."""
+    """Items of one kind by answer; each is used once."""
 
     def __init__(self, items: Sequence[Item], rng: np.random.Generator) -> None:
         self.waiting: dict[tuple[int | str, ...], list[Item]] = {}
         for place in rng.permutation(len(items)):
             self.waiting.setdefault(items[place].key, []).append(items[place])
         self.keys = sorted(self.waiting)
-        """Answers that may still be asked for."""
+        """Answers with unused items."""
 
     def take(self, keys: Sequence[tuple[int | str, ...]], rng: np.random.Generator) -> tuple[Item, list[str]]:
-        """Ask for one of four answers, each as likely as the others; the other three are wrong."""
+        """Choose one of four answers as the correct one, with equal probability; returns its item and the other answers."""
         chosen = keys[int(rng.integers(len(keys)))]
         wrong = [self.waiting[key][-1].answer for key in keys if key != chosen]
         item = self.waiting[chosen].pop()
@@ -60,11 +60,11 @@ def draw_task(
     """Return up to ``count`` questions of a task, in AirCopBench's form.
 
     Args:
-        task: which.
-        groups: what is there to ask for.
-        count: how many.
-        dataset: its name, for the questions' ids.
-        rng: of this task alone.
+        task: the task.
+        groups: groups of images.
+        count: maximum number of questions.
+        dataset: name of the dataset, for the questions' ids.
+        rng: generator of this task.
     """
     drawn = _drawn(task, groups, count=count, rng=rng)
     places = rng.integers(_OPTIONS, size=len(drawn))
@@ -109,25 +109,25 @@ def _four(keys: list[tuple[int | str, ...]], *, near: bool, rng: np.random.Gener
 
 
 def too_alike(options: Sequence[str]) -> bool:
-    """Say whether two options are equal or nearly so; which is compared with which makes a difference to ``difflib``."""
+    """Return whether two options are nearly equal; ``difflib`` is not symmetric, so both orders are compared."""
     return any(_likeness(one, other) > MOST_ALIKE for one, other in itertools.permutations(options, 2))
 
 
 @lru_cache(maxsize=1 << 16)
 def _likeness(one: str, other: str) -> float:
-    """Compare two texts; a task has few answers, which are drawn together again and again."""
+    """Return the similarity of two texts, cached because a task has few answers."""
     return difflib.SequenceMatcher(None, one, other).ratio()
 
 
 def _name(drone: int) -> str:
-    """Stand for a drone until the question names it."""
+    """Return the placeholder of a drone's name."""
     return f"<{drone}>"
 
 
 def _question(
     task: Task, group: Group, found: Drawn, *, number: int, place: int, dataset: str, rng: np.random.Generator
 ) -> JsonDict:
-    """Name the UAVs, place the options, and write the question down."""
+    """Name the UAVs, order the options, and format the question."""
     order = rng.permutation(len(group.views))
     name_of = {group.views[view].drone: f"UAV{at + 1}" for at, view in enumerate(order)}
     item = found.item

@@ -1,4 +1,4 @@
-"""Facts that questions are made from: a few of each image, taken from its labels where its pixels are in memory."""
+"""Facts of images from which questions are made."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -13,13 +13,13 @@ from uavsim_benchmarks.labels.jobs import ImageJob, SampleJob
 from uavsim_benchmarks.labels.rows import LabelledSample, label_sample
 
 COUNTED_PX: Final = 64
-"""Visible pixels from which on an object counts; questions say so."""
+"""Visible pixels from which on an object counts, as questions state."""
 DOUBTFUL_PX: Final = (12, 100)
-"""Of an object between these some people say that it is there and counts, and some do not: no question hangs on it."""
+"""Visible pixels of objects about which people disagree; no question depends on such an object."""
 _SURFACE_MARGIN: Final = 1.3  # between the largest surface of an image and the next
 _GROWN: Final = 1.6  # times an object's box, in which no other's middle lies, where it is asked for by its place
 _GROWN_PX: Final = 12.0
-_TWO_WHEELED: Final = ("bicycle", "motorcycle")  # which it is, nobody sees from above
+_TWO_WHEELED: Final = ("bicycle", "motorcycle")  # hard to distinguish from above
 _APART: Final = 25  # of 255, in one colour, by which a pixel differs from what is around its object
 _STANDS_OUT: Final = 0.3  # of an object's pixels, at least
 _AROUND_PX: Final = 6
@@ -35,7 +35,7 @@ _SURFACES: Final = {
     "water": (23,),
     "sky": (11,),
 }
-"""Semantic tags of CARLA that make up most of an image."""
+"""Semantic tags of CARLA by surface."""
 _FAULTS: Final = {
     "dark": ("luminance", 65.0, 80.0),
     "bright": ("luminance", 190.0, 165.0),
@@ -43,22 +43,22 @@ _FAULTS: Final = {
     "noisy": ("noise_sigma", 8.0, 3.5),
     "blurred": ("blur_px", 1.5, 0.7),
 }
-"""An image has a fault from the first value on, and nobody says so on the far side of the second."""
+"""Measure of a fault, the value from which on people find it, and the value beyond which none does."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectSeen:
-    """An object whose box reaches into an image.
+    """An object in an image.
 
     Attributes:
         instance: token of the object.
-        kind: car, truck, bus, two-wheeler, pedestrian; "vehicle" where people name it differently.
-        x_percent, y_percent: the middle of its box in the image.
-        visible_px: that the image shows of it; 0 where it is hidden.
-        hidden: share that something in front hides.
+        kind: car, truck, bus, two-wheeler, pedestrian; "vehicle" for ambiguous ones.
+        x_percent, y_percent: centre of its box in the image.
+        visible_px: visible pixels.
+        hidden: occluded share.
         cut: share outside of the image.
-        alone: no other object is so near that its place might mean that one.
-        stands_out: its colours are not those around it, as a grey car's in rain on a grey road.
+        alone: no other object is so near that its position is ambiguous.
+        stands_out: its colours differ from those around it.
     """
 
     instance: str
@@ -74,18 +74,18 @@ class ObjectSeen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImageFacts:
-    """One image, as far as questions ask for it.
+    """Facts of one image.
 
     Attributes:
         drone: its number.
         filename: of the image.
-        surface: what most of it shows; "" where there is no mask, or two are near each other.
-        objects: whose boxes reach into it.
-        faults: that some people may find in the image.
-        fault: the only one, which all find; "none" where all find none; "" in doubt.
+        surface: most frequent surface; "" without a mask, or where it is ambiguous.
+        objects: objects whose boxes reach into the image.
+        faults: faults that some people may find.
+        fault: the only fault, which all people find; "none" where all find none; "" in doubt.
         score: quality from 1 to 5.
         place_m: (3,) of the camera, map frame.
-        heading: (2,) horizontal unit vector to the image's upper side, or where the camera looks.
+        heading: (2,) horizontal unit vector towards the upper side of the image, or along the view.
     """
 
     drone: int
@@ -100,17 +100,17 @@ class ImageFacts:
 
     @property
     def is_clear(self) -> bool:
-        """True where people see in it what there is to see."""
+        """Whether people can see all objects in the image."""
         return self.faults <= {"flat"}
 
     def of(self, *, walkers: bool) -> list[ObjectSeen]:
-        """Return the pedestrians, or the vehicles, of which it shows a pixel."""
+        """Return the visible pedestrians, or the visible vehicles."""
         return [seen for seen in self.objects if seen.visible_px and (seen.kind == "pedestrian") is walkers]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """The images that one camera of all drones took at one time; what was lost is left out."""
+    """The images of one camera name on all drones in one sample, without lost ones."""
 
     scene: str
     sample: int
@@ -119,12 +119,12 @@ class Group:
 
     @property
     def frame(self) -> str:
-        """Return what AirCopBench calls the sequence frame."""
+        """AirCopBench's name of the sequence frame."""
         return f"{self.scene}_{self.camera}_{self.sample}"
 
 
 def groups_of(job: SampleJob, thresholds: EventThresholds) -> list[Group]:
-    """Label a sample, and return the facts of its images, by camera."""
+    """Label a sample and return the facts of its images, grouped by camera."""
     labelled = label_sample(job, thresholds, tags=True)
     by_camera: dict[str, list[ImageFacts]] = {}
     for number, image in enumerate(job.images):
@@ -134,7 +134,7 @@ def groups_of(job: SampleJob, thresholds: EventThresholds) -> list[Group]:
 
 
 def _shows_unlabelled(image: ImageJob) -> bool:
-    """Return whether people see a road user that no table knows: no question about such an image has a sure key."""
+    """Return whether the image shows a road user without a box, which makes every question ambiguous."""
     sides_px = image.ignored_px[:, 2:] - image.ignored_px[:, :2]
     return bool((sides_px.prod(axis=1) >= DOUBTFUL_PX[0]).any())
 
@@ -156,7 +156,7 @@ def _view(labelled: LabelledSample, number: int) -> ImageFacts:
 
 
 def _faults(measured: dict[str, float]) -> tuple[frozenset[str], str]:
-    """Return the faults that some find in an image, and the one that all find."""
+    """Return the faults that some people find in an image, and the fault that all find."""
     sure, possible = set(), set()
     contrast, grains = measured["contrast"], _GRAINS_IN_CONTRAST * measured["noise_sigma"]
     measured = measured | {"contrast": float(np.sqrt(max(contrast**2 - grains**2, 0.0)))}
@@ -204,7 +204,7 @@ def _kind(job: SampleJob, n: int) -> str:
 
 
 def _alone(middle_px: FloatArray, size_px: FloatArray, shown: BoolArray) -> BoolArray:
-    """Return (N,) objects in whose grown boxes no other's middle lies, if that one is shown."""
+    """Return (N,) bool: no visible object has its centre in the enlarged box."""
     away_px = np.abs(middle_px[:, None] - middle_px[None])
     reach_px = np.maximum(_GROWN * (size_px[:, None] + size_px[None]) / 4, _GROWN_PX)
     near = (away_px < reach_px).all(axis=-1) & shown[None]
@@ -213,7 +213,7 @@ def _alone(middle_px: FloatArray, size_px: FloatArray, shown: BoolArray) -> Bool
 
 
 def _stand_out(job: SampleJob, number: int, rows: IntArray) -> BoolArray:
-    """Return (N,) whose pixels have other colours than the middle of those around them; True of what has no mask."""
+    """Return (N,) bool: the object's colours differ from the median of those around it; True without a mask."""
     image, shown = job.images[number], np.ones(len(rows), dtype=np.bool_)
     if image.mask is None or image.file is None:
         return shown
@@ -237,7 +237,7 @@ def _surface(tag_share: FloatArray) -> str:
 
 
 def _heading(map_SE3_optical: SE3) -> FloatArray:
-    """Return where the upper side of a camera's image points to over the ground."""
+    """Return the (2,) horizontal direction of the upper side of a camera's image."""
     looks, up = map_SE3_optical.rotate(np.array([[0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]))
     flat = looks[:2] if np.linalg.norm(looks[:2]) > np.linalg.norm(up[:2]) else up[:2]
     length = float(np.linalg.norm(flat))

@@ -1,8 +1,7 @@
-"""Items to ask, task by task: each is a question that reads alike for all items of its kind, and its answer.
+"""Items of each task: a question with the same text for all items of its kind, and its answer.
 
-Items of one kind whose answers differ exclude each other: one item's answer is wrong for all the others. ``draw`` makes a
-question of four of them by asking for one, so that nothing in a question's text can say which. An item is made only where
-everybody who looks at the images gives the same answer: each limit below has a margin.
+Items of one kind with different answers are mutually exclusive. ``draw`` makes a question of four of them, so that its text
+does not reveal the answer. Items are made only where all people give the same answer; each limit below has a margin.
 """
 
 from collections import Counter
@@ -19,9 +18,9 @@ _PERCENT_MARGIN: Final = 4.0  # of an object's middle to the border of two parts
 _PX_MARGIN: Final = 1.5  # between the largest object of an image and the next
 _DEGREES: Final = 15.0  # off the middle of a sector of 45, at most
 _COUNTS: Final = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22)
-"""Numbers that are asked for: whoever is off by one of many still takes the right option."""
+"""Counts in questions, spaced so that an error of one still leads to the right option."""
 _DIFFERENCES: Final = (0, 3, 6, 10)
-"""What two numbers may differ by: at least three apart, for the same reason."""
+"""Differences of counts in questions, at least three apart for the same reason."""
 _COMMON: Final = 2  # objects that two images both show whole, where one drone's place is asked from the other's
 _MOST_COUNTED: Final = 6  # objects that two images are compared by
 _WHOLE: Final = 0.1  # hidden or cut off, at most, of what is whole
@@ -32,7 +31,7 @@ _PLAIN_PX: Final = 250  # of what nothing hinders
 _SMALL_PX: Final = 40  # of what is too small, at most
 _MOST_HELP: Final = 1.5  # times the vehicles that the next partner adds
 _TAKEN_FOR: Final = {"car": ("car", "vehicle"), **dict.fromkeys(("truck", "bus"), ("car", "truck", "bus", "vehicle"))}
-"""Kinds that some people call so: a large van is a truck to them."""
+"""Kinds that people may confuse with each other, such as a large van and a truck."""
 _SECTORS: Final = ("ahead", "ahead right", "right", "behind right", "behind", "behind left", "left", "ahead left")
 _COLUMNS: Final = ("left", "middle", "right")
 _LINES: Final = ("upper", "centre", "lower")
@@ -50,13 +49,13 @@ _ASKS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that may be asked.
+    """One possible question.
 
     Attributes:
-        kind: items of one kind may stand for each other.
-        question: with {0}, {1} where the names of the UAVs go.
-        key: of the answer; sorted keys say which answers are near each other.
-        answer: in words, with {0}, {1} as above; "" where the answer is a UAV.
+        kind: items of one kind can be combined in a question.
+        question: text with {0}, {1} for the names of the UAVs.
+        key: sortable key of the answer; near answers have near keys.
+        answer: text with {0}, {1} as above; "" where the answer is a UAV.
         group: number of the group.
         subjects: drones that {0}, {1} name.
         choices: drones to choose from, the right one first, where the answer is a UAV.
@@ -73,15 +72,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One of AirCopBench's tasks: its number and name, the prefix of its questions' ids, and what may be asked."""
+    """One of AirCopBench's tasks: its number and name, the prefix of its questions' ids, and its items."""
 
     name: str
     prefix: str
     items: Callable[[int, Group], Iterator[Item]] = field(repr=False)
     near: bool = False
-    """Draw wrong answers from those next to the right one: numbers."""
+    """Draw wrong answers near the right one."""
     needs: str = "four answers that differ, and images of two drones"
-    """Without this a dataset has no question of it."""
+    """Requirement on a dataset."""
 
 
 _SURFACES: Final = {
@@ -99,7 +98,7 @@ _TRAFFIC: Final = (
     ("busy (7 to 12 vehicles)", (8, 9, 10, 11)),
     ("crowded (13 vehicles or more)", range(15, 1000)),
 )
-"""Degree words with their numbers, and the numbers that are far enough from the next word's."""
+"""Descriptions of traffic, and the unambiguous counts of each."""
 
 
 def _description(number: int, group: Group) -> Iterator[Item]:
@@ -171,7 +170,7 @@ def _grounding(number: int, group: Group) -> Iterator[Item]:
 
 
 def _matching(number: int, group: Group) -> Iterator[Item]:
-    """Ask which one of four other images shows an object, too; nothing to ask where there are fewer."""
+    """Ask which of four other images shows an object, too; none with fewer images."""
     for view in group.views:
         others = [other for other in group.views if other.drone != view.drone]
         for seen in _nameable(view):
@@ -224,7 +223,7 @@ def _causal(number: int, group: Group) -> Iterator[Item]:
 
 
 def _hindrance(view: ImageFacts, seen: ObjectSeen) -> str:
-    """Return what hinders most, in words; "" where there is more than one, or it is no sure thing."""
+    """Return the main cause of poor visibility in words; "" where ambiguous."""
     if seen.visible_px < DOUBTFUL_PX[0] or seen.cut > 0.0 or not seen.stands_out:
         return ""
     if view.fault in {"dark", "noisy", "blurred"} and _is_whole(seen) and seen.visible_px >= DOUBTFUL_PX[1]:
@@ -285,7 +284,7 @@ def _why(number: int, group: Group) -> Iterator[Item]:
 
 
 def _reason(view: ImageFacts, seen: ObjectSeen) -> str:
-    """Return why an image does not show what another one shows, in words; "" where it is no sure thing."""
+    """Return why an image does not show an object of another image, in words; "" where ambiguous."""
     own = next((mine for mine in view.objects if mine.instance == seen.instance), None)
     if own is None:
         return "it is outside of {0}'s image"
@@ -327,7 +326,7 @@ def _pairs(group: Group) -> Iterator[tuple[ImageFacts, ImageFacts]]:
 
 
 def _count(view: ImageFacts, *, walkers: bool = False) -> int:
-    """Return how many vehicles, or pedestrians, everybody counts in an image; -1 where people differ."""
+    """Return the number of vehicles, or pedestrians, in an image; -1 where ambiguous."""
     shown = [seen for seen in view.of(walkers=walkers) if seen.visible_px >= DOUBTFUL_PX[0]]
     doubtful = any(
         seen.visible_px < DOUBTFUL_PX[1] or seen.hidden > _OVERLOOKED or seen.cut > _MERELY_CUT or not seen.stands_out
@@ -337,7 +336,7 @@ def _count(view: ImageFacts, *, walkers: bool = False) -> int:
 
 
 def _shown(view: ImageFacts, seen: ObjectSeen) -> bool | None:
-    """Return whether an image shows an object of another image; None where people differ."""
+    """Return whether an image shows an object of another image; None where ambiguous."""
     own = next((mine for mine in view.objects if mine.instance == seen.instance and mine.visible_px), None)
     if not view.is_clear or (own is not None and not (own.visible_px >= DOUBTFUL_PX[1] and own.stands_out)):
         return None
@@ -345,13 +344,13 @@ def _shown(view: ImageFacts, seen: ObjectSeen) -> bool | None:
 
 
 def _common(one: ImageFacts, other: ImageFacts) -> int:
-    """Return how many objects two images both show whole."""
+    """Return the number of objects that both images show completely."""
     mine, theirs = ({seen.instance for seen in view.objects if _is_plain(seen)} for view in (one, other))
     return len(mine & theirs) if one.is_clear and other.is_clear else 0
 
 
 def _missing(view: ImageFacts, other: ImageFacts) -> list[ObjectSeen] | None:
-    """Return the vehicles that another image shows and this one does not; None where people differ."""
+    """Return the vehicles that only the other image shows; None where ambiguous."""
     if not 0 < _count(other) <= _MOST_COUNTED:
         return None
     shown = [seen for seen in other.of(walkers=False) if seen.visible_px >= COUNTED_PX]
@@ -360,7 +359,7 @@ def _missing(view: ImageFacts, other: ImageFacts) -> list[ObjectSeen] | None:
 
 
 def _nameable(view: ImageFacts, *, least_px: int = DOUBTFUL_PX[1]) -> list[ObjectSeen]:
-    """Return what can be asked for by its place: seen whole, and nothing else is there."""
+    """Return the objects that their position identifies: completely visible and alone."""
     return [
         seen
         for seen in view.objects
@@ -378,12 +377,12 @@ def _is_whole(seen: ObjectSeen) -> bool:
 
 
 def _is_plain(seen: ObjectSeen) -> bool:
-    """Return whether everybody finds an object: whole, large, and of other colours than what is around it."""
+    """Return whether an object is easy to find: complete, large, and with distinct colours."""
     return _is_whole(seen) and seen.visible_px >= DOUBTFUL_PX[1] and seen.stands_out
 
 
 def _near_a_third(seen: ObjectSeen) -> bool:
-    """Return whether an object lies on the border of two of an image's nine parts."""
+    """Return whether an object lies near a border between the nine parts of an image."""
     away = (abs(at - border) for at in (seen.x_percent, seen.y_percent) for border in (33.3, 66.7))
     return any(percent < _PERCENT_MARGIN for percent in away)
 

@@ -35,7 +35,7 @@ def write_questions(
     per_task: int,
     workers: int | None = None,
 ) -> JsonDict:
-    """Write questions and their report, and return the report.
+    """Write questions and their quality report; returns the report.
 
     Args:
         data: of ``uavsim.open``.

@@ -1,8 +1,8 @@
-"""AirCopBench: accuracy of answers to questions with four options, and how a model's text is read.
+"""AirCopBench: parsing of answers to questions with four options, and their accuracy.
 
-``official`` is AirCopBench's ``evaluation.py``: its parser takes letters out of ordinary words, and questions of a type that
-its list of tasks does not name count in no category. ``corrected`` reads strictly, counts what cannot be read as wrong, says
-how much that is, and takes in two names under which its question generators have tasks of the list.
+``official`` is AirCopBench's ``evaluation.py``: its parser accepts letters within ordinary words, and questions of an unlisted
+type count in no category. ``corrected`` parses strictly, counts and reports unparsed answers as wrong, and maps two
+names of the question generators to listed tasks.
 """
 
 import re
@@ -46,7 +46,7 @@ _THOUGHT: Final = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class AnswerScores:
-    """Accuracies: micro weighs questions alike, macro weighs tasks; ``uncategorised`` questions are in no category."""
+    """Accuracies: micro averages over questions, macro over tasks; ``uncategorised`` counts questions in no category."""
 
     micro: float
     macro: float
@@ -64,11 +64,11 @@ def task_of(question_type: str) -> str:
 
 
 def parse_official(text: str, rng: np.random.Generator | None = None) -> str | None:
-    """Return the letter that AirCopBench's own parser finds, any A to D in the text if need be.
+    """Parse an answer as AirCopBench does, which falls back to any A to D in the text.
 
     Args:
-        text: what the model said.
-        rng: draws a letter where there is none, as there; None without it. Theirs is not seeded.
+        text: answer of the model.
+        rng: draws a letter where the text has none, as the (unseeded) reference does; without it the result is None.
 
     Source: AirCopBench, ``AirCopBench_evaluation/evaluation.py``, ``extract_answer``.
     """
@@ -85,10 +85,10 @@ def parse_official(text: str, rng: np.random.Generator | None = None) -> str | N
 
 
 def parse_strict(text: str) -> str | None:
-    """Return the letter that a text names as its answer, None where it names none or several.
+    """Return the letter that a text states as its answer, or None for no letter or several.
 
-    Thoughts between <think> tags are left out. A letter counts alone (``B``, ``(B)``, ``B. The red car``) or where the text
-    says that it is the answer, choice or option; an ordinary word with such a letter does not.
+    Text between <think> tags is ignored. A letter counts alone (``B``, ``(B)``, ``B. The red car``) or where the text
+    calls it the answer, choice or option.
     """
     text = _THOUGHT.sub("", text).strip()
     alone = _ALONE.match(text)
@@ -101,12 +101,12 @@ def parse_strict(text: str) -> str | None:
 def score_answers(
     question_type: Sequence[str], dataset: Sequence[str], correct: BoolArray, *, mode: str = "official"
 ) -> AnswerScores:
-    """Return accuracies of N answered questions.
+    """Compute accuracies of N answered questions.
 
     Args:
         question_type: N names such as ``2.2 Object Counting (UAV1)``.
-        dataset: N names of the dataset that a question is from.
-        correct: (N,).
+        dataset: N names of the questions' datasets.
+        correct: (N,) bool.
         mode: ``official`` leaves questions under other names out of the categories.
     """
     tasks = [task_of(name) for name in question_type]

@@ -1,4 +1,4 @@
-"""AOT's encounters: stretches in which a planned intruder is within 700 m, and whether they are detected in time."""
+"""AOT's encounters: periods with a planned intruder within 700 m, and their detection in time."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -29,12 +29,12 @@ _FAST_FRAMES: Final = 30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encounters:
-    """Rows of ground truth that belong to encounters.
+    """Ground-truth rows of encounters.
 
     Args:
-        row: (R,) index of the ground-truth row, in the order of the encounter.
+        row: (R,) index of the ground-truth row, in encounter order.
         encounter: (R,) number of its encounter, ascending.
-        valid: (E,) encounters that are evaluated: 30 rows and more, and closer than 330 m at some time.
+        valid: (E,) evaluated encounters: at least 30 rows, and closer than 330 m at some time.
     """
 
     row: IntArray
@@ -60,9 +60,9 @@ def find_encounters(
         time: (N,) nanoseconds.
         frame: (N,).
         range_m: (N,) NaN for rows without a planned intruder.
-        max_range_m: farther rows belong to none.
-        mode: ``official`` joins two intruders of a flight into one encounter when the second comes up to three frames
-            after the first has gone; ``corrected`` does not.
+        max_range_m: rows farther away belong to no encounter.
+        mode: ``official`` joins two intruders of a flight into one encounter when the second appears up to three frames after
+            the first disappears; ``corrected`` does not.
 
     Source: aicrowd/airborne-detection-starter-kit, ``core/metrics/airborne_metrics/calculate_encounters.py``.
     """
@@ -84,24 +84,24 @@ def find_encounters(
 
 
 def tracked_until(rows: int, place: IntArray, track: FloatArray, score: FloatArray) -> FloatArray:
-    """Return (rows,) up to which threshold one track has matched at least half of the last 30 rows; -inf: at none.
+    """Return (rows,) highest thresholds at which one track matches at least half of the last 30 rows; -inf for none.
 
     Args:
-        rows: of an encounter, by frame.
-        place: (M,) which of them a match is of.
-        track: (M,) the track of its detection; NaN for one without a track, which is never the same as another.
-        score: (M,) of its detection.
+        rows: number of rows of an encounter, sorted by frame.
+        place: (M,) row of each match.
+        track: (M,) track of the detection; NaN without a track, which equals no other.
+        score: (M,) score of the detection.
 
     Source: ``calculate_airborne_metrics.py``, ``augment_with_moving_most_common_track_id_count_per_encounter``.
     """
     until = np.full(rows, -np.inf)
     names, counts = np.unique(track[~np.isnan(track)], return_counts=True)
     for name in names[counts >= _SHARE_ROWS].tolist() if rows >= _WINDOW_ROWS else ():
-        own = np.flatnonzero(track == name)
-        own = own[np.argsort(place[own], kind="stable")]
-        ranks = ranks_within(place[own])
+        matches = np.flatnonzero(track == name)
+        matches = matches[np.argsort(place[matches], kind="stable")]
+        ranks = ranks_within(place[matches])
         scores = np.full((rows, int(ranks.max()) + 1), -np.inf)
-        scores[place[own], ranks] = score[own]
+        scores[place[matches], ranks] = score[matches]
         windows = np.lib.stride_tricks.sliding_window_view(scores, _WINDOW_ROWS, axis=0)
         least = np.partition(windows.reshape(len(windows), -1), -_SHARE_ROWS, axis=1)[:, -_SHARE_ROWS]
         until[_WINDOW_ROWS - 1 :] = np.maximum(until[_WINDOW_ROWS - 1 :], least)
@@ -112,10 +112,10 @@ def detected_in_time(tracked: BoolArray, range_m: FloatArray, frame: IntArray, i
     """Return whether the first tracked window ends at 300 m or more, or within 30 frames of the encounter's first frame.
 
     Args:
-        tracked: (R,) see ``tracked_until``.
+        tracked: (R,) bool, from ``tracked_until``.
         range_m: (R,) of the encounter's rows.
         frame: (R,).
-        image: (R,) numbers of images in the order of their names: the starter kit takes the first by name.
+        image: (R,) rank of the image by name; the starter kit takes the first by name.
     """
     rows = np.flatnonzero(tracked)
     if not len(rows):
@@ -125,7 +125,7 @@ def detected_in_time(tracked: BoolArray, range_m: FloatArray, frame: IntArray, i
 
 
 def horizon_of(is_above_horizon: FloatArray) -> str | None:
-    """Return an encounter's group by the mean of (rows,) -1 (below), 0 and 1 (above); None where it is not known at all."""
+    """Return an encounter's group by the mean of (rows,) -1 (below), 0 and 1 (above); None where all are NaN."""
     known = is_above_horizon[~np.isnan(is_above_horizon)]
     if not len(known):
         return None

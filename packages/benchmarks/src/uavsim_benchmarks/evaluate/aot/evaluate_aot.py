@@ -23,8 +23,8 @@ _RANGE_BINS = 14
 def evaluate_aot(request: EvaluationRequest) -> Outcome:
     """Score detections of aircraft in AOT's format.
 
-    Options: ``min_score``, ``min_track_len``, ``enc_max_range`` (700 m), and a budget ``hfar=0.5`` or ``fppi=0.0005``, which
-    picks the score threshold.
+    Options: ``min_score``, ``min_track_len``, ``enc_max_range`` (700 m), and a budget ``hfar=0.5`` or ``fppi=0.0005`` that
+    determines the score threshold.
 
     Raises:
         InputError: the files are refused.
@@ -56,7 +56,7 @@ def evaluate_aot(request: EvaluationRequest) -> Outcome:
 
 
 def _rate(counts: tuple[int, int]) -> float:
-    """Return a share; of none there is none: NaN, shown as n/a."""
+    """Return the detected share, NaN without any."""
     return counts[0] / counts[1] if counts[1] else float("nan")
 
 
@@ -72,7 +72,7 @@ def _reported(scores: AotScores) -> JsonDict:
 
 
 def _froc(results: AotResults, levels: AotLevels) -> tuple[Curve, ...]:
-    """Return AFDR against FPPI and EDR against HFAR, along the scores."""
+    """Return AFDR over FPPI and EDR over HFAR at score thresholds."""
     if not len(results.score):
         return ()
     thresholds = np.unique(np.quantile(results.score, np.linspace(0, 1, _CURVE_POINTS)))
@@ -88,7 +88,7 @@ def _froc(results: AotResults, levels: AotLevels) -> tuple[Curve, ...]:
 def _by_range(
     truth: AotTruth, results: AotResults, pairs: AotPairs, *, threshold: float, max_range_m: float
 ) -> tuple[Curve, ...]:
-    """Return the share of planned aircraft that are detected by range, and how far matches are off their objects."""
+    """Return the detected share of planned aircraft by range, and histograms of position and size errors."""
     match = pairs.match & (results.score[pairs.found] >= threshold)
     matched = np.zeros(len(truth.image), bool)
     matched[pairs.truth[match]] = True

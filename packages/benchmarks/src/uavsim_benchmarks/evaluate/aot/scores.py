@@ -89,13 +89,13 @@ class AotResults:
     track: FloatArray
 
     def take(self, rows: BoolArray) -> AotResults:
-        """Return the detections of a mask (D,)."""
+        """Return the detections selected by a mask (D,)."""
         return AotResults(self.image[rows], self.box_px[rows], self.score[rows], self.track[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AotPairs:
-    """Every detection with every ground-truth row of its image: rows of both, match, no match, (K,) each."""
+    """All pairs of detections and ground-truth rows of one image: rows of both, match, no match, (K,) each."""
 
     truth: IntArray
     found: IntArray
@@ -125,9 +125,9 @@ class AotScores:
     max_range_m: float
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a box that numbers cannot hold overlaps nothing
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # overflowing boxes overlap nothing
 def extended_iou(truth_px: FloatArray, found_px: FloatArray) -> FloatArray:
-    """Return (K,) overlap of pairs; a small true box is enlarged to 100 px, and with it a small detection.
+    """Return (K,) overlaps of pairs; small true boxes, and small detections of them, are enlarged to 100 px.
 
     Args:
         truth_px: (K, 4) left, top, width, height; NaN or without area gives 0.
@@ -171,13 +171,13 @@ def _enlarged(corners: FloatArray, area: FloatArray, rows: BoolArray) -> tuple[F
 def keep_results(
     results: AotResults, truth: AotTruth, *, min_score: float = 0.0, min_track_length: int = 0
 ) -> AotResults:
-    """Return detections of a score, on tracks that are so many frames old.
+    """Filter detections by score and by the age of their track.
 
     Args:
         results: all detections.
         truth: for the frame and flight of an image.
-        min_score: lower ones are left out, before tracks' ages are counted.
-        min_track_length: age of a track at a detection: its frame less the track's first one, plus one. Not its total length.
+        min_score: applied before the ages of tracks are counted.
+        min_track_length: lowest age of a track at a detection: its frame - the first frame of the track + 1.
     """
     results = results.take(results.score >= min_score)
     if min_track_length <= 0 or not len(results.score):
@@ -199,9 +199,9 @@ def _of_image(truth: AotTruth, column: IntArray) -> IntArray:
 
 
 def match_aot(truth: AotTruth, results: AotResults) -> AotPairs:
-    """Pair detections and objects of each image: an overlap of 0.2 is a match, below 0.02 there is none, between it is open.
+    """Pair detections and objects of each image: an overlap of 0.2 is a match, one below 0.02 no match.
 
-    One detection may match several objects and one object several detections.
+    Overlaps between are neither. One detection may match several objects and one object several detections.
     """
     order = np.argsort(truth.image, kind="stable")
     begin = np.searchsorted(truth.image[order], results.image)
@@ -213,11 +213,10 @@ def match_aot(truth: AotTruth, results: AotResults) -> AotPairs:
 
 
 class AotLevels:
-    """Scores of detections of at least a threshold, for any threshold, at the cost of one: boxes are matched once.
+    """Scores at any threshold from one matching of boxes.
 
-    Whether a detection is false or matches an object does not depend on other detections. So an object is found up to the
-    highest score that matches it, a track is a false alarm up to its highest false one, and a window is tracked up to what
-    ``tracked_until`` gives.
+    Matches do not depend on other detections. An object is therefore found up to its highest matching score, a track is
+    a false alarm up to its highest false score, and a window is tracked up to the result of ``tracked_until``.
 
     Args:
         truth: ground truth.
@@ -234,7 +233,7 @@ class AotLevels:
         touched, present = np.zeros(len(results.score), bool), np.zeros(len(results.score), bool)
         touched[self.pairs.found[~self.pairs.no_match]] = True
         present[self.pairs.found] = True
-        false = results.take(present & ~touched)  # they match no object of their image, planned or not, even a little
+        false = results.take(present & ~touched)  # in an image with objects, but off all of them
         known = ~np.isnan(false.track)
         flight = _of_image(truth, truth.flight)[false.image]
         self._false = np.sort(false.score)
@@ -243,9 +242,9 @@ class AotLevels:
         self._images = np.count_nonzero(np.bincount(truth.image))
 
     def alarms_per_hour(self, threshold: float) -> float:
-        """Return false tracks an hour; a track that is wrong once counts once.
+        """Return false tracks an hour.
 
-        ``official``: every flight counts two minutes, and a false detection without a track is no alarm.
+        In ``official`` mode every flight counts as two minutes, and a false detection without a track is no alarm.
         """
         tracks, hours = _above(self._false_tracks, threshold), self._truth.flight_hours
         if self._mode == "official":
@@ -284,7 +283,7 @@ class AotLevels:
 
     @cached_property
     def _objects(self) -> tuple[tuple[FloatArray, int], ...]:
-        """Return planned aircraft in range, large ones and small ones: the scores up to which they are found, and all."""
+        """Return for planned aircraft, large and small objects: ascending scores up to which each is found, and totals."""
         truth = self._truth
         area = _area(np.concatenate([truth.box_px[:, :2], truth.box_px[:, :2] + truth.box_px[:, 2:]], axis=1))
         with np.errstate(invalid="ignore"):
@@ -297,30 +296,30 @@ class AotLevels:
             member = kind & (truth.object_ >= 0)
             found = member[row]
             highest = _highest(score[found], truth.image[row[found]], truth.object_[row[found]])
-            there = np.flatnonzero(member)
-            total = len(_highest(np.zeros(len(there)), truth.image[there], truth.object_[there]))
+            rows = np.flatnonzero(member)
+            total = len(_highest(np.zeros(len(rows)), truth.image[rows], truth.object_[rows]))
             objects.append((highest, total))
         return tuple(objects)
 
     @cached_property
     def _tracked(self) -> list[tuple[str, IntArray, FloatArray]]:
-        """Return the horizon of each valid encounter, its rows by frame, and the score up to which each is tracked."""
+        """Return for each valid encounter the horizon, rows by frame, and scores up to which the rows are tracked."""
         truth, encounters = self._truth, self._encounters
         if not encounters.valid.any():
             return []
         order = np.lexsort((truth.frame[encounters.row], encounters.encounter))
         rows_of = np.split(encounters.row[order], np.flatnonzero(np.diff(encounters.encounter)) + 1)
-        place, own = np.zeros(len(truth.frame), np.int64), np.full(len(truth.frame), -1)
-        own[encounters.row] = encounters.encounter
+        place, encounter = np.zeros(len(truth.frame), np.int64), np.full(len(truth.frame), -1)
+        encounter[encounters.row] = encounters.encounter
         place[np.concatenate(rows_of)] = ranks_within(encounters.encounter)
         row, found = self.pairs.truth[self.pairs.match], self.pairs.found[self.pairs.match]
-        matches = np.argsort(own[row], kind="stable")
+        matches = np.argsort(encounter[row], kind="stable")
         row, found = row[matches], found[matches]
         tracked = []
         for number in np.flatnonzero(encounters.valid).tolist():
             group = horizon_of(truth.above_horizon[rows_of[number]])
             if group is not None:
-                of = slice(*np.searchsorted(own[row], [number, number + 1]).tolist())
+                of = slice(*np.searchsorted(encounter[row], [number, number + 1]).tolist())
                 track, score = self._results.track[found[of]], self._results.score[found[of]]
                 until = tracked_until(len(rows_of[number]), place[row[of]], track, score)
                 tracked.append((group, rows_of[number], until))
@@ -338,7 +337,7 @@ class AotLevels:
 
 
 def _highest(score: FloatArray, *keys: AnyArray) -> FloatArray:
-    """Return the highest score (N,) of each group of equal keys, (N,) each, in ascending order."""
+    """Return ascending highest scores of each group of equal keys, of (N,) scores and keys."""
     order = np.lexsort((score, *keys))
     is_last = np.ones(len(order), bool)
     is_last[:-1] = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
@@ -369,14 +368,14 @@ def score_aot(
 def search_score(
     truth: AotTruth, results: AotResults, *, target: str, value: float, min_score: float = 0.0, mode: str = "official"
 ) -> float:
-    """Return the score at which a budget is met, by halving: the starter kit's search, whose steps end at 1e-5.
+    """Return the score that meets a budget, by the starter kit's bisection to 1e-5.
 
     Args:
         truth: ground truth.
         results: detections after filters.
         target: ``hfar`` or ``fppi``.
         value: the budget.
-        min_score: where the search begins, or at the lowest score there is; it ends at 1.
+        min_score: lower bound of the search, or the lowest score where that is higher; the upper bound is 1.
         mode: ``official`` or ``corrected``.
 
     Source: ``calculate_airborne_metrics.py``, ``search_score_for_target_func``.

@@ -1,8 +1,7 @@
 """nuScenes detection: AP by centre distance, the true-positive errors and NDS.
 
-``official`` is devkit 1.2.0's ``DetectionEval`` to the last digit. ``corrected`` takes means over the classes that have
-ground truth (the devkit counts an absent class as 0) and lets a box without volume count as a wrong size instead of ending
-the evaluation.
+``official`` equals devkit 1.2.0's ``DetectionEval`` to the last digit. ``corrected`` averages over classes with ground truth
+(the devkit counts an absent class as 0) and gives a box without volume a size error of 1 (the devkit raises).
 """
 
 from dataclasses import dataclass, field
@@ -53,9 +52,9 @@ class DetectionConfig:
     """The devkit's ``detection_cvpr_2019``.
 
     Args:
-        range_m: by class; boxes at or past it, measured on the ground from the ego pose of LIDAR_TOP, are left out.
-        distances_m: thresholds of a match.
-        errors_at_m: the one of them at which errors are measured.
+        range_m: by class, on the ground from the ego pose of LIDAR_TOP; boxes at or past it are left out.
+        distances_m: match thresholds.
+        errors_at_m: match threshold for the errors.
     """
 
     range_m: dict[str, float] = field(default_factory=lambda: dict(_RANGES_M))
@@ -105,12 +104,12 @@ def pair_errors(truth: Boxes, found: Boxes, *, half_turn: BoolArray, mode: str =
 
     Args:
         truth: N boxes.
-        found: the predictions that took them.
-        half_turn: (N,) True where a heading counts only up to 180 degrees (barriers).
-        mode: ``corrected`` lets a box without volume have a size error of 1.
+        found: the N matched predictions.
+        half_turn: (N,) True where headings are equal modulo 180 degrees (barriers).
+        mode: ``corrected`` gives a box without volume a size error of 1.
 
     Raises:
-        InputError: official, and a matched box has a size that is not above 0: the devkit ends there.
+        InputError: in official mode, a matched box has a size of 0 or less, where the devkit raises.
 
     Source: nuscenes-devkit 1.2.0, ``eval/common/utils.py``.
     """
@@ -135,10 +134,10 @@ def pair_errors(truth: Boxes, found: Boxes, *, half_turn: BoolArray, mode: str =
 
 
 class DetectionCounter:
-    """Collects matches block by block of samples, so that boxes need not be held; ``score`` ends the count.
+    """Accumulates matches of blocks of samples without holding the boxes.
 
-    It keeps a score, the matches and the place of each prediction, and the errors of each true positive: about 40 bytes a
-    prediction.
+    It holds the score, sample and matches of each prediction, and the errors of each true positive: about 40 bytes a
+        prediction.
     """
 
     def __init__(self, config: DetectionConfig, *, mode: str = "official") -> None:
@@ -148,7 +147,7 @@ class DetectionCounter:
         self._errors: list[FloatArray] = []
 
     def add(self, truth: Boxes, found: Boxes) -> None:
-        """Count the boxes of some samples; each sample comes whole and once, in any order."""
+        """Count the boxes of a block of samples; each sample is complete and in one block."""
         config = self.config
         self._truth += np.bincount(truth.label, minlength=len(CLASSES))
         matched = match_by_centre(truth, found, config.distances_m)
@@ -220,7 +219,7 @@ class DetectionCounter:
 def score_detections(
     truth: Boxes, found: Boxes, config: DetectionConfig | None = None, *, mode: str = "official"
 ) -> DetectionScores:
-    """Score predictions that are in memory; boxes out of range are taken out before, see ``ranges.keep_evaluated``.
+    """Score predictions in memory; filter them by range first, with ``ranges.keep_evaluated``.
 
     Args:
         truth: ground truth, labels are indices into ``CLASSES``.
@@ -277,7 +276,7 @@ def average_precision(precision: FloatArray, *, min_recall: float, min_precision
 
 
 def true_positive_error(error: FloatArray, confidence: FloatArray, *, min_recall: float) -> float:
-    """Return the mean of a running error between ``min_recall`` and the highest recall reached; 1 where that is lower.
+    """Return the mean of a running error between ``min_recall`` and the highest recall reached; 1 where that is below it.
 
     Args:
         error: (101,).
@@ -290,12 +289,12 @@ def true_positive_error(error: FloatArray, confidence: FloatArray, *, min_recall
 
 
 def nuscenes_detection_score(mean_ap: float, mean_errors: list[float], *, mean_ap_weight: float = 5.0) -> float:
-    """Return NDS: the weighted mean of mAP and of ``1 - error``, each error cut at 1.
+    """Return NDS: the weighted mean of mAP and of ``1 - error``, each error clipped at 1.
 
-    UAV3D's is the same with three errors (translation, scale, orientation): the divisor is 8 instead of 10.
+    UAV3D's NDS has three errors (translation, scale, orientation), so its divisor is 8 instead of 10.
     """
-    kept = [max(0.0, 1.0 - error) for error in mean_errors]
-    return float(mean_ap_weight * mean_ap + np.sum(kept)) / float(mean_ap_weight + len(kept))
+    terms = [max(0.0, 1.0 - error) for error in mean_errors]
+    return float(mean_ap_weight * mean_ap + np.sum(terms)) / float(mean_ap_weight + len(terms))
 
 
 def _running_mean(values: FloatArray) -> FloatArray:

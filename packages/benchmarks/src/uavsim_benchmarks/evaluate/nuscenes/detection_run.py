@@ -34,7 +34,7 @@ def evaluate_detection(request: EvaluationRequest) -> Outcome:
     truth, reader = open_result(request, detection.CLASSES, "detection", config.max_boxes_per_sample)
     limits = np.array([config.range_m[name] for name in detection.CLASSES])
     own = evaluated(truth.boxes, truth, limits, detection.CLASSES)
-    truth = replace(truth, boxes=Boxes.none())  # held once, not twice
+    truth = replace(truth, boxes=Boxes.none())  # frees memory
     counter = detection.DetectionCounter(config, mode=request.mode)
     check = FrameCheck(own, truth)
     counted = np.zeros(len(truth.samples), bool)

@@ -1,4 +1,4 @@
-"""The outside devkit's own figures: ``uavsim evaluate devkit``, for those who want the original's word."""
+"""``uavsim evaluate devkit``: scores of the unmodified nuScenes devkit."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from uavsim_benchmarks.evaluate.outcome import EvaluationRequest, Outcome, Row, 
 
 
 def evaluate_with_devkit(request: EvaluationRequest) -> Outcome:
-    """Let the unmodified devkit, in its own environment, score detections or tracks at 102.4 m.
+    """Score detections or tracks within 102.4 m by the unmodified devkit in its own environment.
 
     Raises:
         InputError: the devkit refuses the results, or is not installed.

@@ -1,4 +1,4 @@
-"""Input of detection and tracking on a dataset: the truth, the result file, and which boxes count."""
+"""Input of nuScenes detection and tracking: ground truth, result file and the filter of boxes."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ _CYCLES = ("bicycle", "motorcycle")
 
 
 def ranges_m(request: EvaluationRequest, official: dict[str, float]) -> dict[str, float]:
-    """Return the range of each class: the option's, else the devkit's, which ``corrected`` widens."""
+    """Return the range of each class: of the option, or the devkit's, which ``corrected`` widens."""
     if "range" in request.options:
         return dict.fromkeys(official, request.number("range", WIDE_RANGE_M))
     return dict.fromkeys(official, WIDE_RANGE_M) if request.mode == "corrected" else official
@@ -44,6 +44,6 @@ def open_result(
 
 
 def evaluated(boxes: Boxes, truth: Truth, limits: FloatArray, labels: tuple[str, ...]) -> Boxes:
-    """Return the boxes that count: near enough to the ego, and no bicycle in a rack."""
+    """Return the evaluated boxes: in range of the ego, without two-wheelers in a rack."""
     cycles = np.array([labels.index(name) for name in _CYCLES], dtype=np.int64)
     return keep_evaluated(boxes, truth.ego_m, limits, racks=truth.racks, two_wheelers=cycles)

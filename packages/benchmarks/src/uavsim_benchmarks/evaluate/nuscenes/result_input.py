@@ -1,4 +1,4 @@
-"""Input of a run on a nuScenes-format dataset: its version, truth and results, the samples that are scored."""
+"""Input of metrics on a nuScenes-format dataset: version, ground truth, results and scored samples."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -17,14 +17,14 @@ from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth, read_truth
 from uavsim_benchmarks.evaluate.readers.opv2v import read_opv2v_truth
 
 WIDE_RANGE_M: Final = 102.4
-"""UAV3D's range: the devkit's 30 to 50 m cut most of what a drone 60 m up sees."""
+"""UAV3D's range: the devkit's 30 to 50 m exclude most objects that a drone at 60 m sees."""
 
 
 class DetectionInput:
-    """Ground truth and detections within one range, both of boxes that count.
+    """Ground truth and detections within one range.
 
     Raises:
-        InputError: from here and from ``blocks``: the results are refused.
+        InputError: the results are refused; also raised by ``blocks``.
         DatasetError: the dataset is damaged.
     """
 
@@ -43,7 +43,7 @@ class DetectionInput:
         )
 
     def in_range(self, boxes: Boxes) -> Boxes:
-        """Return the boxes that are near enough."""
+        """Return the boxes within range."""
         return boxes.take(range_on_ground(boxes, self.truth.ego_m) < self.limit_m)
 
     def blocks(self) -> Iterator[Boxes]:
@@ -55,7 +55,7 @@ class DetectionInput:
         check.raise_if_wrong(self.request.results)
 
     def scored(self) -> BoolArray:
-        """Return which samples are scored, once ``blocks`` is exhausted."""
+        """Return (samples,) bool: the sample is scored; call it after ``blocks`` is exhausted."""
         return scored_samples(self.request, self.truth, self.reader)
 
 
@@ -66,27 +66,27 @@ def _truth(request: EvaluationRequest) -> Truth:
 
 
 def only_version(request: EvaluationRequest) -> str:
-    """Return the version folder that is asked for, or the only one.
+    """Return the requested version folder, or the only one.
 
     Raises:
-        InputError: there is none or more than one.
+        InputError: the version does not exist, or none is requested and there is not exactly one.
     """
     folder = request.truth
-    there = sorted(path.parent.name for path in folder.glob("*/sample_annotation.json"))
+    versions = sorted(path.parent.name for path in folder.glob("*/sample_annotation.json"))
     if request.version is not None:
-        if request.version not in there:
-            raise InputError(f"{folder}: no version {request.version!r}; it holds {', '.join(there) or 'none'}")
+        if request.version not in versions:
+            raise InputError(f"{folder}: no version {request.version!r}; it holds {', '.join(versions) or 'none'}")
         return request.version
-    if len(there) != 1:
-        raise InputError(f"{folder} holds {', '.join(there) or 'no dataset'}: choose one with --version")
-    return there[0]
+    if len(versions) != 1:
+        raise InputError(f"{folder} holds {', '.join(versions) or 'no dataset'}: choose one with --version")
+    return versions[0]
 
 
 def scored_samples(request: EvaluationRequest, truth: Truth, reader: ResultReader) -> BoolArray:
-    """Return which samples are scored: the split's, or without one those of the scenes that the results are about.
+    """Return (samples,) bool: the sample is in the split, or without a split in a scene of the results.
 
     Raises:
-        InputError: official, and the results leave some of them out.
+        InputError: in official mode, the results lack one of these samples.
     """
     scored = np.ones(len(truth.samples), bool)
     if request.split is None:

@@ -1,8 +1,8 @@
 """nuScenes tracking: AMOTA, AMOTP and the CLEAR-MOT metrics at the best threshold.
 
-``official`` is devkit 1.2.0's ``TrackingEval`` with py-motmetrics 1.4.0 to the last digit, its two errors included: holes in
-tracks are filled with the neighbours' weights exchanged, and distances lose digits far from the origin. ``corrected`` has
-neither, and measures times by the dataset's own clock instead of 0.5 s a sample.
+``official`` equals devkit 1.2.0's ``TrackingEval`` with py-motmetrics 1.4.0 to the last digit, including two errors: gaps in
+tracks are interpolated with swapped weights, and distances lose digits far from the origin. ``corrected`` has neither error,
+and uses the dataset's timestamps instead of 0.5 s a sample.
 """
 
 from dataclasses import dataclass, field
@@ -52,11 +52,11 @@ class TrackingConfig:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrackingScores:
-    """Metrics by class (NaN where a class has no ground truth), over all classes, and along recall.
+    """Metrics by class, over all classes, and along recall.
 
     Args:
-        by_class: ``{class: {metric: value}}``.
-        overall: sums for counts, means for the others, absent classes left out.
+        by_class: ``{class: {metric: value}}``; NaN for a class without ground truth.
+        overall: sums for counts and means for the others, over classes with ground truth.
         curves: ``{class: {metric: (thresholds,)}}`` from recall 1 down to ``min_recall``.
     """
 
@@ -75,9 +75,9 @@ def score_tracks(
 
 
 class TrackingCounter:
-    """Collects tracks scene by scene; ``score`` walks them a second time, at the thresholds that the first walk gives.
+    """Accumulates tracks scene by scene; ``score`` evaluates them again at the thresholds of the first pass.
 
-    The tracks wait in a temporary file once they are many, so memory holds one scene and the scores of the matches.
+    Large results are spooled to a temporary file, so that memory holds one scene and the scores of the matches.
     """
 
     def __init__(self, config: TrackingConfig | None = None, *, mode: str = "official") -> None:
@@ -94,7 +94,7 @@ class TrackingCounter:
         self._waiting.close()
 
     def add(self, truth: TrackTable, found: TrackTable) -> None:
-        """Count whole scenes, each once; both come from ``tracks.fill_tracks``, labels are indices into ``CLASSES``."""
+        """Count complete scenes, each once; both come from ``tracks.fill_tracks``, labels are indices into ``CLASSES``."""
         for number, counter in enumerate(self._every):
             own = truth.of_label(number)
             if not len(own):
@@ -157,12 +157,12 @@ def _overall(by_class: dict[str, dict[str, float]]) -> dict[str, float]:
 
 
 def recall_thresholds(match_scores: FloatArray, truth_count: int, config: TrackingConfig) -> FloatArray:
-    """Return the scores at which recalls from 1 down to ``min_recall`` are reached; NaN where they are not.
+    """Return (thresholds,) scores that reach the recalls from 1 down to ``min_recall``; NaN where a recall is not reached.
 
     Args:
-        match_scores: (M,) scores of the matches when every prediction is kept.
-        truth_count: boxes of the class.
-        config: recalls and how many.
+        match_scores: (M,) scores of the matches without a threshold.
+        truth_count: number of boxes of the class.
+        config: lowest recall and number of thresholds.
     """
     if not len(match_scores):
         return np.full(config.thresholds, np.nan)
@@ -175,7 +175,7 @@ def recall_thresholds(match_scores: FloatArray, truth_count: int, config: Tracki
 
 
 def metrics_of_counts(counts: EventCounts, *, step_s: float) -> dict[str, FloatArray]:
-    """Return MOTA and its parts from counts, (thresholds,) each."""
+    """Compute the CLEAR-MOT metrics of counts, (thresholds,) each."""
     gt = counts.objects.astype(float)
     found = counts.matches + counts.switches
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -205,14 +205,14 @@ def metrics_of_counts(counts: EventCounts, *, step_s: float) -> dict[str, FloatA
 
 
 def _worst(*, objects: int, boxes: int) -> dict[str, float]:
-    """Return what a class counts when no recall is reached: how errors would be spread is not known."""
+    """Return the metrics of a class when no recall is reached."""
     unknown = dict.fromkeys(("fp", "ids", "frag"), float("nan"))
     late = {"tid": _WORST_S, "lgd": _WORST_S}
     return _WORST | unknown | late | {"ml": float(objects), "gt": float(boxes), "fn": float(boxes)}
 
 
 def _best(curves: dict[str, FloatArray]) -> dict[str, float]:
-    """Return the metrics at the highest MOTA, of equal ones at the highest recall, and the means over recalls."""
+    """Return the metrics at the highest MOTA (and the highest recall among equals), and the means over recalls."""
     motar, motp = curves["motar"].copy(), curves["motp"].copy()
     motar[np.isnan(motar)], motp[np.isnan(motp)] = 0.0, _WORST["motp"]
     best = int(np.nanargmax(curves["mota"]))

@@ -1,8 +1,7 @@
-"""CLEAR-MOT events at many score thresholds at once: who is matched, switched, missed, and made up.
+"""CLEAR-MOT events at many score thresholds at once: matches, switches, misses and false positives.
 
-One frame is one step for all thresholds together: matches that go on are kept first, then what is left is assigned. Where no
-object and no prediction has more than one candidate left, the assignment is those candidates; only the rest is solved, by the
-solver that py-motmetrics uses, on the matrix that it would be given.
+A frame is processed for all thresholds together: previous matches continue first, then the others are assigned. Unique
+candidates are assigned directly; the rest is solved by the solver of py-motmetrics on the same cost matrix.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from uavsim_benchmarks.evaluate.nuscenes.tracks import TrackTable
 
 __all__ = ["EventCounter", "EventCounts", "count_events"]
 
-_MARGIN_M: Final = 1e-3  # by how much the devkit's expanded distance may differ from the true one
+_MARGIN_M: Final = 1e-3  # largest error of the devkit's expanded distance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EventCounts:
     """Sums over frames and objects, (thresholds,) each; ``match_scores`` are the scores of plain matches.
 
-    ``initialisation_frames`` and ``gap_frames`` are sums over ``matched_tracks``: objects that were found at all.
+    ``initialisation_frames`` and ``gap_frames`` are sums over ``matched_tracks``, the objects with a match.
     """
 
     frames: IntArray
@@ -54,9 +53,9 @@ def count_events(
         truth: rows of one class.
         found: rows of one class.
         thresholds: (T,) predictions below are left out.
-        limit_m: objects and predictions this far apart or more cannot be matched.
-        mode: ``official`` measures distances as the devkit does, by the expanded square (scikit-learn's
-            ``euclidean_distances``), which is wrong by some micrometres to millimetres far from the origin.
+        limit_m: distance from which on objects and predictions do not match.
+        mode: ``official`` computes distances as the devkit does, by the expanded square (scikit-learn's
+            ``euclidean_distances``), which is off by micrometres to millimetres far from the origin.
 
     Source: py-motmetrics 1.4.0, ``mot.py``; nuscenes-devkit 1.2.0, ``eval/tracking/algo.py`` and ``metrics.py``.
     """
@@ -259,7 +258,7 @@ class _Frame:
         return twice
 
     def _solve(self, t: int, before: IntArray, row: IntArray, column: IntArray, distance: FloatArray) -> IntArray:
-        """Return which of the given pairs are matched at one threshold, step by step as py-motmetrics goes."""
+        """Return indices of the matched pairs at one threshold, by the steps of py-motmetrics."""
         columns = np.flatnonzero(self.kept[t])
         place = np.full(len(self.tracks), NOTHING, dtype=np.int64)
         place[columns] = np.arange(len(columns))
@@ -277,11 +276,11 @@ class _Frame:
 
 
 def _going_on(cost: FloatArray, before: IntArray, tracks: IntArray) -> tuple[IntArray, IntArray]:
-    """Return rows and columns of matches that go on: objects in order, each takes its last track where it is free and near.
+    """Return rows and columns of continued matches: each object takes its last track where it is free and near.
 
     Args:
         cost: (n, k) distances, NaN where they are too far apart.
-        before: (n,) track that each object had last, or ``NOTHING``.
+        before: (n,) last track of each object, or ``NOTHING``.
         tracks: (k,).
     """
     if not len(tracks):
@@ -299,7 +298,7 @@ def _going_on(cost: FloatArray, before: IntArray, tracks: IntArray) -> tuple[Int
 
 
 def _going_on_one_by_one(cost: FloatArray, before: IntArray, tracks: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the same where a track is twice in the frame: an object takes the first that is left."""
+    """Return the same for a frame with duplicate tracks: an object takes the first free one."""
     used = np.zeros(len(tracks), bool)
     pairs = []
     for row in np.flatnonzero(before != NOTHING).tolist():
@@ -312,9 +311,9 @@ def _going_on_one_by_one(cost: FloatArray, before: IntArray, tracks: IntArray) -
 
 
 def _assign(cost: FloatArray) -> tuple[IntArray, IntArray]:
-    """Solve an assignment with forbidden (NaN) pairs: they cost more than any choice without one.
+    """Solve an assignment with forbidden (NaN) pairs, which get a prohibitive cost.
 
-    Source: py-motmetrics 1.4.0, ``lap.py``, ``add_expensive_edges``: the same large number, so that ties fall the same way.
+    Source: py-motmetrics 1.4.0, ``lap.py``, ``add_expensive_edges``: the same cost gives the same ties.
     """
     if not cost.size:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)

@@ -35,7 +35,7 @@ def evaluate_tracking(request: EvaluationRequest) -> Outcome:
     limits = np.array([config.range_m[name] for name in tracking.CLASSES])
     own = evaluated(truth.boxes, truth, limits, tracking.CLASSES)
     _one_box_an_object(own, truth)
-    truth = replace(truth, boxes=Boxes.none())  # held once, not twice
+    truth = replace(truth, boxes=Boxes.none())  # frees memory
     check = FrameCheck(own, truth)
 
     def counted(block: Boxes) -> Boxes:

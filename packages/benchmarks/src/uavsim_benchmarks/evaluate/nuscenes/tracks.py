@@ -1,4 +1,4 @@
-"""Boxes to tracks, as nuScenes' tracking evaluation wants them: one score a track, and no holes."""
+"""Conversion of boxes to gap-free tracks with one score each, for nuScenes tracking."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TrackTable:
         scene: (N,) number of the scene.
         frame: (N,) position of the sample within its scene, in time order.
         label: (N,) class.
-        track: (N,) number of the track or object; means one track within one scene only.
+        track: (N,) number of the track or object, unique within a scene.
         place_m: (N, 2) centre on the ground.
         score: (N,) the track's score.
     """
@@ -42,7 +42,7 @@ class TrackTable:
         return len(self.scene)
 
     def take(self, rows: IntArray) -> TrackTable:
-        """Return (M,) of the rows."""
+        """Return the rows of (M,) indices."""
         return TrackTable(
             self.scene[rows], self.frame[rows], self.label[rows], self.track[rows], self.place_m[rows], self.score[rows]
         )
@@ -53,14 +53,14 @@ class TrackTable:
 
 
 class TrackStore:
-    """Pairs of track tables, put away in order and read back in the same order; past 64 MB they lie on disk."""
+    """A queue of pairs of track tables that spools to disk past 64 MB."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(max_size=_HELD_BYTES)  # noqa: SIM115 - see close
         self._count = 0
 
     def close(self) -> None:
-        """Give the tables up."""
+        """Discard the tables."""
         self._file.close()
 
     def put(self, truth: TrackTable, found: TrackTable) -> None:
@@ -82,16 +82,16 @@ class TrackStore:
 def fill_tracks(
     boxes: Boxes, scene: IntArray, place: IntArray, time_us: IntArray, *, mean_scores: bool, mode: str = "official"
 ) -> TrackTable:
-    """Return the boxes as tracks with a box at every sample between a track's first and last.
+    """Return tracks with an interpolated box at every sample between their first and last one.
 
     Args:
-        boxes: after range and point filters; ``track`` names the track, over all classes.
+        boxes: after range and point filters; ``track`` is unique over all classes.
         scene: (S,) scene of each sample.
         place: (S,) position of each sample within its scene.
         time_us: (S,).
-        mean_scores: give each box its track's mean score (predictions).
-        mode: ``official`` weighs the two neighbours of a filled box the wrong way around, as the devkit does: a box one step
-            after the left neighbour lies near the right one. It shows where two or more samples in a row are missing.
+        mean_scores: give each box the mean score of its track (predictions).
+        mode: ``official`` swaps the weights of the two neighbours of an interpolated box, as the devkit does, which matters
+            for gaps of two or more samples.
 
     Source: nuscenes-devkit 1.2.0, ``eval/tracking/loaders.py``.
     """
@@ -129,7 +129,7 @@ def fill_tracks(
 
 
 def _numbered(scene: IntArray, track: IntArray) -> IntArray:
-    """Return ascending numbers of (scene, track), rows sorted by both."""
+    """Return (N,) ascending numbers of (scene, track), for rows sorted by both."""
     if not len(scene):
         return np.zeros(0, np.int64)
     changed = (scene[1:] != scene[:-1]) | (track[1:] != track[:-1])
@@ -144,7 +144,7 @@ def _frame_times(scene: IntArray, place: IntArray, time_us: IntArray) -> FloatAr
 
 
 def _first_rows(rows: TrackTable, by_track: IntArray, track: IntArray) -> IntArray:
-    """Return for each row the first row of its track: filled boxes of a frame follow in the order of tracks' first boxes."""
+    """Return (N,) first rows of each row's track, which order the interpolated boxes of a frame."""
     lowest = np.full(int(track[-1]) + 1, len(rows), dtype=np.int64)
     np.minimum.at(lowest, track, by_track)
     first = np.zeros(len(rows), np.int64)

@@ -1,4 +1,4 @@
-"""Score OpenAD's own files: ``uavsim evaluate openad``."""
+"""``uavsim evaluate openad``: score files in OpenAD's format."""
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def evaluate_openad(request: EvaluationRequest) -> Outcome:
 
 
 def _along(scores: OpenAdScores, number: int) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """Return AP (0) or AR (1) along the thresholds of the position, a line a similarity."""
+    """Return curves of AP (0) or AR (1) over position thresholds, one line for each similarity."""
     lines = {}
     for similarity in SIMILARITIES:
         points = [(at, pair[number]) for (at, own), pair in scores.table.items() if own == similarity]

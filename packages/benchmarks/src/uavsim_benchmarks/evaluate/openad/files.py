@@ -121,7 +121,7 @@ def read_openad_scenes(
 
 
 def read_similarity_table(path: Path) -> _Similarity:
-    """Read ``{"tag": {"other tag": similarity}}``; it counts both ways, equal tags are 1, pairs that it lacks are 0.
+    """Read ``{"tag": {"other tag": similarity}}``; symmetric; equal tags have 1, missing pairs 0.
 
     Raises:
         InputError: not such a table.
@@ -207,7 +207,7 @@ def _text(file: Path) -> str:
 
 
 def _features(names: Any, values: Any) -> tuple[list[str], FloatArray]:
-    """Return tags and their text features, (tags, numbers)."""
+    """Return tags and their (tags, features) text features."""
     tags, features = [str(name) for name in names], np.asarray(values, dtype=np.float64)
     if features.ndim != 2 or len(features) != len(tags) or not np.isfinite(features).all():
         raise ValueError(

@@ -1,4 +1,4 @@
-"""OpenAD: AP and AR of open-vocabulary detections, by position and by meaning, in 2D and 3D.
+"""OpenAD: AP and AR of open-vocabulary detections by position and semantic similarity, in 2D and 3D.
 
 A detection's tag is compared with an object's by a similarity table; CLIP is one way to make such a table. ``official`` is
 OpenAD's ``online_2d`` and ``online_3d``. ``corrected`` takes the 3D sub-AR over all four distances, as the paper has it (the
@@ -56,7 +56,7 @@ class OpenAdScene:
 
 @dataclass(frozen=True, slots=True)
 class OpenAdScores:
-    """Scores over all thresholds; NaN where nothing can be counted. ``table`` is (AP, AR) by (position, similarity)."""
+    """Scores over all thresholds, NaN where undefined; ``table`` is (AP, AR) by (position, similarity) threshold."""
 
     ap: float
     ar: float
@@ -68,7 +68,7 @@ class OpenAdScores:
 
 
 def subset_of(seen: BoolArray, in_domain: BoolArray) -> IntArray:
-    """Return (N,) the subset of each object: seen in a training set or not, in a training set's domain or not."""
+    """Return (N,) subsets of objects: in or out of the training domains, of a seen or unseen class."""
     subset: IntArray = 2 * (~seen).astype(np.int64) + (~in_domain).astype(np.int64)
     return subset
 
@@ -100,7 +100,7 @@ def pair_scores_3d(found: FloatArray, truth: FloatArray) -> tuple[FloatArray, Fl
 
 
 def match_in_order(position: FloatArray, threshold: float) -> IntArray:
-    """Match detections to objects as COCO does: in order, each takes the best free object, of equal ones the last.
+    """Match detections to objects as COCO does: in order, each takes the best free object, the last one of equals.
 
     Args:
         position: (P, G) scores.
@@ -181,7 +181,7 @@ _Pairs = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 def _pairs(scene: OpenAdScene, dimensions: int) -> _Pairs:
-    """Return position, distance, size error and similarity; what is below the lowest similarity has none of them."""
+    """Return position score, distance, size error and similarity of pairs, blanked below the lowest similarity."""
     found, similarity = scene.found[:_MAX_DETECTIONS], scene.similarity[:_MAX_DETECTIONS]
     position, distance, size = (pair_scores_3d if dimensions == 3 else pair_scores_2d)(found, scene.truth)
     alike = similarity >= SIMILARITIES[0]
@@ -210,7 +210,7 @@ def _hits(scene: OpenAdScene, pair: _Pairs, scored: FloatArray, level: float, *,
 
 
 def _of_scene(scene: OpenAdScene, pair: _Pairs, levels: FloatArray, *, mode: str) -> list[list[_Hits]]:
-    """Return what a scene has by level and similarity; pairs of thresholds that leave the same scores are matched once."""
+    """Return the hits of a scene by threshold pair; pairs with equal masked scores are matched once."""
     position, _, _, alike = pair
     columns: list[list[_Hits]] = []
     before: BoolArray | None = None
@@ -231,7 +231,7 @@ def _of_scene(scene: OpenAdScene, pair: _Pairs, levels: FloatArray, *, mode: str
 
 
 def _together(found: list[_Hits]) -> tuple[float, FloatArray, tuple[float, float]]:
-    """Return mean AP of the scenes, hits by subset, and the mean errors of the hits at one pair of thresholds."""
+    """Return mean AP, hits by subset and mean errors of hits over scenes at one pair of thresholds."""
     aps = [one.ap for one in found if one.ap is not None]
     hits, errors = np.zeros(len(SUBSETS)), np.zeros(2)
     for one in found:

@@ -1,1 +1,1 @@
-"""Readers: a benchmark's own files to the arrays that its metrics take; nothing here computes a score."""
+"""Readers of the benchmarks' file formats into arrays."""

@@ -1,4 +1,4 @@
-"""Confidence maps of a collaborative detector, from which communication is counted: a ``.npz`` file, an array a frame."""
+"""Confidence maps of a collaborative detector for communication metrics: a ``.npz`` file with one array a frame."""
 
 import textwrap
 import zipfile
@@ -23,14 +23,14 @@ _DAMAGED: Final = (
     zlib.error,
     zipfile.BadZipFile,
 )
-"""What numpy and zipfile raise of a file that is none; ``NotImplementedError`` is a ``RuntimeError``."""
+"""Exceptions of NumPy and zipfile for damaged files; ``NotImplementedError`` is a ``RuntimeError``."""
 
 
 def read_confidence_maps(path: Path) -> list[FloatArray]:
-    """Return (agents, height, width) of each frame, in the order of the file; nothing of it is run.
+    """Read an (agents, height, width) array for each frame, in file order, without unpickling.
 
     Raises:
-        InputError: not such a file, or an array of another shape or with numbers that are no confidence.
+        InputError: the file has another format, or an array another shape or values outside of 0 to 1.
     """
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
@@ -54,7 +54,7 @@ def read_confidence_maps(path: Path) -> list[FloatArray]:
 
 
 def _as_floats(file: Mapping[str, AnyArray], *, most: int) -> Iterator[tuple[str, FloatArray]]:
-    """Yield the arrays; numbers of a byte become eight, so that they are counted before.
+    """Yield the arrays as float64, after a check of their number: one byte may become eight.
 
     Raises:
         ValueError: there are more than ``most``, the float32 that the largest file holds.
@@ -68,7 +68,7 @@ def _as_floats(file: Mapping[str, AnyArray], *, most: int) -> Iterator[tuple[str
 
 
 def _check_sizes(opened: IO[bytes]) -> None:
-    """Refuse a small file of large arrays before any is read.
+    """Refuse a small file with large arrays before reading one.
 
     Raises:
         ValueError: together they are larger than a file may be.

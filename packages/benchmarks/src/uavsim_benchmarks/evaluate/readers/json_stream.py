@@ -1,4 +1,4 @@
-"""Read one large JSON object member by member, in memory for one member at a time."""
+"""Streaming reader of large JSON files, with one member of an object in memory at a time."""
 
 import codecs
 import gzip
@@ -13,21 +13,21 @@ from typing import IO, Any, Final, Self, cast
 from uavsim.errors import InputError
 
 MAX_FILE_BYTES: Final = 1 << 30
-"""Files of formats that can only be read whole are refused above this."""
+"""Size limit of files that are read at once."""
 
 _CHUNK_BYTES: Final = 4 << 20
 _BATCH: Final = 1 << 20
 _LONGEST_VALUE: Final = 32 << 20
-"""Characters of one sample's, image's or flight's part; 500 boxes have less than a million."""
+"""Limit in characters of one value; 500 boxes have less than a million."""
 
 _WHITESPACE: Final = " \t\n\r"
 
 
 class JsonStream:
-    """A JSON file of which objects are walked and values are decoded one by one.
+    """A JSON file whose values are decoded one by one.
 
     Raises:
-        InputError: from every method: the file cannot be read, is cut off, or is not JSON.
+        InputError: the file cannot be read, is truncated, or is not JSON; raised by every method.
     """
 
     def __init__(self, path: Path) -> None:
@@ -48,7 +48,7 @@ class JsonStream:
         self._file.close()
 
     def members(self, what: str) -> Iterator[str]:
-        """Yield the keys of the object that comes next; the caller takes each value with ``value`` or ``members``."""
+        """Yield the keys of the next object; the caller reads each value with ``value`` or ``members``."""
         if self._next() != "{":
             raise InputError(f"{self.path}: {what} is not a JSON object")
         self._at += 1
@@ -69,7 +69,7 @@ class JsonStream:
                 raise self._not_json()
 
     def batches(self, what: str) -> Iterator[list[Any]]:
-        """Yield the decoded values of the array that comes next, some at a time; fast where each ends with a list."""
+        """Yield the values of the next array in batches; fast where each value ends with a list."""
         if self._next() != "[":
             raise InputError(f"{self.path}: {what}: not a list, a JSON array")
         self._at += 1
@@ -85,14 +85,14 @@ class JsonStream:
                 return
             if mark != ",":
                 raise self._not_json()
-            batch = self._batch() if batch else []  # values that do not end as supposed are not tried again
+            batch = self._batch() if batch else []  # no second attempt where the values do not end with a list
 
     def value(self, *, begins: str = "[", ends: str = "}]") -> Any:
-        """Decode the value that comes next.
+        """Decode the next value.
 
         Args:
-            begins: one that begins so
-            ends: and ends so takes half the time: a whole list of objects; no value ends twice.
+            begins: first character of values for the fast path.
+            ends: last characters of such values, which must not occur within them.
         """
         if self._next() == begins and (end := self._text.find(ends, self._at) + len(ends)) >= len(ends):
             with suppress(ValueError, RecursionError):
@@ -117,7 +117,7 @@ class JsonStream:
             self._more()
 
     def _batch(self) -> list[Any]:
-        """Take the next values of an array whose values end with a list, as many as one step decodes; none if they do not."""
+        """Decode a batch of array values that end with a list; empty where they do not."""
         while not self._ended and len(self._text) - self._at < _BATCH:
             self._more()
         end = self._text.rfind("]}", self._at, self._at + _BATCH) + 2
@@ -138,7 +138,7 @@ class JsonStream:
                 self._more()
 
     def _next(self) -> str:
-        """Return the next character that is not white space, without taking it."""
+        """Return the next character that is not white space, without consuming it."""
         while True:
             while self._at < len(self._text) and self._text[self._at] in _WHITESPACE:
                 self._at += 1
@@ -167,10 +167,10 @@ class JsonStream:
 
 
 def read_json(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> Any:
-    """Read a whole JSON file of bounded size.
+    """Read a JSON file of bounded size.
 
     Raises:
-        InputError: not there, too large, or not JSON.
+        InputError: the file is missing, too large, or not JSON.
     """
     try:
         size = path.stat().st_size

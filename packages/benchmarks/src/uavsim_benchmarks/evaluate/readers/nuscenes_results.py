@@ -1,4 +1,4 @@
-"""nuScenes result files, read in blocks of samples: ``{"meta": ..., "results": {sample_token: [box, ...]}}``."""
+"""Reader of nuScenes result files in blocks of samples: ``{"meta": ..., "results": {sample_token: [box, ...]}}``."""
 
 from array import array
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +19,7 @@ from uavsim_benchmarks.evaluate.readers.pickles import read_pickle
 
 _SAMPLES_PER_BLOCK: Final = 64
 _PICKLES: Final = {".pkl", ".pickle"}
-_LARGEST: Final = 1e9  # metres, or metres a second: past it squares lose what they are compared by
+_LARGEST: Final = 1e9  # metres, or metres a second: squares of larger values lose precision
 _VECTORS: Final = {"translation": 3, "size": 3, "rotation": 4, "velocity": 2}
 
 
@@ -29,16 +29,16 @@ class ResultReader:
 
     Args:
         path: the file.
-        index: sample tokens that are evaluated, with their numbers.
-        known: all sample tokens of the dataset; a token that is none of them is refused.
+        index: numbers of the evaluated samples, by token.
+        known: all samples of the dataset, by token; other tokens are refused.
         labels: the benchmark's classes in order.
         task: ``detection`` or ``tracking``: the prefix of the boxes' keys.
         max_boxes: per sample.
-        without: leaves out boxes that are neither right nor wrong.
+        without: filter of boxes.
 
-    After ``blocks`` is exhausted: ``seen`` are the numbers of samples that the file has, ``ignored`` counts samples of the
-    dataset that are not evaluated, ``tracks`` gives every track's number by its name, ``left_out`` counts what
-    ``without`` took away.
+    After ``blocks`` is exhausted, ``seen`` holds the numbers of samples in the file, ``ignored`` counts its samples
+    that are not evaluated, ``tracks`` maps names of tracks to numbers, and ``left_out`` counts boxes that ``without``
+    removed.
     """
 
     path: Path
@@ -55,10 +55,10 @@ class ResultReader:
     left_out: int = 0
 
     def blocks(self) -> Iterator[Boxes]:
-        """Yield boxes, whole samples at a time; memory is bounded by the longest sample, not by the file.
+        """Yield boxes of complete samples; memory is bounded by the largest sample.
 
         Raises:
-            InputError: not such a file, or a box or sample that the benchmark refuses.
+            InputError: the file has another format, or the benchmark refuses a box or sample.
         """
         if self.path.suffix in _PICKLES:
             yield from self._blocks(self._unpickled())
@@ -81,10 +81,10 @@ class ResultReader:
             raise InputError(f"{self.path}: no result file in nuScenes' format: there is no key 'results'")
 
     def require(self, samples: IntArray) -> None:
-        """Refuse a file that leaves out evaluated samples, as the devkit does.
+        """Require evaluated samples in the file, as the devkit does.
 
         Raises:
-            InputError: the number of missing samples and the first of them.
+            InputError: a sample is missing.
         """
         missing = sorted(set(samples.tolist()) - self.seen)
         if missing:
@@ -142,25 +142,25 @@ class ResultReader:
             found = boxes_of_rows(numbers, rows, labels=self.labels, task=self.task, tracks=self.tracks)
         except InputError as error:
             raise InputError(f"{self.path}: {error}") from error
-        kept = found if self.without is None else self.without(found)
-        self.left_out += len(found) - len(kept)
-        return kept
+        filtered = found if self.without is None else self.without(found)
+        self.left_out += len(found) - len(filtered)
+        return filtered
 
 
 def boxes_of_rows(
     numbers: list[int], rows: list[JsonDict], *, labels: tuple[str, ...], task: str, tracks: dict[str, int]
 ) -> Boxes:
-    """Return boxes from decoded JSON.
+    """Convert boxes from decoded JSON.
 
     Args:
         numbers: the sample's number of each row.
         rows: nuScenes' result boxes.
         labels: class names in order.
         task: ``detection`` or ``tracking``.
-        tracks: track numbers by name, added to.
+        tracks: track numbers by name; extended in place.
 
     Raises:
-        InputError: a key is missing, or a value is none that the devkit takes.
+        InputError: a key is missing or a value is invalid for the devkit.
     """
     columns = {key: _vectors(rows, key, length) for key, length in _VECTORS.items()}
     names, scores = _values(rows, f"{task}_name"), _numbers(rows, f"{task}_score")
@@ -231,15 +231,15 @@ def _vectors(rows: list[JsonDict], key: str, length: int) -> FloatArray:
 
 
 def numbers_of(values: list[Any], length: int) -> FloatArray:
-    """Return (N, length) numbers of N lists.
+    """Convert N lists to (N, length) numbers.
 
     Raises:
-        TypeError: they hold no numbers.
-        ValueError: they hold no numbers, or not so many.
-        OverflowError: a number is beyond what a float holds.
+        TypeError: an element is not a number.
+        ValueError: an element is not a number, or a list has another length.
+        OverflowError: a number exceeds the range of floats.
     """
     if all(type(value) is list and len(value) == length for value in values):
-        with suppress(TypeError):  # numpy takes texts of numbers, too, and needs thrice the time
+        with suppress(TypeError):  # NumPy also accepts numbers as text and takes three times as long
             return np.array(array("d", list(chain.from_iterable(values)))).reshape(-1, length)
     found = np.array(values, dtype=np.float64)
     if found.shape != (len(values), length):

@@ -1,4 +1,4 @@
-"""Ground truth of a nuScenes-format dataset, either dialect, as arrays; tables are streamed, rows are not kept."""
+"""Ground truth of a nuScenes-format dataset in either dialect, as arrays from streamed tables."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ _RACK_LABEL: Final = -2
 _ROWS_PER_BLOCK: Final = 4096
 _FLOATS: Final = {"translation": slice(0, 3), "size": slice(3, 6), "rotation": slice(6, 10)}
 _KEYS: Final = ("token", "prev", "next")
-_SMALL: Final = ("sample", "label", "track", "attribute", "has points", "drones", "visibility")  # 32 bits hold them
+_SMALL: Final = ("sample", "label", "track", "attribute", "has points", "drones", "visibility")  # columns of 32 bits
 _Block: TypeAlias = tuple[FloatArray, IntArray, AnyArray]
-_LONGEST_STEP_S: Final = 1.5  # the devkit's box_velocity gives NaN past it
+_LONGEST_STEP_S: Final = 1.5  # longer steps give NaN in the devkit's box_velocity
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,13 +37,13 @@ class Truth:
         scenes: names.
         place: (S,) position of each sample within its scene, in time order.
         time_us: (S,).
-        ego_m: (S, 3) where ranges are measured from.
+        ego_m: (S, 3) origin of ranges.
         ego_yaw_rad: (S,).
-        boxes: labels are indices into the labels asked for; tracks are numbers of instances.
+        boxes: labels are indices into the requested labels; tracks are numbers of instances.
         racks: bicycle racks.
         key: (N,) hash of each annotation's token.
-        drones: (N,) how many drones see the box; -1 where the dataset does not say.
-        visibility: (N,) nuScenes' level 1 to 4, 0 where there is none.
+        drones: (N,) number of drones that see the box; -1 where unknown.
+        visibility: (N,) nuScenes' level 1 to 4, 0 for none.
     """
 
     samples: dict[str, int]
@@ -78,15 +78,15 @@ def read_truth(
         root: the dataset's folder.
         version: its version folder.
         labels: the benchmark's classes in order.
-        names: the class of a category; categories without one, or with one that is no label, are left out.
+        names: function from a category to its class; categories without a class in ``labels`` are left out.
         split: of ``splits.json``; default: all scenes.
-        ego_channel: the sensor of whose ego pose ranges are measured from; for a camera the height is taken as 0.
-        ego_is_sensor: measure from its calibrated sensor instead, which the uav3d dialect has in global coordinates.
-        many_attributes: the attribute of a box that has several; default: such a box is refused, as the devkit refuses it.
+        ego_channel: sensor whose ego pose is the origin of ranges; for a camera with height 0.
+        ego_is_sensor: use the calibrated sensor instead, which is in global coordinates in the uav3d dialect.
+        many_attributes: attribute of boxes with several; default: such boxes are refused, as by the devkit.
 
     Raises:
         DatasetError: a table is missing or damaged.
-        InputError: an unknown split, or a box that the benchmark refuses.
+        InputError: the split is unknown, or the benchmark refuses a box.
     """
     tables = root / version
     scene_rows = read_rows(tables / "scene.json")
@@ -95,10 +95,10 @@ def read_truth(
     if not sample_rows:
         raise DatasetError(f"{tables}: no samples")
     numbers = {row["token"]: n for n, row in enumerate(scene_rows)}
-    kept = [row for row in sample_rows if row["scene_token"] in wanted]
-    samples = {row["token"]: n for n, row in enumerate(kept)}
-    scene = np.array([numbers[row["scene_token"]] for row in kept], dtype=np.int64)
-    time_us = np.array([row["timestamp"] for row in kept], dtype=np.int64)
+    rows_of_split = [row for row in sample_rows if row["scene_token"] in wanted]
+    samples = {row["token"]: n for n, row in enumerate(rows_of_split)}
+    scene = np.array([numbers[row["scene_token"]] for row in rows_of_split], dtype=np.int64)
+    time_us = np.array([row["timestamp"] for row in rows_of_split], dtype=np.int64)
     ego_m, ego_yaw_rad = _egos(tables, samples, ego_channel, ego_is_sensor)
     rows = _Rows(labels, names, many_attributes, tables)
     boxes, racks, key, drones, visibility = rows.read(samples, time_us)
@@ -135,7 +135,7 @@ def _places(scene: IntArray, time_us: IntArray) -> IntArray:
 
 
 def _egos(tables: Path, samples: dict[str, int], channel: str, is_sensor: bool) -> tuple[FloatArray, FloatArray]:
-    """Return where each sample's ranges are measured from, and the ego's heading."""
+    """Return (samples, 3) origins of ranges and (samples,) headings of the ego."""
     sensors = {row["token"] for row in iter_rows(tables / "sensor.json") if row["channel"] == channel}
     if not sensors:
         raise DatasetError(f"{tables}: no sensor {channel}, from which ranges are measured")
@@ -165,7 +165,7 @@ def _egos(tables: Path, samples: dict[str, int], channel: str, is_sensor: bool) 
 
 
 class _Rows:
-    """Takes the annotations apart into columns while they are streamed."""
+    """Streams the annotations into columns."""
 
     def __init__(
         self,

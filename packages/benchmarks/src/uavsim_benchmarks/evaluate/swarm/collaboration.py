@@ -1,7 +1,7 @@
-"""The worth of each drone for an object, exactly: every subset of the swarm is looked at.
+"""Exact Shapley values of drones over all subsets of the swarm.
 
-Subsets of D drones are numbered 0 to 2**D - 1: bit d of a subset's number says that drone d is in it. Five drones make 32
-subsets, so nothing is sampled.
+Subsets of D drones are numbered 0 to 2**D - 1; bit d of the number says that drone d is in the subset. Five drones have 32
+subsets, so no sampling is necessary.
 """
 
 from functools import cache
@@ -19,7 +19,7 @@ _MOST_DRONES: Final = 16  # 65,536 subsets
 
 
 def subset_pixels(visible_px: IntArray) -> FloatArray:
-    """Return (N, 2**D) pixels that each subset of drones sees of each object, together.
+    """Return (N, 2**D) total visible pixels of each object in each subset of drones.
 
     Args:
         visible_px: (N, D) pixels of the object in all cameras of each drone.
@@ -28,13 +28,13 @@ def subset_pixels(visible_px: IntArray) -> FloatArray:
 
 
 def subset_diversity_deg(map_rays: FloatArray, seen: BoolArray) -> FloatArray:
-    """Return (N, 2**D) largest angles, degrees, between the directions from which a subset's drones see each object.
+    """Return (N, 2**D) largest angles in degrees between the viewing directions of a subset's drones to each object.
 
-    A subset in which fewer than two drones see it has 0.
+    A subset with fewer than two drones that see the object has 0.
 
     Args:
         map_rays: (N, D, 3) from the object to each drone, of any length above 0.
-        seen: (N, D) whether that drone sees it.
+        seen: (N, D) bool: the drone sees the object.
     """
     rays = map_rays / np.linalg.norm(map_rays, axis=-1, keepdims=True)
     angle_deg = np.degrees(np.arccos(np.clip(rays @ np.swapaxes(rays, -1, -2), -1.0, 1.0)))
@@ -49,29 +49,29 @@ def subset_diversity_deg(map_rays: FloatArray, seen: BoolArray) -> FloatArray:
 
 
 def shapley_values(values: FloatArray) -> FloatArray:
-    """Return each drone's Shapley value, (..., D): its gain over all orders in which the swarm could come together.
+    """Return (..., D) Shapley values: the mean gain of each drone over all orders in which drones join the swarm.
 
-    They add up to what the whole swarm has beyond no drone at all.
+    They add up to the value of the swarm minus that of no drone.
 
     Args:
-        values: (..., 2**D) what each subset has.
+        values: (..., 2**D) value of each subset.
     """
     return np.asarray(values, dtype=np.float64) @ _shapley_weights(_drones_of(values)).T
 
 
 def drone_gains(values: FloatArray) -> FloatArray:
-    """Return what the swarm loses without each drone, (..., D), of (..., 2**D) values of subsets."""
+    """Return (..., D) losses of the swarm without each drone, of (..., 2**D) values of subsets."""
     drones = _drones_of(values)
-    everybody = 2**drones - 1
-    without = [everybody & ~(1 << drone) for drone in range(drones)]
-    return np.asarray(values[..., everybody, None] - values[..., without], dtype=np.float64)
+    swarm = 2**drones - 1
+    without = [swarm & ~(1 << drone) for drone in range(drones)]
+    return np.asarray(values[..., swarm, None] - values[..., without], dtype=np.float64)
 
 
 def pairwise_help(values: FloatArray) -> FloatArray:
-    """Return who helps whom, (..., D, D): what drone i (row) adds to drone j (column) alone; 0 where they are the same.
+    """Return (..., D, D) gains that drone i (row) adds to drone j (column) alone; 0 on the diagonal.
 
     Args:
-        values: (..., 2**D) what each subset has.
+        values: (..., 2**D) value of each subset.
     """
     alone = 1 << np.arange(_drones_of(values))
     together = alone[:, None] | alone[None, :]
@@ -81,21 +81,21 @@ def pairwise_help(values: FloatArray) -> FloatArray:
 def _drones_of(values: FloatArray) -> int:
     drones = int(values.shape[-1]).bit_length() - 1
     if values.shape[-1] != 2**drones or not 1 <= drones <= _MOST_DRONES:
-        raise InputError(f"{values.shape[-1]} values are none of 2**D subsets of 1 to {_MOST_DRONES} drones")
+        raise InputError(f"{values.shape[-1]} values are not those of 2**D subsets of 1 to {_MOST_DRONES} drones")
     return drones
 
 
 @cache
 def _members(drones: int) -> BoolArray:
-    """Return (2**D, D): who is in each subset."""
+    """Return (2**D, D) bool: membership of drones in subsets."""
     if not 1 <= drones <= _MOST_DRONES:
-        raise InputError(f"a swarm of {drones} drones: subsets are counted for 1 to {_MOST_DRONES}")
+        raise InputError(f"a swarm of {drones} drones; collaboration values need 1 to {_MOST_DRONES}")
     return np.asarray((np.arange(2**drones)[:, None] >> np.arange(drones)) & 1, dtype=np.bool_)
 
 
 @cache
 def _shapley_weights(drones: int) -> FloatArray:
-    """Return (D, 2**D) weights of the subsets' values in each drone's Shapley value."""
+    """Return (D, 2**D) weights of the subsets' values in the Shapley values."""
     members = _members(drones)
     size = members.sum(axis=1)
     with_it = np.array([factorial(max(k - 1, 0)) * factorial(drones - k) for k in range(drones + 1)])

@@ -1,4 +1,4 @@
-"""Read a dataset and one or two results, and answer the swarm's questions: ``uavsim evaluate swarm``."""
+"""``uavsim evaluate swarm``: recall and AP of one or two results by groups of boxes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -45,7 +45,7 @@ _MOST_DRAWS: Final = 20_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Grouping:
-    """A question: the bin of each box and, where a prediction alone reports it, of each prediction."""
+    """A grouping: the bin of each box and, where defined for predictions, a function that bins those."""
 
     names: list[str]
     of_box: IntArray
@@ -67,7 +67,7 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     if (truth.drones < 0).any():
         raise InputError(f"{request.truth / version}: the boxes do not say which drones see them (uav_seen_by)")
     limit_m = request.number("range", WIDE_RANGE_M)
-    ring_m = (FOUND_WITHIN_M if "_id_v" in channel else 0.0, limit_m)  # a car's own box is no object to itself
+    ring_m = (FOUND_WITHIN_M if "_id_v" in channel else 0.0, limit_m)  # excludes the box of a car that is the ego
     kinds = _kinds_that_measure(request.truth / version / "visibility_detail.json", truth.key)
     seen = ((truth.drones > 0) | (kinds > 0)) & _in_ring(truth.boxes, truth, ring_m)
     scored, matched = _matched(request, truth, truth.boxes.take(seen), ring_m)
@@ -98,7 +98,7 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
 
 
 def _ego_channel(request: EvaluationRequest, version: str) -> str:
-    """Return a channel of the agent that ranges are measured from; drone 0's by default."""
+    """Return a channel of the ego agent, drone 0 by default."""
     ego = request.options.get("ego")
     if ego is None:
         return "LIDAR_TOP"
@@ -163,7 +163,7 @@ def _weather(tables: Path) -> tuple[list[str], IntArray]:
 
 
 def _views(path: Path, key: IntArray) -> tuple[FloatArray | None, FloatArray | None]:
-    """Return the visible pixels and the occlusion of each box in the view that sees most of it; None without the table."""
+    """Return (N,) visible pixels and occlusion of each box in its best view; None without the table."""
     if not path.is_file():
         return None, None
     order = np.argsort(key)
@@ -178,15 +178,15 @@ def _views(path: Path, key: IntArray) -> tuple[FloatArray | None, FloatArray | N
 
 
 def _kinds_that_measure(path: Path, key: IntArray) -> IntArray:
-    """Return which kinds of agents see a pixel of each box or hit it, bits in the order of ``AGENT_KINDS``.
+    """Return (N,) bit masks of the kinds of agents with a pixel or point of each box, in the order of ``AGENT_KINDS``.
 
-    0 everywhere where the dataset does not say.
+    0 where the dataset does not say.
     """
     kinds = np.zeros(len(key), dtype=np.int64)
     order = np.argsort(key)
     for row in iter_rows(path) if path.is_file() else ():
         if "agents" not in row:
-            break  # a dataset says it of all boxes or of none
+            break  # either all rows have the column or none
         token = hash(row["sample_annotation_token"])
         at = int(np.searchsorted(key, token, sorter=order))
         if at < len(key) and key[order[at]] == token:
@@ -196,11 +196,11 @@ def _kinds_that_measure(path: Path, key: IntArray) -> IntArray:
 
 
 def _by_kinds(kinds: IntArray) -> _Grouping:
-    """Return the question which kinds of agents measure a box: air alone, ground alone, both."""
-    there = np.unique(kinds)
-    kinds_of = [[kind.plural for kind in AGENT_KINDS.values() if mask & _BITS[kind.letter]] for mask in there.tolist()]
+    """Group boxes by the kinds of agents that measure them: air, ground or both."""
+    masks = np.unique(kinds)
+    kinds_of = [[kind.plural for kind in AGENT_KINDS.values() if mask & _BITS[kind.letter]] for mask in masks.tolist()]
     names = [" and ".join(plurals) for plurals in kinds_of]
-    return _Grouping(names, np.searchsorted(there, kinds))
+    return _Grouping(names, np.searchsorted(masks, kinds))
 
 
 def _answers(
@@ -226,18 +226,18 @@ def _answers(
 
 
 def compare_results(ours: Matched, theirs: Matched, draws: FloatArray, names: list[str], scenes: IntArray) -> JsonDict:
-    """Return the difference of two results on the same boxes, with intervals from the same drawings of scenes.
+    """Compare two results on the same boxes, with intervals from the same bootstrap draws.
 
     Args:
         ours: matches of the first result.
-        theirs: of the second; differences are ours less theirs.
+        theirs: matches of the second result; differences are ours - theirs.
         draws: (draws, scenes).
         names: names of the scenes that are scored.
         scenes: (names,) their numbers.
 
     Returns:
-        Difference of recall and AP with interval and share of draws in which ours is better, and each scene's part: parts of
-        recall add up to the difference; those of AP are by how much the difference falls without the scene.
+        Differences of recall and AP with intervals and the share of draws above 0, and contributions of the scenes: those to
+        recall add up to the difference; those to AP are the loss of difference without the scene.
     """
     every = [
         (matched, np.ones(len(matched.scene), bool), np.ones(len(matched.score), bool)) for matched in (ours, theirs)

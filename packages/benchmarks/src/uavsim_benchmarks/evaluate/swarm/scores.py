@@ -1,8 +1,8 @@
-"""Scores of a swarm's detector on what one, several or all drones see: recall and AP by group, with intervals.
+"""Recall and AP of a swarm's detector by groups of boxes, with bootstrap intervals.
 
-A box is found when the devkit's greedy matching gives it a prediction of its class within 2 m on the ground. AP of a group
-counts the predictions that took a box of the group as hits and leaves out those that took a box of another group; predictions
-that took none count against every group that they could belong to.
+A box is found when the devkit's greedy matching gives it a prediction of its class within 2 m on the ground. For the AP of a
+group, predictions matched to its boxes are hits, predictions matched to other groups are left out, and unmatched predictions
+count against every group that they could belong to.
 """
 
 from dataclasses import dataclass
@@ -38,12 +38,12 @@ class Matched:
     """Matches of one result.
 
     Args:
-        found: (N,) ground-truth boxes that a prediction took.
+        found: (N,) bool: the ground-truth box has a match.
         scene: (N,) scene of each box.
         score: (P,) of predictions, descending.
-        took: (P,) the box that each took or ``NOTHING``.
+        took: (P,) the matched box or ``NOTHING``.
         found_scene: (P,) scene of each prediction.
-        found_range_m: (P,) distance of each prediction from the ego; NaN where it is not reported.
+        found_range_m: (P,) distance of each prediction from the ego; NaN where unknown.
     """
 
     found: BoolArray
@@ -64,18 +64,18 @@ class GroupScore:
     ap: Interval
 
     def as_json(self) -> dict[str, object]:
-        """Return plain figures."""
+        """Return a dictionary for JSON."""
         return {"boxes": self.boxes, "found": self.found, "recall": self.recall.as_json(), "ap": self.ap.as_json()}
 
 
 class SwarmCounter:
-    """Matches predictions to ground truth of all classes, block by block of samples: 32 bytes a prediction.
+    """Accumulates matches of blocks of samples over all classes, in 32 bytes a prediction.
 
     Args:
-        truth: boxes that some drone sees.
+        truth: boxes that a drone sees.
         scene: (S,) scene of each sample.
         min_score: predictions below are left out.
-        ego_m: (S, 3) where ranges are measured from; None leaves them NaN.
+        ego_m: (S, 3) origin of ranges; None leaves ranges NaN.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class SwarmCounter:
         self._parts: list[tuple[FloatArray, FloatArray, IntArray, IntArray]] = []
 
     def add(self, found: Boxes) -> None:
-        """Match the predictions of some whole samples, each once."""
+        """Match the predictions of complete samples, each once."""
         found = found.take(found.score >= self.min_score)
         rows = self.truth.rows_of(np.unique(found.sample))
         (own,) = match_by_centre(self.truth.take(rows), found, (FOUND_WITHIN_M,))
@@ -98,7 +98,7 @@ class SwarmCounter:
         self._parts.append((found.score, away_m, found.sample, took))
 
     def matched(self, scored: BoolArray) -> Matched:
-        """Return all matches; ``scored`` (S,) reports which samples the boxes count."""
+        """Return all matches; ``scored`` is the (S,) mask of samples whose boxes count."""
         parts = self._parts or [(np.zeros(0), np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))]
         score, away_m = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
         sample, took = (np.concatenate([part[k] for part in parts]) for k in (2, 3))
@@ -112,21 +112,21 @@ class SwarmCounter:
 
 
 def match_swarm(truth: Boxes, found: Boxes, scene: IntArray, *, min_score: float = 0.0) -> Matched:
-    """Match predictions that are in memory; ``scene`` is (samples,) the scene of each; see ``SwarmCounter``."""
+    """Match predictions in memory; ``scene`` is the (samples,) scene of each sample; see ``SwarmCounter``."""
     counter = SwarmCounter(truth, scene, min_score=min_score)
     counter.add(found)
     return counter.matched(np.ones(len(scene), bool))
 
 
 def bins_of(value: FloatArray, edges: tuple[float, ...]) -> tuple[IntArray, list[str]]:
-    """Return (N,) bins of values, ``NOTHING`` for NaN, and the bins' names; past the last edge there is one more bin."""
+    """Return (N,) bins of (N,) values, ``NOTHING`` for NaN, and the names of the bins; the last bin is open."""
     names = [f"{low:g}-{high:g}" for low, high in pairwise(edges)] + [f"{edges[-1]:g}+"]
     bins = np.clip(np.searchsorted(edges, value, side="right") - 1, 0, len(names) - 1)
     return np.where(np.isnan(value), NOTHING, bins), names
 
 
 def group_recall(matched: Matched, member: BoolArray, weight: FloatArray) -> FloatArray:
-    """Return the recall of a group for each drawing of scenes.
+    """Return the recall of a group for each bootstrap draw of scenes.
 
     Args:
         matched: N boxes.
@@ -145,13 +145,13 @@ def group_recall(matched: Matched, member: BoolArray, weight: FloatArray) -> Flo
 
 
 def group_ap(matched: Matched, member: BoolArray, candidate: BoolArray, weight: FloatArray) -> FloatArray:
-    """Return the AP of a group at 2 m for each drawing of scenes, with nuScenes' rule for AP.
+    """Return (draws,) AP of a group at 2 m, by nuScenes' definition, for each bootstrap draw of scenes.
 
     Args:
         matched: P predictions by descending score.
         member: (N,) boxes of the group.
-        candidate: (P,) predictions that count against the group when they took no box.
-        weight: (draws, scenes).
+        candidate: (P,) predictions that count against the group when unmatched.
+        weight: (draws, scenes) how often each scene counts.
     """
     took = matched.took
     hit = (took != NOTHING) & member[np.maximum(took, 0)] if len(member) else np.zeros(len(took), bool)

@@ -1,4 +1,4 @@
-"""What changes a library, planted; and what only looks like it."""
+"""Detection of changes to third-party libraries, on planted sources."""
 
 import pytest
 
@@ -31,15 +31,15 @@ HARMLESS = (
 
 
 @pytest.mark.parametrize("text", CHANGES)
-def test_a_change_of_a_library_is_named(text: str) -> None:
+def test_change_of_a_library_is_found(text: str) -> None:
     assert CHANGES[text] in {name for _, name, _ in foreign_changes(text, ours={"ours"})}
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_what_is_ours_or_an_instance_is_none(text: str) -> None:
+def test_own_modules_and_instances_are_ignored(text: str) -> None:
     assert list(foreign_changes(text, ours={"ours"})) == []
 
 
-def test_exceptions_are_few_and_all_of_the_traffic_manager() -> None:
+def test_at_most_three_exceptions_all_of_the_traffic_manager() -> None:
     assert len(ALLOWED) <= 3
     assert all(reason and "Traffic Manager" in reason for reason in ALLOWED.values())

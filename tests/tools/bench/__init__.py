@@ -1,1 +1,0 @@
-"""The benchmarks' own mathematics; no test measures time."""

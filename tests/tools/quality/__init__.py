@@ -1,1 +1,0 @@
-"""The limits of size, on sources written for them."""

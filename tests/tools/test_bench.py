@@ -1,0 +1,100 @@
+"""Arithmetic of the benchmarks; no test measures time."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from headless_simulator.rendering import GraphicsCard
+
+from tests.capture.test_recording_writer import INFOS, PLAN, STATES, _images
+from tools.bench.__main__ import compared
+from tools.bench.busy import asked_images, busy_share, idle_ticks, noting
+from tools.bench.cost import role_of
+from tools.bench.growth import DRONES, PAIRS, TICKS, exponent, intervals_of, per_scene, write_swarm
+from tools.bench.pipeline import Frame, Kept, plan_of, quiet, shares
+from tools.common.plans import scene_plan, settled
+from uavsim.capture.record import record_scene
+from uavsim.capture.recording_reader import read_recording
+from uavsim.config.library import Library
+from uavsim.simulate.ports import SceneTraffic, TickState
+from uavsim.simulate.swarm import PlannedSwarm
+
+
+def test_busy_share_of_three_images():
+    pauses = [(0.0, 0.1), (5.0, 5.1), (5.2, 5.3), (7.0, 7.25)]  # the first one is of the warm-up
+    assert busy_share(pauses[::-1], before=1, latency_s=0.1) == pytest.approx(0.3 / 2.25)
+
+
+def test_card_that_never_waits_is_fully_busy():
+    pauses = [(0.1 * k, 0.1 * (k + 1)) for k in range(6)]
+    assert busy_share(pauses, before=2, latency_s=0.1) == pytest.approx(1.0)
+
+
+def test_requested_images_and_idle_ticks():
+    plan = settled(scene_plan(samples=3, warmup_ticks=20), ticks=2, first_ticks=5)  # 25 cameras with masks
+    assert asked_images(plan) == (3 * 50, 5 * 25, 2 * 2 * 25)
+    assert idle_ticks(plan) == 2 * 8  # of ten, two go on while the last one's images are drawn
+
+
+def test_work_of_the_card_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(GraphicsCard, "make", GraphicsCard.make)  # set back after the test
+    noting(str(tmp_path / "pauses"))
+    made = GraphicsCard(0.002).make()
+    (line,) = (tmp_path / "pauses").read_text().splitlines()
+    assert tuple(map(float, line.split())) == pytest.approx(made, abs=1e-6)
+
+
+def test_compared_rows_of_both_runs():
+    old = [{"name": "a", "value": 4, "unit": "s"}, {"name": "gone", "value": 1, "unit": "s"}]
+    new = [{"name": "a", "value": 1, "unit": "s"}, {"name": "new", "value": 1, "unit": "s"}]
+    assert compared(old, new).splitlines()[2:] == ["| a | 4 | 1 | 0.25 | s |"]
+
+
+def test_compared_without_ratio_to_zero():
+    assert "| - |" in compared([{"name": "a", "value": 0, "unit": "s"}], [{"name": "a", "value": 2, "unit": "s"}])
+
+
+def test_roles_of_processes():
+    guarded = ["python", "-I", "-S", "uavsim/supervise/guard.py", "4", "[]", "python", "-m", "headless_simulator"]
+    assert role_of(guarded) == "guards"
+    assert role_of(["python", "-P", "-m", "headless_simulator", "--carla-port", "0"]) == "simulator"
+    assert role_of(["python", "-P", "-m", "uavsim.capture.client_worker"]) == "client"
+    assert role_of(["python", "-c", "from multiprocessing.spawn import spawn_main"]) == "validator"
+    assert role_of(["python", "-m", "uavsim", "generate"]) == "flow"
+
+
+@pytest.mark.parametrize("drones", DRONES)
+def test_swarms_fly_equal_ticks_and_similar_numbers_of_images(drones: int, tmp_path: Path):
+    assert intervals_of(drones) * drones * 5 == pytest.approx(PAIRS, rel=0.25)
+    library = Library.of((tmp_path,))
+    for intervals in (1, intervals_of(drones)):
+        dataset = library.with_dataset(write_swarm(tmp_path, drones, intervals=intervals))[0].model
+        assert round(dataset.keyframe_s / dataset.step_s) * (dataset.samples - 1) == TICKS
+
+
+def test_cost_per_scene_excludes_the_start():
+    assert per_scene({1: 10.0 + 2.0, 10: 10.0 + 20.0, 100: 10.0 + 218.0}) == pytest.approx({10: 2.0, 100: 2.2})
+
+
+def test_exponent_of_growth():
+    assert exponent(4.0, 100.0, times=5) == pytest.approx(2.0)
+
+
+def test_kept_captures_are_recorded_in_turn(tmp_path: Path):
+    swarm = PlannedSwarm()
+    swarm.begin(PLAN, heartbeat=quiet)
+    frames = tuple(Frame(swarm.advance(0), TickState(77 + k, 0.0, lambda: STATES), _images(seed=k)) for k in (0, 1))
+    kept = Kept(frames, SceneTraffic(INFOS, {"vehicles": (2, 2)}), np.zeros((0, 4, 2)))
+    assert [len(captures) for captures in kept.captures(PLAN)] == [len(PLAN.channels)] * 2
+    record_scene(kept.session(PLAN), PLAN, tmp_path, heartbeat=quiet, sample_taken=lambda _samples, _images: None)
+    assert [frame.simulator_frame for frame in read_recording(tmp_path).frames] == [77, 77]  # steps 0 and 10
+
+
+def test_every_tick_is_a_capture():
+    plan = plan_of(5)
+    assert list(plan.capture_steps) == [0, 1, 2, 3, 4]
+
+
+def test_shares_compare_adjacent_turns():
+    encoder_s, pipeline_s = [1.0, 4.0, 1.0], [2.0, 8.0, 4.0]  # the machine was busy in the second turn
+    assert shares(encoder_s, pipeline_s) == pytest.approx(0.5)

@@ -1,1 +1,0 @@
-"""The trials' own readings of what programs of others say."""
