@@ -48,7 +48,7 @@ def labels(side: Path, frame: str) -> dict[str, np.ndarray]:
     return {row[10]: pose @ matrix([float(row[n]) for n in (1, 2, 3, 7, 8, 9)]) for row in rows}
 
 
-def test_both_sides_meet_in_the_map(with_car: Path, tmp_path: Path) -> None:
+def test_boxes_of_both_sides_agree_in_the_map(with_car: Path, tmp_path: Path) -> None:
     (release,) = export_griffin(ExportRequest(with_car, tmp_path / "out"))
     (one, other, *_), shared = read(release / "vehicle-side/scene_infos.json"), 0
     assert read(release / "drone-side/scene_infos.json")[0] == one
@@ -64,7 +64,7 @@ def test_both_sides_meet_in_the_map(with_car: Path, tmp_path: Path) -> None:
     assert not ids[0] & ids[1]
 
 
-def test_a_box_lies_on_its_pixels(with_car: Path, tmp_path: Path) -> None:
+def test_box_centres_project_to_their_pixels(with_car: Path, tmp_path: Path) -> None:
     (release,) = export_griffin(ExportRequest(with_car, tmp_path / "out"))
     side = release / "drone-side"
     calibration = read(side / "calib/bottom.json")
@@ -90,9 +90,7 @@ def test_cameras_and_types_are_griffins(with_car: Path, tmp_path: Path) -> None:
     assert names <= {"car", "truck", "bus", "pedestrian", "bicycle", "motorcycle"}
 
 
-def test_as_received_a_frame_has_an_older_image_and_pose_and_the_boxes_of_its_own_instant(
-    with_car: Path, tmp_path: Path
-) -> None:
+def test_received_frame_has_older_image_and_pose_and_current_boxes(with_car: Path, tmp_path: Path) -> None:
     """Every message to v0 takes as long as one keyframe to the next: each frame has the drone's image of the frame before."""
     tables = with_car / "v1.0-mini"
     scenes, agents = [row["token"] for row in read(tables / "scene.json")], ["0", "1", "v0"]
@@ -124,6 +122,6 @@ def test_as_received_a_frame_has_an_older_image_and_pose_and_the_boxes_of_its_ow
         assert path.read_bytes() == (plain / path.relative_to(late)).read_bytes()
 
 
-def test_a_dataset_without_a_car_is_refused(strict: Path, tmp_path: Path) -> None:
+def test_dataset_without_a_car_is_refused(strict: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"needs vehicles: {count: 1, rig: griffin_car}"):
         export_griffin(ExportRequest(strict, tmp_path / "out"))

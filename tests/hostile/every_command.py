@@ -5,7 +5,7 @@ from typing import Final
 
 __all__ = ["WRITING", "filled"]
 
-KINDS: Final = ("agents", "coco", "kitti", "mcap", "mmdet3d", "nerfstudio", "opv2v", "rosbag2")
+KINDS: Final = ("agents", "coco", "mcap", "mmdet3d", "nerfstudio", "opv2v", "rosbag2")
 WRITING: Final = {
     **{kind: f"export SET OUT --format {kind}" for kind in KINDS},
     "convert": "convert SET OUT --dialect uav3d",

@@ -218,7 +218,7 @@ def _table_targets(root: Path, work: Path) -> dict[str, Target]:
     from uavsim.validate import validate_version
 
     def export() -> None:
-        for kind in ("kitti", "coco", "opv2v", "mmdet3d"):
+        for kind in ("coco", "opv2v", "mmdet3d"):
             EXPORTERS.pick(kind)(ExportRequest(root, work / "exported" / kind))
 
     return {

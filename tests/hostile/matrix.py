@@ -36,7 +36,7 @@ COMMANDS: dict[str, list[str]] = {  # with SET and OUT filled in
     "status": ["status", "SET", "--json"],
     "validate": ["validate", "SET", "--workers", "1"],
     "convert": ["convert", "SET", "OUT", "--dialect", "uav3d"],
-    "kitti": ["export", "SET", "OUT", "--format", "kitti"],
+    "v2xsim": ["export", "SET", "OUT", "--format", "v2xsim"],
     "coco": ["export", "SET", "OUT", "--format", "coco"],
     "opv2v": ["export", "SET", "OUT", "--format", "opv2v"],
     "mmdet3d": ["export", "SET", "OUT", "--format", "mmdet3d"],
@@ -49,9 +49,9 @@ COMMANDS: dict[str, list[str]] = {  # with SET and OUT filled in
     "linked out": ["generate", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--out", "SET"],
 }
 NOT_READ = {  # damages -> what need not read the damaged part, and does its work
-    "32000 pixels": "opv2v", "4 billion pixels": "kitti", "time 10^30": "kitti",
+    "32000 pixels": "opv2v", "4 billion pixels": "v2xsim", "time 10^30": "v2xsim",
     "deep splits": "mmdet3d", "damaged info": "validate", "huge coordinates": "opv2v",
-    "bool for a time": "convert", "scene in circles": "kitti", "2^70 pixels wide": "convert", "mask cut off": "kitti",
+    "bool for a time": "convert", "scene in circles": "v2xsim", "2^70 pixels wide": "convert", "mask cut off": "v2xsim",
 }  # fmt: skip
 NOTES_CODES = {"ledger garbage": (3, 3), "ledger deep": (3, 3), "ledger of another": (3, 3), "dataset.json garbage": (3, 2),
                "dataset.json deep": (3, 2)}  # fmt: skip
@@ -86,7 +86,7 @@ def rows() -> list[Row]:
             code = surrounding.codes.get(command, 0)
             found.append(Row(f"{surrounding.name}: {command}", command, code, surrounding))
     for number, (name, damage) in enumerate(DAMAGES.items()):
-        others = ("convert", "kitti", "coco", "opv2v", "mmdet3d")
+        others = ("convert", "v2xsim", "coco", "opv2v", "mmdet3d")
         for command in ("validate", others[number % len(others)]):
             code = 0 if NOT_READ.get(name) == command else 4
             found.append(Row(f"{name}: {command}", command, code, damage=damage))
@@ -101,10 +101,10 @@ def rows() -> list[Row]:
         Row("linked root: generate", "linked out", 2, damage=lambda root: (root / "lidarseg").symlink_to("/etc"))
     )
     for kind, name in NAMES.items():
-        for command in ("status", "kitti"):
+        for command in ("status", "opv2v"):
             found.append(Row(f"dataset named with {kind}: {command}", command, 0, name_of_set=name))
     for kind, out in OUTS.items():
-        found.append(Row(f"result goes to {kind}: kitti", "kitti", out.code, out=out))
+        found.append(Row(f"result goes to {kind}: opv2v", "opv2v", out.code, out=out))
         if out.run is not None:
             found.append(Row(f"result goes to {kind}: generate", "generate", out.run, out=out))
     return found

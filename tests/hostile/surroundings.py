@@ -30,7 +30,7 @@ class Surrounding:
     shell: str = ""
     wrap: tuple[str, ...] = ()
     codes: Mapping[str, int] = field(default_factory=dict)
-    only: tuple[str, ...] = ("status", "validate", "kitti")
+    only: tuple[str, ...] = ("status", "validate", "opv2v")
 
 
 def _limit(which: int, value: int) -> Callable[[Path], None]:
@@ -76,8 +76,8 @@ _NOBODY = (  # who has no name, no rights and no other processes; may read this 
     if os.geteuid() == 0
     else ()
 )
-_TWO = ("status", "kitti")
-_WITH_RUN = ("status", "validate", "kitti", "generate")
+_TWO = ("status", "opv2v")
+_WITH_RUN = ("status", "validate", "opv2v", "generate")
 _FULL = (  # a file system of its own, of which there is nothing left
     "unshare", "-rm", "bash", "-c",
     'mkdir t && mount -t tmpfs -o size=16k none t && export TMPDIR="$PWD/t" && head -c 16k /dev/zero > t/x; exec "$@"', "-",
@@ -111,7 +111,7 @@ SURROUNDINGS = (
         env={"HOME": "/", "USER": None, "LOGNAME": None},
         prepare=_open_to_all,
         wrap=_NOBODY,
-        only=("status", "kitti", "generate"),
+        only=("status", "opv2v", "generate"),
     ),
     Surrounding("no temporary folder", env={"TMPDIR": "/nonexistent"}, only=_WITH_RUN),
     Surrounding("temporary folder full", wrap=_FULL, only=_WITH_RUN),
@@ -119,12 +119,12 @@ SURROUNDINGS = (
     Surrounding("ascii only", env={"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}),
     Surrounding("one column", env={"COLUMNS": "1", "LINES": "1", "TERM": "dumb"}),
     Surrounding("colours forced", env={"FORCE_COLOR": "1", "TERM": "xterm-256color"}),
-    Surrounding("umask 0777", before=lambda work: os.umask(0o777), codes={} if os.geteuid() == 0 else {"kitti": 3}),
+    Surrounding("umask 0777", before=lambda work: os.umask(0o777), codes={} if os.geteuid() == 0 else {"opv2v": 3}),
     Surrounding(
         "no file may grow",
         before=_limit(resource.RLIMIT_FSIZE, 0),
-        codes={"kitti": 3, "generate": 3, "publish": 3, "events": 3, "video": 3},
-        only=("status", "validate", "kitti", "generate", "publish", "events", "video"),
+        codes={"opv2v": 3, "generate": 3, "publish": 3, "events": 3, "video": 3},
+        only=("status", "validate", "opv2v", "generate", "publish", "events", "video"),
     ),
     Surrounding("no core, small stack", before=_limit(resource.RLIMIT_STACK, 1 << 20)),
     Surrounding("python optimised", env={"PYTHONOPTIMIZE": "2", "PYTHONDONTWRITEBYTECODE": "1"}),

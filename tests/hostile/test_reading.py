@@ -51,7 +51,7 @@ def test_the_traceback_is_printed_for_those_who_ask(tmp_path: Path, wanted: bool
     del rows[0]["calibrated_sensor_token"]
     table.write_text(json.dumps(rows))
     env = {**os.environ, **({"UAVSIM_TRACEBACK": "1"} if wanted else {})}
-    command = [sys.executable, "-m", "uavsim", "export", str(root), str(tmp_path / "out"), "--format", "kitti"]
+    command = [sys.executable, "-m", "uavsim", "export", str(root), str(tmp_path / "out"), "--format", "opv2v"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 4
     assert ("Traceback" in done.stderr) == wanted
@@ -78,7 +78,7 @@ def test_a_box_of_no_sample_that_is_not_turned_right_is_reported(tmp_path: Path)
     assert validate_version(root, "v1.0-mini", workers=1).counts["shape.rotation"] == 1
 
 
-@pytest.mark.parametrize(("command", "option"), [("export", "--format=kitti"), ("convert", "--dialect=uav3d")])
+@pytest.mark.parametrize(("command", "option"), [("export", "--format=opv2v"), ("convert", "--dialect=uav3d")])
 @pytest.mark.parametrize("place", ["", "new/below", "../linked"])
 def test_no_result_goes_into_its_own_dataset(tmp_path: Path, command: str, option: str, place: str) -> None:
     root = make_dataset(tmp_path / "set", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))

@@ -110,7 +110,7 @@ def uavsim(*arguments: str) -> subprocess.CompletedProcess[str]:
     [
         (("validate",), 4),
         (("status",), 0),
-        (("export", "out", "--format", "kitti"), 4),
+        (("export", "out", "--format", "opv2v"), 4),
         (("convert", "out", "--dialect", "uav3d"), 4),
     ],
 )
