@@ -1,4 +1,4 @@
-"""AirV2X's layout: sensors add up to where they are, depth is CARLA's, what lies round an agent is where it is."""
+"""AirV2X's layout: poses, depth, objects and bird's-eye layers."""
 
 import json
 import pickle
@@ -11,6 +11,7 @@ import pytest
 from PIL import Image as PngImage
 
 import uavsim
+from tests.exports.renamed import rename_agent
 from tools.common.factories import ue_matrix
 from uavsim.access import Image
 from uavsim.errors import InputError
@@ -24,17 +25,9 @@ STATIC = [f"map_static_{name}.png" for name in ("background", "lane", "road")]
 POLE = ["back", "front", "left", "right"]
 
 
-def renamed(strict: Path, root: Path, agent: str) -> Path:
-    """Return a dataset in which drone 1 is called otherwise."""
-    shutil.copytree(strict, root)
-    sensors = root / "v1.0-mini/sensor.json"
-    sensors.write_text(sensors.read_text().replace("_id_1", f"_id_{agent}"))
-    return root
-
-
 @pytest.fixture(scope="module")
 def data(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return renamed(strict, tmp_path_factory.mktemp("pole") / "data", "r0")
+    return rename_agent(strict, tmp_path_factory.mktemp("pole") / "data", "r0")
 
 
 @pytest.fixture(scope="module")
@@ -149,12 +142,12 @@ def test_road_layer_is_the_map_mask_and_lane_layer_the_vector_map(data: Path, tm
 
 
 def test_missing_camera_or_depth_is_refused_with_a_remedy(strict: Path, tmp_path: Path) -> None:
-    car = renamed(strict, tmp_path / "car", "v0")
+    car = rename_agent(strict, tmp_path / "car", "v0")
     with pytest.raises(
         InputError, match=r"scene_00: vehicle v0 has no camera FRONT_LEFT, .* a rig like airv2x_car has it$"
     ):
         export_airv2x(ExportRequest(car, tmp_path / "out"))
-    flat = renamed(strict, tmp_path / "flat", "r0")
+    flat = rename_agent(strict, tmp_path / "flat", "r0")
     (flat / "v1.0-mini/layer.json").write_text("[]")
     with pytest.raises(
         InputError,

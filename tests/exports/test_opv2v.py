@@ -1,4 +1,3 @@
-import shutil
 import struct
 from pathlib import Path
 
@@ -6,6 +5,7 @@ import numpy as np
 import pytest
 import yaml
 
+from tests.exports.renamed import rename_agent
 from tools.common.factories import camera_pose_ue, drone_pose, make_plan, street, ue_matrix
 from uavsim.dataset.tables import read_rows
 from uavsim.exports.formats import ExportRequest
@@ -71,10 +71,7 @@ def test_points_are_on_the_ground_or_on_objects(strict: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize(("agent", "name"), [("v0", "1000"), ("r0", "-1"), ("r1", "2001")])
 def test_drone_0_is_the_ego_among_all_agents(strict: Path, tmp_path: Path, agent: str, name: str) -> None:
-    root = tmp_path / "data"
-    shutil.copytree(strict, root)
-    sensors = root / "v1.0-mini/sensor.json"
-    sensors.write_text(sensors.read_text().replace("_id_1", f"_id_{agent}"))
+    root = rename_agent(strict, tmp_path / "data", agent)
     (folder,) = export_opv2v(ExportRequest(root, tmp_path / "out", split="uav_train"))
     names = sorted(path.name for path in (folder / "scene_00").iterdir())
     assert set(names) == {"0", name}

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 import uavsim
+from tests.exports.renamed import rename_agent
 from uavsim.exports.formats import ExportRequest
 from uavsim.exports.formats.airv2x import export_airv2x
 from uavsim.exports.formats.mmdet3d import export_mmdet3d
@@ -89,10 +89,7 @@ def test_airv2x_reader_reads_airv2x(strict: Path, tmp_path: Path) -> None:
     checkout = os.environ.get("UAVSIM_AIRV2X_FOLDER")
     if not checkout:
         pytest.skip("UAVSIM_AIRV2X_FOLDER names no checkout of AirV2X-Perception")
-    root = tmp_path / "data"
-    shutil.copytree(strict, root)
-    sensors = root / "v1.0-mini/sensor.json"
-    sensors.write_text(sensors.read_text().replace("_id_1", "_id_r0"))
+    root = rename_agent(strict, tmp_path / "data", "r0")
     (folder,) = export_airv2x(ExportRequest(root, tmp_path / "out", split="uav_train"))
     got = read("read_airv2x.py", checkout, folder, "rsu")
     scene, left_handed = uavsim.open(root).scene("scene_00"), np.array([1.0, -1.0, 1.0])

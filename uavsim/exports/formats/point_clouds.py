@@ -33,7 +33,10 @@ def ply_bytes(columns: dict[str, AnyArray]) -> bytes:
     Args:
         columns: (N,) float32 or uint8 values by property.
     """
-    rows = np.rec.fromarrays(list(columns.values()), names=list(columns))
+    count = len(next(iter(columns.values())))
+    rows = np.empty(count, dtype=[(name, values.dtype.str) for name, values in columns.items()])
+    for name, values in columns.items():
+        rows[name] = values
     properties = "".join(f"property {_PLY_TYPES[values.dtype.str]} {name}\n" for name, values in columns.items())
-    head = f"ply\nformat binary_little_endian 1.0\nelement vertex {len(rows)}\n{properties}end_header\n"
+    head = f"ply\nformat binary_little_endian 1.0\nelement vertex {count}\n{properties}end_header\n"
     return head.encode("ascii") + rows.tobytes()
