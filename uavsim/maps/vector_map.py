@@ -214,7 +214,7 @@ class VectorMap:
         return np.concatenate([rows[0], *(row[1:] for row in rows[1:])])
 
     def centre_lines_map_m(self, *, step_m: float = 1.0) -> dict[str, FloatArray]:
-        """Return the centre line of each lane and connector by token, see ``centre_line_m``."""
+        """Return (N, 3) x, y, yaw along each lane and connector by token, see ``centre_line_m``."""
         return {token: self.centre_line_m(token, step_m=step_m) for token in self.paths}
 
     def shifted(self, dx_m: float, dy_m: float) -> VectorMap:
