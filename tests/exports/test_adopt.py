@@ -59,7 +59,7 @@ def videos(clips: Path, out: Path, *names: str) -> Path:
     return out
 
 
-def test_all_that_came_back_is_the_dataset_in_another_skin(tmp_path: Path) -> None:
+def test_adopting_all_videos_keeps_tables_and_links_every_image(tmp_path: Path) -> None:
     sensors = ("rgb", "instance")
     data = make_dataset(tmp_path / "own", scenes=1, samples=2, sweeps=4, drones=1, size_px=(160, 90), sensors=sensors)
     clips = tmp_path / "clips"
@@ -85,7 +85,7 @@ def channels(scene: uavsim.Scene) -> list[str]:
     return [image.channel for image in scene.samples[0].images]
 
 
-def test_a_camera_that_came_back_short_is_a_dataset_of_its_own(data: Path, clips: Path, tmp_path: Path) -> None:
+def test_short_video_ends_the_twin_before_the_missing_keyframe(data: Path, clips: Path, tmp_path: Path) -> None:
     """Seven frames of one camera, eleven of another: the twin ends before the third keyframe, and boxes count two cameras."""
     came = videos(clips, tmp_path / "came", f"scene_01__drone_0/{FRONT}", f"scene_01__drone_0/{BOTTOM}")
     path = came / f"scene_01__drone_0/rgb_{FRONT}.mp4"
@@ -104,9 +104,7 @@ def test_a_camera_that_came_back_short_is_a_dataset_of_its_own(data: Path, clips
         assert list(views) == [view for view in known if view["channel"] in (FRONT, BOTTOM)]
 
 
-def test_objects_that_were_painted_away_or_moved_are_found_by_their_labels(
-    data: Path, clips: Path, tmp_path: Path
-) -> None:
+def test_repainted_object_is_reported_as_gone(data: Path, clips: Path, tmp_path: Path) -> None:
     came = videos(clips, tmp_path / "came", f"scene_00__drone_0/{BOTTOM}")
     scene = uavsim.open(data).scene("scene_00")
     images = scene.images_of(BOTTOM)
@@ -131,7 +129,7 @@ def test_objects_that_were_painted_away_or_moved_are_found_by_their_labels(
     assert result.objects == {word: sum(row["state"] == word for row in rows) for word in sorted(found)}
 
 
-def test_a_jobs_result_at_a_third_of_the_rate_and_in_another_size(data: Path, clips: Path, tmp_path: Path) -> None:
+def test_job_result_of_lower_rate_and_other_size_is_adopted(data: Path, clips: Path, tmp_path: Path) -> None:
     manifest = json.loads((clips / "scene_00__drone_0/manifest.json").read_text())
     job: dict[str, Any] = {"clip": manifest, "files": [{"name": "out.mp4", "view": FRONT, "kind": "video"}]}
     (tmp_path / "job").mkdir()
@@ -146,9 +144,7 @@ def test_a_jobs_result_at_a_third_of_the_rate_and_in_another_size(data: Path, cl
     assert scene.images_of(FRONT)[0].pixels().shape == (90, 160, 3)
 
 
-def test_two_twins_share_their_tables_and_the_same_videos_give_the_same_bytes(
-    data: Path, clips: Path, tmp_path: Path
-) -> None:
+def test_two_twins_share_tables_and_equal_videos_give_equal_bytes(data: Path, clips: Path, tmp_path: Path) -> None:
     came = videos(clips, tmp_path / "came", f"scene_00__drone_1/{FRONT[:-1]}1")
     for name in ("one", "two", "one"):
         shutil.rmtree(tmp_path / "twins" / name, ignore_errors=True)
@@ -158,7 +154,7 @@ def test_two_twins_share_their_tables_and_the_same_videos_give_the_same_bytes(
     assert files_of(tmp_path / "twins/one") == files_of(tmp_path / "twins/two")
 
 
-def test_what_does_not_fit_is_refused(data: Path, clips: Path, tmp_path: Path) -> None:
+def test_videos_and_manifests_that_do_not_fit_are_refused(data: Path, clips: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no manifest.json below it"):
         adopt(data, data, tmp_path / "t", name="x")
     for number, (words, frames, fps) in enumerate(
@@ -191,7 +187,7 @@ def test_what_does_not_fit_is_refused(data: Path, clips: Path, tmp_path: Path) -
         adopt(clips, in_uav3d(data, tmp_path), tmp_path / "t", name="x")
 
 
-def test_a_manifest_names_files_beside_it_and_no_camera_twice(data: Path, clips: Path, tmp_path: Path) -> None:
+def test_manifest_may_only_name_files_beside_it_and_each_camera_once(data: Path, clips: Path, tmp_path: Path) -> None:
     came = videos(clips, tmp_path / "came", f"scene_00__drone_0/{FRONT}")
     clip = came / "scene_00__drone_0"
     manifest = json.loads((clip / "manifest.json").read_text())
@@ -224,7 +220,7 @@ SDP = (
 
 
 @pytest.mark.parametrize("kind", ["ffconcat", "SDP", "GIF", "8K", "damaged head"])
-def test_no_format_but_mp4_of_a_camera_is_read(data: Path, clips: Path, tmp_path: Path, kind: str) -> None:
+def test_only_mp4_of_camera_size_is_read(data: Path, clips: Path, tmp_path: Path, kind: str) -> None:
     """FFmpeg's own choice would show another file's images, or open ports."""
     came = videos(clips, tmp_path / "came", f"scene_00__drone_0/{FRONT}")
     path = came / f"scene_00__drone_0/rgb_{FRONT}.mp4"
@@ -245,7 +241,7 @@ def test_no_format_but_mp4_of_a_camera_is_read(data: Path, clips: Path, tmp_path
         adopt(came, data, tmp_path / "t", name="x")
 
 
-def test_twins_lie_beside_the_dataset_under_a_name(data: Path, clips: Path, tmp_path: Path) -> None:
+def test_twin_folder_outside_the_dataset_and_valid_name_are_required(data: Path, clips: Path, tmp_path: Path) -> None:
     for out in (data, data / "twins"):
         with pytest.raises(InputError, match="is the dataset itself, or in it"):
             adopt(clips, data, out, name="x")

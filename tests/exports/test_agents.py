@@ -82,7 +82,7 @@ def read(views: list[Path]) -> dict[str, Any]:
     return found
 
 
-def test_the_lists_are_the_devkits() -> None:
+def test_split_lists_equal_the_devkits() -> None:
     splits, without_can_bus = json.loads(printed_by("judge", LISTS))
     for name, numbers in LISTED.items():
         assert [f"scene-{number:04d}" for number in numbers] == sorted(splits[name])
@@ -101,7 +101,7 @@ def uav3d(count: int) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("count", [1000, 40])
-def test_train_val_and_test_have_numbers_of_their_lists(count: int) -> None:
+def test_scene_names_are_in_the_list_of_their_split(count: int) -> None:
     splits = uav3d(count)
     named = name_scenes([f"scene_{n:04d}" for n in range(count)], splits, version="v1.0-mini")
     for part, scenes in splits.items():
@@ -112,7 +112,7 @@ def test_train_val_and_test_have_numbers_of_their_lists(count: int) -> None:
         assert count > 100 or not numbers & NO_CAN_BUS
 
 
-def test_what_fits_nuscenes_mini_stays_mini_and_what_fits_no_list_is_named_beyond_all() -> None:
+def test_small_datasets_stay_mini_and_surplus_scenes_get_unlisted_names() -> None:
     few = name_scenes(["a", "b"], {"uav_val": ["b"]}, version="v1.0-mini")
     assert few == {"a": ("scene-0061", "v1.0-mini"), "b": ("scene-0103", "v1.0-mini")}
     many = [str(n) for n in range(9_000)]
@@ -120,14 +120,14 @@ def test_what_fits_nuscenes_mini_stays_mini_and_what_fits_no_list_is_named_beyon
     assert [named[n].name for n in ("700", "701", "8999")] == ["scene-2001", "scene-2002", "scene-10300"]
 
 
-def test_scenes_and_logs_are_found_by_split(views: list[Path], read: dict[str, Any]) -> None:
+def test_devkit_finds_scenes_by_split_and_one_log_per_scene(views: list[Path], read: dict[str, Any]) -> None:
     assert read["splits"] == {"mini_train": ["scene-0061"], "mini_val": ["scene-0103"]}
     assert len(set(read["logs"])) == 2
     names = json.loads((views[0].parent / "scene_names.json").read_bytes())
     assert names == {"scene_00": "scene-0061", "scene_01": "scene-0103"}
 
 
-def test_test_scenes_are_a_version_of_their_own(strict: Path, tmp_path: Path) -> None:
+def test_test_scenes_are_in_v1_0_test(strict: Path, tmp_path: Path) -> None:
     root = tmp_path / "data"
     shutil.copytree(strict, root, copy_function=os.link)
     splits = root / "v1.0-mini/splits.json"
@@ -140,7 +140,7 @@ def test_test_scenes_are_a_version_of_their_own(strict: Path, tmp_path: Path) ->
     assert int(test["name"][-4:]) in LISTED["test"]
 
 
-def test_a_flattened_pose_is_position_turn_acceleration_turning_velocity(read: dict[str, Any]) -> None:
+def test_flattened_can_bus_pose_has_nuscenes_order(read: dict[str, Any]) -> None:
     for sample in read["flat"]:
         values = sample["values"]
         assert len(values) == 16
@@ -150,7 +150,7 @@ def test_a_flattened_pose_is_position_turn_acceleration_turning_velocity(read: d
         np.testing.assert_allclose(values[13:16], sample["velocity"], atol=1e-9)
 
 
-def test_every_fifth_pose_is_a_tenth_of_a_second_later(read: dict[str, Any]) -> None:
+def test_pose_messages_are_20_ms_apart_and_pass_through_ego_poses(read: dict[str, Any]) -> None:
     for scene in read["poses"]:
         assert {later - earlier for earlier, later in pairwise(scene["utime"])} == {20_000}
         of_time = dict(zip(scene["utime"], scene["pos"], strict=True))
@@ -159,7 +159,7 @@ def test_every_fifth_pose_is_a_tenth_of_a_second_later(read: dict[str, Any]) -> 
             np.testing.assert_allclose(of_time[time_us], place, atol=1e-9)
 
 
-def test_samples_lie_scene_by_scene_and_scenes_never_overlap(read: dict[str, Any]) -> None:
+def test_samples_are_grouped_by_scene_and_scenes_do_not_overlap(read: dict[str, Any]) -> None:
     times = [time_us for _, time_us, _ in read["order"]]
     assert times == sorted(times)
     begins = [not before for *_, before in read["order"]]
@@ -170,7 +170,7 @@ def test_samples_lie_scene_by_scene_and_scenes_never_overlap(read: dict[str, Any
     assert read["unknown"] == []  # ScenarioNet stops at a category that nuScenes has not
 
 
-def test_the_lidars_y_axis_points_ahead_and_every_box_counts_as_seen(read: dict[str, Any]) -> None:
+def test_lidar_y_axis_points_ahead_and_every_box_has_points(read: dict[str, Any]) -> None:
     for sample in read["flat"]:
         np.testing.assert_allclose(sample["ahead"], [0.0, 1.0, 0.0], atol=1e-9)
         assert min(sample["seen"]) > 0

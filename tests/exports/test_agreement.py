@@ -28,7 +28,7 @@ def painted(ground: np.ndarray, mask: np.ndarray, colour: tuple[int, int, int] =
     return pixels
 
 
-def test_edges_and_colours_of_an_object_agree_with_its_own_mask_best(ground: np.ndarray) -> None:
+def test_measures_are_best_at_the_true_mask(ground: np.ndarray) -> None:
     found = agreement(painted(ground, square()), square())
     assert found.shift_px == (0, 0)
     assert found.edge == found.best > 0.3
@@ -39,17 +39,17 @@ def test_edges_and_colours_of_an_object_agree_with_its_own_mask_best(ground: np.
 
 
 @pytest.mark.parametrize(("x", "y"), [(5, 0), (0, -5), (-4, 3), (3, 4)])
-def test_an_object_beside_its_label_is_moved_by_so_much(x: int, y: int, ground: np.ndarray) -> None:
+def test_shifted_object_is_moved_by_the_measured_shift(x: int, y: int, ground: np.ndarray) -> None:
     before, now = (agreement(painted(ground, mask), square()) for mask in (square(), square(x, y)))
     assert now.shift_px == (x, y)
     assert label_state(before, now) == "moved"
 
 
-def test_an_object_that_is_painted_over_is_gone(ground: np.ndarray) -> None:
+def test_overpainted_object_is_gone(ground: np.ndarray) -> None:
     assert label_state(agreement(painted(ground, square()), square()), agreement(ground, square())) == "gone"
 
 
-def test_other_colours_noise_and_blur_keep_an_object(ground: np.ndarray) -> None:
+def test_recoloured_noisy_or_blurred_object_is_kept(ground: np.ndarray) -> None:
     before = agreement(painted(ground, square()), square())
     rng = np.random.default_rng(5)
     for pixels in (
@@ -61,12 +61,12 @@ def test_other_colours_noise_and_blur_keep_an_object(ground: np.ndarray) -> None
         assert label_state(before, agreement(pixels, square())) == "kept"
 
 
-def test_what_did_not_stand_out_before_is_unclear(ground: np.ndarray) -> None:
+def test_object_without_contrast_is_unclear(ground: np.ndarray) -> None:
     seen = agreement(painted(ground, square()), square())
     assert label_state(agreement(ground, square()), seen) == "unclear"
 
 
-def test_an_object_at_the_images_border_is_measured(ground: np.ndarray) -> None:
+def test_object_at_the_image_border_is_measured(ground: np.ndarray) -> None:
     mask = np.zeros(SIZE, dtype=bool)
     mask[:9, 70:] = True
     before = agreement(painted(ground, mask), mask)

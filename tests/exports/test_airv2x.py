@@ -1,4 +1,4 @@
-"""AirV2X's layout: sensors add up to where they are, depth is CARLA's, what lies round an agent is where it is."""
+"""AirV2X's layout: poses, depth, objects and bird's-eye layers."""
 
 import json
 import pickle
@@ -11,6 +11,7 @@ import pytest
 from PIL import Image as PngImage
 
 import uavsim
+from tests.exports.renamed import rename_agent
 from tools.common.factories import ue_matrix
 from uavsim.access import Image
 from uavsim.errors import InputError
@@ -24,17 +25,9 @@ STATIC = [f"map_static_{name}.png" for name in ("background", "lane", "road")]
 POLE = ["back", "front", "left", "right"]
 
 
-def renamed(strict: Path, root: Path, agent: str) -> Path:
-    """Return a dataset in which drone 1 is called otherwise."""
-    shutil.copytree(strict, root)
-    sensors = root / "v1.0-mini/sensor.json"
-    sensors.write_text(sensors.read_text().replace("_id_1", f"_id_{agent}"))
-    return root
-
-
 @pytest.fixture(scope="module")
 def data(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return renamed(strict, tmp_path_factory.mktemp("pole") / "data", "r0")
+    return rename_agent(strict, tmp_path_factory.mktemp("pole") / "data", "r0")
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +58,7 @@ def level(image: Image) -> SE3:
     return SE3(np.array([np.cos(half), 0.0, 0.0, np.sin(half)]), image.map_SE3_flu.translation_m)
 
 
-def test_files_are_those_that_the_reader_takes(out: Path) -> None:
+def test_files_are_those_of_airv2xs_reader(out: Path) -> None:
     cameras = {"agent_000000": ["bev"], "agent_002000": POLE}
     assert {path.name for path in (out / NOW).iterdir()} == {"objects.pkl", *cameras}
     for agent, names in cameras.items():
@@ -74,7 +67,7 @@ def test_files_are_those_that_the_reader_takes(out: Path) -> None:
         assert {path.name for path in (out / NOW / agent).iterdir()} == expected
 
 
-def test_poses_add_up_and_the_extrinsic_takes_points_of_the_lidar_to_the_camera(data: Path, out: Path) -> None:
+def test_poses_add_up_and_extrinsic_maps_lidar_to_camera(data: Path, out: Path) -> None:
     sample = uavsim.open(data).scene("scene_00").samples[1]
     known = read(out / NOW / "agent_002000/metadata.pkl")
     assert known["agent_type"] == "rsu"
@@ -90,7 +83,7 @@ def test_poses_add_up_and_the_extrinsic_takes_points_of_the_lidar_to_the_camera(
         np.testing.assert_allclose(said["intrinsic"], image.intrinsic)
 
 
-def test_depth_is_coded_as_carla_does(data: Path, out: Path) -> None:
+def test_depth_has_carlas_code(data: Path, out: Path) -> None:
     sample = uavsim.open(data).scene("scene_00").samples[1]
     image = next(image for image in sample.images if image.channel.endswith("BOTTOM_id_0"))
     low, middle, high = np.moveaxis(
@@ -100,7 +93,7 @@ def test_depth_is_coded_as_carla_does(data: Path, out: Path) -> None:
     np.testing.assert_allclose(metres, np.minimum(image.depth_m(), 1000.0), atol=1e-4)
 
 
-def test_objects_and_layers_are_where_the_boxes_are(data: Path, out: Path) -> None:
+def test_objects_and_layers_match_the_boxes(data: Path, out: Path) -> None:
     sample = uavsim.open(data).scene("scene_00").samples[1]
     boxes, found = sample.boxes, read(out / NOW / "objects.pkl")
     assert set(found) == set(boxes.instance_id.tolist())
@@ -122,7 +115,7 @@ def test_objects_and_layers_are_where_the_boxes_are(data: Path, out: Path) -> No
     assert areas_m2 < 2 * np.prod(boxes.size_lwh_m[:, :2], axis=1).sum()
 
 
-def test_roads_are_the_masks_and_lines_the_maps(data: Path, tmp_path: Path) -> None:
+def test_road_layer_is_the_map_mask_and_lane_layer_the_vector_map(data: Path, tmp_path: Path) -> None:
     root = tmp_path / "data"
     shutil.copytree(data, root)
     dataset = uavsim.open(root)
@@ -148,13 +141,13 @@ def test_roads_are_the_masks_and_lines_the_maps(data: Path, tmp_path: Path) -> N
     assert mask[mask.shape[0] - 1 - at[:, 1], at[:, 0]].all()
 
 
-def test_what_the_reader_would_stop_at_is_said_in_one_line(strict: Path, tmp_path: Path) -> None:
-    car = renamed(strict, tmp_path / "car", "v0")
+def test_missing_camera_or_depth_is_refused_with_a_remedy(strict: Path, tmp_path: Path) -> None:
+    car = rename_agent(strict, tmp_path / "car", "v0")
     with pytest.raises(
         InputError, match=r"scene_00: vehicle v0 has no camera FRONT_LEFT, .* a rig like airv2x_car has it$"
     ):
         export_airv2x(ExportRequest(car, tmp_path / "out"))
-    flat = renamed(strict, tmp_path / "flat", "r0")
+    flat = rename_agent(strict, tmp_path / "flat", "r0")
     (flat / "v1.0-mini/layer.json").write_text("[]")
     with pytest.raises(
         InputError,

@@ -27,7 +27,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_ground_truth_has_aots_shape(exported: Path) -> None:
+def test_ground_truth_has_aots_form(exported: Path) -> None:
     reported = json.loads((exported / "part1/ImageSets/groundtruth.json").read_text())
 
     assert len(reported["samples"]) == 2
@@ -54,7 +54,7 @@ def test_images_are_grey(exported: Path) -> None:
     assert codec.image_size(image) == (200, 160)
 
 
-def test_our_evaluation_reads_it_and_finds_the_encounters_that_are_written(exported: Path) -> None:
+def test_evaluation_finds_the_written_encounters(exported: Path) -> None:
     truth, images = read_aot_truth(exported / "part1")
     found = find_encounters(truth.flight, truth.object_, truth.time, truth.frame, truth.range_m)
 
@@ -72,7 +72,7 @@ def test_our_evaluation_reads_it_and_finds_the_encounters_that_are_written(expor
     assert {flight["encounters"][0]["kind"] for flight in reported} == {"aeroplane"}
 
 
-def test_encounters_part_where_more_than_three_frames_lie_between() -> None:
+def test_gap_of_more_than_three_frames_splits_an_encounter() -> None:
     def rows(frames: list[int], *, range_m: float = 300.0) -> list[Row]:
         return [Row("f", f"{k:03d}.png", k, k, "Airplane1", (0, 0, 6, 6), range_m, 1) for k in frames]
 
@@ -85,7 +85,7 @@ def test_encounters_part_where_more_than_three_frames_lie_between() -> None:
     assert (first.record["framemax"], second.record["framemin"]) == (39, 43)
 
 
-def test_a_dataset_without_encounters_is_refused(tmp_path: Path) -> None:
+def test_dataset_without_encounters_is_refused(tmp_path: Path) -> None:
     make_dataset(tmp_path / "d", scenes=1)
     with pytest.raises(InputError, match="no scene has encounters"):
         EXPORTERS.pick("aot")(ExportRequest(tmp_path / "d", tmp_path / "out"))

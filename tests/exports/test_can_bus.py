@@ -22,7 +22,7 @@ def on_circle(step: int) -> dict[str, object]:
     }
 
 
-def test_a_circle_is_felt_as_one() -> None:
+def test_pose_messages_on_a_circle_have_its_accelerations() -> None:
     messages = pose_messages([on_circle(step) for step in range(9)])
     assert [m["utime"] for m in messages] == [1_700_000_000_000_000 + 20_000 * k for k in range(41)]
     for message in messages:
@@ -34,7 +34,7 @@ def test_a_circle_is_felt_as_one() -> None:
         np.testing.assert_allclose(message["rotation_rate"], [0, 0, 0.2], atol=1e-9)
 
 
-def test_one_pose_alone_stands_still() -> None:
+def test_single_pose_gives_one_message_at_rest() -> None:
     (message,) = pose_messages([on_circle(0)])
     assert message["accel"] == [0.0, 0.0, 9.81]
     assert message["rotation_rate"] == [0.0, 0.0, 0.0]
@@ -60,7 +60,7 @@ def inner(rows: list[JsonDict], key: str) -> FloatArray:
     return values[cut:-cut]
 
 
-def test_messages_come_at_the_rates_of_the_original(messages: dict[str, list[JsonDict]]) -> None:
+def test_messages_have_nuscenes_rates(messages: dict[str, list[JsonDict]]) -> None:
     assert {name: len(rows) for name, rows in messages.items()} == {
         "ms_imu": 1001, "pose": 501, "steeranglefeedback": 1001, "vehicle_monitor": 21, "zoesensors": 8001,
         "zoe_veh_info": 1001,
@@ -69,7 +69,7 @@ def test_messages_come_at_the_rates_of_the_original(messages: dict[str, list[Jso
         assert len({later["utime"] - row["utime"] for row, later in pairwise(rows)}) == 1
 
 
-def test_all_messages_are_of_one_motion(messages: dict[str, list[JsonDict]]) -> None:
+def test_all_messages_describe_one_motion(messages: dict[str, list[JsonDict]]) -> None:
     """2 m/s on a circle of 10 m, worked out on paper."""
     for name, key in (("ms_imu", "linear_accel"), ("pose", "accel")):
         np.testing.assert_allclose(
@@ -89,7 +89,7 @@ def test_all_messages_are_of_one_motion(messages: dict[str, list[JsonDict]]) -> 
     np.testing.assert_allclose(inner(info, "transversal_accel"), 0.4 / 9.81, atol=0.003)
 
 
-def test_pedals_gears_and_blinkers_are_the_simulators(messages: dict[str, list[JsonDict]]) -> None:
+def test_pedals_gear_and_blinkers_equal_the_simulators(messages: dict[str, list[JsonDict]]) -> None:
     for row in messages["vehicle_monitor"]:
         said = {
             key: row[key]
@@ -101,14 +101,14 @@ def test_pedals_gears_and_blinkers_are_the_simulators(messages: dict[str, list[J
     assert {row["throttle_sensor"] for row in messages["zoesensors"]} == {250}
 
 
-def test_meta_counts_them(messages: dict[str, list[JsonDict]]) -> None:
+def test_meta_counts_messages(messages: dict[str, list[JsonDict]]) -> None:
     found = meta(messages)
     assert found["pose"]["message_count"] == 501
     assert found["pose"]["timespan"] == pytest.approx(10.0)
     np.testing.assert_allclose(found["pose"]["var_stats"]["vel"]["mean"], [2, 0, 0], atol=1e-3)
 
 
-def test_a_car_that_stands_steers_not() -> None:
+def test_standing_car_does_not_steer() -> None:
     still = np.array([states(0)] * 41, STATE)
     still["timestamp_us"] += 50_000 * np.arange(41)
     rows = vehicle_messages(still)

@@ -5,15 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.exports.test_rle import decode_rle
 from tests.other_python import printed_by
 from uavsim.errors import UnknownNameError
 from uavsim.exports.formats import ExportRequest
 from uavsim.exports.formats.coco import export_coco
-from uavsim.exports.formats.rle import decode_rle
 from uavsim.images import codec
 
 
-def test_boxes_and_masks_are_those_of_the_instance_images(strict: Path, tmp_path: Path) -> None:
+def test_boxes_and_masks_equal_the_instance_masks(strict: Path, tmp_path: Path) -> None:
     (path,) = export_coco(ExportRequest(strict, tmp_path, split="uav_val"))
     assert path.name == "instances_uav_val.json"
     coco = json.loads(path.read_text())
@@ -36,7 +36,7 @@ def test_boxes_and_masks_are_those_of_the_instance_images(strict: Path, tmp_path
     assert not [p for p in tmp_path.iterdir() if p != path]
 
 
-def test_regions_without_a_box_are_crowds(strict: Path, tmp_path: Path) -> None:
+def test_ignored_regions_are_crowds(strict: Path, tmp_path: Path) -> None:
     shutil.copytree(strict, root := tmp_path / "set")
     version = next(root.glob("v1.0-*"))
     rows = json.loads((version / "sample_data.json").read_text())
@@ -57,7 +57,7 @@ def test_regions_without_a_box_are_crowds(strict: Path, tmp_path: Path) -> None:
     assert all(decode_rle(a["segmentation"])[2:5, 3:9].all() for a in crowds)
 
 
-def test_cocos_own_tools_read_it(strict: Path, tmp_path: Path) -> None:
+def test_pycocotools_reads_the_file(strict: Path, tmp_path: Path) -> None:
     (path,) = export_coco(ExportRequest(strict, tmp_path))
     script = (
         "import sys, contextlib, io\n"
@@ -69,7 +69,7 @@ def test_cocos_own_tools_read_it(strict: Path, tmp_path: Path) -> None:
     assert printed_by("judge", script, path).split() == ["40", "True", "0"]
 
 
-def test_wrong_names(strict: Path, tmp_path: Path) -> None:
+def test_unknown_split_is_refused(strict: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="uav_val"):
         export_coco(ExportRequest(strict, tmp_path, split="uav_vall"))
     with pytest.raises(UnknownNameError, match=r"unknown split 'x'; known: uav_train, uav_val$"):

@@ -59,7 +59,7 @@ def turned(quat_wxyz: list[float]) -> np.ndarray:
     )
 
 
-def test_every_point_projects_to_the_pixel_where_it_was_taken(folder: Path) -> None:
+def test_every_point_projects_to_its_pixel(folder: Path) -> None:
     sparse = folder / "sparse/0"
     images, points = (
         read_images((sparse / "images.bin").read_bytes()),
@@ -78,7 +78,7 @@ def test_every_point_projects_to_the_pixel_where_it_was_taken(folder: Path) -> N
         np.testing.assert_allclose([fx * x / z + cx, fy * y / z + cy], [u, v], rtol=0, atol=1e-6)
 
 
-def test_text_says_what_the_binary_files_say(folder: Path) -> None:
+def test_text_files_equal_binary_files(folder: Path) -> None:
     sparse = folder / "sparse/0"
     images, lines = read_images((sparse / "images.bin").read_bytes()), (sparse / "images.txt").read_text().split("\n")
     for head, seen in zip(lines[0:-1:2], lines[1:-1:2], strict=True):
@@ -95,7 +95,7 @@ def test_text_says_what_the_binary_files_say(folder: Path) -> None:
     assert (off <= np.maximum(1e-9, 1e-9 * np.abs(places))).all()
 
 
-def test_what_moves_is_black_in_the_masks_and_gives_no_points(strict: Path, folder: Path) -> None:
+def test_moving_objects_are_black_in_masks_and_have_no_points(strict: Path, folder: Path) -> None:
     scene = uavsim.open(strict).scene("scene_01")
     moving = {t.instance_id for t in scene.tracks if np.ptp(t.map_SE3_box.translation_m, axis=0).max() >= 0.2}
     assert moving
@@ -112,7 +112,7 @@ def test_what_moves_is_black_in_the_masks_and_gives_no_points(strict: Path, fold
     assert black > 0
 
 
-def test_a_dataset_without_depth_has_poses_and_no_points(tmp_path: Path) -> None:
+def test_dataset_without_depth_has_poses_and_no_points(tmp_path: Path) -> None:
     from tests.dataset_factory import make_dataset
 
     root = make_dataset(tmp_path / "d", scenes=1, samples=1, sweeps=0, drones=1)
@@ -140,7 +140,7 @@ for form in sys.argv[2:]:
 """
 
 
-def test_pycolmap_projects_every_point_into_the_depth_image_that_it_is_of(strict: Path, folder: Path) -> None:
+def test_pycolmap_projects_every_point_into_its_depth_image(strict: Path, folder: Path) -> None:
     scene = uavsim.open(strict).scene("scene_01")
     depths = {f"{i.channel}__{i.timestamp_us}.png": i.depth_m() for sample in scene for i in sample.images}
     for found in judged(folder, "text", "binary"):
@@ -155,7 +155,7 @@ def test_pycolmap_projects_every_point_into_the_depth_image_that_it_is_of(strict
 FLAT_BROWN = BROWN | {"uav_distortion": [*BROWN["uav_distortion"][:4], 0.0]}
 
 
-def test_pycolmap_knows_the_lenses(strict: Path, tmp_path: Path) -> None:
+def test_pycolmap_reads_the_lenses(strict: Path, tmp_path: Path) -> None:
     def lens_of(channel: str) -> dict[str, Any]:
         if channel.endswith("0"):
             return FISHEYE

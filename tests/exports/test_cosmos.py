@@ -50,7 +50,7 @@ def frames(clip: Path, kind: str) -> list[np.ndarray]:
     return list(decode_mp4((clip / f"{kind}_{CHANNEL}.mp4").read_bytes()))
 
 
-def test_the_manifest_says_what_is_there(clip: Path, images: list[uavsim.Image]) -> None:
+def test_manifest_lists_videos_and_cameras(clip: Path, images: list[uavsim.Image]) -> None:
     manifest = json.loads((clip / "manifest.json").read_text())
     assert (manifest["format_version"], manifest["fps"], manifest["frames"]) == (1, 10, 6)
     assert manifest["aovs"] == ["depth", "edge", "mask", "rgb", "seg", "semantic"]
@@ -67,7 +67,7 @@ def test_the_manifest_says_what_is_there(clip: Path, images: list[uavsim.Image])
     assert camera["attach_ue"]["yaw"] == -camera["rpy_flu"][2]
 
 
-def test_cameras_at_keyframes_alone_are_in_no_clip(data: Path) -> None:
+def test_cameras_without_sweeps_are_in_no_clip(data: Path) -> None:
     scene = uavsim.open(data).scene("scene_00")
     sweeps = scene._rows["sample_data"]
     filmed = [row for row in sweeps if row["is_key_frame"] or "FRONT_id_1" not in row["filename"]]
@@ -78,12 +78,12 @@ def test_cameras_at_keyframes_alone_are_in_no_clip(data: Path) -> None:
     }
 
 
-def test_rgb_is_the_images(clip: Path, images: list[uavsim.Image]) -> None:
+def test_rgb_video_shows_the_images(clip: Path, images: list[uavsim.Image]) -> None:
     for shown, image in zip(frames(clip, "rgb"), images, strict=True):
         assert psnr_db(grey(shown), grey(image.pixels()[:90])) > 35  # colours are halved
 
 
-def test_depth_is_inverse_and_one_scale_holds_for_the_clip(clip: Path, images: list[uavsim.Image]) -> None:
+def test_depth_is_inverse_with_one_scale_per_clip(clip: Path, images: list[uavsim.Image]) -> None:
     inverse = [1 / image.depth_m() for image in images]
     low, high = min(i.min() for i in inverse), max(i.max() for i in inverse)
     for shown, near in zip(frames(clip, "depth"), inverse, strict=True):
@@ -91,7 +91,7 @@ def test_depth_is_inverse_and_one_scale_holds_for_the_clip(clip: Path, images: l
         np.testing.assert_allclose(shown[..., 0], (near[:90] - low) / (high - low) * 255, atol=2)
 
 
-def test_an_object_has_one_colour_in_all_frames_and_others_have_others(clip: Path, images: list[uavsim.Image]) -> None:
+def test_each_object_has_its_own_colour_in_all_frames(clip: Path, images: list[uavsim.Image]) -> None:
     colours: dict[int, list[np.ndarray]] = {}
     for shown, image in zip(frames(clip, "seg"), images, strict=True):
         ids = image.mask()[0][:90]
@@ -104,7 +104,7 @@ def test_an_object_has_one_colour_in_all_frames_and_others_have_others(clip: Pat
     assert apart.min() > 20
 
 
-def test_semantics_have_cityscapes_colours_and_the_sky_no_edges(clip: Path, images: list[uavsim.Image]) -> None:
+def test_semantics_have_cityscapes_colours_and_sky_has_no_edges(clip: Path, images: list[uavsim.Image]) -> None:
     colours = {1: (128, 64, 128), 14: (0, 0, 142), 12: (220, 20, 60), 11: (70, 130, 180)}
     met = 0
     for shown, edges, image in zip(frames(clip, "semantic"), frames(clip, "edge"), images, strict=True):
@@ -116,7 +116,7 @@ def test_semantics_have_cityscapes_colours_and_the_sky_no_edges(clip: Path, imag
     assert met > 1000
 
 
-def test_the_mask_is_white_round_small_objects_alone(clip: Path, images: list[uavsim.Image]) -> None:
+def test_mask_is_white_only_around_small_objects(clip: Path, images: list[uavsim.Image]) -> None:
     small = 0
     for shown, image in zip(frames(clip, "mask"), images, strict=True):
         ids, white = image.mask()[0][:90], shown[..., 0] > 127
@@ -130,7 +130,7 @@ def test_the_mask_is_white_round_small_objects_alone(clip: Path, images: list[ua
     assert small > 0
 
 
-def test_the_same_dataset_gives_the_same_bytes(data: Path, clip: Path, tmp_path: Path) -> None:
+def test_equal_datasets_give_equal_bytes(data: Path, clip: Path, tmp_path: Path) -> None:
     export_cosmos(ExportRequest(data, tmp_path))
     assert files_of(tmp_path / clip.name) == files_of(clip)
 
@@ -144,11 +144,11 @@ def test_the_same_dataset_gives_the_same_bytes(data: Path, clip: Path, tmp_path:
         ("transfer2.5-av", 91, 87), ("transfer2.5-av", 171, 171), ("transfer2.5-av", 170, 87),
     ],
 )  # fmt: skip
-def test_clips_are_cut_to_what_a_model_takes_and_padded_to_its_least(model: str, have: int, takes: int) -> None:
+def test_clip_length_is_cut_or_padded_to_the_models_lengths(model: str, have: int, takes: int) -> None:
     assert MODELS[model].frames_of(have) == takes
 
 
-def test_a_short_clip_repeats_its_last_frame(data: Path, tmp_path: Path) -> None:
+def test_short_clip_repeats_its_last_frame(data: Path, tmp_path: Path) -> None:
     (made, _) = export_cosmos(ExportRequest(data, tmp_path, model="cosmos3-wsm"))
     manifest = json.loads((made / "manifest.json").read_text())
     assert (manifest["frames"], manifest["uavsim"]["recorded_frames"]) == (101, 6)
@@ -157,7 +157,7 @@ def test_a_short_clip_repeats_its_last_frame(data: Path, tmp_path: Path) -> None
     assert all((shown[5] == frame).all() for frame in shown[6:])
 
 
-def test_a_model_takes_its_rates_and_cameras_alone(data: Path, tmp_path: Path) -> None:
+def test_model_refuses_other_rates_and_names_its_cameras(data: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"transfer2\.5"):
         export_cosmos(ExportRequest(data, tmp_path / "out", model="transfer25"))
     with pytest.raises(InputError, match=r"transfer2.5 takes 16 frames a second, and there are 10; captures: \{clip: "):
@@ -166,7 +166,7 @@ def test_a_model_takes_its_rates_and_cameras_alone(data: Path, tmp_path: Path) -
     assert view_name("FRONT", CHANNEL) == CHANNEL
 
 
-def test_the_map_is_drawn_where_it_lies_and_boxes_are_filled(data: Path, images: list[uavsim.Image]) -> None:
+def test_hdmap_shows_visible_lines_and_filled_boxes(data: Path, images: list[uavsim.Image]) -> None:
     """A lane line 3 m before the camera, across; and the same behind a surface."""
     image, scene = images[0], uavsim.open(data).scene("scene_00")
     across = image.map_SE3_optical.apply(np.array([[-1.0, 0.0, 3.0], [1.0, 0.0, 3.0]]))
@@ -188,7 +188,7 @@ def test_the_map_is_drawn_where_it_lies_and_boxes_are_filled(data: Path, images:
 
 
 @pytest.mark.skipif(shutil.which("ffprobe") is None, reason="no ffprobe here")
-def test_ffprobe_finds_the_frames(clip: Path) -> None:
+def test_ffprobe_counts_the_frames(clip: Path) -> None:
     entries = "stream=codec_name,width,height,pix_fmt,r_frame_rate,nb_read_frames"
     for kind, pixels in (("rgb", "yuv420p"), ("depth", "yuv444p"), ("seg", "yuv444p")):
         command = ["ffprobe", "-v", "error", "-count_frames", "-show_entries", entries, "-of", "json"]
@@ -200,7 +200,7 @@ def test_ffprobe_finds_the_frames(clip: Path) -> None:
         assert found == ["h264", 160, 90, pixels, "10/1", "6"]
 
 
-def test_cosmos_own_contracts_accept_a_clip(data: Path, clip: Path, tmp_path: Path) -> None:
+def test_cosmos_contracts_accept_a_clip(data: Path, clip: Path, tmp_path: Path) -> None:
     if "UAVSIM_COSMOS_FOLDER" not in os.environ:
         pytest.skip(
             "UAVSIM_COSMOS_FOLDER names no client of CARLA's ue58-dev (PythonAPI/examples/nvidia/cosmos/client)"

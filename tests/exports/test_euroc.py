@@ -45,7 +45,7 @@ def about(path: Path) -> dict[str, Any]:
     return found
 
 
-def test_the_imu_is_the_streams_to_the_last_bit(data: Path, mav0: Path) -> None:
+def test_imu_rows_equal_the_stream_exactly(data: Path, mav0: Path) -> None:
     stream = next(s for s in uavsim.open(data).scene("scene_00").streams if s.channel == "IMU_id_1")
     found = stream.readings()
     head, rows = table(mav0 / "imu0/data.csv")
@@ -62,7 +62,7 @@ def test_the_imu_is_the_streams_to_the_last_bit(data: Path, mav0: Path) -> None:
     assert np.array(said["T_BS"]["data"]).reshape(4, 4).tolist() == np.eye(4).tolist()
 
 
-def test_images_are_grey_and_named_by_their_time(data: Path, mav0: Path) -> None:
+def test_images_are_grey_and_named_by_time(data: Path, mav0: Path) -> None:
     images = uavsim.open(data).scene("scene_00").images_of("CAMERA_BACK_id_1")
     head, rows = table(mav0 / "cam1/data.csv")
     assert head == ["#timestamp [ns]", "filename"]
@@ -80,7 +80,7 @@ def test_images_are_grey_and_named_by_their_time(data: Path, mav0: Path) -> None
     np.testing.assert_allclose(turn.matrix @ body_SE3_camera, images[0].map_SE3_optical.matrix, atol=1e-6)
 
 
-def test_evo_reads_the_truth(data: Path, mav0: Path) -> None:
+def test_evo_reads_the_ground_truth(data: Path, mav0: Path) -> None:
     code = (
         "import sys, json; from evo.tools import file_interface as f; t = f.read_euroc_csv_trajectory(sys.argv[1]); "
         "print(json.dumps([t.positions_xyz.tolist(), t.orientations_quat_wxyz.tolist(), t.timestamps.tolist(), t.check()[0]]))"
@@ -94,6 +94,6 @@ def test_evo_reads_the_truth(data: Path, mav0: Path) -> None:
     assert fine
 
 
-def test_a_dataset_without_an_imu_is_refused(strict: Path, tmp_path: Path) -> None:
+def test_dataset_without_an_imu_is_refused(strict: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no IMU, which EuRoC's folders are about; add flight_sensors: \{imu: \{\}\}"):
         export_euroc(ExportRequest(strict, tmp_path))

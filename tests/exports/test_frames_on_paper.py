@@ -112,7 +112,7 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_the_python_interface(paper: Path) -> None:
+def test_python_interface_has_the_worked_pose(paper: Path) -> None:
     image = uavsim.open(paper).scene("paper").samples[0].images[0]
     np.testing.assert_allclose(image.map_SE3_optical.translation_m, PLACE, atol=1e-12)
     np.testing.assert_allclose(image.map_SE3_optical.quat_wxyz, MAP_FROM_OPTICAL, atol=1e-12)
@@ -120,7 +120,7 @@ def test_the_python_interface(paper: Path) -> None:
     np.testing.assert_allclose(image.project(np.array([120.0, 45.0, 58.0])), [500.0, 265.0], atol=1e-9)
 
 
-def test_parquet(paper: Path) -> None:
+def test_parquet_has_the_worked_pose(paper: Path) -> None:
     (row,) = rows_of(uavsim.open(paper).scene("paper").samples[0], log={})
     assert (row["channel"], row["drone_id"]) == ("CAMERA_RIGHT_id_0", 0)
     np.testing.assert_allclose(row["camera_center_m"], PLACE, atol=1e-12)
@@ -132,7 +132,7 @@ def test_parquet(paper: Path) -> None:
     assert box["size_lwh_m"] == [4.0, 2.0, 1.5]
 
 
-def test_nerfstudio(paper: Path, tmp_path: Path) -> None:
+def test_nerfstudio_has_the_worked_pose(paper: Path, tmp_path: Path) -> None:
     (folder,) = export_nerfstudio(ExportRequest(paper, tmp_path))
     (frame,) = json.loads((folder / "transforms.json").read_text())["frames"]
     assert (frame["fl_x"], frame["cx"], frame["cy"], frame["w"], frame["h"]) == (400, 400, 225, 800, 450)
@@ -141,7 +141,7 @@ def test_nerfstudio(paper: Path, tmp_path: Path) -> None:
     np.testing.assert_allclose(frame["transform_matrix"], np.vstack([expected, [0, 0, 0, 1]]), atol=1e-12)
 
 
-def test_mcap(paper: Path, tmp_path: Path) -> None:
+def test_mcap_has_the_worked_pose(paper: Path, tmp_path: Path) -> None:
     (path,) = export_mcap(ExportRequest(paper, tmp_path))
     script = (
         "import sys, json\n"
@@ -169,7 +169,7 @@ def test_mcap(paper: Path, tmp_path: Path) -> None:
     assert got["box"] == [120, 45, 58, 4, 2, 1.5]
 
 
-def test_the_viewers_recording(paper: Path, tmp_path: Path) -> None:
+def test_recording_has_the_worked_pose(paper: Path, tmp_path: Path) -> None:
     write_recording(uavsim.open(paper), tmp_path / "a.rrd", ViewRequest(image_width_px=400))
 
     def value(entity: str, component: str) -> Any:

@@ -1,8 +1,7 @@
-"""Griffin's raw layout: what two sides say of one object is one place in the map, and its pixels are where it says."""
+"""Griffin's raw layout: boxes of both sides agree in the map and project to their pixels."""
 
 import itertools
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from tests.exports.renamed import rename_agent
 from uavsim.errors import InputError
 from uavsim.exports.formats import ExportRequest
 from uavsim.exports.formats.griffin import export_griffin
@@ -18,19 +18,17 @@ from uavsim.images import codec
 
 @pytest.fixture
 def with_car(strict: Path, tmp_path: Path) -> Path:
-    """Return a dataset in which drone 1 is called vehicle v0."""
-    root = tmp_path / "data"
-    shutil.copytree(strict, root)
+    """A dataset in which drone 1 is vehicle v0."""
+    root = rename_agent(strict, tmp_path / "data", "v0")
     sensors = root / "v1.0-mini/sensor.json"
-    renamed = sensors.read_text().replace("_id_1", "_id_v0").replace("CAMERA_", "CAM_")
-    sensors.write_text(renamed)
+    sensors.write_text(sensors.read_text().replace("CAMERA_", "CAM_"))
     detail = root / "v1.0-mini/visibility_detail.json"
     detail.write_text(detail.read_text().replace("_id_1", "_id_v0"))
     return root
 
 
 def matrix(values: dict[str, float] | list[float]) -> np.ndarray:
-    """Return the 4x4 of x, y, z, roll, pitch, yaw as Griffin's own space_utils.py does."""
+    """Return the (4, 4) matrix of x, y, z, roll, pitch, yaw as Griffin's space_utils.py does."""
     x, y, z, *euler_deg = values.values() if isinstance(values, dict) else values
     found = np.eye(4)
     found[:3, :3] = Rotation.from_euler("xyz", euler_deg, degrees=True).as_matrix()
@@ -48,7 +46,7 @@ def labels(side: Path, frame: str) -> dict[str, np.ndarray]:
     return {row[10]: pose @ matrix([float(row[n]) for n in (1, 2, 3, 7, 8, 9)]) for row in rows}
 
 
-def test_both_sides_meet_in_the_map(with_car: Path, tmp_path: Path) -> None:
+def test_boxes_of_both_sides_agree_in_the_map(with_car: Path, tmp_path: Path) -> None:
     (release,) = export_griffin(ExportRequest(with_car, tmp_path / "out"))
     (one, other, *_), shared = read(release / "vehicle-side/scene_infos.json"), 0
     assert read(release / "drone-side/scene_infos.json")[0] == one
@@ -64,7 +62,7 @@ def test_both_sides_meet_in_the_map(with_car: Path, tmp_path: Path) -> None:
     assert not ids[0] & ids[1]
 
 
-def test_a_box_lies_on_its_pixels(with_car: Path, tmp_path: Path) -> None:
+def test_box_centres_project_to_their_pixels(with_car: Path, tmp_path: Path) -> None:
     (release,) = export_griffin(ExportRequest(with_car, tmp_path / "out"))
     side = release / "drone-side"
     calibration = read(side / "calib/bottom.json")
@@ -90,10 +88,8 @@ def test_cameras_and_types_are_griffins(with_car: Path, tmp_path: Path) -> None:
     assert names <= {"car", "truck", "bus", "pedestrian", "bicycle", "motorcycle"}
 
 
-def test_as_received_a_frame_has_an_older_image_and_pose_and_the_boxes_of_its_own_instant(
-    with_car: Path, tmp_path: Path
-) -> None:
-    """Every message to v0 takes as long as one keyframe to the next: each frame has the drone's image of the frame before."""
+def test_received_frame_has_older_image_and_pose_and_current_boxes(with_car: Path, tmp_path: Path) -> None:
+    """Messages to v0 take one keyframe period, so that each frame has the drone's image of the previous frame."""
     tables = with_car / "v1.0-mini"
     scenes, agents = [row["token"] for row in read(tables / "scene.json")], ["0", "1", "v0"]
     clocks = [
@@ -116,14 +112,14 @@ def test_as_received_a_frame_has_an_older_image_and_pose_and_the_boxes_of_its_ow
         for file in ("camera/bottom/{}.png", "camera/instance_bottom/{}.png", "pose/{}.json"):
             drone = late / "drone-side" / file.format(frame)
             assert drone.read_bytes() == (plain / "drone-side" / file.format(before)).read_bytes()
-        own, there = (labels(release / "drone-side", frame) for release in (plain, late))
-        assert own.keys() == there.keys()
-        for ident, place in own.items():
-            np.testing.assert_allclose(there[ident], place, atol=1e-4)
+        current, delayed = (labels(release / "drone-side", frame) for release in (plain, late))
+        assert current.keys() == delayed.keys()
+        for ident, place in current.items():
+            np.testing.assert_allclose(delayed[ident], place, atol=1e-4)
     for path in (late / "vehicle-side").glob("*/**/*.*"):
         assert path.read_bytes() == (plain / path.relative_to(late)).read_bytes()
 
 
-def test_a_dataset_without_a_car_is_refused(strict: Path, tmp_path: Path) -> None:
+def test_dataset_without_a_car_is_refused(strict: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"needs vehicles: {count: 1, rig: griffin_car}"):
         export_griffin(ExportRequest(strict, tmp_path / "out"))

@@ -26,11 +26,11 @@ def without(root: Path, out: Path, kind: str) -> uavsim.Dataset:
     return uavsim.open(out)
 
 
-def test_what_is_there_is_not_missed(strict: Path) -> None:
-    assert {lacks(uavsim.open(strict), kind) for kind in ("coco", "opv2v", "kitti")} == {None}
+def test_complete_dataset_has_no_warning(strict: Path) -> None:
+    assert {lacks(uavsim.open(strict), kind) for kind in ("coco", "opv2v")} == {None}
 
 
-def test_a_format_of_points_or_masks_says_that_there_are_none(strict: Path, tmp_path: Path) -> None:
+def test_missing_points_and_masks_are_warned_of(strict: Path, tmp_path: Path) -> None:
     bare = without(strict, tmp_path / "flat", "depth")
     assert "every point cloud will be empty" in str(lacks(bare, "opv2v"))
     assert "no point clouds" in str(lacks(bare, "griffin"))
@@ -39,16 +39,14 @@ def test_a_format_of_points_or_masks_says_that_there_are_none(strict: Path, tmp_
 
 
 @pytest.mark.parametrize("kind", ["airv2x", "griffin", "euroc", "aot", "openad"])
-def test_what_a_format_cannot_do_without_is_said_before_anything_is_written(
-    kind: str, strict: Path, tmp_path: Path
-) -> None:
+def test_missing_requirement_is_refused_before_writing(kind: str, strict: Path, tmp_path: Path) -> None:
     without(strict, tmp_path / "flat", "depth")
     with pytest.raises(UavsimError, match=r"has no|no car|no IMU|no scene|no corner case"):
         EXPORTERS.pick(kind)(ExportRequest(tmp_path / "flat", tmp_path / "out"))
     assert not list((tmp_path / "out").rglob("*"))
 
 
-def test_mmdet3d_without_points_is_for_cameras_alone(strict: Path, tmp_path: Path) -> None:
+def test_mmdet3d_without_points_is_warned_of(strict: Path, tmp_path: Path) -> None:
     bare = without(strict, tmp_path / "flat", "depth")
     assert lacks(bare, "mmdet3d") is None  # of depth images
     for path in (bare.root / "samples/LIDAR_TOP").iterdir():
@@ -56,7 +54,7 @@ def test_mmdet3d_without_points_is_for_cameras_alone(strict: Path, tmp_path: Pat
     assert "cameras alone" in str(lacks(bare, "mmdet3d"))
 
 
-def test_agents_that_converters_of_nuscenes_do_not_fit_are_named(
+def test_agents_that_do_not_fit_nuscenes_converters_are_named(
     strict: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     note = str(lacks(uavsim.open(strict), "agents"))

@@ -61,7 +61,7 @@ def lenses(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("rosbag2", "/airsim_node/drone_{}/bottom/Scene/camera_info", "equidistant"),
     ],
 )
-def test_robots_readers_get_the_lens(kind: str, topic: str, fisheye: str, lenses: Path, tmp_path: Path) -> None:
+def test_ros_messages_hold_the_lens(kind: str, topic: str, fisheye: str, lenses: Path, tmp_path: Path) -> None:
     EXPORTERS.pick(kind)(ExportRequest(lenses, tmp_path, split="uav_val"))
     (path,) = tmp_path.rglob("*.mcap")
     found = json.loads(printed_by("readers", READ, path))
@@ -69,7 +69,7 @@ def test_robots_readers_get_the_lens(kind: str, topic: str, fisheye: str, lenses
     assert found[topic.format(1)] == ["plumb_bob", BROWN["uav_distortion"]]
 
 
-def test_nerfstudio_has_one_model_a_file(strict: Path, lenses: Path, tmp_path: Path) -> None:
+def test_nerfstudio_refuses_two_camera_models(strict: Path, lenses: Path, tmp_path: Path) -> None:
     export = EXPORTERS.pick("nerfstudio")
     with pytest.raises(InputError, match="one camera model a file"):
         export(ExportRequest(lenses, tmp_path / "both"))
@@ -84,15 +84,15 @@ def test_nerfstudio_has_one_model_a_file(strict: Path, lenses: Path, tmp_path: P
         assert [content["frames"][0][key] for key in keys] == lens["uav_distortion"]
 
 
-@pytest.mark.parametrize("kind", ["airv2x", "kitti", "mmdet3d", "opv2v"])
-def test_formats_of_pinholes_refuse_lenses(kind: str, lenses: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["airv2x", "mmdet3d", "opv2v"])
+def test_pinhole_formats_refuse_lenses(kind: str, lenses: Path, tmp_path: Path) -> None:
     with pytest.raises(
         DatasetError, match=r"CAMERA_\w+_id_\d sees through a lens \(\w+\), which cannot be said there; "
     ):
         EXPORTERS.pick(kind)(ExportRequest(lenses, tmp_path, split="uav_val"))
 
 
-def test_uav3d_keeps_the_columns_and_its_infos_refuse_them(lenses: Path, tmp_path: Path) -> None:
+def test_uav3d_keeps_lenses_and_its_infos_refuse_them(lenses: Path, tmp_path: Path) -> None:
     folder = in_uav3d(lenses, tmp_path / "uav3d")
     with pytest.raises(DatasetError, match="UAV3D's infos know no lens"):
         write_uav3d_infos(folder, tmp_path / "infos", options=InfoOptions())
@@ -101,7 +101,7 @@ def test_uav3d_keeps_the_columns_and_its_infos_refuse_them(lenses: Path, tmp_pat
             assert mine.lens == theirs.lens is not None
 
 
-def test_an_image_is_projected_through_its_lens(strict: Path, lenses: Path) -> None:
+def test_projection_uses_the_lens(strict: Path, lenses: Path) -> None:
     """And a lens that is not known here is refused by name."""
     plain, bent = (uavsim.open(folder).scene("scene_00").samples[0].images[4] for folder in (strict, lenses))
     places = plain.map_SE3_optical.apply(bent.rays(np.array([[10.0, 80.0], [150.0, 5.0]])) * 20.0)
@@ -112,7 +112,7 @@ def test_an_image_is_projected_through_its_lens(strict: Path, lenses: Path) -> N
     assert bent.undistorted().shape == bent.pixels().shape
 
 
-def test_an_unknown_lens_is_refused_by_name(strict: Path, tmp_path: Path) -> None:
+def test_unknown_lens_is_refused(strict: Path, tmp_path: Path) -> None:
     unknown = {"uav_lens": "kannala", "uav_distortion": [0.0] * 4}
     with pytest.raises(
         DatasetError, match="no lens 'kannala' with 4 coefficients is known here: brown_conrady, equidistant"

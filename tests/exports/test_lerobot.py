@@ -48,7 +48,7 @@ def test_each_drones_flight_is_an_episode(data: Path, made: Path) -> None:
     assert episodes[3]["tasks"] == [uavsim.open(data).scene("scene_01").description]
 
 
-def test_state_and_action_lead_from_frame_to_frame(data: Path, made: Path) -> None:
+def test_action_leads_from_state_to_next_state(data: Path, made: Path) -> None:
     rows = pq.read_table(made / "data/chunk-000/file-001.parquet")
     state, action = (np.array(rows[name].to_pylist()) for name in ("observation.state", "action"))
     assert (state.shape, action.shape) == ((6, len(STATE)), (6, len(ACTION)))
@@ -64,7 +64,7 @@ def test_state_and_action_lead_from_frame_to_frame(data: Path, made: Path) -> No
     assert rows["timestamp"].to_pylist() == pytest.approx(np.arange(6) / 10)
 
 
-def test_videos_show_the_images(data: Path, made: Path) -> None:
+def test_videos_show_the_images_and_stats_match(data: Path, made: Path) -> None:
     video = (made / "videos/observation.images.left/chunk-000/file-003.mp4").read_bytes()
     images = uavsim.open(data).scene("scene_01").images_of("CAMERA_LEFT_id_1")
     frames = list(decode_mp4(video))
@@ -81,7 +81,7 @@ def test_videos_show_the_images(data: Path, made: Path) -> None:
     assert (np.shape(stats["std"]), stats["count"]) == ((3, 1, 1), [24])
 
 
-def test_lerobots_own_dataset_opens_it(data: Path, made: Path) -> None:
+def test_lerobot_dataset_class_reads_it(data: Path, made: Path) -> None:
     python = os.environ.get("UAVSIM_LEROBOT_PYTHON")
     if not python:
         pytest.skip("UAVSIM_LEROBOT_PYTHON names no Python that has lerobot")
@@ -108,7 +108,7 @@ def test_lerobots_own_dataset_opens_it(data: Path, made: Path) -> None:
     np.testing.assert_allclose([row["next_action"] for row in found["rows"][18:23]], actions[1:], rtol=1e-6)
 
 
-def test_uneven_images_are_refused(tmp_path: Path) -> None:
+def test_single_image_is_refused(tmp_path: Path) -> None:
     folder = make_dataset(tmp_path / "one", scenes=1, samples=1, sweeps=0, drones=1, size_px=(32, 18))
     with pytest.raises(InputError, match="has one image of CAMERA_FRONT_id_0"):
         export_lerobot(ExportRequest(folder, tmp_path / "out"))

@@ -7,7 +7,7 @@ from uavsim.exports.formats import ExportRequest
 from uavsim.exports.formats.mcap import export_mcap
 
 
-def test_mcaps_own_reader_finds_every_message(strict: Path, tmp_path: Path) -> None:
+def test_mcap_reader_finds_every_message(strict: Path, tmp_path: Path) -> None:
     (path,) = export_mcap(ExportRequest(strict, tmp_path, split="uav_val"))
     script = (
         "import sys, json, collections\n"
@@ -30,7 +30,7 @@ def test_mcaps_own_reader_finds_every_message(strict: Path, tmp_path: Path) -> N
         assert got["sizes"][f"/{image.channel}/image"] > len(image.bytes())
 
 
-def test_a_file_that_is_there_is_replaced_whole(strict: Path, tmp_path: Path) -> None:
+def test_existing_file_is_replaced(strict: Path, tmp_path: Path) -> None:
     (tmp_path / "scene_00.mcap").write_bytes(b"of a run before")
     export_mcap(ExportRequest(strict, tmp_path))
     export_mcap(ExportRequest(strict, tmp_path / "new"))

@@ -21,7 +21,7 @@ def corners(box: list[float]) -> np.ndarray:
     )
 
 
-def test_boxes_projected_as_their_loader_does_lie_on_the_pixels(strict: Path, tmp_path: Path) -> None:
+def test_boxes_project_to_their_pixels(strict: Path, tmp_path: Path) -> None:
     (path,) = export_mmdet3d(ExportRequest(strict, tmp_path))
     content = pickle.loads(path.read_bytes())
     assert content["metainfo"]["categories"]["car"] == 0
@@ -49,7 +49,7 @@ def test_boxes_projected_as_their_loader_does_lie_on_the_pixels(strict: Path, tm
     assert compared > 20
 
 
-def test_labels_and_velocity(strict: Path, tmp_path: Path) -> None:
+def test_labels_and_velocity_equal_the_dataset(strict: Path, tmp_path: Path) -> None:
     (path,) = export_mmdet3d(ExportRequest(strict, tmp_path, split="uav_train"))
     info = pickle.loads(path.read_bytes())["data_list"][0]
     assert [DETECTION_CLASSES[box["bbox_label_3d"]] for box in info["instances"][:8]] == [
@@ -58,7 +58,7 @@ def test_labels_and_velocity(strict: Path, tmp_path: Path) -> None:
     assert np.hypot(*info["instances"][0]["velocity"]) - 5.0 < 1e-9
 
 
-def test_boxes_of_an_agent_are_in_its_lidars_frame(strict: Path, tmp_path: Path) -> None:
+def test_boxes_of_an_agent_are_in_its_lidar_frame(strict: Path, tmp_path: Path) -> None:
     view, _ = export_agents(ExportRequest(strict, tmp_path / "alone"))
     (path,) = export_mmdet3d(ExportRequest(view, tmp_path))
     for info, sample in zip(pickle.loads(path.read_bytes())["data_list"], uavsim.open(view).samples(), strict=True):

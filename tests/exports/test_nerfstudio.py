@@ -16,7 +16,7 @@ def read_ply(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return rows["place"].astype(np.float64), rows["colour"]
 
 
-def test_the_seed_points_have_the_colours_of_the_pixels_that_they_project_to(strict: Path, tmp_path: Path) -> None:
+def test_seed_points_have_the_colours_of_their_pixels(strict: Path, tmp_path: Path) -> None:
     folders = export_nerfstudio(ExportRequest(strict, tmp_path, split="uav_val"))
     assert [folder.name for folder in folders] == ["scene_01"]
     content = json.loads((folders[0] / "transforms.json").read_text())
@@ -38,7 +38,7 @@ def test_the_seed_points_have_the_colours_of_the_pixels_that_they_project_to(str
     assert same.mean() > 0.7  # other cameras see what this one does not, and things move
 
 
-def test_the_other_dialect_gives_the_same(strict: Path, uav3d: Path, tmp_path: Path) -> None:
+def test_both_dialects_give_equal_transforms(strict: Path, uav3d: Path, tmp_path: Path) -> None:
     (first, _), (other, _) = (export_nerfstudio(ExportRequest(f, tmp_path / f.name)) for f in (strict, uav3d))
     assert (first / "transforms.json").read_text() == (other / "transforms.json").read_text()
     assert len(json.loads((first / "transforms.json").read_text())["frames"]) == len(

@@ -30,7 +30,7 @@ def exported(rare: Path) -> Path:
     return out
 
 
-def test_tables_say_which_instances_are_one_object_and_what_it_is_called(rare: Path) -> None:
+def test_corner_case_table_groups_instances_and_names_them(rare: Path) -> None:
     (case,) = table(rare, "corner_case")
     kinds = {row["token"]: row["uav_blueprint"] for row in table(rare, "instance")}
     assert [kinds[token] for token in case["instance_tokens"]] == ["vehicle.audi.etron", "static.prop.mesh"]
@@ -41,7 +41,7 @@ def test_tables_say_which_instances_are_one_object_and_what_it_is_called(rare: P
     assert tags["vehicle.tesla.model3"] == "car"
 
 
-def test_props_have_nuscenes_categories_of_their_own_and_no_attribute(rare: Path) -> None:
+def test_props_have_their_nuscenes_category_and_no_attribute(rare: Path) -> None:
     names = {row["token"]: row["name"] for row in table(rare, "category")}
     category = {row["uav_blueprint"]: names[row["category_token"]] for row in table(rare, "instance")}
     assert category["static.prop.trafficcone01"] == "movable_object.trafficcone"
@@ -52,12 +52,12 @@ def test_props_have_nuscenes_categories_of_their_own_and_no_attribute(rare: Path
     assert all(row["attribute_tokens"] == [] for row in boxes)
 
 
-def test_uav3d_has_no_place_for_what_is_no_car(rare: Path, tmp_path: Path) -> None:
+def test_uav3d_dialect_refuses_corner_cases(rare: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="UAV3D's tools count every box as a car"):
         convert(rare, tmp_path / "uav3d", dialect="uav3d")
 
 
-def test_openads_files_are_what_our_reader_reads(exported: Path) -> None:
+def test_openad_reader_reads_the_files(exported: Path) -> None:
     first = SOURCES["av2"] + SOURCES["kitti"]  # the first number of nuScenes', whose domain the scene is in
     info = json.loads((exported / "infos" / f"{first}.json").read_text("utf-8"))
     assert info["dataset"] == "nuscenes"
@@ -71,7 +71,7 @@ def test_openads_files_are_what_our_reader_reads(exported: Path) -> None:
     np.testing.assert_allclose(pickled.boxes[first], truth.boxes[0], rtol=1e-5, atol=1e-5)
 
 
-def test_the_merged_box_holds_the_car_and_the_bicycle(exported: Path) -> None:
+def test_merged_box_encloses_car_and_bicycle(exported: Path) -> None:
     (info,) = (json.loads(path.read_text("utf-8")) for path in (exported / "infos").glob("*.json"))
     (rare_one,) = (thing for thing in info["uav_objects"] if thing["corner_case"])
     assert len(rare_one["instance_ids"]) == 2
@@ -81,7 +81,7 @@ def test_the_merged_box_holds_the_car_and_the_bicycle(exported: Path) -> None:
     np.testing.assert_allclose([height, width, length], [2.69, 2.032, 4.856], atol=1e-3)
 
 
-def test_points_of_a_box_in_space_lie_in_its_box_in_the_image(exported: Path) -> None:
+def test_3d_box_centres_project_into_2d_boxes(exported: Path) -> None:
     (info,) = (json.loads(path.read_text("utf-8")) for path in (exported / "infos").glob("*.json"))
     k, truth = info["camera_internal"], read_openad_truth(exported)
     for row, thing in zip(truth.boxes[0], info["uav_objects"], strict=True):
@@ -93,7 +93,7 @@ def test_points_of_a_box_in_space_lie_in_its_box_in_the_image(exported: Path) ->
 
 
 @pytest.mark.parametrize("dimensions", [2, 3])
-def test_the_truth_as_a_result_finds_everything(exported: Path, tmp_path: Path, dimensions: int) -> None:
+def test_ground_truth_as_result_scores_one(exported: Path, tmp_path: Path, dimensions: int) -> None:
     with (exported / "gt.pkl").open("rb") as file:
         scenes, tags, features = pickle.load(file)
     own = slice(0, 4) if dimensions == 2 else slice(4, 11)
@@ -110,6 +110,6 @@ def test_the_truth_as_a_result_finds_everything(exported: Path, tmp_path: Path, 
     assert scores["ar_in_domain_unseen"] == 1.0
 
 
-def test_a_dataset_without_cases_is_reported_so(strict: Path, tmp_path: Path) -> None:
+def test_dataset_without_corner_cases_is_refused(strict: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no corner case"):
         export_openad(ExportRequest(strict, tmp_path / "out"))

@@ -1,4 +1,3 @@
-import shutil
 import struct
 from pathlib import Path
 
@@ -6,6 +5,7 @@ import numpy as np
 import pytest
 import yaml
 
+from tests.exports.renamed import rename_agent
 from tools.common.factories import camera_pose_ue, drone_pose, make_plan, street, ue_matrix
 from uavsim.dataset.tables import read_rows
 from uavsim.exports.formats import ExportRequest
@@ -20,7 +20,7 @@ def matrix(pose: list[float]) -> np.ndarray:
     return full
 
 
-def test_poses_cameras_and_vehicles_in_the_simulators_axes(strict: Path, tmp_path: Path) -> None:
+def test_poses_cameras_and_vehicles_are_in_simulator_axes(strict: Path, tmp_path: Path) -> None:
     (folder,) = export_opv2v(ExportRequest(strict, tmp_path, split="uav_train"))
     specs = make_plan().rig
     assert sorted(path.name for path in (folder / "scene_00").iterdir()) == ["0", "1"]
@@ -50,7 +50,7 @@ def test_poses_cameras_and_vehicles_in_the_simulators_axes(strict: Path, tmp_pat
             )
 
 
-def test_points_lie_on_the_ground_or_on_things(strict: Path, tmp_path: Path) -> None:
+def test_points_are_on_the_ground_or_on_objects(strict: Path, tmp_path: Path) -> None:
     (folder,) = export_opv2v(ExportRequest(strict, tmp_path, split="uav_val"))
     data = (folder / "scene_01/1/000000.pcd").read_bytes()
     head, _, body = data.partition(b"DATA binary\n")
@@ -70,11 +70,8 @@ def test_points_lie_on_the_ground_or_on_things(strict: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("agent", "name"), [("v0", "1000"), ("r0", "-1"), ("r1", "2001")])
-def test_opencood_takes_no_pole_for_the_ego(strict: Path, tmp_path: Path, agent: str, name: str) -> None:
-    root = tmp_path / "data"
-    shutil.copytree(strict, root)
-    sensors = root / "v1.0-mini/sensor.json"
-    sensors.write_text(sensors.read_text().replace("_id_1", f"_id_{agent}"))
+def test_drone_0_is_the_ego_among_all_agents(strict: Path, tmp_path: Path, agent: str, name: str) -> None:
+    root = rename_agent(strict, tmp_path / "data", agent)
     (folder,) = export_opv2v(ExportRequest(root, tmp_path / "out", split="uav_train"))
     names = sorted(path.name for path in (folder / "scene_00").iterdir())
     assert set(names) == {"0", name}

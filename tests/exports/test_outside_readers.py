@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 import uavsim
+from tests.exports.renamed import rename_agent
 from uavsim.exports.formats import ExportRequest
 from uavsim.exports.formats.airv2x import export_airv2x
 from uavsim.exports.formats.mmdet3d import export_mmdet3d
@@ -30,7 +30,7 @@ def read(script: str, *arguments: object) -> Any:
     return json.loads(run.stdout.splitlines()[-1])
 
 
-def test_mmdet3ds_dataset_class(strict: Path, tmp_path: Path) -> None:
+def test_mmdet3d_dataset_class_reads_infos(strict: Path, tmp_path: Path) -> None:
     (infos,) = export_mmdet3d(ExportRequest(strict, tmp_path))
     got = read("read_mmdet3d.py", strict, infos)
     samples = list(uavsim.open(strict).samples())
@@ -46,7 +46,7 @@ def test_mmdet3ds_dataset_class(strict: Path, tmp_path: Path) -> None:
         assert all(Path(path).is_file() for path in info["images"].values())
 
 
-def test_nerfstudios_data_parser(strict: Path, tmp_path: Path) -> None:
+def test_nerfstudio_parser_reads_transforms(strict: Path, tmp_path: Path) -> None:
     folder, _ = export_nerfstudio(ExportRequest(strict, tmp_path))
     got = read("read_nerfstudio.py", folder)
     images = [image for sample in uavsim.open(strict).scene("scene_00") for image in sample.images]
@@ -62,7 +62,7 @@ def test_nerfstudios_data_parser(strict: Path, tmp_path: Path) -> None:
     assert np.quantile(np.abs(points[:, 2]), 0.4) < 0.1  # much of it is the ground
 
 
-def test_opencoods_reader(strict: Path, tmp_path: Path) -> None:
+def test_opencood_reads_opv2v(strict: Path, tmp_path: Path) -> None:
     checkout = os.environ.get("UAVSIM_OPENCOOD_FOLDER")
     if not checkout:
         pytest.skip("UAVSIM_OPENCOOD_FOLDER names no checkout of OpenCOOD")
@@ -85,14 +85,11 @@ def test_opencoods_reader(strict: Path, tmp_path: Path) -> None:
             assert set(points[:, 3]) == {1.0}
 
 
-def test_airv2xs_reader(strict: Path, tmp_path: Path) -> None:
+def test_airv2x_reader_reads_airv2x(strict: Path, tmp_path: Path) -> None:
     checkout = os.environ.get("UAVSIM_AIRV2X_FOLDER")
     if not checkout:
         pytest.skip("UAVSIM_AIRV2X_FOLDER names no checkout of AirV2X-Perception")
-    root = tmp_path / "data"
-    shutil.copytree(strict, root)
-    sensors = root / "v1.0-mini/sensor.json"
-    sensors.write_text(sensors.read_text().replace("_id_1", "_id_r0"))
+    root = rename_agent(strict, tmp_path / "data", "r0")
     (folder,) = export_airv2x(ExportRequest(root, tmp_path / "out", split="uav_train"))
     got = read("read_airv2x.py", checkout, folder, "rsu")
     scene, left_handed = uavsim.open(root).scene("scene_00"), np.array([1.0, -1.0, 1.0])

@@ -26,7 +26,7 @@ def export_csv(request):
 '''
 
 
-def test_another_package_adds_a_format(strict: Path, tmp_path: Path) -> None:
+def test_installed_package_adds_a_format(strict: Path, tmp_path: Path) -> None:
     site = install_plugin(
         tmp_path, "boxes_csv", group="uavsim.exporters", adds={"csv": "boxes_csv:export_csv"}, source=BOXES_CSV
     )
@@ -39,7 +39,7 @@ def test_another_package_adds_a_format(strict: Path, tmp_path: Path) -> None:
     assert all(line.split(",")[0].startswith(("vehicle.", "human.")) for line in lines)
 
 
-def test_export_names_its_formats(strict: Path, tmp_path: Path) -> None:
+def test_command_exports_and_suggests_formats(strict: Path, tmp_path: Path) -> None:
     words = ["export", str(strict), str(tmp_path), "--format"]
     CliRunner().invoke(build_app("export"), [*words, "coco", "--split", "uav_val"], catch_exceptions=False)
     assert json.loads((tmp_path / "instances_uav_val.json").read_text())["images"]

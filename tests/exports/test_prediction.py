@@ -22,6 +22,8 @@ def boxes(samples: int, speed_mps: float) -> list[dict[str, Any]]:
         (20, 5.0, "vehicle.ego", []),
     ],
 )
-def test_who_moves_and_is_known_long_enough(samples: int, speed_mps: float, category: str, found: list[str]) -> None:
+def test_moving_vehicles_with_past_and_future_are_predicted(
+    samples: int, speed_mps: float, category: str, found: list[str]
+) -> None:
     times = {f"s{n}": 1_000_000 + 500_000 * n for n in range(samples)}
     assert prediction_tokens(boxes(samples, speed_mps), sample_us=times, category_of={"i": category}) == found

@@ -33,7 +33,7 @@ def read(bag: Path) -> dict[str, Any]:
     return read_bag(bag)
 
 
-def test_robots_readers_find_every_message_at_its_samples_time(strict: Path, read: dict[str, Any]) -> None:
+def test_every_message_has_the_time_of_its_sample(strict: Path, read: dict[str, Any]) -> None:
     scene, found = uavsim.open(strict).scene("scene_01"), read["found"]
     times_ns = [sample.timestamp_us * 1000 for sample in scene]
     for image in scene.samples[0].images:
@@ -48,7 +48,7 @@ def test_robots_readers_find_every_message_at_its_samples_time(strict: Path, rea
     assert found["/tf"]["frames"] == [["map", "drone_0"], ["map", "drone_1"]] * 2
 
 
-def test_values_are_the_datasets(strict: Path, read: dict[str, Any]) -> None:
+def test_values_equal_the_dataset(strict: Path, read: dict[str, Any]) -> None:
     last, found = uavsim.open(strict).scene("scene_01").samples[-1], read["found"]
     image = next(one for one in last.images if one.channel == "CAMERA_BOTTOM_id_1")
     focal_px = image.intrinsic[0, 0]  # of 160 x 90 pixels: ROS's middle is (79.5, 44.5), the corner's is (80, 45)
@@ -63,7 +63,7 @@ def test_values_are_the_datasets(strict: Path, read: dict[str, Any]) -> None:
     np.testing.assert_allclose(_turned(image, odometry["velocity"]), image.drone_velocity_map_mps, atol=1e-9)
 
 
-def test_each_camera_has_the_labels_that_its_mask_shows(strict: Path, read: dict[str, Any]) -> None:
+def test_detections_equal_the_instance_masks(strict: Path, read: dict[str, Any]) -> None:
     last, found = uavsim.open(strict).scene("scene_01").samples[-1], read["found"]
     count = 0
     for image in last.images:
@@ -87,18 +87,18 @@ def _turned(image: Image, velocity_flu_mps: list[float]) -> Any:
     return image.map_SE3_flu.rotation @ np.array(velocity_flu_mps)
 
 
-def test_ros_1_takes_it(bag: Path, tmp_path: Path, read: dict[str, Any]) -> None:
+def test_bag_converts_to_ros_1(bag: Path, tmp_path: Path, read: dict[str, Any]) -> None:
     convert_to_ros_1(bag, tmp_path / "one.bag")
 
 
-def test_the_same_dataset_gives_the_same_bytes(strict: Path, bag: Path, tmp_path: Path) -> None:
+def test_equal_datasets_give_equal_bytes(strict: Path, bag: Path, tmp_path: Path) -> None:
     (again,) = export_rosbag2(ExportRequest(strict, tmp_path, split="uav_val"))
     names = sorted(path.name for path in bag.iterdir())
     assert names == ["metadata.yaml", "scene_01_0.mcap"]
     assert [(again / name).read_bytes() for name in names] == [(bag / name).read_bytes() for name in names]
 
 
-def test_topics_have_the_names_that_others_know() -> None:
+def test_topic_names_follow_the_style() -> None:
     name = "CAM_FRONT_id_v1"
     assert names_of(name, style="carla", is_optical=True).topics["camera_info"] == "/carla/vehicle_1/front/camera_info"
     nuscenes = names_of(name, style="nuscenes2mcap", is_optical=True)
@@ -149,7 +149,9 @@ def unsynchronised(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 @pytest.mark.parametrize(("ros", "version"), [("humble", 5), ("jazzy", 9)])
-def test_bags_play_in_order_on_both_distributions(ros: str, version: int, unsynchronised: Path, tmp_path: Path) -> None:
+def test_messages_ascend_in_time_for_both_distributions(
+    ros: str, version: int, unsynchronised: Path, tmp_path: Path
+) -> None:
     (bag,) = export_rosbag2(ExportRequest(unsynchronised, tmp_path, split="uav_val", ros=ros))
     said = json.loads((bag / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
     assert said["version"] == version
@@ -173,13 +175,13 @@ def test_bags_play_in_order_on_both_distributions(ros: str, version: int, unsync
         assert ros == "jazzy" or known[0]["durability"] == (1 if topic["name"] == "/tf_static" else 2)
 
 
-def test_distributions_differ_in_what_channels_say_alone(strict: Path, bag: Path, tmp_path: Path) -> None:
+def test_distributions_differ_only_in_channel_metadata(strict: Path, bag: Path, tmp_path: Path) -> None:
     (humble,) = export_rosbag2(ExportRequest(strict, tmp_path, split="uav_val", ros="humble"))
     first, second = (printed_by("readers", SUMMARY, folder).splitlines() for folder in (humble, bag))
     assert first[-1] == second[-1]
 
 
-def test_an_unknown_style_or_distribution_is_refused_before_anything_is_written(strict: Path, tmp_path: Path) -> None:
+def test_unknown_style_or_distribution_is_refused_before_writing(strict: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'airsim'"):
         export_rosbag2(ExportRequest(strict, tmp_path / "out", topics="airsin"))
     with pytest.raises(UnknownNameError, match="did you mean 'humble'"):
@@ -209,7 +211,7 @@ print(json.dumps(found))
 """
 
 
-def test_streams_come_at_their_own_times(tmp_path: Path) -> None:
+def test_flight_sensor_messages_equal_the_streams(tmp_path: Path) -> None:
     folder = make_dataset(tmp_path / "own", samples=2, sweeps=0, drones=1, size_px=(32, 18))
     (version,) = folder.glob("v1.0-*")
     scene = uavsim.open(folder).scene("scene_00")

@@ -32,16 +32,16 @@ def similarity(one: str, other: str) -> float:
         ("drum", "lost_cone", 0.0, 0.0),
     ],
 )
-def test_what_words_say_of_two_tags(one: str, other: str, low: float, high: float) -> None:
+def test_similarity_follows_synonyms_and_hypernyms(one: str, other: str, low: float, high: float) -> None:
     assert low <= similarity(one, other) <= high
 
 
-def test_vectors_have_length_one_and_their_cosines_are_the_table() -> None:
+def test_vectors_are_unit_vectors_with_the_tables_cosines() -> None:
     vectors = tag_vectors(TAGS)
     np.testing.assert_allclose([np.linalg.norm(v) for v in vectors.values()], 1.0, atol=1e-12)
     assert similarity("drum", "container") == pytest.approx(float(vectors["drum"] @ vectors["container"]), abs=1e-4)
 
 
-def test_words_that_name_each_other_do_not_run_for_ever() -> None:
+def test_cyclic_hypernyms_terminate() -> None:
     vectors = tag_vectors({"a": Words((), ("b",)), "b": Words((), ("a",))})
     assert set(vectors) == {"a", "b"}

@@ -1,12 +1,12 @@
 """V2X-Sim's channel names: roadside unit 0, vehicles 1 and on, then all else; the rest is the dataset as it is."""
 
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import uavsim
+from tests.exports.renamed import rename_agent
 from uavsim.dataset.tables import read_rows
 from uavsim.exports.formats import ExportRequest
 from uavsim.exports.formats.v2xsim import export_v2xsim
@@ -14,10 +14,7 @@ from uavsim.exports.formats.v2xsim import export_v2xsim
 
 @pytest.mark.parametrize(("agent", "number", "drone"), [("r0", 0, 1), ("v0", 1, 2), ("r1", 1, 2)])
 def test_agents_have_v2xsims_numbers(strict: Path, tmp_path: Path, agent: str, number: int, drone: int) -> None:
-    root = tmp_path / "data"
-    shutil.copytree(strict, root)
-    sensors = root / "v1.0-mini/sensor.json"
-    sensors.write_text(sensors.read_text().replace("_id_1", f"_id_{agent}"))
+    root = rename_agent(strict, tmp_path / "data", agent)
     (folder,) = export_v2xsim(ExportRequest(root, tmp_path / "out"))
     before, after = uavsim.open(root).scene("scene_00"), uavsim.open(folder).scene("scene_00")
     for old, new in zip(before.samples, after.samples, strict=True):

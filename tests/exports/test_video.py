@@ -32,7 +32,7 @@ def shaded(number: int) -> np.ndarray:
     return pixels
 
 
-def test_a_lossless_video_is_its_frames_but_for_the_change_of_colour_space() -> None:
+def test_lossless_video_equals_its_frames_up_to_colour_conversion() -> None:
     frames = [shaded(k) for k in range(7)]
     data = encode_mp4(iter(frames), fps=16, lossless=True)
 
@@ -44,14 +44,14 @@ def test_a_lossless_video_is_its_frames_but_for_the_change_of_colour_space() -> 
         assert container.streams.video[0].average_rate == 16
 
 
-def test_the_same_frames_are_the_same_bytes() -> None:
+def test_equal_frames_give_equal_bytes() -> None:
     """With x264's macroblock tree they were not, once in three times, on a processor with AVX-512."""
     ground = np.random.default_rng(3).integers(0, 256, (60, 110, 3)).astype(np.uint8).repeat(8, 0).repeat(8, 1)
     frames = [ground[k : k + 450, 3 * k : 3 * k + 800] for k in range(12)]
     assert len({encode_mp4(iter(frames), fps=16, quality=14) for _ in range(8)}) == 1
 
 
-def test_a_gif_has_every_frame_and_repeats() -> None:
+def test_gif_has_every_frame_and_loops() -> None:
     data = encode_gif((shaded(k) for k in range(5)), fps=10)
 
     assert b"NETSCAPE2.0" in data
@@ -61,7 +61,7 @@ def test_a_gif_has_every_frame_and_repeats() -> None:
     assert all(decoded[k][15, 4 * k + 4, 0] > 150 > decoded[k][40, 4 * k + 4, 0] for k in range(5))
 
 
-def test_every_image_of_a_scene_is_a_frame_with_sweeps_among_them(root: Path, tmp_path: Path) -> None:
+def test_every_keyframe_and_sweep_is_a_frame(root: Path, tmp_path: Path) -> None:
     frames, fps, _ = write_video(VideoRequest(root, tmp_path / "v.mp4", width_px=320))
     scene = open_folder(root).scene("scene_00")
     stamps = [image.timestamp_us for image in scene.images_of(scene.samples[0].images[0].channel)]
@@ -73,7 +73,7 @@ def test_every_image_of_a_scene_is_a_frame_with_sweeps_among_them(root: Path, tm
     assert (tmp_path / "plain.mp4").read_bytes() != (tmp_path / "v.mp4").read_bytes()
 
 
-def test_between_keyframes_boxes_are_where_the_simulator_had_them(root: Path) -> None:
+def test_boxes_are_interpolated_between_keyframes(root: Path) -> None:
     scene = open_folder(root).scene("scene_00")
     first, second = scene.samples[0], scene.samples[1]
     stamps = [image.timestamp_us for image in scene.images_of(first.images[0].channel)]
@@ -90,7 +90,7 @@ def test_between_keyframes_boxes_are_where_the_simulator_had_them(root: Path) ->
         assert (between.size_lwh_m[row] > 0.1).all()
 
 
-def test_cameras_that_take_keyframes_alone_hold_their_last_image(root: Path, tmp_path: Path) -> None:
+def test_cameras_without_sweeps_hold_their_latest_image(root: Path, tmp_path: Path) -> None:
     scene = open_folder(root).scene("scene_00")
     rows = scene._rows["sample_data"]
     scene._rows["sample_data"] = [row for row in rows if row["is_key_frame"] or "FRONT_id_0" not in row["filename"]]
@@ -104,14 +104,14 @@ def test_cameras_that_take_keyframes_alone_hold_their_last_image(root: Path, tmp
     assert "CAMERA_FRONT_id_0" not in {image.channel for image in shown[0]}
 
 
-def test_what_is_no_video_and_who_is_no_camera_are_refused(root: Path, tmp_path: Path) -> None:
+def test_unknown_suffix_and_camera_are_refused(root: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a video is \.mp4 or \.gif"):
         write_video(VideoRequest(root, tmp_path / "v.avi"))
     with pytest.raises(UnknownNameError, match="did you mean"):
         write_video(VideoRequest(root, tmp_path / "v.mp4", cameras=("CAMERA_FRONT_id_00",)))
 
 
-def test_the_command_says_what_it_wrote(root: Path, tmp_path: Path) -> None:
+def test_command_reports_the_written_video(root: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(
         build_app("video"), ["video", str(root), "--out", str(tmp_path / "v.gif"), "--frames", "2"]
     )

@@ -13,7 +13,7 @@ from typing import IO, Any, Final
 from tests.dataset_factory import make_dataset
 
 VERSION = "v1.0-mini"
-EXPORTED: Final = ("agents", "coco", "kitti", "mcap", "mmdet3d", "nerfstudio", "opv2v", "rosbag2")
+EXPORTED: Final = ("agents", "coco", "mcap", "mmdet3d", "nerfstudio", "opv2v", "rosbag2")
 WRITING: Final = {
     **{kind: f"export SET OUT --format {kind}" for kind in EXPORTED},
     "convert": "convert SET OUT --dialect uav3d",

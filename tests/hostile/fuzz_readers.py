@@ -31,7 +31,7 @@ def dataset_targets(root: Path, work: Path) -> dict[str, Target]:
     """Make the targets that read a dataset with one damaged table: validator, exporters and ``uavsim.open``."""
 
     def export() -> None:
-        for kind in ("kitti", "coco", "opv2v", "mmdet3d"):
+        for kind in ("coco", "opv2v", "mmdet3d"):
             EXPORTERS.pick(kind)(ExportRequest(root, work / "exported" / kind))
 
     return {

@@ -35,7 +35,7 @@ COMMANDS: dict[str, str] = {
     "status": "status SET --json",
     "validate": "validate SET --workers 1",
     "convert": "convert SET OUT --dialect uav3d",
-    **{kind: f"export SET OUT --format {kind}" for kind in ("kitti", "coco", "opv2v", "mmdet3d")},
+    **{kind: f"export SET OUT --format {kind}" for kind in ("v2xsim", "coco", "opv2v", "mmdet3d")},
     "publish": "publish SET --out OUT --date 2026-01-01",
     "events": "events SET --out OUT --workers 2",
     "video": "video SET --out OUT/video.mp4",
@@ -45,9 +45,9 @@ COMMANDS: dict[str, str] = {
     "linked out": "generate --dataset smoke --town Town10HD --scenes 0 --out SET",
 }
 NOT_READ = {  # damage -> command that succeeds because it does not read the damaged part
-    "32000 pixels": "opv2v", "4 billion pixels": "kitti", "time 10^30": "kitti",
+    "32000 pixels": "opv2v", "4 billion pixels": "v2xsim", "time 10^30": "v2xsim",
     "deep splits": "mmdet3d", "damaged info": "validate", "huge coordinates": "opv2v",
-    "bool for a time": "convert", "scene in circles": "kitti", "2^70 pixels wide": "convert", "mask cut off": "kitti",
+    "bool for a time": "convert", "scene in circles": "v2xsim", "2^70 pixels wide": "convert", "mask cut off": "v2xsim",
 }  # fmt: skip
 NOTES_CODES = {"ledger garbage": (3, 3), "ledger deep": (3, 3), "ledger of another": (3, 3), "dataset.json garbage": (3, 2),
                "dataset.json deep": (3, 2)}  # fmt: skip
@@ -83,7 +83,7 @@ def rows() -> list[Row]:
     ]
     damaged = []
     for number, name in enumerate(DAMAGES):
-        others = ("convert", "kitti", "coco", "opv2v", "mmdet3d")
+        others = ("convert", "v2xsim", "coco", "opv2v", "mmdet3d")
         for command in ("validate", others[number % len(others)]):
             damaged.append((name, command, 0 if NOT_READ.get(name) == command else 4))
     damaged += [(name, command, 4) for name, commands in DECODED.items() for command in commands]
@@ -99,10 +99,10 @@ def rows() -> list[Row]:
     found += [
         Row(f"dataset named with {kind}: {command}", command, 0, name_of_set=name)
         for kind, name in NAMES.items()
-        for command in ("status", "kitti")
+        for command in ("status", "opv2v")
     ]
     for kind, out in OUTS.items():
-        found.append(Row(f"result goes to {kind}: kitti", "kitti", out.code, out=out))
+        found.append(Row(f"result goes to {kind}: opv2v", "opv2v", out.code, out=out))
         if out.run is not None:
             found.append(Row(f"result goes to {kind}: generate", "generate", out.run, out=out))
     return found

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_READING = ("status", "validate", "kitti")
-_TWO = ("status", "kitti")
-_WITH_RUN = ("status", "validate", "kitti", "generate")
+_READING = ("status", "validate", "opv2v")
+_TWO = ("status", "opv2v")
+_WITH_RUN = ("status", "validate", "opv2v", "generate")
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ _FULL = (  # a file system of its own without free space
     "unshare", "-rm", "bash", "-c",
     'mkdir t && mount -t tmpfs -o size=16k none t && export TMPDIR="$PWD/t" && head -c 16k /dev/zero > t/x; exec "$@"', "-",
 )  # fmt: skip
-_WRITING = ("kitti", "generate", "publish", "events", "video")
+_WRITING = ("opv2v", "generate", "publish", "events", "video")
 SURROUNDINGS = (
     Surrounding("plain", _WITH_RUN),
     Surrounding("proxy", _WITH_RUN, {"http_proxy": _DEAD_PROXY, "https_proxy": _DEAD_PROXY, "ALL_PROXY": "x://y"}),
@@ -115,7 +115,7 @@ SURROUNDINGS = (
     Surrounding("ascii only", env={"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}),
     Surrounding("one column", env={"COLUMNS": "1", "LINES": "1", "TERM": "dumb"}),
     Surrounding("colours forced", env={"FORCE_COLOR": "1", "TERM": "xterm-256color"}),
-    Surrounding("umask 0777", before=lambda work: os.umask(0o777), codes={} if _ROOT else {"kitti": 3}),
+    Surrounding("umask 0777", before=lambda work: os.umask(0o777), codes={} if _ROOT else {"opv2v": 3}),
     Surrounding(
         "no file may grow",
         ("status", "validate", *_WRITING),

@@ -42,7 +42,7 @@ def test_program_errors_are_not_called_damage() -> None:
 def test_traceback_is_printed_on_request(tiny_copy: Path, tmp_path: Path, requested: bool) -> None:
     edit_table(tiny_copy, "sample_data", lambda rows: rows[0].pop("calibrated_sensor_token"))
     env = {"UAVSIM_TRACEBACK": "1"} if requested else {}
-    done = run_uavsim("export", tiny_copy, tmp_path / "out", "--format", "kitti", env=env)
+    done = run_uavsim("export", tiny_copy, tmp_path / "out", "--format", "opv2v", env=env)
     assert done.returncode == 4
     assert ("Traceback" in done.stderr) == requested
     assert "KeyError" in done.stderr
@@ -59,7 +59,7 @@ def test_bad_rotation_of_a_box_without_sample_is_reported(tiny_copy: Path) -> No
     assert validate_version(tiny_copy, "v1.0-mini", workers=1).counts["shape.rotation"] == 1
 
 
-@pytest.mark.parametrize(("command", "option"), [("export", "--format=kitti"), ("convert", "--dialect=uav3d")])
+@pytest.mark.parametrize(("command", "option"), [("export", "--format=opv2v"), ("convert", "--dialect=uav3d")])
 @pytest.mark.parametrize("out", ["", "new/below", "../linked"])
 def test_result_inside_its_own_dataset_is_refused(
     tiny_copy: Path, tmp_path: Path, command: str, option: str, out: str

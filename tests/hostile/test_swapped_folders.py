@@ -34,7 +34,7 @@ def export(kind: str, root: Path, out: Path) -> object:
 
 
 JOBS: dict[str, Callable[[Path, Path], object]] = {
-    **{kind: partial(export, kind) for kind in ("kitti", "mcap", "nerfstudio", "opv2v")},
+    **{kind: partial(export, kind) for kind in ("mcap", "nerfstudio", "opv2v")},
     "convert": lambda root, out: convert(root, out, dialect="uav3d"),
     "publish": lambda root, out: publish(uavsim.open(root), out, PublishRequest()),
 }

@@ -93,7 +93,7 @@ def nasty(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (("validate",), 4),
         (("status",), 0),
-        (("export", "out", "--format", "kitti"), 4),
+        (("export", "out", "--format", "opv2v"), 4),
         (("convert", "out", "--dialect", "uav3d"), 4),
     ],
 )

@@ -21,7 +21,7 @@ from uavsim.on_top import ON_TOP
 from uavsim.plan.weather import PARAMETERS
 from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.plan import ScenePlan
-from uavsim.replays.twins import Twin, asked_twins, requests_of
+from uavsim.replays.twins import Twin, requested_twins, requests_of
 from uavsim.run import resolve as of_resolve
 from uavsim.simulate.carla.spawning import SpawnContext
 
@@ -45,7 +45,7 @@ def recorded(tmp_path: Path) -> Path:
 def twins_of(recorded: Path, text: str) -> tuple[Path, tuple[Twin, ...]]:
     path = recorded.parent / "mine.yaml"
     path.write_text(text)
-    return path, asked_twins(recorded, weather=(), without=(), occluders=False, skins=[str(path)])
+    return path, requested_twins(recorded, weather=(), without=(), occluders=False, skins=[str(path)])
 
 
 def plans_of(recorded: Path, text: str) -> list[ScenePlan]:
@@ -127,7 +127,7 @@ def test_nonsense_is_refused(tmp_path: Path, text: str, said: str) -> None:
 
 def test_an_unknown_skin_is_named(recorded: Path) -> None:
     with pytest.raises(InputError, match="unknown skin 'stret'; did you mean 'street'"):
-        asked_twins(recorded, weather=(), without=(), occluders=False, skins=["stret"])
+        requested_twins(recorded, weather=(), without=(), occluders=False, skins=["stret"])
 
 
 class World:

@@ -48,7 +48,7 @@ def town(own_simulator: RunningSimulator) -> VectorMap:
     return build(network, name, listed)
 
 
-def test_footprints_are_those_of_the_towns_own_triangles(town: VectorMap) -> None:
+def test_footprints_equal_the_towns_triangles(town: VectorMap) -> None:
     own = load_town(town.name)
     houses = {thing.name: thing.object_id for thing in own.objects if thing.tag == TAG}
     layer = town.layer("building")
@@ -67,7 +67,7 @@ def test_footprints_are_those_of_the_towns_own_triangles(town: VectorMap) -> Non
         assert row["uav_height_m"] == pytest.approx([corners[:, 2].min(), corners[:, 2].max()], abs=0.01)
 
 
-def test_depth_cameras_see_roofs_there_and_as_high(
+def test_depth_cameras_see_roofs_at_their_position_and_height(
     town: VectorMap, own_simulator: RunningSimulator, tmp_path: Path
 ) -> None:
     subprocess.run([sys.executable, JUDGE, own_simulator.carla, tmp_path / "seen.npz"], check=True)
@@ -94,7 +94,7 @@ def test_depth_cameras_see_roofs_there_and_as_high(
     assert np.nanmin(over - roofs[:, 2]) > -0.05
 
 
-def test_the_layer_is_written_and_read_and_without_it_nothing_changes() -> None:
+def test_building_layer_round_trips_and_changes_no_other_layer() -> None:
     plain, built = build(crossing(), "T"), build(crossing(), "T", HOUSES)
     assert "building" not in json.loads(expansion_json(plain))
     again = read_expansion(expansion_json(built), name="T")
@@ -114,7 +114,7 @@ def test_the_layer_is_written_and_read_and_without_it_nothing_changes() -> None:
     assert [one["properties"]["uav_height_m"] for one in houses] == [[-0.5, 6.0], [0.0, 40.0]]
 
 
-def test_all_of_a_drivable_area_is_in_its_shapes() -> None:
+def test_drivable_area_shapes_cover_the_whole_area() -> None:
     town = build(crossing(), "T")
     again = read_expansion(expansion_json(town), name="T")
     for one in (town, again):
@@ -133,7 +133,7 @@ def test_buildings_are_drawn() -> None:
     assert (drawn[0] != drawn[1]).any(axis=2).sum() == pytest.approx(4 * 225, abs=100)  # 2 pixels a metre
 
 
-def test_a_plan_draws_a_map_that_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plan_draws_a_written_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("T.json").write_bytes(expansion_json(build(crossing(), "T", HOUSES)))
     asked = ["plan", "--dataset", "smoke", "--town", "Town10HD", "--png", "T.png", "--xodr", "T.json"]
@@ -143,7 +143,7 @@ def test_a_plan_draws_a_map_that_was_written(tmp_path: Path, monkeypatch: pytest
     assert {(209, 205, 222), (205, 203, 198)} <= set(map(tuple, image.reshape(-1, 3).tolist()))
 
 
-def test_a_dataset_has_them_where_it_asks() -> None:
+def test_dataset_maps_hold_buildings_on_request() -> None:
     text = load_town("Town02").opendrive.encode()
     with_them, without = (
         files_of_town(TownSource(text, listed), "T", ["expansion", "geojson"]) for listed in (HOUSES, ())

@@ -49,18 +49,18 @@ GAP = road("2", section(lane(-1))).replace("</planView>", APART)
         ),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_left_out_and_named(broken, said):
+def test_faulty_part_is_left_out_and_named(broken, said):
     town = build(network(GOOD, broken), "T")
     assert len(town.layer("lane")) >= 1
     assert any(said in warning for warning in town.warnings), town.warnings
 
 
-def test_a_junction_that_shrinks_to_a_point_is_left_out():
+def test_junction_of_no_size_is_left_out():
     town = build(network(GOOD, road("2", section(lane(1), lane(-1)), x=300, shape="<paramPoly3/>", junction=5)), "T")
     assert [row["is_intersection"] for row in town.layer("road_segment").fields] == [False]
 
 
-def test_roads_in_a_circle_end():
+def test_road_that_leads_to_itself_terminates():
     ring = "".join(
         f'<{end} elementType="road" elementId="1" contactPoint="{at}"/>'
         for end, at in (("predecessor", "end"), ("successor", "start"))
@@ -70,7 +70,7 @@ def test_roads_in_a_circle_end():
     assert before == after == [token]
 
 
-def test_links_to_nowhere_lead_nowhere():
+def test_links_to_missing_roads_are_ignored():
     lost = '<successor elementType="road" elementId="77" contactPoint="start"/>'
     town = build(network(road("1", section(lane(-1, after=-9)), link=lost)), "T")
     assert list(town.connectivity.values()) == [([], [])]
@@ -98,7 +98,7 @@ LONG = [road(number, section(lane(-1)), length=99_999) for number in range(60)]
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_no_map_is_refused_in_little_memory(data, said, tmp_path):
+def test_invalid_file_is_refused_in_little_memory(data, said, tmp_path):
     path = tmp_path / "f.xodr"
     path.write_bytes(data)
     peak_mib, line = _read_in_a_process(path)
@@ -117,7 +117,7 @@ def test_what_is_no_map_is_refused_in_little_memory(data, said, tmp_path):
         ("areas._MOST_HOLES", -1, "cross each other more often"),
     ],
 )
-def test_a_network_beyond_all_towns_is_refused(monkeypatch, bound, most, said):
+def test_network_beyond_a_limit_is_refused(monkeypatch, bound, most, said):
     monkeypatch.setattr(f"uavsim.maps.{bound}", most)
     with pytest.raises(InputError, match=said):
         build(network(GOOD, road("2", section(lane(-1)))), "T")
@@ -155,7 +155,7 @@ def test_only_a_regular_file_is_read(tmp_path, kind):
         read_opendrive(path)
 
 
-def test_the_time_of_a_road_is_linear_in_its_geometries():
+def test_reading_time_is_linear_in_geometries():
     def seconds(count):
         pieces = "".join(
             f'<geometry s="{s}" x="{s}" y="0" hdg="0" length="1"><line/></geometry>' for s in range(1, count)
@@ -175,7 +175,7 @@ def test_every_kind_of_road_is_read():
 
 
 @pytest.mark.parametrize("long_m", [1e-8, 1e-6, 1e-3])
-def test_a_lane_of_almost_no_length_is_written_and_read(long_m):
+def test_tiny_lane_round_trips(long_m):
     town = build(network(GOOD, road("2", section(lane(-1)), x=300, length=long_m)), "T")
     again = read_expansion(expansion_json(town), name="T")
     assert all(len(line) >= 2 for line in again.centre_lines_map_m().values())

@@ -24,7 +24,7 @@ def test_quarter_circle_ends_a_radius_ahead_and_to_the_left():
     np.testing.assert_allclose(heading, np.pi / 2)
 
 
-def test_spiral_is_fresnels():
+def test_spiral_equals_fresnel_integrals():
     long, end = 80.0, 0.05
     s = np.linspace(0, long, 7)
     points, heading = one(RIGHT, length=long, shape=f'<spiral curvStart="0" curvEnd="{end}"/>').plan(s)
@@ -34,14 +34,14 @@ def test_spiral_is_fresnels():
     np.testing.assert_allclose(heading, s**2 * end / long / 2)
 
 
-def test_poly3_takes_s_as_the_length_along_the_curve():
+def test_poly3_uses_s_as_curve_length():
     place = one(RIGHT, length=60.0, shape='<poly3 a="0" b="0" c="0.01" d="0"/>').plan(np.array([40.0]))[0][0]
     length, _ = quad(lambda u: np.hypot(1, 0.02 * u), 0, place[0])
     assert length == pytest.approx(40.0, abs=1e-3)
     assert place[1] == pytest.approx(0.01 * place[0] ** 2)
 
 
-def test_param_poly3_ends_at_its_parameters_end():
+def test_param_poly3_ends_at_its_last_parameter():
     cubic = '<paramPoly3 aU="0" bU="40" cU="0" dU="0" aV="0" bV="0" cV="20" dV="0" pRange="normalized"/>'
     length, _ = quad(lambda p: np.hypot(40, 40 * p), 0, 1)
     points, heading = one(RIGHT, length=length, shape=cubic).plan(np.array([0.0, length]))
@@ -68,23 +68,23 @@ def pieces_of(*args, **kwargs):
 
 
 @pytest.mark.parametrize(("rule", "right_goes", "left_edge"), [("RHT", 0.0, 0.0), ("LHT", np.pi, -3.5)])
-def test_traffic_keeps_to_its_side(rule, right_goes, left_edge):
+def test_direction_of_traffic_follows_the_rule(rule, right_goes, left_edge):
     piece = pieces_of(section(lane(1), lane(-1)), rule=rule)[-1]
     assert np.cos(piece.yaw_rad[0] - right_goes) == pytest.approx(1.0)
     assert piece.left_m[0, 1] == pytest.approx(left_edge)
 
 
-def test_border_elements_are_places_and_not_widths():
+def test_border_elements_are_positions_not_widths():
     bordered = '<lane id="-1" type="driving"><border sOffset="0" a="-3" b="0" c="0" d="0"/></lane>'
     assert pieces_of(section(bordered))[-1].right_m[0, 1] == pytest.approx(-3.0)
 
 
-def test_height_of_a_walkway_lies_above_its_road():
+def test_lane_height_is_added_to_the_road():
     walk = pieces_of(section(lane(-1, "sidewalk", inside='<height sOffset="0" inner="0.1" outer="0.2"/>')))[-1]
     assert (walk.left_m[0, 2], walk.right_m[0, 2]) == pytest.approx((0.1, 0.2))
 
 
-def test_arcs_keep_within_a_centimetre_of_a_widening_spiral():
+def test_arcs_stay_within_a_centimetre_of_a_widening_spiral():
     widening = lane(-1).replace('b="0"', 'b="0.02"', 1)
     (piece,) = pieces_of(section(widening), length=80.0, shape='<spiral curvStart="0" curvEnd="0.04"/>').values()
     arcs = fit_arcs([(piece.centre_m[:, :2], piece.yaw_rad)])

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("name", ["Town03", "Town10HD"])
-def test_lanes_are_where_carla_has_them(name):
+def test_lanes_equal_carlas_map(name):
     found = compare(load_town(name).opendrive.encode(), name, places=300, seed=1)
     assert found["missing"] == 0
     assert found["lanes"] > 50
@@ -35,13 +35,13 @@ def test_lanes_are_where_carla_has_them(name):
 
 
 @pytest.mark.parametrize("name", ["Town03", "Town10HD"])
-def test_lanes_are_as_large_as_their_integrals(name):
+def test_lane_areas_equal_their_integrals(name):
     found = compare_areas(load_town(name).opendrive.encode(), name)
     assert found["integral"]["judged"] == found["lanes"] > 50
     assert found["integral"]["worst"] < 0.005
 
 
-def test_a_lane_that_ends_in_a_point_is_as_large_as_its_integral():
+def test_area_of_a_tapering_lane_equals_its_integral():
     ends = lane(-2, wide=0.6).replace('b="0" c="0"', 'b="-0.15" c="0.009375"')  # 0.6 (1 - s / 8)^2
     data = text(road("1", section(lane(-1), ends), length=8.0))
     found = compare_areas(data, "T")
@@ -49,7 +49,7 @@ def test_a_lane_that_ends_in_a_point_is_as_large_as_its_integral():
     assert found["integral"]["worst"] < 0.003
 
 
-def test_a_bend_behind_a_piece_of_almost_no_length_is_as_large_as_its_integral():
+def test_area_of_a_bend_after_a_tiny_piece_equals_its_integral():
     bend = '<geometry s="0.000004" x="0.000004" y="0" hdg="0" length="20"><arc curvature="0.09"/></geometry></planView>'
     data = text(road("1", section(lane(-1)), length=0.000004)).replace(b"</planView>", bend.encode())
     found = compare_areas(data.replace(b'id="1" length="4e-06"', b'id="1" length="20.000004"'), "T")
@@ -57,7 +57,7 @@ def test_a_bend_behind_a_piece_of_almost_no_length_is_as_large_as_its_integral()
     assert found["integral"]["worst"] < 0.003
 
 
-def test_the_devkit_reads_and_draws_every_layer(tmp_path):
+def test_devkit_reads_and_draws_every_layer(tmp_path):
     town = build(read_network(load_town("Town07").opendrive.encode(), name="Town07"), "Town07")
     write_files(ResultPath.open(tmp_path), expansion_files(town, "boston-seaport"))
     program = Path(__file__).with_name("judges") / "devkit_judge.py"

@@ -32,7 +32,7 @@ def of_subtype(found, subtype):
 
 
 @pytest.mark.parametrize("name", ["Town03", "Town07"])
-def test_a_town_is_routed_as_the_map_leads(name):
+def test_routing_graph_equals_the_maps_connectivity(name):
     found = compare_lanelets(load_town(name).opendrive.encode(), name)
     assert found["complaints"] == found["graph_complaints"] == []
     assert found["ways"] > 50
@@ -44,7 +44,7 @@ def test_a_town_is_routed_as_the_map_leads(name):
     assert found["left_out"] == 0
 
 
-def test_a_light_stops_the_lane_before_the_junction_at_its_line(tmp_path):
+def test_traffic_light_rule_has_stop_line_and_lane(tmp_path):
     town = build(crossing(), "T")
     found = loaded(town, tmp_path)
     (light,) = [one for one in found.regulatoryElementLayer if isinstance(one, lanelet2.core.TrafficLight)]
@@ -55,7 +55,7 @@ def test_a_light_stops_the_lane_before_the_junction_at_its_line(tmp_path):
     assert [(p.x, round(p.z, 3)) for p in light.trafficLights[0]] == [(pytest.approx(99.0, abs=1e-3), 4.0)] * 2
 
 
-def test_people_walk_along_a_crossing_and_both_ways(tmp_path):
+def test_crossing_is_passable_for_pedestrians_both_ways(tmp_path):
     found = loaded(build(crossing(), "T"), tmp_path)
     (walked,) = of_subtype(found, "crosswalk")
     rules = lanelet2.traffic_rules.create("de", lanelet2.traffic_rules.Participants.Pedestrian)
@@ -75,7 +75,7 @@ def two_lanes(first, then):
     return build(network(road("1", section(marked, lane(-2)))), "T")
 
 
-def test_lanes_are_changed_where_the_paint_allows_it(tmp_path):
+def test_lane_changes_follow_the_paint(tmp_path):
     found = loaded(two_lanes("solid", "broken"), tmp_path)
     rules = lanelet2.traffic_rules.create("de", lanelet2.traffic_rules.Participants.VehicleCar)
     graph = lanelet2.routing.RoutingGraph(found, rules)
@@ -90,7 +90,7 @@ def test_lanes_are_changed_where_the_paint_allows_it(tmp_path):
 @pytest.mark.parametrize(
     ("paint", "rightwards", "leftwards"), [("solid broken", False, True), ("broken solid", True, False)]
 )
-def test_of_two_lines_the_near_one_counts(tmp_path, paint, rightwards, leftwards):
+def test_nearer_line_of_a_double_line_decides_lane_changes(tmp_path, paint, rightwards, leftwards):
     found = loaded(two_lanes(paint, paint), tmp_path)
     rules = lanelet2.traffic_rules.create("de", lanelet2.traffic_rules.Participants.VehicleCar)
     graph = lanelet2.routing.RoutingGraph(found, rules)
@@ -99,7 +99,7 @@ def test_of_two_lines_the_near_one_counts(tmp_path, paint, rightwards, leftwards
     assert (graph.right(left) is not None, graph.left(right) is not None) == (rightwards, leftwards)
 
 
-def test_points_on_each_other_turn_no_border_round(tmp_path):
+def test_duplicate_points_do_not_reverse_borders(tmp_path):
     knots = "".join(f'<laneOffset s="{s}" a="0" b="0" c="0" d="0"/>' for s in (0, 93, 93.00002, 93.00004))
     marked = lane(-1).replace(
         '<roadMark sOffset="0" type="broken" color="white"/>', MARKED.replace("60", "93").format("solid", "broken")
@@ -113,7 +113,7 @@ def test_points_on_each_other_turn_no_border_round(tmp_path):
     assert begins == {0, 93}
 
 
-def test_limits_are_the_lanes_or_else_the_roads(tmp_path):
+def test_speed_limit_is_the_lanes_else_the_roads(tmp_path):
     typed = '<type s="0" type="town"><speed max="30" unit="mph"/></type><planView>'
     own = lane(-2, inside='<speed sOffset="0" max="20" unit="km/h"/>')
     data = text(road("1", section(lane(-1), own))).replace(b"<planView>", typed.encode())
@@ -123,7 +123,7 @@ def test_limits_are_the_lanes_or_else_the_roads(tmp_path):
     assert limits == {0.0: pytest.approx(48.3), -3.5: pytest.approx(20.0)}
 
 
-def test_a_way_that_lies_apart_is_named_and_not_said():
+def test_connection_with_distant_ends_is_a_warning():
     jump = section(lane(-1, after=-1), lane(-2, after=-1)), section(lane(-1, before=-1), s=50.0)
     town = build(network(road("1", *jump)), "T")
     cut = cut_lanes(town)
@@ -132,12 +132,12 @@ def test_a_way_that_lies_apart_is_named_and_not_said():
     assert sum("not said" in warning for warning in town.warnings) == 1
 
 
-def test_what_has_no_four_corners_has_no_sides():
+def test_triangle_has_no_long_sides():
     triangle = np.array([(0, 0, 0), (4, 0, 0), (0, 3, 0), (0, 0, 0)], dtype=np.float64)
     assert sides_across(triangle) is None
 
 
-def test_without_the_library_the_line_that_installs_it_is_named(monkeypatch):
+def test_missing_library_error_names_the_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "lanelet2", None)
     with pytest.raises(InputError, match="--format lanelet2 needs Lanelet2's library"):
         osm_file(build(crossing(), "T"))

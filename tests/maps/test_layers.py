@@ -27,7 +27,7 @@ def at(town, x, y, layer="lane"):
     return [town.layer(layer).tokens[row] for row in rows]
 
 
-def test_every_lane_leads_where_the_file_says(town):
+def test_connectivity_follows_the_links_of_the_file(town):
     (incoming,) = at(town, 50, -1.7)
     through, turn = at(town, 120, -1.7, "lane_connector"), at(town, 105, -0.5, "lane_connector")
     assert sorted(town.connectivity[incoming][1]) == sorted({*through, *turn})
@@ -35,7 +35,7 @@ def test_every_lane_leads_where_the_file_says(town):
     assert town.connectivity[at(town, 120, 1.7, "lane_connector")[0]] == (at(town, 150, 1.7), at(town, 50, 1.7))
 
 
-def test_layers_lie_where_they_were_drawn(town):
+def test_layers_have_the_drawn_shapes(town):
     assert at(town, 50, -4.5, "walkway")
     assert not at(town, 50, -3.4, "walkway")
     assert shapely.area(town.layer("ped_crossing").shapes[0]) == pytest.approx(21.0)
@@ -45,7 +45,7 @@ def test_layers_lie_where_they_were_drawn(town):
     np.testing.assert_allclose(town.border_distance_m(np.array([[30, 1.5], [50, -10.0]])), [2.0, -6.5], atol=0.02)
 
 
-def test_the_light_stops_the_lane_that_heeds_it(town):
+def test_traffic_light_has_a_stop_line_before_the_crossing(town):
     (row,) = town.layer("stop_line").fields
     assert row["stop_line_type"] == "TRAFFIC_LIGHT"
     assert row["traffic_light_tokens"] == town.layer("traffic_light").tokens
@@ -58,13 +58,13 @@ def test_the_light_stops_the_lane_that_heeds_it(town):
     assert (west, south, east, north) == pytest.approx((92.5, -3.5, 93.5, 0), abs=0.01)  # 1 m before the crossing
 
 
-def test_lanes_that_are_named_heed_a_light_whatever_its_orientation(town):
+def test_validities_override_the_orientation_of_a_light(town):
     contradicted = build(crossing("-"), "T")
     assert contradicted.layer("traffic_light").fields == town.layer("traffic_light").fields
     assert contradicted.layer("stop_line").fields == town.layer("stop_line").fields
 
 
-def test_directions_are_divided_by_what_is_painted(town):
+def test_borders_have_the_painted_lines(town):
     assert len(town.layer("road_divider")) == 3
     assert not len(town.layer("lane_divider"))
     left, right = town.borders[at(town, 50, -1.7)[0]]
@@ -72,7 +72,7 @@ def test_directions_are_divided_by_what_is_painted(town):
     assert set(right.types) == {"SINGLE_DASHED_WHITE"}
 
 
-def test_paint_changes_where_the_file_says_so_on_a_straight_road_too():
+def test_paint_changes_at_the_files_offsets():
     painted = "".join(
         f'<roadMark sOffset="{s}" type="{kind}" color="white"/>' for s, kind in ((60, "solid"), (80, "broken"))
     )
@@ -87,7 +87,7 @@ def test_paint_changes_where_the_file_says_so_on_a_straight_road_too():
     assert sorted(solid) == [(60.0, 80.0, 1), (80.0, 60.0, 1)]
 
 
-def test_how_far_a_place_is_from_a_layer(town):
+def test_distance_to_a_layer(town):
     places = np.array([[96.0, 0.0], [99.5, 0.0], [50.0, 0.0]])
     np.testing.assert_allclose(town.distance_m(places, "ped_crossing"), [0.0, 2.0, 44.5], atol=1e-6)
     assert town.distance_m(places, "carpark_area").tolist() == [np.inf] * 3
@@ -95,7 +95,7 @@ def test_how_far_a_place_is_from_a_layer(town):
     np.testing.assert_allclose(junction, [4.0, 0.5, 50.0], atol=1e-6)
 
 
-def test_what_is_written_is_read_again(town):
+def test_expansion_round_trips(town):
     data = expansion_json(town)
     again = read_expansion(data, name="T")
     assert expansion_json(again) == data
@@ -106,7 +106,7 @@ def test_what_is_written_is_read_again(town):
         read_expansion(b'{"node": []}', name="T")
 
 
-def test_a_raster_turns_with_its_agent(town):
+def test_raster_rotates_with_its_agent(town):
     for yaw, left in ((0.0, (0.0, 1.0)), (np.pi / 2, (-1.0, 0.0)), (0.3, (-np.sin(0.3), np.cos(0.3)))):
         frame = BevFrame((90.0, -1.6), yaw, size_m=(40.0, 20.0), metres_per_px=0.5)
         (mask,) = bev_of_map(town, ["drivable_area"], frame)
@@ -120,7 +120,7 @@ def test_a_raster_turns_with_its_agent(town):
         assert not mask[inside_m < -0.5].any()
 
 
-def test_a_raster_of_lines_and_of_no_such_layer(town):
+def test_raster_of_lines_and_unknown_layer(town):
     frame = BevFrame((50.0, 0.0), 0.0, size_m=(20.0, 20.0), metres_per_px=0.5)
     (line,) = bev_of_map(town, ["road_divider"], frame)
     assert np.flatnonzero(line.any(axis=1)).tolist() in ([19, 20], [20], [19])
@@ -130,14 +130,14 @@ def test_a_raster_of_lines_and_of_no_such_layer(town):
         BevFrame((0.0, 0.0), 0.0, size_m=(20.0, 20.0), metres_per_px=0.0)
 
 
-def test_moved_to_the_corner_nothing_changes_but_the_place(town):
+def test_shifted_map_only_moves(town):
     moved = town.shifted(10.0, -5.0)
     np.testing.assert_allclose(moved.bounds_m, np.array(town.bounds_m) + [10, -5, 10, -5])
     token = next(iter(town.paths))
     np.testing.assert_allclose(moved.centre_line_m(token), town.centre_line_m(token) + [10, -5, 0], atol=1e-9)
 
 
-def test_one_bridge_over_another_road_has_its_own_lane():
+def test_lane_at_a_bridge_depends_on_height():
     flat = road("1", section(lane(-1)))
     over = road(
         "2", section(lane(-1)), x=50, y=-50, heading=np.pi / 2, elevation='<elevation s="0" a="6" b="0" c="0" d="0"/>'
@@ -148,7 +148,7 @@ def test_one_bridge_over_another_road_has_its_own_lane():
     assert below != above
 
 
-def test_sections_that_go_on_are_one_lane():
+def test_continuing_sections_are_one_lane():
     parts = (
         section(lane(-1, after=-1)),
         section(lane(-1, before=-1, after=-2), s=40.0),
@@ -160,7 +160,7 @@ def test_sections_that_go_on_are_one_lane():
     assert lengths == pytest.approx([30.0, 100.0], abs=2.0)
 
 
-def test_nothing_to_drive_on_is_refused():
+def test_network_without_driving_lanes_is_refused():
     with pytest.raises(InputError, match=r"drawn.xodr: holds no lane that vehicles drive on"):
         build(network(road("1", section(lane(-1, "sidewalk")))), "T")
 
@@ -188,7 +188,7 @@ def ring_road(mark):
     )  # fmt: skip
 
 
-def test_lanes_that_only_a_change_of_lanes_enters_are_joined():
+def test_unconnected_lanes_are_joined_by_lane_changes():
     town = build(ring_road("broken"), "T")
     changes = [
         token for token, row in zip(town.layer("lane_connector").tokens, town.layer("lane_connector").fields, strict=True)
@@ -204,18 +204,18 @@ def test_lanes_that_only_a_change_of_lanes_enters_are_joined():
         assert {round(radii[0] - 50.0, 2), round(radii[-1] - 50.0, 2)} == {1.75, 5.25}
 
 
-def test_nobody_changes_lanes_over_a_solid_line():
+def test_solid_line_prevents_lane_changes():
     town = build(ring_road("solid"), "T")
     assert not len(town.layer("lane_connector"))
 
 
-def test_a_lane_for_turning_that_nothing_leads_to_is_ground_and_no_lane():
+def test_unconnected_turning_lane_is_only_drivable_area():
     town = build(network(road("1", section(lane(1), lane(-1, "bidirectional"), lane(-2)))), "T")
     assert len(town.layer("lane")) == len(town.paths) == 2
     assert town.is_drivable(np.array([[50.0, -1.7]])).all()
 
 
-def test_the_lane_graph_has_the_junction(town):
+def test_lane_graph_holds_the_junctions_topology(town):
     (graph,) = (json.loads(cast(bytes, data)) for data in graph_files(town, "T").values())
     found = graph["annotation"]
     ids = [lane["id"] for lane in found["lane_centerline"]]
@@ -235,7 +235,7 @@ def test_the_lane_graph_has_the_junction(town):
     assert connectors == set(town.layer("lane_connector").tokens)
 
 
-def test_people_see_every_layer_in_geojson(town):
+def test_geojson_holds_every_layer(town):
     (data,) = geojson_files(town, "T").values()
     features = json.loads(cast(bytes, data))["features"]
     counts = Counter(feature["properties"]["layer"] for feature in features)
@@ -247,25 +247,25 @@ def test_people_see_every_layer_in_geojson(town):
     assert (ring[:, 0].min(), ring[:, 0].max()) == pytest.approx((94.5, 97.5))
 
 
-def test_areas_of_several_parts_give_the_rings_of_all(town):
+def test_shapes_of_multipolygons_hold_the_rings_of_all_parts(town):
     rings = [ring for shape in town.shapes_map_m("drivable_area").values() for ring in shape]
     whole = sum(shapely.area(shapely.polygons(ring[:, :2])) for ring in rings)
     assert whole == pytest.approx(shapely.area(town.layer("drivable_area").shapes).sum())
 
 
-def test_a_jump_of_the_width_is_a_ramp_of_half_a_metre():
+def test_width_jump_is_a_ramp_of_half_a_metre():
     wider = '<width sOffset="60" a="5" b="0" c="0" d="0"/>'
     (shape,) = build(network(road("1", section(lane(-1, inside=wider)))), "T").layer("lane").shapes
     assert shapely.area(shape) == pytest.approx(60 * 3.5 + 40 * 5 + 0.5 * 1.5 / 2, abs=1e-3)
 
 
-def test_a_jump_of_the_width_right_behind_the_begin_does_not_reach_to_the_next_place():
+def test_width_jump_at_the_begin_is_a_short_ramp():
     narrower = '<width sOffset="0.00002" a="2.5" b="0" c="0" d="0"/>'
     (shape,) = build(network(road("1", section(lane(-1, inside=narrower)))), "T").layer("lane").shapes
     assert shapely.area(shape) == pytest.approx(100 * 2.5 + 0.05 * 1.0 / 2, abs=1e-3)
 
 
-def test_a_jump_of_the_lane_offset_at_a_section_leaves_the_one_before_alone():
+def test_lane_offset_jump_does_not_change_the_previous_section():
     offset = "".join(f'<laneOffset s="{s}" a="{a}" b="0" c="0" d="0"/>' for s, a in ((0, -6), (40, -1)))
     town = build(network(road("1", section(lane(-1)), section(lane(-1), s=40.0), offset=offset)), "T")
     assert sorted(shapely.bounds(town.layer("lane").shapes).round(3).tolist()) == [

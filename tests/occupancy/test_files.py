@@ -41,7 +41,9 @@ def write(street_set: Dataset, kept: Path):
     return written
 
 
-def test_our_own_file_says_everything(write, street_set: Dataset, labeller: Labeller, tmp_path: Path) -> None:
+def test_parquet_file_holds_classes_instances_visibility_and_motion(
+    write, street_set: Dataset, labeller: Labeller, tmp_path: Path
+) -> None:
     names = write(tmp_path, "parquet")
     scene = street_set.scene("scene_00")
     assert names == [f"scene_00/swarm/{sample.token}.parquet" for sample in scene]
@@ -61,13 +63,13 @@ def _about(size: list[int]) -> JsonDict:
     return {"types": {"semantics": "|u1"}, "grid": {"size": size, **place}, "seers": []}
 
 
-def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+def test_damaged_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_bytes(b"PAR1 and more")
     with pytest.raises(DatasetError, match=r"x\.parquet: no file of voxels"):
         read_voxels(tmp_path / "x.parquet")
 
 
-def test_a_small_file_of_a_huge_grid_is_refused_before_it_is_made(tmp_path: Path) -> None:
+def test_small_file_of_a_huge_grid_is_refused_before_allocation(tmp_path: Path) -> None:
     about, path = _about([4, 4, 4]), tmp_path / "x.parquet"
     for size, layers, said in (
         ([9999] * 3, [b"1"], "more than 10,000,000 voxels"),
@@ -91,7 +93,7 @@ def _read_each(path: Path, good: bytes) -> None:
             read_voxels(path)
 
 
-def test_no_damage_ends_the_process(tmp_path: Path) -> None:
+def test_damaged_bytes_do_not_crash_the_process(tmp_path: Path) -> None:
     """Pyarrow's own checks of a row group's columns end it."""
     about = json.dumps(_about([2, 2, 2]))
     table = pa.table({"semantics": [b"1" * 4] * 2}).replace_schema_metadata({"uavsim": about})
@@ -103,7 +105,7 @@ def test_no_damage_ends_the_process(tmp_path: Path) -> None:
     assert reader.exitcode == 0
 
 
-def test_a_small_npz_of_a_huge_array_is_refused_before_it_is_made(tmp_path: Path) -> None:
+def test_small_npz_of_a_huge_array_is_refused_before_allocation(tmp_path: Path) -> None:
     head = io.BytesIO()
     np.lib.format.write_array_header_1_0(head, {"descr": "|u1", "fortran_order": False, "shape": (1 << 40,)})
     with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
@@ -114,7 +116,7 @@ def test_a_small_npz_of_a_huge_array_is_refused_before_it_is_made(tmp_path: Path
         read_npz(tmp_path / "x.npz", {"other": ArrayKind("u", (None,))})
 
 
-def test_an_error_without_a_text_is_named_by_its_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_without_text_is_named_by_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.npz").write_bytes(npz_bytes({"semantics": np.zeros(3, np.uint8)}))
 
     def fails(*_: object) -> None:
@@ -126,7 +128,7 @@ def test_an_error_without_a_text_is_named_by_its_kind(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize("kind", ["truth", "truth, of 8 bytes", "scan"])
-def test_zeros_of_a_small_npz_take_little_memory(tmp_path: Path, kind: str) -> None:
+def test_compressed_zeros_are_refused_in_little_memory(tmp_path: Path, kind: str) -> None:
     """510 kB of zeros were 8.4 GB."""
     count, size = (1 << 29, "u1") if kind == "scan" else (10_000_000, "u1" if kind == "truth" else "i8")
     arrays: dict[str, np.ndarray[Any, Any]] = {"semantics": np.zeros((100, 100, count // 10_000), size)}
@@ -153,7 +155,7 @@ print(int(re.search("VmHWM:\\\\s*(\\\\d+)", Path("/proc/self/status").read_text(
     assert int(done.stdout) < 600
 
 
-def test_occ3d(write, tmp_path: Path) -> None:
+def test_occ3d_files_hold_classes_and_masks(write, tmp_path: Path) -> None:
     names = write(tmp_path, "occ3d", of=["0"])
     assert names[0].startswith("0/gts/scene_00/")
     with np.load(tmp_path / names[0]) as file:
@@ -166,7 +168,7 @@ def test_occ3d(write, tmp_path: Path) -> None:
     assert not camera[:, :, 0].any()
 
 
-def test_uniocc_flows_into_the_next_sample(write, tmp_path: Path) -> None:
+def test_uniocc_flow_leads_to_the_next_sample(write, tmp_path: Path) -> None:
     names = write(tmp_path, "uniocc", of=["1"])
     infos = pickle.loads((tmp_path / "scene_infos.pkl").read_bytes())
     assert infos == [{"scene_name": "scene_00_1", "occ_in_scene_paths": names[:2]}]
@@ -185,7 +187,7 @@ def test_uniocc_flows_into_the_next_sample(write, tmp_path: Path) -> None:
         np.testing.assert_allclose(world, one["agent_to_world"], atol=1e-9)
 
 
-def test_occufly(street_set: Dataset, labeller: Labeller) -> None:
+def test_occufly_masks_match_the_classes(street_set: Dataset, labeller: Labeller) -> None:
     own = dataclasses.replace(labeller, shape=GRIDS["occufly"])
     label = own.label(street_set.scene("scene_00"), 1, "CAMERA_BOTTOM_id_0")
     files = FORMATS["occufly"].files(label)
@@ -207,7 +209,7 @@ def test_occufly(street_set: Dataset, labeller: Labeller) -> None:
     assert files[f"{root}/images/visual/000001.png"] == image.bytes()
 
 
-def test_a_viewer_gets_the_occupied_voxels(write, street_set: Dataset, tmp_path: Path) -> None:
+def test_viewer_shows_occupied_voxels(write, street_set: Dataset, tmp_path: Path) -> None:
     (name, *_) = write(tmp_path, "parquet", of=["1"], kept=tmp_path / "kept")
     assert list((tmp_path / "kept").iterdir())
     arrays, about = read_voxels(tmp_path / name)
@@ -224,7 +226,7 @@ def test_a_viewer_gets_the_occupied_voxels(write, street_set: Dataset, tmp_path:
     assert voxels_of(tmp_path / "kept", second) == []
 
 
-def test_the_yaml_of_a_dataset_asks_for_voxels(street_set: Dataset, tmp_path: Path) -> None:
+def test_labels_of_unchanged_tables_are_kept(street_set: Dataset, tmp_path: Path) -> None:
     copy = tmp_path / "set"
     shutil.copytree(street_set.root, copy)
     settings = {"format": "occ3d", "grid": None, "of": ("0",), "cameras": False}
@@ -251,13 +253,13 @@ def test_the_yaml_of_a_dataset_asks_for_voxels(street_set: Dataset, tmp_path: Pa
         ({"format": "surroundocc", "lidars": ()}, "in the frame of a lidar needs one"),
     ],
 )
-def test_what_a_yaml_cannot_ask_for(wrong: JsonDict, said: str) -> None:
+def test_invalid_occupancy_labels_are_refused(wrong: JsonDict, said: str) -> None:
     settings: JsonDict = {"format": "occ3d", "grid": None, "of": (), "cameras": False, "lidars": ("LIDAR_TOP",)} | wrong
     with pytest.raises(InputError, match=said):
         check_settings(settings, ("CAM_FRONT_id_0", "CAM_BACK_id_v1"), settings["lidars"])
 
 
-def test_an_agent_has_a_grid_for_each_of_its_cameras() -> None:
+def test_agent_owns_a_grid_for_each_camera() -> None:
     cameras, lidars = ("CAM_FRONT_id_0", "CAM_BACK_id_0", "CAM_FRONT_id_v1"), ("LIDAR_TOP", "LIDAR_TOP_id_v1")
     assert grids_of(GRIDS["occufly"], cameras=cameras, lidars=lidars, of=("0",)) == list(cameras[:2])
     assert grids_of(GRIDS["surroundocc"], cameras=cameras, lidars=lidars, of=("v1",)) == ["LIDAR_TOP_id_v1"]
@@ -265,7 +267,7 @@ def test_an_agent_has_a_grid_for_each_of_its_cameras() -> None:
     assert grids_of(GRIDS["swarm"], cameras=cameras, lidars=lidars, of=("v1", "v1")) == ["v1"]
 
 
-def test_a_token_that_is_a_path_leaves_no_file_outside(street_set: Dataset, tmp_path: Path) -> None:
+def test_token_with_a_path_is_refused(street_set: Dataset, tmp_path: Path) -> None:
     copy = tmp_path / "a" / "set"
     shutil.copytree(street_set.root, copy)
     token = street_set.scene("scene_00").samples[0].token
@@ -276,7 +278,7 @@ def test_a_token_that_is_a_path_leaves_no_file_outside(street_set: Dataset, tmp_
     assert not list(tmp_path.rglob("*evil*"))
 
 
-def test_surroundocc(write, tmp_path: Path) -> None:
+def test_surroundocc_rows_hold_voxels_and_classes(write, tmp_path: Path) -> None:
     names = write(tmp_path, "surroundocc")
     rows = np.load(tmp_path / names[0])
     assert rows.shape[1] == 4
@@ -285,7 +287,7 @@ def test_surroundocc(write, tmp_path: Path) -> None:
     assert 0 not in rows[:, 3]
 
 
-def test_a_grid_of_ones_own() -> None:
+def test_custom_grid_is_validated() -> None:
     values = {"frame": "agent", "size": [8, 8, 4], "voxel_m": 0.5, "low_m": [-2, -2, -1]}
     assert grid_of_values(values, name="g.yaml").size == (8, 8, 4)
     for wrong, said in (
@@ -296,7 +298,7 @@ def test_a_grid_of_ones_own() -> None:
             grid_of_values({**values, **wrong}, name="g.yaml")
 
 
-def test_nothing_unknown_is_left_in_others_files(street_set: Dataset, labeller: Labeller) -> None:
+def test_occ3d_file_of_unknown_voxels_is_written(street_set: Dataset, labeller: Labeller) -> None:
     label = labeller.label(street_set.scene("scene_00"), 0, "swarm")
     assert UNKNOWN in label.voxels.semantics
     (content,) = FORMATS["occ3d"].files(label).values()

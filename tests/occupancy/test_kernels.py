@@ -16,20 +16,20 @@ def ray(eye, way, deep: float, *, counts=False):
     return out
 
 
-def test_a_ray_along_an_axis_marks_what_it_passes_and_where_it_ends():
+def test_ray_marks_passed_voxels_and_the_last_one():
     out = ray((-2.0, 1.5, 1.5), (1.0, 0.0, 0.0), 4.5)
     assert np.argwhere(out).tolist() == [[0, 1, 1], [1, 1, 1], [2, 1, 1]]
     assert set(np.unique(out)) == {0, 4}
 
 
-def test_a_counted_ray_leaves_out_the_voxel_that_it_ends_in():
+def test_counted_ray_excludes_the_last_voxel():
     assert np.argwhere(ray((-2.0, 1.5, 1.5), (1.0, 0.0, 0.0), 4.5, counts=True)).tolist() == [
         [0, 1, 1],
         [1, 1, 1],
     ]
 
 
-def test_a_slanted_ray_meets_the_voxels_that_samples_of_it_meet():
+def test_slanted_ray_marks_the_voxels_of_dense_samples():
     eye, way = np.array([5.9, 0.3, 0.2]), np.array([-1.0, 0.71, 0.53])
     out = ray(eye, way, np.inf)
     steps = eye + np.linspace(0, 8, 100_000)[:, None] * way.astype(np.float32)
@@ -38,12 +38,12 @@ def test_a_slanted_ray_meets_the_voxels_that_samples_of_it_meet():
     assert {tuple(c) for c in np.argwhere(out).tolist()} == {tuple(c) for c in cells.tolist()}
 
 
-def test_a_ray_beside_the_grid_marks_nothing():
+def test_ray_outside_the_grid_marks_nothing():
     assert not ray((-2.0, 7.5, 1.5), (1.0, 0.0, 0.0), 9.0).any()
     assert not ray((-2.0, 1.5, 1.5), (-1.0, 0.0, 0.0), 9.0).any()
 
 
-def test_most_of_the_surface_gives_the_class():
+def test_class_of_most_pixels_wins():
     out, lead = np.full((1, 1, 1), 255, np.uint8), np.zeros((1, 1, 1), np.int32)
     voxels = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0]], np.int32)
     classes, weights = np.array([3, 5, 5, 3], np.uint8), np.array([4, 3, 3, 1], np.int32)
@@ -51,7 +51,7 @@ def test_most_of_the_surface_gives_the_class():
     assert out.ravel().tolist() == [5]
 
 
-def test_what_is_seen_through_is_carved_and_what_hides_itself_is_not():
+def test_cells_that_images_see_through_are_carved():
     """A camera 10 m above a box of 2 m looks down at its left half only: the right half shows the ground below."""
     depth, ids = np.full((40, 40), 12.0, np.float32), np.zeros((40, 40), np.uint16)
     depth[:, :20], ids[:, :20] = 9.0, 7
@@ -63,7 +63,7 @@ def test_what_is_seen_through_is_carved_and_what_hides_itself_is_not():
     assert (through[1] == 1).all()
 
 
-def test_a_door_outside_of_its_cars_box_is_the_cars_and_a_kerb_stays_a_kerb():
+def test_object_pixels_outside_the_box_mark_only_unknown_voxels():
     depth, ids = np.full((1, 3), 2.5, np.float32), np.array([[9, 9, 4]], np.uint16)
     rays = np.array([[[0, 0, 1], [0.4, 0, 1], [0.8, 0, 1]]], np.float32)  # end in x 0, 1 and 2
     semantics, instance = np.full((4, 1, 4), 255, np.uint8), np.zeros((4, 1, 4), np.uint16)

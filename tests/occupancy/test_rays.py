@@ -13,7 +13,7 @@ def met(grid: np.ndarray, eye: list[float], ray: list[float]) -> tuple[int, floa
     return int(kind[0]), float(deep[0])
 
 
-def test_a_ray_ends_at_the_far_side_of_the_first_voxel() -> None:
+def test_ray_ends_at_the_far_side_of_the_first_occupied_voxel() -> None:
     grid = np.full((8, 4, 4), FREE, np.uint8)
     grid[5, 1, 1] = 4
     assert met(grid, [0.5, 1.5, 1.5], [1.0, 0.0, 0.0]) == (4, pytest.approx(5.5))
@@ -23,7 +23,7 @@ def test_a_ray_ends_at_the_far_side_of_the_first_voxel() -> None:
     assert met(grid, [7.5, 3.5, 1.5], [-0.6, -0.8, 0.0])[0] == 4
 
 
-def test_a_floor_that_is_one_metre_lower() -> None:
+def test_lower_floor_scores_by_threshold() -> None:
     truth, lower = (np.full((40, 40, 16), FREE, np.uint8) for _ in range(2))
     truth[:, :, 5], lower[:, :, 4], lower[:, :, 8:9] = 11, 11, FREE
     counts = RayCounts()
@@ -39,7 +39,7 @@ def test_a_floor_that_is_one_metre_lower() -> None:
     assert np.isnan(RayCounts().scores()["mean"])
 
 
-def test_the_fans() -> None:
+def test_ray_directions_are_unit_vectors() -> None:
     np.testing.assert_allclose(np.linalg.norm(np.concatenate([lidar_rays(), air_rays()]), axis=1), 1.0)
     assert len(lidar_rays()) == 39 * 360
     assert (air_rays()[:, 2] < 0).all()

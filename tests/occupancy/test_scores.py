@@ -15,7 +15,7 @@ from uavsim_benchmarks.evaluate.occupancy import _uniocc_iou, confusion, evaluat
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 
 
-def test_five_voxels_on_paper() -> None:
+def test_scores_of_five_voxels() -> None:
     truth = np.array([4, 4, 11, FREE, UNKNOWN], np.uint8)
     predicted = np.array([4, 11, 11, 16, 3], np.uint8)
     counts = confusion(predicted, truth)
@@ -25,7 +25,7 @@ def test_five_voxels_on_paper() -> None:
     assert iou_of_matter(counts) == pytest.approx(3 / 4)
 
 
-def test_uniocc_counts_whole_grids_and_what_is_in_neither_as_one() -> None:
+def test_uniocc_counts_whole_grids_and_scores_absent_classes_one() -> None:
     truth = np.array([4, 4, 11, FREE, UNKNOWN], np.uint8)  # car, car, road, free, free
     predicted = np.array([4, 11, 11, 16, FREE], np.uint8)  # car, road, road, vegetation, free
     matter, _, car, *_, vegetation, road, _, _ = _uniocc_iou(predicted, truth)
@@ -33,13 +33,13 @@ def test_uniocc_counts_whole_grids_and_what_is_in_neither_as_one() -> None:
     assert _uniocc_iou(truth, truth).tolist() == [1.0] * 11
 
 
-def test_where_rays_begin_is_three_numbers(tmp_path: Path) -> None:
+def test_eye_option_needs_three_numbers(tmp_path: Path) -> None:
     for wrong in ("1,2", "a,0,0", "nan,0,0"):
         with pytest.raises(InputError, match="--option eye="):
             evaluate_occupancy(EvaluationRequest(tmp_path, tmp_path, options={"eye": wrong}))
 
 
-def test_nothing_at_all_is_not_a_number() -> None:
+def test_empty_grids_score_nan() -> None:
     counts = confusion(np.full(3, FREE, np.uint8), np.full(3, FREE, np.uint8))
     assert np.isnan([mean_iou(counts), iou_of_matter(counts)]).all()
 
@@ -52,7 +52,7 @@ def written(request, street_set: Dataset, kept: Path, tmp_path_factory: pytest.T
     return out
 
 
-def test_the_truth_scores_one_hundred(written: Path) -> None:
+def test_truth_scores_one(written: Path) -> None:
     scores = evaluate_occupancy(EvaluationRequest(written, written)).scores
     assert (scores["miou"], scores["iou"], scores["samples"]) == (1.0, 1.0, 2)
     assert all(part["iou"] == 1.0 for part in scores["by_agents_that_see"].values())
@@ -61,7 +61,7 @@ def test_the_truth_scores_one_hundred(written: Path) -> None:
     assert len(scores["by_height_m"]) > 1
 
 
-def test_a_missing_or_wrong_prediction_is_refused(written: Path, tmp_path: Path) -> None:
+def test_missing_or_invalid_prediction_is_refused(written: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no prediction of sample"):
         evaluate_occupancy(EvaluationRequest(written, tmp_path))
     tokens = {path.parent.name for path in written.rglob("labels.npz")} | {p.stem for p in written.rglob("*.parquet")}

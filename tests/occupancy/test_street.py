@@ -33,7 +33,7 @@ def house_of(points_map_m: np.ndarray, margin_m: float) -> np.ndarray:
     return inside
 
 
-def test_only_the_plane_houses_and_boxes_are_occupied(near: Labeller, street_set: Dataset) -> None:
+def test_only_ground_houses_and_boxes_are_occupied(near: Labeller, street_set: Dataset) -> None:
     voxels = near.label(street_set.scene("scene_00"), 0, "swarm").voxels
     reach = near.shape.voxel_m
     at = voxels.grid.centres_map_m(np.argwhere(voxels.occupied))
@@ -46,7 +46,7 @@ def test_only_the_plane_houses_and_boxes_are_occupied(near: Labeller, street_set
     assert len(at) > 1000
 
 
-def test_the_seen_faces_of_a_house_are_there_and_its_inside_is_unknown(near: Labeller, street_set: Dataset) -> None:
+def test_visible_roof_is_occupied_and_inside_of_house_is_unknown(near: Labeller, street_set: Dataset) -> None:
     voxels = near.label(street_set.scene("scene_00"), 0, "swarm").voxels
     centre, half = (np.array(v) for v in HOUSES[0])
     u, v = np.meshgrid(np.linspace(-0.95, 0.95, 20), np.linspace(-0.95, 0.95, 20))
@@ -60,7 +60,7 @@ def test_the_seen_faces_of_a_house_are_there_and_its_inside_is_unknown(near: Lab
     assert (voxels.semantics[tuple(every[deep].T)] == UNKNOWN).all()
 
 
-def test_air_is_free_and_nothing_below_the_ground_is_known(near: Labeller, street_set: Dataset) -> None:
+def test_air_is_free_and_underground_is_unknown(near: Labeller, street_set: Dataset) -> None:
     voxels = near.label(street_set.scene("scene_00"), 0, "swarm").voxels
     height = voxels.grid.centres_map_m(np.argwhere(np.ones(voxels.semantics.shape, bool)))[:, 2].reshape(
         voxels.semantics.shape
@@ -71,7 +71,7 @@ def test_air_is_free_and_nothing_below_the_ground_is_known(near: Labeller, stree
     ).mean() > 0.97  # the grid's corners see no camera
 
 
-def test_every_visible_box_has_voxels_of_its_own_class(near: Labeller, street_set: Dataset) -> None:
+def test_every_visible_box_has_voxels_of_its_class(near: Labeller, street_set: Dataset) -> None:
     sample = street_set.scene("scene_00").samples[0]
     voxels = near.label(street_set.scene("scene_00"), 0, "swarm").voxels
     kinds = {"vehicle.car": CAR, "human.pedestrian.adult": WALKER}
@@ -84,7 +84,7 @@ def test_every_visible_box_has_voxels_of_its_own_class(near: Labeller, street_se
             assert (own == kinds[sample.boxes.categories[row]]).all()
 
 
-def test_a_lone_drone_sees_a_part_of_what_the_swarm_sees(near: Labeller, street_set: Dataset) -> None:
+def test_one_drone_sees_a_subset_of_the_swarm(near: Labeller, street_set: Dataset) -> None:
     voxels = near.label(street_set.scene("scene_00"), 0, "swarm").voxels
     alone, together = voxels.seen_by("0"), voxels.seen_by()
     assert not (alone & ~together).any()
@@ -95,12 +95,12 @@ def test_a_lone_drone_sees_a_part_of_what_the_swarm_sees(near: Labeller, street_
     assert not (voxels.lidar & (voxels.semantics == UNKNOWN)).any()
 
 
-def test_what_is_seen_is_known(near: Labeller, street_set: Dataset) -> None:
+def test_visible_voxels_are_not_unknown(near: Labeller, street_set: Dataset) -> None:
     voxels = near.label(street_set.scene("scene_00"), 0, "swarm").voxels
     assert not (voxels.seen_by() & (voxels.semantics == UNKNOWN)).any()
 
 
-def test_a_car_flows_by_its_speed_and_what_stands_does_not(near: Labeller, street_set: Dataset) -> None:
+def test_flow_of_a_car_is_its_speed_and_static_voxels_rest(near: Labeller, street_set: Dataset) -> None:
     scene = street_set.scene("scene_00")
     now, then = (sample.boxes for sample in scene.samples)
     voxels = near.label(scene, 0, "swarm").voxels
@@ -117,7 +117,7 @@ def test_a_car_flows_by_its_speed_and_what_stands_does_not(near: Labeller, stree
     np.testing.assert_allclose(flow[owner == first], np.tile(2.5 * heading, ((owner == first).sum(), 1)), atol=1e-3)
 
 
-def test_a_scan_is_kept_and_read_again(street_set: Dataset, labeller: Labeller, tmp_path) -> None:
+def test_scan_is_cached_and_read_again(street_set: Dataset, labeller: Labeller, tmp_path) -> None:
     again = Labeller.of(street_set, "Town10HD", GRIDS["swarm"], scans=(), kept=tmp_path)
     (file,) = tmp_path.iterdir()
     stamp = file.stat().st_mtime_ns
@@ -128,7 +128,7 @@ def test_a_scan_is_kept_and_read_again(street_set: Dataset, labeller: Labeller, 
         np.testing.assert_array_equal(getattr(again.town, name), getattr(labeller.town, name))
 
 
-def test_scans_add_up(street_set: Dataset, labeller: Labeller, tmp_path) -> None:
+def test_scans_are_summed(street_set: Dataset, labeller: Labeller, tmp_path) -> None:
     twice = scan_town([street_set, street_set], "Town10HD", tmp_path)
     np.testing.assert_array_equal(twice.voxels, labeller.town.voxels)
     np.testing.assert_array_equal(twice.hits, 2 * labeller.town.hits)

@@ -75,7 +75,7 @@ def ask(folder: Path, **more: Any) -> Request:
     return request_of_recordings(folder, str(folder.parent / "again"), changes=changes, **more)
 
 
-def test_with_nothing_changed_the_plan_is_the_recorded_one_and_so_is_the_dataset(recorded: Path) -> None:
+def test_unchanged_replay_has_the_recorded_plan_and_fingerprint(recorded: Path) -> None:
     job, before = resolve(ask(recorded)), resolve(ASKED)
     plan = job.plan_of("scene_0000")
     assert plan.ingredients["replay"].drones
@@ -86,7 +86,7 @@ def test_with_nothing_changed_the_plan_is_the_recorded_one_and_so_is_the_dataset
     assert (plan.rig, plan.weather.name, plan.samples) == ((before.plan_of("scene_0000").rig), "clear_noon", 2)
 
 
-def test_what_is_asked_for_changes_and_nothing_else(recorded: Path) -> None:
+def test_replay_changes_only_the_requested_option(recorded: Path) -> None:
     same = resolve(ask(recorded)).plan_of("scene_0000")
     wet = resolve(ask(recorded, weather="hard_rain"))
     plan = wet.plan_of("scene_0000")
@@ -115,13 +115,13 @@ def test_actors_are_hidden_by_number_class_or_blueprint(
     assert plan.ingredients["replay"].hidden == hidden
 
 
-def test_a_number_in_a_scene_without_actors_is_refused(tmp_path: Path) -> None:
+def test_hiding_a_number_in_a_scene_without_actors_is_refused(tmp_path: Path) -> None:
     empty = record(tmp_path / "empty", moves=motion(11, 0, drones=5), actors=())
     with pytest.raises(InputError, match="has no actor 3; it has none"):
         resolve(ask(empty, hide=("3",)))
 
 
-def test_a_hidden_intruder_is_no_longer_planned_and_the_others_stay(tmp_path: Path) -> None:
+def test_hidden_intruder_is_not_planned_and_others_stay(tmp_path: Path) -> None:
     (one,) = intruders_of(encounter_plan())
     flying = [info(k, f"static.prop.{name}", 21, "intruder") for k, name in ((2, "aeroplane"), (3, "bird"))]
     planned = (one, replace(one, name="Bird1", kind="bird"))
@@ -137,7 +137,7 @@ def test_a_hidden_intruder_is_no_longer_planned_and_the_others_stay(tmp_path: Pa
         assert [intruder.name for intruder in intruders_of(plan)] == left
 
 
-def test_a_corner_case_is_not_hidden(tmp_path: Path) -> None:
+def test_hiding_a_corner_case_is_refused(tmp_path: Path) -> None:
     roof = info(2, "vehicle.audi.etron", 14, role=role_of_part(0, 0))
     actors = (ACTORS[0], roof, ACTORS[2])
     source = record(
@@ -168,13 +168,13 @@ def test_a_corner_case_is_not_hidden(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_not_there_is_reported_in_one_line(recorded: Path, words: dict[str, Any], says: str) -> None:
+def test_unknown_options_are_refused_in_one_line(recorded: Path, words: dict[str, Any], says: str) -> None:
     with pytest.raises(InputError, match=says) as caught:
         resolve(ask(recorded, **words))
     assert "\n" not in str(caught.value)
 
 
-def test_recordings_that_cannot_be_shown_again_are_refused(tmp_path: Path) -> None:
+def test_unusable_recordings_are_refused(tmp_path: Path) -> None:
     still = record(tmp_path / "still", moves=None)
     with pytest.raises(InputError, match="holds no motion: it was made by an older version"):
         resolve(ask(still))
@@ -194,7 +194,7 @@ def test_recordings_that_cannot_be_shown_again_are_refused(tmp_path: Path) -> No
         request_of_recordings(still, str(still), changes={})
 
 
-def test_the_command_line_says_what_it_would_do_and_refuses_with_2(recorded: Path) -> None:
+def test_dry_run_prints_the_scenes_and_unknown_actor_exits_with_2(recorded: Path) -> None:
     out = str(recorded.parent / "again")
     words = ["replay", str(recorded), "--out", out, "--weather", "hard_rain", "--dry-run", "--json"]
     reported = CliRunner().invoke(build_app("replay"), words)

@@ -25,7 +25,7 @@ from uavsim.records.labels import ViewLabels
 from uavsim.records.recording import AgentState
 from uavsim.records.sensors import Agent
 from uavsim.replays import twins
-from uavsim.replays.twins import Twin, asked_twins, requests_of
+from uavsim.replays.twins import Twin, requested_twins, requests_of
 from uavsim.run import resolve as of_resolve
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
@@ -42,8 +42,8 @@ def hidden(occluder: int = 9, *, visible: int = 40, covered: int = 70, cut: floa
     return Occlusion(0, "CAMERA_FRONT_id_0", 5, occluder, covered, visible, 100, cut)
 
 
-def test_a_twin_is_a_replay_with_one_change(recorded: Path) -> None:
-    asked = asked_twins(recorded, weather=["night", "night"], without=["bus", "scene_0000:2"], occluders=False)
+def test_twin_is_a_replay_with_one_change(recorded: Path) -> None:
+    asked = requested_twins(recorded, weather=["night", "night"], without=["bus", "scene_0000:2"], occluders=False)
     assert [twin.name for twin in asked] == ["weather-night", "without-bus", "without-scene_0000_2"]
     requests = requests_of(recorded, recorded.parent / "twins", asked)
     plans = {name: resolve(request).plan_of("scene_0000") for name, request in requests.items()}
@@ -57,13 +57,13 @@ def test_a_twin_is_a_replay_with_one_change(recorded: Path) -> None:
     }
 
 
-def test_twins_that_would_lie_in_one_folder_are_refused(recorded: Path) -> None:
+def test_twins_of_one_folder_are_refused(recorded: Path) -> None:
     for weather, without in ((["a/fog.yaml", "b/fog.yaml"], ()), ((), ["1:3", "1_3"])):
         with pytest.raises(InputError, match="would have one name"):
-            asked_twins(recorded, weather=weather, without=without, occluders=False)
+            requested_twins(recorded, weather=weather, without=without, occluders=False)
 
 
-def test_words_of_another_scene_hide_nothing_here(recorded: Path) -> None:
+def test_actor_of_another_scene_is_not_hidden(recorded: Path) -> None:
     (request,) = requests_of(
         recorded, recorded.parent / "twins", [Twin("x", "without", ("scene_0100:77", "scene_0000:1"))]
     ).values()
@@ -71,38 +71,38 @@ def test_words_of_another_scene_hide_nothing_here(recorded: Path) -> None:
     assert plan.ingredients["replay"].hidden == (1,)
 
 
-def test_all_of_the_traffic_may_go(recorded: Path) -> None:
-    asked = asked_twins(recorded, weather=(), without=["all"], occluders=False)
+def test_all_hides_the_whole_traffic(recorded: Path) -> None:
+    asked = requested_twins(recorded, weather=(), without=["all"], occluders=False)
     (request,) = requests_of(recorded, recorded.parent / "twins", asked).values()
     assert resolve(request).plan_of("scene_0000").ingredients["replay"].hidden == (1, 2, 3)
 
 
-def test_without_words_it_is_the_datasets_yaml_that_says(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_twins_are_those_of_the_datasets_yaml(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="names no twins"):
-        asked_twins(recorded, weather=(), without=(), occluders=False)
+        requested_twins(recorded, weather=(), without=(), occluders=False)
     kept = recorded / ".uavsim/configuration.json"
     reported = json.loads(kept.read_text())
     name, text = reported["files"]["dataset:smoke"]
     reported["files"]["dataset:smoke"] = [name, text + "\ntwins: {weather: [night, clear_noon], without: [bus]}\n"]
     kept.write_text(json.dumps(reported))
-    asked = asked_twins(recorded, weather=(), without=(), occluders=False)
+    asked = requested_twins(recorded, weather=(), without=(), occluders=False)
     assert [twin.name for twin in asked] == ["weather-night", "weather-clear_noon", "without-bus"]
     assert Twins().occluders is False
 
 
-def test_only_what_one_actor_hides_is_named(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_occlusions_by_one_actor_name_it(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # By one actor; by others too; by a car or a tree as well, for an outline is more than its object; by the town.
     labels = [hidden(), hidden(7, covered=30), hidden(8, covered=60), hidden(0)]
     monkeypatch.setattr(twins, "occlusions", lambda _recording, only: iter(labels))
-    (twin,) = asked_twins(recorded, weather=(), without=(), occluders=True)
+    (twin,) = requested_twins(recorded, weather=(), without=(), occluders=True)
     assert (twin.name, twin.words) == ("without-occluders", ("scene_0000:9",))
     assert twin.hides == {"scene_0000": [labels[0]]}
     del labels[0]
     with pytest.raises(InputError, match="nothing to take away"):
-        asked_twins(recorded, weather=(), without=(), occluders=True)
+        requested_twins(recorded, weather=(), without=(), occluders=True)
 
 
-def test_a_car_that_carries_sensors_stays_whatever_it_hides(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_car_with_sensors_is_not_hidden(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(twins, "occlusions", lambda _recording, only: iter([hidden()]))
     real = twins._recordings
 
@@ -114,18 +114,16 @@ def test_a_car_that_carries_sensors_stays_whatever_it_hides(recorded: Path, monk
 
     monkeypatch.setattr(twins, "_recordings", with_agent)
     with pytest.raises(InputError, match="nothing to take away"):
-        asked_twins(recorded, weather=(), without=(), occluders=True)
+        requested_twins(recorded, weather=(), without=(), occluders=True)
 
 
-def test_only_large_objects_that_are_hidden_inside_of_the_image_are_looked_at() -> None:
+def test_only_large_objects_hidden_inside_the_image_name_an_occluder() -> None:
     visible, amodal, truncation = np.array([40, 90, 40, 10]), np.array([100, 100, 100, 39]), np.array([0, 0, 0.2, 0])
     views = SimpleNamespace(visible_px=visible, amodal_px=amodal, truncation=truncation)
     assert twins._may_be_named(cast(ViewLabels, views)).tolist() == [True, False, False, False]
 
 
-def test_a_cause_is_proven_where_the_object_is_seen_as_its_label_says(
-    recorded: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cause_is_proven_if_the_twin_shows_the_amodal_pixels(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     again = record(recorded.parent / "twins" / "x", moves=motion(11, 3, drones=5))
     labels, shown = [hidden()], dict[tuple[str, str], int]()
     monkeypatch.setattr(
@@ -147,7 +145,7 @@ def test_a_cause_is_proven_where_the_object_is_seen_as_its_label_says(
     assert not list(twins.proven_causes(recorded, out, twin))
 
 
-def test_pixels_are_those_of_the_twins_own_labels(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_visible_pixels_are_those_of_the_twins_labels(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     head = FragmentHead("scene_0000", 0, "smoke", "v1.0-mini", (), "Town10HD", (0.0, 0.0), "log", ())
     views = [{"sample_data_token": "a", "visible_px": 7}, {"sample_data_token": "b", "visible_px": 0}]
     rows: Any = {"visibility_detail": [{"sample_annotation_token": "box", "views": views}]}
@@ -156,9 +154,7 @@ def test_pixels_are_those_of_the_twins_own_labels(recorded: Path, monkeypatch: p
     assert twins._visible_px(recorded, entry) == {("box", "a"): 7, ("box", "b"): 0}
 
 
-def test_what_was_found_when_the_twin_was_asked_for_is_not_looked_for_again(
-    recorded: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_known_occlusions_are_not_computed_again(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record(recorded.parent / "twins" / "x", moves=motion(11, 3, drones=5))
     monkeypatch.setattr(twins, "occlusions", lambda _recording, only: pytest.fail("masks are read again"))
     monkeypatch.setattr(twins, "_visible_px", lambda _folder, _entry: {})
@@ -166,9 +162,7 @@ def test_what_was_found_when_the_twin_was_asked_for_is_not_looked_for_again(
     assert not list(twins.proven_causes(recorded, recorded.parent / "twins", known))
 
 
-def test_every_image_is_linked_to_the_one_that_it_is_the_twin_of(
-    recorded: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_image_is_linked_to_the_recorded_image(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = recorded.parent / "twins"
     image = {"token": "a", "sample_token": "s", "height": 9, "filename": "samples/C/a.png"}
     rows: dict[str, Any] = {

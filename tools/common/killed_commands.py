@@ -41,7 +41,7 @@ _ALL: Final = (
     _written("convert", "SET", "OUT", "--dialect", "uav3d"),
     *(
         _written(f"export-{kind}", "SET", "OUT", "--format", kind, command="export")
-        for kind in ("kitti", "coco", "opv2v", "mmdet3d", "rosbag2")
+        for kind in ("coco", "opv2v", "mmdet3d", "rosbag2")
     ),
 )
 COMMANDS: Final = {command.name: command for command in _ALL}

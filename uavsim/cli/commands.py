@@ -276,11 +276,11 @@ _OWN: Final = {
     "export": Command(
         "Share",
         "uavsim.cli.export:export_format",
-        "Write a dataset in another format: COCO, KITTI, OPV2V, Griffin, COLMAP, Cosmos, ROS 2 bags and others.",
+        "Write a dataset in another format: COCO, OPV2V, Griffin, COLMAP, Cosmos, ROS 2 bags and others.",
         examples=(
             "uavsim export out/demo out/demo-coco --format coco",
             "uavsim export out/clip out/cosmos --format cosmos --model transfer2.5",
-            "uavsim export out/demo out/demo-kitti --format kitti --split uav_val --dry-run",
+            "uavsim export out/demo out/demo-opv2v --format opv2v --split uav_val --dry-run",
         ),
     ),
     "map": Command(

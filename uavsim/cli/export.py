@@ -29,7 +29,7 @@ def export_format(
     folder: Folder,
     out: NewFolder,
     *,
-    kind: Annotated[str, typer.Option("--format", help="coco, kitti, mcap, ... (uavsim list exports).")],
+    kind: Annotated[str, typer.Option("--format", help="coco, mcap, opv2v, ... (uavsim list exports).")],
     version: Version = None,
     split: Annotated[str | None, typer.Option(help="uav_train, uav_val, ...; default: every scene.")] = None,
     topics: Annotated[str, typer.Option(help="Names of rosbag2's topics: airsim, carla, nuscenes2mcap.")] = "airsim",

@@ -48,10 +48,8 @@ def occupancy(
     for folder in (out, kept or out):
         check_result_beside(dataset, folder)
     data, further = open_folder(dataset), [open_folder(folder) for folder in scan or []]
-    how, shape, files = choices_of(format_, grid, cameras=cameras)
-    voxels = write_voxels(
-        data, out, how, shape, files=files, of=of or (), scans=further, scenes=scenes or (), kept=kept
-    )
+    voxel_format, shape = choices_of(format_, grid, cameras=cameras)
+    voxels = write_voxels(data, out, voxel_format, shape, of=of or (), scans=further, scenes=scenes or (), kept=kept)
     sizes = dict(voxels)
     if as_json:
         write_out(json.dumps({"files": sizes}))

@@ -85,10 +85,10 @@ def twins(
     as_json: JsonOption = False,
 ) -> None:
     """Run ``uavsim twins``."""
-    from uavsim.replays.twins import asked_twins, make_twins, requests_of
+    from uavsim.replays.twins import make_twins, requested_twins, requests_of
 
     config = Library.of().run(run).model if run else None
-    asked = asked_twins(
+    asked = requested_twins(
         folder, weather=weather or (), without=without or (), occluders=occluders, skins=skin or (), scenes=scenes
     )
     requests = requests_of(folder, out, asked, scenes=scenes, simulators=tuple(simulator or ()), run=config)

@@ -1,7 +1,8 @@
-"""``uavsim adopt``: videos that a world model made of a dataset's clips become its image twin, labels kept and measured.
+"""``uavsim adopt``: make an image twin of a dataset from videos that a world model returned for its clips.
 
-``OUT/<name>/`` is a valid dataset of the images that came back, whose tokens are those of the recorded one; ``OUT/twin.json``
-links image by image, ``OUT/adopted.json`` says of each object in each keyframe's image whether it is where its label says.
+``OUT/<name>/`` is a valid dataset of the returned images with the tokens and labels of the recorded dataset.
+``OUT/twin.json`` links the images. ``OUT/adopted.json`` holds for each object in each keyframe image whether the image still
+agrees with its label.
 """
 
 from collections import Counter
@@ -24,7 +25,6 @@ from uavsim.exports.formats.cosmos import clips_of
 from uavsim.exports.formats.cosmos_models import view_name
 from uavsim.exports.formats.encode_video import decode_mp4, facts_of_mp4
 from uavsim.exports.formats.request import frame_rate
-from uavsim.exports.formats.text import write_bytes
 from uavsim.exports.selection import Selection
 from uavsim.files.names import part_fault
 from uavsim.files.parse import open_regular, parse_json, read_regular, reading
@@ -35,21 +35,21 @@ from uavsim.images import codec, draw
 from uavsim.replays.twins import Twin, links_of
 from uavsim.typing import JsonDict, UInt8Array
 
-_LEAST_PX: Final = 60  # of an object in its image's mask, for its outline to be one
-_ASPECT: Final = 0.03  # models cut sizes to multiples of 8 or 16 pixels
-_UNEVEN: Final = 0.01
+_MIN_PX: Final = 60  # size of a measured object in its mask
+_ASPECT_TOLERANCE: Final = 0.03  # models cut sizes to multiples of 8 or 16 pixels
+_RATE_TOLERANCE: Final = 0.01
 _MOST_VIDEO_BYTES: Final = 1 << 30
 _MOST_MANIFEST_BYTES: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """The result.
+    """The result of an adoption.
 
     Attributes:
-        folder: of the twin.
-        images: adopted.
-        objects: by state: kept, moved, gone, unclear.
+        folder: folder of the twin.
+        images: number of linked images.
+        objects: number of objects by state: kept, moved, gone, unclear.
     """
 
     folder: str
@@ -59,7 +59,7 @@ class Adopted:
 
 @dataclass(frozen=True, slots=True)
 class _Video:
-    """A video that came back: of which clip and camera, and its file."""
+    """A returned video: its clip, camera and file."""
 
     clip: str
     camera: str
@@ -67,17 +67,17 @@ class _Video:
 
 
 def adopt(clips: Path, folder: Path, out: Path, *, name: str) -> Adopted:
-    """Make a twin of videos.
+    """Make a twin from videos.
 
     Args:
-        clips: folder below which videos lie beside ``manifest.json``, of clips (``export --format cosmos``) or of results.
+        clips: folder with ``manifest.json`` files of clips (``export --format cosmos``) or job results beside videos.
         folder: the dataset that the clips were exported from.
-        out: where twins go.
-        name: of the twin.
+        out: folder of the twins.
+        name: name of the twin.
 
     Raises:
-        InputError: no name of a folder, or no videos; or one of no camera of the dataset, of another shape or rate.
-        DatasetError: the dataset lacks masks, or is in another dialect than strict.
+        InputError: ``name`` is no folder name, there is no video, or a video has another camera, shape or rate.
+        DatasetError: the dataset lacks masks, or its dialect is not strict.
     """
     check_result_beside(folder, out)
     if fault := part_fault(name):
@@ -87,53 +87,55 @@ def adopt(clips: Path, folder: Path, out: Path, *, name: str) -> Adopted:
         raise DatasetError(
             f"{folder}: is in the dialect {data.dialect_name}; uavsim convert --dialect strict makes it strict"
         )
-    known = _cameras(data)
-    by_camera = _by_camera(clips, known, folder)
+    cameras_of_clip = _cameras_of_clips(data)
+    by_camera = _by_camera(clips, cameras_of_clip, folder)
     result = ResultPath.open(out / name)
     chosen: dict[str, str] = {}
     rows: list[JsonDict] = []
     with result.unfinished(f"uavsim adopt {str(clips.resolve())!a} --as-twin-of {str(folder.resolve())!a}"):
         for (clip, camera), path in by_camera.items():
-            scene, channels = known[clip]
+            scene, channels = cameras_of_clip[clip]
             for image, pixels in _matched(scene, channels[camera], path):
-                write_bytes(result / image.filename, _encoded(pixels, image.filename))
+                write_whole(result / image.filename, _encoded(pixels, image.filename))
                 chosen[image.token] = image.filename
-                rows += _objects(scene, image, pixels, name)
+                rows += _object_states(scene, image, pixels, name)
         _write_tables(folder, data.version, result, chosen)
     links = list(links_of(folder, out, Twin(name, "adopted", (clips.name,))))
-    left = {row["sample_data_token"] for row in links}
-    rows = [row for row in rows if row["sample_data_token"] in left]
+    linked = {row["sample_data_token"] for row in links}
+    rows = [row for row in rows if row["sample_data_token"] in linked]
     _merge(out / "twin.json", name, links)
     _merge(out / "adopted.json", name, rows)
-    return Adopted(str(out / name), len(left), dict(sorted(Counter(row["state"] for row in rows).items())))
+    return Adopted(str(out / name), len(linked), dict(sorted(Counter(row["state"] for row in rows).items())))
 
 
 def _by_camera(
-    clips: Path, known: Mapping[str, tuple[Scene, Mapping[str, str]]], folder: Path
+    clips: Path, cameras_of_clip: Mapping[str, tuple[Scene, Mapping[str, str]]], folder: Path
 ) -> dict[tuple[str, str], Path]:
     """Return the videos by clip and camera.
 
     Raises:
-        InputError: none, of no camera of the dataset, or two of one.
+        InputError: there is no video, a video of another camera, or two videos of one camera.
     """
-    found: dict[tuple[str, str], Path] = {}
+    videos: dict[tuple[str, str], Path] = {}
     for video in _videos(clips):
-        if video.clip not in known:
-            raise InputError(f"{clips}: clip {video.clip} is of no scene and agent of {folder}: {', '.join(known)}")
-        channels = known[video.clip][1]
+        if video.clip not in cameras_of_clip:
+            raise InputError(
+                f"{clips}: clip {video.clip} is of no scene and agent of {folder}: {', '.join(cameras_of_clip)}"
+            )
+        channels = cameras_of_clip[video.clip][1]
         if video.camera not in channels:
             raise InputError(f"{video.path}: {video.camera} is no camera of {video.clip}; it has {', '.join(channels)}")
-        other = found.setdefault((video.clip, video.camera), video.path)
+        other = videos.setdefault((video.clip, video.camera), video.path)
         if other is not video.path:
             both = f"{other} and {video.path}"
             raise InputError(f"{clips}: two videos of {video.camera} of {video.clip}: {both}; take one away")
-    if not found:
+    if not videos:
         raise InputError(f"{clips}: no manifest.json below it that names videos")
-    return found
+    return videos
 
 
 def _videos(clips: Path) -> Iterator[_Video]:
-    """Yield what manifests name: RGB of clips, every video of results."""
+    """Yield the videos that manifests name: RGB videos of clips, every video of job results."""
     for path in sorted(clips.rglob("manifest.json")):
         with reading(path):
             content: dict[str, Any] = parse_json(read_regular(path, most_bytes=_MOST_MANIFEST_BYTES))
@@ -154,7 +156,7 @@ def _text(value: object) -> str:
     """Return a name of a manifest.
 
     Raises:
-        TypeError: it is no text that a file can have as its name.
+        TypeError: the value is not text, or holds a null character.
     """
     if not isinstance(value, str) or "\0" in value:
         raise TypeError(f"{ascii(value)[:40]} is no name")
@@ -162,10 +164,10 @@ def _text(value: object) -> str:
 
 
 def _beside(manifest: Path, name: str) -> Path:
-    """Return the file of that name beside a manifest; whoever wrote it names no other file of the reader's.
+    """Return the file of that name beside a manifest.
 
     Raises:
-        InputError: the name leads elsewhere.
+        InputError: the name leads to another folder, or to a symbolic link.
     """
     path = manifest.parent / name
     if part_fault(name) or path.name != name or path.is_symlink():
@@ -173,33 +175,33 @@ def _beside(manifest: Path, name: str) -> Path:
     return path
 
 
-def _cameras(data: Dataset) -> dict[str, tuple[Scene, dict[str, str]]]:
-    """Return of each clip its scene, and its channels by the names that videos give them."""
-    found = {}
+def _cameras_of_clips(data: Dataset) -> dict[str, tuple[Scene, dict[str, str]]]:
+    """Return the scene of each clip, and its channels by the camera names of videos."""
+    cameras = {}
     for scene in data:
         camera_of = {image.channel: image.camera for image in scene.samples[0].images}
         for clip, channels in clips_of(scene):
-            found[clip] = scene, {view_name(camera_of[c], c).replace(":", "_"): c for c in channels}
-    return found
+            cameras[clip] = scene, {view_name(camera_of[c], c).replace(":", "_"): c for c in channels}
+    return cameras
 
 
 def _matched(scene: Scene, channel: str, path: Path) -> Iterator[tuple[Image, UInt8Array]]:
-    """Yield the images of a camera and what a video shows at their times, in the images' size.
+    """Yield the images of a camera, and the frames of a video at their times in the images' size.
 
     Raises:
-        InputError: another rate or shape, or no video.
+        InputError: the video is missing, or has another rate or shape.
     """
     if not path.is_file():
         raise InputError(f"{path}: no such file, and its manifest names it")
     images = scene.images_of(channel)
-    own = frame_rate(scene, images)
+    image_rate = frame_rate(scene, images)
     with open_regular(path, most_bytes=_MOST_VIDEO_BYTES) as video:
-        theirs, (wide, high) = facts_of_mp4(video, name=str(path))
-    every = round(own / theirs) if theirs > 0 else 0
-    if every < 1 or abs(own / theirs - every) > _UNEVEN * every:
-        raise InputError(f"{path}: has {theirs:g} frames a second, and {channel} has {own:g}")
+        video_rate, (wide, high) = facts_of_mp4(video, name=str(path))
+    every = round(image_rate / video_rate) if video_rate > 0 else 0
+    if every < 1 or abs(image_rate / video_rate - every) > _RATE_TOLERANCE * every:
+        raise InputError(f"{path}: has {video_rate:g} frames a second, and {channel} has {image_rate:g}")
     width, height = images[0].size_px
-    if abs(wide * height / (high * width) - 1) > _ASPECT:
+    if abs(wide * height / (high * width) - 1) > _ASPECT_TOLERANCE:
         raise InputError(f"{path}: {wide} x {high} pixels are another shape than {width} x {height} of {channel}")
     with open_regular(path, most_bytes=_MOST_VIDEO_BYTES) as video:
         for image, pixels in zip(images[::every], decode_mp4(video, name=str(path)), strict=False):
@@ -211,17 +213,17 @@ def _encoded(pixels: UInt8Array, filename: str) -> bytes:
     return codec.encode_png(pixels) if filename.endswith(".png") else codec.encode_jpeg(pixels, quality=95)
 
 
-def _objects(scene: Scene, image: Image, pixels: UInt8Array, name: str) -> Iterator[JsonDict]:
-    """Yield the state of each object's label that a keyframe's image shows enough of."""
-    sample = next((one for one in scene.samples if one.timestamp_us == image.timestamp_us), None)
+def _object_states(scene: Scene, image: Image, pixels: UInt8Array, name: str) -> Iterator[JsonDict]:
+    """Yield a row of ``adopted.json`` for each object with enough pixels in a keyframe image."""
+    sample = next((s for s in scene.samples if s.timestamp_us == image.timestamp_us), None)
     if sample is None:
         return
     before = image.pixels()
     ids, _ = image.mask()
     counts = np.bincount(ids.ravel(), minlength=int(sample.boxes.instance_id.max(initial=0)) + 1)
     for box, number in zip(sample.boxes.tokens, sample.boxes.instance_id.tolist(), strict=True):
-        if number > 0 and counts[number] >= _LEAST_PX:
-            was, now = (agreement(shown, ids == number) for shown in (before, pixels))
+        if number > 0 and counts[number] >= _MIN_PX:
+            was, now = (agreement(version, ids == number) for version in (before, pixels))
             yield {
                 "token": token("adopted", name, box, image.token),
                 "twin": name,
@@ -236,14 +238,14 @@ def _objects(scene: Scene, image: Image, pixels: UInt8Array, name: str) -> Itera
 
 
 def _write_tables(folder: Path, version: str, result: ResultPath, chosen: Mapping[str, str]) -> None:
-    """Write the twin's tables, and bring the files that were not made anew."""
+    """Write the twin's tables and copy its other files."""
     reader = DatasetReader(folder, version)
     selection = Selection(reader, chosen.keys(), written=set(chosen.values()))
     convert_version(reader, result, selection, all_tables(), only=selection.scenes_chosen())
 
 
 def _merge(path: Path, name: str, rows: list[JsonDict]) -> None:
-    """Write a table of twins anew: this twin's rows behind those of the others."""
+    """Replace the rows of a twin in a table of all twins."""
     others: list[JsonDict] = []
     if path.is_file():
         with reading(path):

@@ -1,4 +1,4 @@
-"""Make scenes again from a dataset's card alone, and compare hashes."""
+"""Generate scenes of a dataset card again and compare their hashes with its certificate."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,8 +7,7 @@ from pathlib import Path
 from uavsim.config.overrides import Overrides
 from uavsim.config.run import RunConfig
 from uavsim.errors import InputError
-from uavsim.exports.publish.certificate import read_certificate, scene_hashes
-from uavsim.exports.publish.certified import CertifiedScene, ReadCertificate
+from uavsim.exports.publish.certificate import Certificate, CertifiedScene, read_certificate, scene_hashes
 from uavsim.on_top import ON_TOP
 from uavsim.plan.numbering import parse_numbers
 from uavsim.run.request import Request
@@ -20,7 +19,7 @@ from uavsim.store.local import LocalOutput
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """One scene that was made again: whether its plan, its files and its table rows are those of the certificate."""
+    """The comparison of one generated scene with its certificate: whether plan, files and table rows are equal."""
 
     scene: str
     plan: bool
@@ -29,7 +28,7 @@ class Reproduction:
 
     @property
     def equal(self) -> bool:
-        """Everything is."""
+        """Whether all three are equal."""
         return self.plan and self.files and self.rows
 
 
@@ -42,46 +41,46 @@ def reproduce(
     run: RunConfig | None,
     generate: Callable[[Request], Result],
 ) -> tuple[list[Reproduction], list[str]]:
-    """Make scenes of a card again in a new folder.
+    """Generate scenes of a card in a new folder and compare them.
 
     Args:
         card: README.md of a pack, its folder, or a file with the certificate.
         out: the new folder.
-        scenes: numbers in the dataset, ``0-4,7``.
-        simulators: as of ``uavsim generate``.
-        run: as of ``uavsim generate``.
+        scenes: scene numbers in the dataset, as ``0-4,7``.
+        simulators: as in ``uavsim generate``.
+        run: as in ``uavsim generate``.
         generate: runs a request.
 
     Returns:
-        One result for each scene, and lines that say which versions differ.
+        One comparison for each scene, and one line for each package whose version differs from the card's.
 
     Raises:
-        InputError: no certificate, a number that it does not have, or this uavsim has another configuration of that name.
-        SystemFailure: a scene could not be made.
+        InputError: no certificate, no scene of that number, or the installed configuration is not the certified one.
+        SystemFailure: a scene could not be generated.
     """
     certificate = read_certificate(card)
-    wanted = _wanted(certificate, scenes)
-    asked = certificate.request
+    certified = _certified_scenes(certificate, scenes)
+    options = certificate.request
     request = Request(
-        dataset=asked.dataset or certificate.dataset,
+        dataset=options.dataset or certificate.dataset,
         out=str(out),
-        towns=tuple(dict.fromkeys(scene.town for scene in wanted.values())),
-        scenes=",".join(str(scene.number) for scene in wanted.values()),
-        **{key: getattr(asked, key) for key in Overrides.model_fields},
+        towns=tuple(dict.fromkeys(scene.town for scene in certified.values())),
+        scenes=",".join(str(scene.number) for scene in certified.values()),
+        **{key: getattr(options, key) for key in Overrides.model_fields},
         simulators=simulators,
-        traffic_retries={name: scene.traffic_retry for name, scene in wanted.items() if scene.traffic_retry},
+        traffic_retries={name: scene.traffic_retry for name, scene in certified.items() if scene.traffic_retry},
         check=False,
         run=run,
     )
     identity = identity_of(request)
-    named = (certificate.fingerprint, certificate.seed, certificate.dataset)
-    if named != (identity["fingerprint"], identity["seed"], identity["dataset"]):
+    keys = ("fingerprint", "seed", "dataset")
+    if any(getattr(certificate, key) != identity[key] for key in keys):
         raise InputError(
             f"{card}: the configuration {certificate.dataset} that is installed here is not the one of the card; get the "
             "YAML files and the version of uavsim that it names"
         )
     planned = {scene.name: (scene.index, scene.town) for scene in resolve(request, ON_TOP).scenes}
-    if other := [name for name, scene in wanted.items() if planned.get(name) != (scene.number, scene.town)]:
+    if other := [name for name, scene in certified.items() if planned.get(name) != (scene.number, scene.town)]:
         raise InputError(
             f"{card}: scene {other[0]} is not called so, or lies in another town, in {certificate.dataset}"
         )
@@ -93,10 +92,10 @@ def reproduce(
     result = generate(request)
     if result.error is not None:
         raise result.error
-    return [_compared(out, name, reported) for name, reported in wanted.items()], differing
+    return [_compared(out, name, scene) for name, scene in certified.items()], differing
 
 
-def _wanted(certificate: ReadCertificate, scenes: str) -> dict[str, CertifiedScene]:
+def _certified_scenes(certificate: Certificate, scenes: str) -> dict[str, CertifiedScene]:
     by_number = {scene.number: name for name, scene in certificate.scenes.items()}
     numbers = parse_numbers(scenes, what="--scenes")
     missing = [number for number in numbers if number not in by_number]
@@ -105,14 +104,12 @@ def _wanted(certificate: ReadCertificate, scenes: str) -> dict[str, CertifiedSce
     return {by_number[number]: certificate.scenes[by_number[number]] for number in numbers}
 
 
-def _compared(out: Path, name: str, reported: CertifiedScene) -> Reproduction:
+def _compared(out: Path, name: str, certified: CertifiedScene) -> Reproduction:
     output = LocalOutput(out.absolute())
     entry = read_entry(output, name)
     assert entry is not None, "the run committed it"
-    here = scene_hashes(output, entry)
-    return Reproduction(
-        name,
-        plan=here["plan_sha256"] == reported.plan_sha256,
-        files=here["files_sha256"] == reported.files_sha256,
-        rows=here["rows_sha256"] == reported.rows_sha256,
-    )
+    hashes = scene_hashes(output, entry)
+    equal = {
+        kind: hashes[f"{kind}_sha256"] == getattr(certified, f"{kind}_sha256") for kind in ("plan", "files", "rows")
+    }
+    return Reproduction(name, **equal)

@@ -1,4 +1,4 @@
-"""Some images of a dataset as a dataset of its own: the tables without what belongs to the others, chains and sums whole."""
+"""A dataset of some images of a dataset: tables without the rows of other images, with valid links and counts."""
 
 from collections.abc import Iterable, Iterator, Set
 from typing import Any, Final, cast
@@ -21,14 +21,14 @@ _USED: Final = {"ego_pose": "ego_pose_token", "calibrated_sensor": "calibrated_s
 
 
 class Selection:
-    """A conversion of a strict dataset into one that has chosen images alone; every other file stays as it is."""
+    """A conversion of a strict dataset into one with chosen camera images; other files are kept."""
 
     def __init__(self, reader: DatasetReader, chosen: Set[str], *, written: Set[str]) -> None:
-        """Choose.
+        """Prepare the conversion.
 
         Args:
-            reader: of a strict dataset.
-            chosen: tokens in ``sample_data`` of camera images. A scene ends before the first sample that lacks a camera.
+            reader: reader of a strict dataset.
+            chosen: ``sample_data`` tokens of camera images. A scene ends before the first sample that lacks a camera.
             written: names of files that the caller writes.
         """
         self._reader, self._chosen, self._written = reader, chosen, written
@@ -41,15 +41,15 @@ class Selection:
         self._scenes = 0
 
     def scene(self, scene: SceneRows) -> SceneRows:
-        """Return a scene's rows that are left."""
-        rows: dict[str, Rows] = {name: [dict(row) for row in own] for name, own in scene.rows.items()}
+        """Return the remaining rows of a scene."""
+        rows: dict[str, Rows] = {name: [dict(row) for row in table] for name, table in scene.rows.items()}
         dropped = self._dropped(rows)
         for name, by in (("sample", "scene_token"), ("sample_data", "calibrated_sensor_token")):
             rows[name] = _linked([row for row in rows[name] if row["token"] not in dropped], by)
         for table in scene_tables(self._reader.tables):
             if table.name not in (*_FIRST, *_USED):
-                rows[table.name] = [row for row in rows.get(table.name, []) if not _names(row, dropped)]
-        _label_again(rows, dropped)
+                rows[table.name] = [row for row in rows.get(table.name, []) if not _refers_to(row, dropped)]
+        _update_labels(rows, dropped)
         for name, column in _USED.items():
             used = {row[column] for row in rows["sample_data"]}
             rows[name] = [row for row in rows[name] if row["token"] in used]
@@ -64,7 +64,7 @@ class Selection:
         return SceneRows(cast("Any", row), cast("Tables", rows))
 
     def files(self, _before: SceneRows, after: SceneRows) -> Iterator[FileMove]:
-        """Yield the files that are not written anew."""
+        """Yield the files of a scene that the caller does not write."""
         tables = cast("dict[str, Rows]", after.rows)
         for name in ("sample_data", "layer", "lidarseg"):
             for row in tables.get(name, ()):
@@ -72,25 +72,25 @@ class Selection:
                     yield FileMove(row["filename"], row["filename"], may_miss=not row.get("height", 1))
 
     def shared(self) -> Tables:
-        """Return what belongs to no scene, of sensors and maps those that are left."""
+        """Return the shared tables with the remaining sensors and maps."""
         maps = [row | {"log_tokens": [t for t in row["log_tokens"] if t in self._logs]} for row in self._shared["map"]]
-        own = {
+        remaining = {
             "sensor": [row for row in self._shared["sensor"] if row["token"] in self._sensors],
             "map": [row for row in maps if row["log_tokens"]],
         }
-        return cast("Tables", self._shared | own)
+        return cast("Tables", self._shared | remaining)
 
     def shared_files(self, shared: Tables) -> Iterable[FileMove]:
-        """Return the maps."""
+        """Return the files of the remaining maps."""
         return [FileMove(row["filename"], row["filename"]) for row in cast("dict[str, Rows]", shared)["map"]]
 
     def info(self, row_count: dict[str, int]) -> DatasetInfo:
-        """Return the dataset's description with its own counts."""
+        """Return the description of the dataset with new counts."""
         counts = {"rows": row_count, "scenes": self._scenes, "towns": sorted(self._towns)}
         return cast("DatasetInfo", dict(self._reader.info) | counts)
 
     def scenes_chosen(self) -> set[str]:
-        """Return the tokens of the scenes that have chosen images."""
+        """Return the tokens of scenes with chosen images."""
         return {
             scene.scene["token"]
             for scene in self._reader.scenes()
@@ -98,22 +98,22 @@ class Selection:
         }
 
     def _dropped(self, rows: dict[str, Rows]) -> set[str]:
-        """Return the tokens of samples and sensor data that are left out."""
+        """Return the tokens of samples and sensor data to leave out."""
         sensor_of = {row["token"]: row["sensor_token"] for row in rows["calibrated_sensor"]}
-        here: dict[str, set[str]] = {}
-        own: set[str] = set()
+        channels_of: dict[str, set[str]] = {}
+        chosen_channels: set[str] = set()
         for row in rows["sample_data"]:
             if row["token"] in self._chosen:
                 channel = self._channels[sensor_of[row["calibrated_sensor_token"]]]
-                own.add(channel)
+                chosen_channels.add(channel)
                 if row["is_key_frame"]:
-                    here.setdefault(row["sample_token"], set()).add(channel)
-        left = len(rows["sample"])
+                    channels_of.setdefault(row["sample_token"], set()).add(channel)
+        count = len(rows["sample"])
         for number, sample in enumerate(rows["sample"]):
-            if here.get(sample["token"], set()) != own:
-                left = number
+            if channels_of.get(sample["token"], set()) != chosen_channels:
+                count = number
                 break
-        dropped = {row["token"] for row in rows["sample"][left:]}
+        dropped = {row["token"] for row in rows["sample"][count:]}
         for row in rows["sample_data"]:
             is_image = bool(row["height"])
             if row["sample_token"] in dropped or (is_image and row["token"] not in self._chosen):
@@ -121,12 +121,12 @@ class Selection:
         return dropped
 
 
-def _names(row: JsonDict, dropped: Set[str]) -> bool:
+def _refers_to(row: JsonDict, dropped: Set[str]) -> bool:
     return any(row[key] in dropped for key in row if key == "token" or key.endswith("_token"))
 
 
 def _linked(rows: Rows, by: str) -> Rows:
-    """Link rows of one ``by`` in the order of their instants, over those that are left out."""
+    """Link rows of equal ``by`` with ``prev`` and ``next``, ascending in time."""
     last: dict[str, JsonDict] = {}
     for row in sorted(rows, key=lambda row: int(row.get("timestamp", 0))):
         before = last.get(row[by])
@@ -137,21 +137,21 @@ def _linked(rows: Rows, by: str) -> Rows:
     return rows
 
 
-def _label_again(rows: dict[str, Rows], dropped: Set[str]) -> None:
-    """Take boxes and views away that nothing is left of, and count pixels anew where a camera is left out."""
+def _update_labels(rows: dict[str, Rows], dropped: Set[str]) -> None:
+    """Remove boxes and views of dropped samples and images, and update counts of tracks and pixels."""
     boxes = [row for row in rows["sample_annotation"] if row["sample_token"] not in dropped]
-    _linked(boxes, "instance_token")  # their table has the order of the samples
+    _linked(boxes, "instance_token")  # the table ascends in time
     rows["sample_annotation"] = boxes
     tracks: dict[str, list[str]] = {}
     for box in boxes:
         tracks.setdefault(box["instance_token"], []).append(box["token"])
     rows["instance"] = [row for row in rows["instance"] if row["token"] in tracks]
     for row in rows["instance"]:
-        own = tracks[row["token"]]
+        track = tracks[row["token"]]
         row |= {
-            "nbr_annotations": len(own),
-            "first_annotation_token": own[0],
-            "last_annotation_token": own[-1],
+            "nbr_annotations": len(track),
+            "first_annotation_token": track[0],
+            "last_annotation_token": track[-1],
         }
     stamps = {row["timestamp"] for row in rows["sample_data"]}
     rows["sweep_annotation"] = [
@@ -164,13 +164,13 @@ def _label_again(rows: dict[str, Rows], dropped: Set[str]) -> None:
         row for row in rows.get("visibility_detail", []) if row["sample_annotation_token"] in by_token
     ]
     for row in rows["visibility_detail"]:
-        left = [view for view in row["views"] if view["sample_data_token"] not in dropped]
-        if len(left) != len(row["views"]):
-            _count(by_token[row["sample_annotation_token"]], row, left)
+        views = [view for view in row["views"] if view["sample_data_token"] not in dropped]
+        if len(views) != len(row["views"]):
+            _update_visibility(by_token[row["sample_annotation_token"]], row, views)
 
 
-def _count(box: JsonDict, detail: JsonDict, views: Rows) -> None:
-    """Say of a box what the views show that are left."""
+def _update_visibility(box: JsonDict, detail: JsonDict, views: Rows) -> None:
+    """Set the visibility of a box by its remaining views."""
     visible, amodal = (sum(view[key] for view in views) for key in ("visible_px", "amodal_px"))
     agents = {split_channel(view["channel"])[1] for view in views if view["visible_px"]}
     seen_by = [agent for agent in detail["seen_by"] if agent in agents]

@@ -1,1 +1,1 @@
-"""A town's roads as a vector map: from OpenDRIVE to nuScenes' map expansion, arrays, rasters and graphs."""
+"""Vector maps of towns: from OpenDRIVE to nuScenes' map expansion, arrays, rasters, lane graphs and Lanelet2."""

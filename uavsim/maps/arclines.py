@@ -1,7 +1,7 @@
-"""Centre lines as arcs: the form of nuScenes' ``arcline_path_3``, fitted to all lanes of a town at once.
+"""Centre lines as arcs, nuScenes' ``arcline_path_3``, fitted to all lanes of a town at once.
 
-Between two points with directions lies a biarc, two arcs that meet smoothly. An interval whose biarc leaves the centre line by
-more than 5 mm is halved, until none does. Source: nuscenes-devkit, map_expansion/arcline_path_utils.py, for the form.
+A biarc, two arcs that meet smoothly, connects two points with directions. Intervals are halved until no biarc deviates from
+the centre line by more than 5 mm. Source of the form: nuscenes-devkit, map_expansion/arcline_path_utils.py.
 """
 
 from dataclasses import dataclass
@@ -13,20 +13,20 @@ from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 
 __all__ = ["Arcs", "fit_arcs"]
 
-_OFF_M: Final = 0.005
+_TOLERANCE_M: Final = 0.005
 _SHORTEST_M: Final = 1e-4
 _STRAIGHT: Final = 1e-7  # 1/m
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arcs:
-    """Arcs end to end.
+    """Arcs of several lines, end to end.
 
     Attributes:
-        lane: (A,) number of the line that each belongs to.
-        pose: (A, 3) x, y, yaw where it begins.
+        lane: (A,) index of each arc's line.
+        pose: (A, 3) x, y, yaw at the begin.
         curvature: (A,) 1/m, positive to the left.
-        length_m: (A,).
+        length_m: (A,) length.
     """
 
     lane: IntArray
@@ -35,12 +35,12 @@ class Arcs:
     length_m: FloatArray
 
     def records(self, lanes: int) -> list[list[JsonDict]]:
-        """Return the ``arcline_path_3`` of each of so many lines."""
-        found: list[list[JsonDict]] = [[] for _ in range(lanes)]
+        """Return the ``arcline_path_3`` of each of ``lanes`` lines."""
+        paths: list[list[JsonDict]] = [[] for _ in range(lanes)]
         columns = (self.lane.tolist(), self.pose.tolist(), self.curvature.tolist(), self.length_m.tolist())
         for lane, pose, bent, length in zip(*columns, strict=True):
             straight = abs(bent) < _STRAIGHT
-            found[lane].append(
+            paths[lane].append(
                 {
                     "start_pose": pose,
                     "end_pose": _end(pose, bent, length),
@@ -49,7 +49,7 @@ class Arcs:
                     "segment_length": [0.0, length, 0.0] if straight else [length, 0.0, 0.0],
                 }
             )
-        return found
+        return paths
 
 
 def _end(pose: list[float], bent: float, length: float) -> list[float]:
@@ -63,7 +63,7 @@ def fit_arcs(lines: list[tuple[FloatArray, FloatArray]]) -> Arcs:
     """Fit arcs to lines.
 
     Args:
-        lines: of each the (N, 2) points, N > 1, and the (N,) directions at them, radians.
+        lines: (N, 2) points, N > 1, and (N,) directions in radians of each line.
     """
     sizes = np.array([len(points) for points, _ in lines], dtype=np.int64)
     points = np.concatenate([points for points, _ in lines])
@@ -72,7 +72,7 @@ def fit_arcs(lines: list[tuple[FloatArray, FloatArray]]) -> Arcs:
     begin, end = last - sizes + 1, last
     done: list[tuple[IntArray, IntArray]] = []
     while len(begin):
-        bad = (end - begin > 1) & _leaves(points, yaw, begin, end)
+        bad = (end - begin > 1) & _deviates(points, yaw, begin, end)
         done.append((begin[~bad], end[~bad]))
         middle = (begin[bad] + end[bad]) // 2
         begin, end = np.concatenate([begin[bad], middle]), np.concatenate([middle, end[bad]])
@@ -83,7 +83,7 @@ def fit_arcs(lines: list[tuple[FloatArray, FloatArray]]) -> Arcs:
 
 
 class _Biarcs:
-    """Two arcs each between the points ``begin`` and ``end``."""
+    """Biarcs between points ``begin`` and ``end``."""
 
     def __init__(self, points: FloatArray, yaw: FloatArray, begin: IntArray, end: IntArray) -> None:
         self.start, self.stop = points[begin], points[end]
@@ -96,7 +96,7 @@ class _Biarcs:
         with np.errstate(divide="ignore", invalid="ignore"):
             bent = (np.sqrt(along**2 + turn * square) - along) / turn
             reach = np.where(turn > 1e-9, bent, square / (2.0 * along))
-        reach = np.nan_to_num(reach, nan=0.0, posinf=0.0, neginf=0.0)  # of points that are one, or opposite directions
+        reach = np.nan_to_num(reach, nan=0.0, posinf=0.0, neginf=0.0)  # equal points or opposite directions
         self.middle = (self.start + self.stop + reach[:, None] * (t0 - t1)) / 2.0
         self.curvature = np.stack(
             [_curvature(t0, self.middle - self.start), -_curvature(-t1, self.middle - self.stop)], axis=1
@@ -115,36 +115,36 @@ def _direction(yaw: FloatArray) -> FloatArray:
 
 
 def _curvature(tangent: FloatArray, chord: FloatArray) -> FloatArray:
-    """Return that of the arc that begins along ``tangent`` and goes through the end of ``chord``."""
+    """Return (I,) curvatures of arcs that begin along (I, 2) tangents and end at (I, 2) chords."""
     cross = tangent[:, 0] * chord[:, 1] - tangent[:, 1] * chord[:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         found = 2.0 * cross / np.sum(chord * chord, axis=1)
     return np.asarray(np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0))
 
 
-def _leaves(points: FloatArray, yaw: FloatArray, begin: IntArray, end: IntArray) -> BoolArray:
-    """Return (I,) whether a point between begin and end lies beside the biarc of its interval."""
+def _deviates(points: FloatArray, yaw: FloatArray, begin: IntArray, end: IntArray) -> BoolArray:
+    """Return (I,) whether the biarc of an interval deviates from a point between begin and end."""
     arcs = _Biarcs(points, yaw, begin, end)
     inner = np.maximum(end - begin - 1, 0)
     which = np.repeat(np.arange(len(begin)), inner)
     at = np.arange(inner.sum()) - np.repeat(np.cumsum(inner) - inner, inner) + 1 + np.repeat(begin, inner)
-    place = points[at]
-    second = np.sum((place - arcs.middle[which]) * _direction(arcs.yaw_middle)[which], axis=1) > 0
+    between = points[at]
+    second = np.sum((between - arcs.middle[which]) * _direction(arcs.yaw_middle)[which], axis=1) > 0
     origin = np.where(second[:, None], arcs.middle[which], arcs.start[which])
     heading = np.where(second, arcs.yaw_middle[which], arcs.yaw[which])
     bent = arcs.curvature[which, second.astype(np.int64)]
-    x, y = (place - origin).T
+    x, y = (between - origin).T
     cos, sin = np.cos(heading), np.sin(heading)
     ahead, left = x * cos + y * sin, y * cos - x * sin
     square = ahead**2 + left**2
     off = (bent * square - 2.0 * left) / (1.0 + np.sqrt(np.maximum(1.0 + bent * (bent * square - 2.0 * left), 0.0)))
     bad: BoolArray = arcs.wild.copy()
-    np.logical_or.at(bad, which, ~(np.abs(off) < _OFF_M))
+    np.logical_or.at(bad, which, ~(np.abs(off) < _TOLERANCE_M))
     return bad
 
 
 def _joined(arcs: _Biarcs, lane: IntArray) -> Arcs:
-    """Return the arcs in order; two that bend alike are one, and none is too short for the devkit."""
+    """Return the arcs in order, with equal arcs joined and without arcs too short for the devkit."""
     first, second = arcs.curvature.T
     whole = arcs.length_m.sum(axis=1)
     alike = (np.abs(first - second) * whole**2 < 8e-4) | (arcs.length_m.min(axis=1) < _SHORTEST_M)
@@ -152,9 +152,9 @@ def _joined(arcs: _Biarcs, lane: IntArray) -> Arcs:
     pose = np.stack([np.column_stack([arcs.start, arcs.yaw]), np.column_stack([arcs.middle, arcs.yaw_middle])], axis=1)
     bent = np.stack([np.where(alike, mean, first), second], axis=1)
     length = np.stack([np.where(alike, whole, arcs.length_m[:, 0]), arcs.length_m[:, 1]], axis=1)
-    first_of_lane = np.diff(lane, prepend=-1) != 0  # a lane has an arc, however short
-    whole_kept = (whole > _SHORTEST_M) | first_of_lane
-    kept = np.stack([whole_kept, ~alike & (whole > _SHORTEST_M)], axis=1)
+    first_of_lane = np.diff(lane, prepend=-1) != 0  # each lane keeps at least one arc
+    keeps_first = (whole > _SHORTEST_M) | first_of_lane
+    kept = np.stack([keeps_first, ~alike & (whole > _SHORTEST_M)], axis=1)
     length = np.maximum(length, _SHORTEST_M)
     lanes = np.stack([lane, lane], axis=1)
     return Arcs(lanes[kept], pose[kept], bent[kept], length[kept])

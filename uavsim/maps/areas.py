@@ -1,4 +1,4 @@
-"""Areas of a town: lanes, blocks, segments, what can be driven on, walkways, car parks."""
+"""Areas of a town: lanes, road blocks, road segments, drivable area, walkways, car parks."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ from uavsim.typing import FloatArray, JsonDict
 _MAY_STOP: Final = frozenset({"parking", "shoulder", "stop", "border", "restricted"})
 _WALKED: Final = frozenset({"sidewalk", "walking"})
 _HOLE_M2: Final = 2.0
-_MOST_HOLES: Final = 50_000  # shapely's time for a buffer rises with the square
+_MOST_HOLES: Final = 50_000  # shapely's buffer takes quadratic time
 _JUNCTION_HOLE_M2: Final = 150.0
 _GRID_M: Final = 1e-3
 _CURB: Final = "curb"
@@ -32,13 +32,17 @@ class TownLanes:
     """A network with its lanes as shapes.
 
     Attributes:
-        pieces: of every lane.
+        name: name of the town.
+        network: the network.
+        pieces: pieces of all lanes.
         records: the lanes that vehicles drive on.
-        edges: which record leads to which.
-        tokens, shapes: of the records.
-        changes: of lanes, where nothing else leads from one part of the town to another.
-        block_of: the road block of each record that is in no junction.
-        junction_areas: by junction.
+        edges: pairs of records of which the first leads to the second.
+        tokens: token of each record.
+        shapes: polygon of each record.
+        changes: lane changes between otherwise unconnected parts of the town.
+        block_of: road block of each record outside junctions.
+        blocks: records of each road block.
+        junction_areas: polygons of each junction.
     """
 
     name: str
@@ -59,20 +63,20 @@ class TownLanes:
 
     @cached_property
     def ways(self) -> list[tuple[str, LaneRecord, Any]]:
-        """Token, record and polygon of all that traffic follows: lanes, connectors, and changes of lanes."""
+        """Token, record and polygon of lanes, connectors and lane changes."""
         changes = [LaneRecord([change.way], is_change=True) for change in self.changes]
         shapes = polygons_of([record.ring_m for record in changes])
-        own = zip(self.tokens, self.records, self.shapes, strict=True)
+        lanes = zip(self.tokens, self.records, self.shapes, strict=True)
         added = zip(map(self.change_token, self.changes), changes, shapes, strict=True)
-        return [way for way in (*own, *added) if not way[1].is_aside]
+        return [way for way in (*lanes, *added) if not way[1].is_isolated]
 
     def change_token(self, change: LaneChange) -> str:
-        """Return the token of a change of lanes."""
+        """Return the token of a lane change."""
         return self.token("change", self.tokens[change.begin], self.tokens[change.end])
 
 
 def survey(network: Network, name: str) -> TownLanes:
-    """Find the lanes of a network."""
+    """Return the lanes of a network."""
     pieces = list(lane_pieces(network))
     driven: dict[Key, LanePiece] = {piece.key: piece for piece in pieces if piece.lane.type in DRIVING}
     records, edges = lane_records(network, driven)
@@ -82,7 +86,7 @@ def survey(network: Network, name: str) -> TownLanes:
 
 
 def heights_of(points_m: FloatArray) -> JsonDict:
-    """Return the field that says from and to which height a shape reaches."""
+    """Return the field ``uav_height_m`` with the height range of (N, 3) points."""
     z = points_m[:, 2]
     return {"uav_height_m": [round(float(z.min()), 3), round(float(z.max()), 3)]}
 
@@ -95,7 +99,7 @@ def parts_of(shape: Any) -> list[Any]:
 
 
 def lane_layers(town: TownLanes) -> dict[str, Layer]:
-    """Return the layers lane, lane_connector, road_block and road_segment; remember what they share in ``town``."""
+    """Return the layers lane, lane_connector, road_block and road_segment; store blocks and junction areas in ``town``."""
     layers = {
         name: Layer.of(
             (key, shape, _lane_fields(record)) for key, record, shape in town.ways if record.is_connector == inside
@@ -110,28 +114,28 @@ def lane_layers(town: TownLanes) -> dict[str, Layer]:
 
 def _lane_fields(record: LaneRecord) -> JsonDict:
     first = record.pieces[0]
-    own: JsonDict = {"lane_type": "CAR", "uav_road": record.road.id, "uav_lane": first.lane.id}
+    fields: JsonDict = {"lane_type": "CAR", "uav_road": record.road.id, "uav_lane": first.lane.id}
     if record.is_change:
-        own["uav_lane_change"] = True
+        fields["uav_lane_change"] = True
     elif record.is_connector:
-        own["uav_junction"] = record.road.junction
+        fields["uav_junction"] = record.road.junction
     limit_mps = record.road.limit_mps(first.lane, first.section, float(first.s_m[0]))
     if limit_mps is not None:
-        own["uav_speed_limit_mps"] = round(limit_mps, 3)
-    return {**own, **heights_of(record.joined("centre_m"))}
+        fields["uav_speed_limit_mps"] = round(limit_mps, 3)
+    return {**fields, **heights_of(record.joined("centre_m"))}
 
 
 def _segments(town: TownLanes) -> Iterable[tuple[str, Any, JsonDict]]:
     by_road: dict[str, list[int]] = defaultdict(list)
     by_junction: dict[str, list[int]] = defaultdict(list)
-    for place, record in enumerate(town.records):
+    for index, record in enumerate(town.records):
         group = by_junction[record.road.junction] if record.road.in_junction else by_road[record.road.id]
-        group.append(place)
-    for road, places in by_road.items():
-        for number, part in enumerate(parts_of(_union(town.shapes[places]))):
+        group.append(index)
+    for road, indices in by_road.items():
+        for number, part in enumerate(parts_of(_union(town.shapes[indices]))):
             yield town.token("road_segment", road, number), part, {"is_intersection": False, "uav_road": road}
-    for junction, places in by_junction.items():
-        parts = parts_of(_filled(_union(town.shapes[places]), _JUNCTION_HOLE_M2))
+    for junction, indices in by_junction.items():
+        parts = parts_of(_filled(_union(town.shapes[indices]), _JUNCTION_HOLE_M2))
         town.junction_areas[junction] = parts
         for number, part in enumerate(parts):
             yield (
@@ -143,16 +147,15 @@ def _segments(town: TownLanes) -> Iterable[tuple[str, Any, JsonDict]]:
 
 def _blocks(town: TownLanes, segments: list[tuple[str, Any, JsonDict]]) -> Iterable[tuple[str, Any, JsonDict]]:
     groups: dict[tuple[str, bool], list[int]] = defaultdict(list)
-    for place, record in enumerate(town.records):
+    for index, record in enumerate(town.records):
         if not record.road.in_junction:
-            groups[record.road.id, record.forward].append(place)
+            groups[record.road.id, record.forward].append(index)
     of_road = {fields["uav_road"]: key for key, _, fields in reversed(segments) if "uav_road" in fields}
-    for (road, forward), places in groups.items():
-        for number, part in enumerate(parts_of(_union(town.shapes[places]))):
+    for (road, forward), indices in groups.items():
+        centres = shapely.point_on_surface(town.shapes[indices])
+        for number, part in enumerate(parts_of(_union(town.shapes[indices]))):
             name = town.token("road_block", road, forward, number)
-            inside = [
-                place for place in places if shapely.intersects(part, shapely.point_on_surface(town.shapes[place]))
-            ]
+            inside = np.array(indices)[shapely.intersects(part, centres)].tolist()
             town.block_of.update(dict.fromkeys(inside, name))
             town.blocks[name] = inside
             yield name, part, {"road_segment_token": of_road.get(road, ""), "uav_road": road}
@@ -163,20 +166,20 @@ def _union(shapes: Shapes) -> Any:
 
 
 def _filled(shape: Any, largest_m2: float) -> Any:
-    """Return a shape without its holes that are no larger."""
+    """Return a shape without holes up to a size."""
     filled = []
     for part in parts_of(shape):
         rings = shapely.get_rings(part)
         holes = [ring for ring in rings[1:] if shapely.area(shapely.polygons(ring)) > largest_m2]
         filled.append(shapely.polygons(rings[0], holes=holes or None))
-    return shapely.MultiPolygon(filled)  # also of none
+    return shapely.MultiPolygon(filled)  # empty without parts
 
 
 def drivable_area(town: TownLanes) -> Layer:
-    """Return the layer drivable_area: lanes, what vehicles may stop on beside them up to the first curb, and junctions.
+    """Return the layer drivable_area: lanes, shoulders and parking lanes up to the first curb, and junctions.
 
     Raises:
-        InputError: the lanes leave more holes than in any town.
+        InputError: the lanes leave too many holes.
     """
     beside = _before_curbs(town.network)
     shoulders = polygons_of([piece.ring_m for piece in town.pieces if piece.key in beside])
@@ -191,23 +194,23 @@ def drivable_area(town: TownLanes) -> Layer:
 
 
 def _before_curbs(network: Network) -> set[Key]:
-    """Return the lanes beside the driving ones that no curb keeps vehicles from."""
-    found: set[Key] = set()
+    """Return the lanes beside driving lanes, such as shoulders, up to the first curb."""
+    keys: set[Key] = set()
     for road in network.roads.values():
         for number, section in enumerate(road.sections):
             for sign in (1, -1):
                 for lane in section.side(sign):
                     if lane.type in _MAY_STOP:
-                        found.add((road.id, number, lane.id))
+                        keys.add((road.id, number, lane.id))
                     elif lane.type not in DRIVING:
                         break
                     if any(mark.type == _CURB for mark in lane.marks):
                         break
-    return found
+    return keys
 
 
 def walkways(town: TownLanes) -> Layer:
-    """Return the layer walkway: a record for each lane of people on foot in each section."""
+    """Return the layer walkway: one record for each sidewalk lane of each section."""
     pieces = [piece for piece in town.pieces if piece.lane.type in _WALKED]
     shapes = polygons_of([piece.ring_m for piece in pieces])
     return Layer.of(
@@ -217,7 +220,7 @@ def walkways(town: TownLanes) -> Layer:
 
 
 def carparks(town: TownLanes) -> Layer:
-    """Return the layer carpark_area: lanes for parking, and parking spaces beside them."""
+    """Return the layer carpark_area: parking lanes, and parking spaces outside them."""
     pieces = [piece for piece in town.pieces if piece.lane.type == "parking"]
     rings: list[tuple[tuple[object, ...], Road, FloatArray, float]] = [
         (("lane", *piece.key), piece.road, piece.ring_m, float(piece.yaw_rad[0])) for piece in pieces
@@ -230,8 +233,8 @@ def carparks(town: TownLanes) -> Layer:
         if thing.type.startswith("parking")
     ]
     outlines = [outline_on_map(road, thing) for road, thing in spaces]
-    middles = shapely.points(np.array([ring[:, :2].mean(axis=0) for ring in outlines]).reshape(-1, 2))
-    covered = set(lanes.query(middles, predicate="intersects")[0].tolist())
+    centres = shapely.points(np.array([ring[:, :2].mean(axis=0) for ring in outlines]).reshape(-1, 2))
+    covered = set(lanes.query(centres, predicate="intersects")[0].tolist())
     for number, ((road, thing), ring) in enumerate(zip(spaces, outlines, strict=True)):
         if number not in covered and len(ring) > 2 and min(thing.size_m) > 0.1:
             yaw = road.heading_rad(thing.s_m) + thing.heading_rad
@@ -241,18 +244,19 @@ def carparks(town: TownLanes) -> Layer:
         (
             town.token("carpark", *key),
             shape,
-            {"orientation": _principal(yaw), "road_block_token": _block_of_road(town, road), **heights_of(ring)},
+            {"orientation": wrapped_rad(yaw), "road_block_token": _block_of_road(town, road), **heights_of(ring)},
         )
         for (key, road, ring, yaw), shape in zip(rings, shapes, strict=True)
     )
 
 
-def _principal(yaw: float) -> float:
-    return float((yaw + np.pi) % (2 * np.pi) - np.pi)
+def wrapped_rad(angle: float) -> float:
+    """Return an angle in [-pi, pi)."""
+    return float((angle + np.pi) % (2 * np.pi) - np.pi)
 
 
 def _block_of_road(town: TownLanes, road: Road) -> str:
-    """Return a block of a road; "" in junctions."""
+    """Return a road block of a road; "" in junctions."""
     for forward in (True, False):
         name = town.token("road_block", road.id, forward, 0)
         if name in town.blocks:

@@ -1,4 +1,4 @@
-"""From an OpenDRIVE network to a vector map."""
+"""Builder of a vector map from an OpenDRIVE network."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -24,22 +24,23 @@ _POLYGON: Final = 3  # shapely's type
 
 
 def map_of_opendrive(data: bytes, *, name: str) -> VectorMap:
-    """Make the vector map of an OpenDRIVE text; raises as ``build`` and ``read_network``."""
+    """Return the vector map of an OpenDRIVE file's bytes; raises as ``build`` and ``read_network``."""
     return build(read_network(data, name=name), name)
 
 
 def build(network: Network, name: str, buildings: Sequence[Building] = ()) -> VectorMap:
-    """Make the vector map of a town, with a layer of its buildings where some are named.
+    """Return the vector map of a town, with a layer of buildings if there are any.
 
     Raises:
-        InputError: the network has no lane that vehicles drive on.
+        InputError: the network has no driving lane.
     """
     town = survey(network, name)
     if not town.records:
-        raise InputError(f"{network.name}: holds no lane that vehicles drive on{_first_fault(network)}")
+        fault = f" ({network.faults[0]})" if network.faults else ""
+        raise InputError(f"{network.name}: holds no lane that vehicles drive on{fault}")
     layers = lane_layers(town)
     layers["drivable_area"] = drivable_area(town)
-    _name_areas(layers)
+    _set_areas_of_segments(layers)
     layers["walkway"] = walkways(town)
     layers["carpark_area"] = carparks(town)
     layers |= control_layers(town, layers["road_segment"])
@@ -62,7 +63,7 @@ def build(network: Network, name: str, buildings: Sequence[Building] = ()) -> Ve
 
 
 def _buildings(town: TownLanes, buildings: Sequence[Building]) -> Layer:
-    """Return the layer of buildings: each by its footprint, at the height of its roof."""
+    """Return the layer of buildings: convex footprints at the height of the roof."""
     hulls = shapely.convex_hull([shapely.multipoints(one.footprint_map_m) for one in buildings])
     return Layer.of(
         (
@@ -75,37 +76,33 @@ def _buildings(town: TownLanes, buildings: Sequence[Building]) -> Layer:
     )
 
 
-def _first_fault(network: Network) -> str:
-    return f" ({network.faults[0]})" if network.faults else ""
-
-
-def _name_areas(layers: dict[str, Layer]) -> None:
-    """Say of every segment in which drivable area it lies."""
+def _set_areas_of_segments(layers: dict[str, Layer]) -> None:
+    """Set the drivable area of each road segment."""
     areas, segments = layers["drivable_area"], layers["road_segment"]
     tree = shapely.STRtree(areas.shapes)
     which, found = tree.query(shapely.point_on_surface(segments.shapes), predicate="intersects")
-    of = dict(zip(which.tolist(), found.tolist(), strict=True))
+    area_of = dict(zip(which.tolist(), found.tolist(), strict=True))
     for number, fields in enumerate(segments.fields):
-        fields["drivable_area_token"] = areas.tokens[of[number]] if number in of else ""
+        fields["drivable_area_token"] = areas.tokens[area_of[number]] if number in area_of else ""
 
 
 def _connectivity(town: TownLanes) -> dict[str, tuple[list[str], list[str]]]:
-    """Return what leads to and from each lane, lanes of the largest connected part first.
+    """Return incoming and outgoing lanes of each lane, lanes of the largest connected component first.
 
-    The devkit looks for lanes apart from the first one's, and fails where those are the most.
+    The devkit searches lanes that are disconnected from the first one, and fails if these are the majority.
     """
     names = [token for token, _, _ in town.ways]
     edges = [(town.tokens[before], town.tokens[after]) for before, after in town.edges]
     for change in town.changes:
-        own = town.change_token(change)
-        edges += [(town.tokens[before], own) for before in change.before]
-        edges += [(own, town.tokens[after]) for after in change.after]
+        token = town.change_token(change)
+        edges += [(town.tokens[before], token) for before in change.before]
+        edges += [(token, town.tokens[after]) for after in change.after]
     links: dict[str, tuple[list[str], list[str]]] = {name: ([], []) for name in names}
     for before, after in edges:
         links[after][0].append(before)
         links[before][1].append(after)
-    place = {name: number for number, name in enumerate(names)}
-    parts = components(len(names), [(place[a], place[b]) for a, b in edges])
+    index = {name: number for number, name in enumerate(names)}
+    parts = components(len(names), [(index[a], index[b]) for a, b in edges])
     sizes = Counter(parts)
     order = sorted(range(len(names)), key=lambda number: (-sizes[parts[number]], parts[number]))
     return {names[number]: links[names[number]] for number in order}

@@ -1,7 +1,7 @@
-"""Causes for traffic to stop: crossings of people on foot, stop lines with their reasons, traffic lights with their lanes.
+"""Pedestrian crossings, stop lines with their reasons, and traffic lights with their lanes.
 
-Which lanes heed a signal is what the file's validities and orientations say; what governs a lane in a junction governs the
-lanes that lead to it. A line stands where one is painted before the junction, and else at the end of the road.
+A signal controls lanes by the file's validities and orientations; a signal of a lane in a junction also controls the lanes
+that lead to it. A stop line is where a line is painted before the junction, else at the end of the road.
 """
 
 from collections import defaultdict
@@ -12,7 +12,8 @@ from typing import Any, Final
 import numpy as np
 import shapely
 
-from uavsim.maps.areas import TownLanes, heights_of, parts_of
+from uavsim.maps.areas import TownLanes, heights_of, parts_of, wrapped_rad
+from uavsim.maps.lanes import lengths_m, points_at
 from uavsim.maps.opendrive.model import Road, Signal
 from uavsim.maps.opendrive.objects import outline_on_map
 from uavsim.maps.vector_map import Layer, polygons_of
@@ -23,22 +24,22 @@ _STOPS: Final = frozenset({"206"})
 _YIELDS: Final = frozenset({"205"})
 _PAINT: Final = "stopline"
 _DEEP_M: Final = 1.0
-"""How deep a stop line's polygon is: what a car's nose stands in."""
+"""Depth of a stop line's polygon along the lane."""
 _LOOK_BACK_M: Final = 25.0
-"""How far before a junction a painted line belongs to it."""
+"""Largest distance of a painted line before its junction."""
 _NEAR_M: Final = 8.0
-"""How far behind a stop line its crossing lies, at most."""
+"""Largest distance of a crossing behind its stop line."""
 _CROSSING_BACK_M: Final = 12.0
-"""How far before a junction a crossing belongs to it."""
+"""Largest distance of a crossing before its junction."""
 _GAP_M: Final = 1.0
-"""Between a stop line that is not painted and its crossing."""
+"""Gap between an unpainted stop line and its crossing."""
 _COLOURS: Final = ("RED", "YELLOW", "GREEN")
 _LEAST_M2: Final = 1.0
 
 
 @dataclass(slots=True, eq=False)
 class _Approach:
-    """The lanes of a block that end at one place, and why they stop there."""
+    """The lanes of a road block that lead into a junction, their stop line and its reasons."""
 
     block: str
     records: list[int]
@@ -55,18 +56,18 @@ def control_layers(town: TownLanes, segments: Layer) -> dict[str, Layer]:
     into = defaultdict(list)
     for before, after in town.edges:
         into[after].append(before)
-    governed = _Governed(town, into)
+    controlled = _ControlledLanes(town, into)
     approaches = _approaches(town)
-    lights = Layer.of(_lights(town, governed, approaches))
+    lights = Layer.of(_lights(town, controlled, approaches))
     for kind, types in (("STOP_SIGN", _STOPS), ("YIELD", _YIELDS)):
-        for records in governed.by_signal(types).values():
+        for records in controlled.by_signal(types).values():
             for record in records:
                 if record in approaches:
                     approaches[record].reasons.add(kind)
-    own = list({id(a): a for a in approaches.values()}.values())
-    _see_paint(town, own)
-    _see_crossings(town, own, crossings)
-    stop_lines = Layer.of(_stop_lines(town, own))
+    unique = list({id(a): a for a in approaches.values()}.values())
+    _move_to_paint(town, unique)
+    _add_crossings(town, unique, crossings)
+    stop_lines = Layer.of(_stop_lines(town, unique))
     return {"ped_crossing": crossings, "stop_line": stop_lines, "traffic_light": lights}
 
 
@@ -78,36 +79,36 @@ def _crossings(town: TownLanes, segments: Layer) -> Layer:
         if thing.type == "crosswalk" or ("crosswalk" in thing.name.lower() and _PAINT not in thing.name.lower())
     ]
     outlines = [outline_on_map(road, thing) for road, thing in things]
-    kept = [(pair, ring) for pair, ring in zip(things, outlines, strict=True) if len(ring) > 2]
-    shapes = polygons_of([ring for _, ring in kept])
-    owner = _most_common(shapes, segments)
+    rings = [(pair, ring) for pair, ring in zip(things, outlines, strict=True) if len(ring) > 2]
+    shapes = polygons_of([ring for _, ring in rings])
+    owner = _covering(shapes, segments)
     return Layer.of(
         (
             town.token("crossing", road.id, thing.id, number),
             shape,
             {"road_segment_token": owner.get(number, ""), "uav_object": thing.id, **heights_of(ring)},
         )
-        for number, (((road, thing), ring), shape) in enumerate(zip(kept, shapes, strict=True))
+        for number, (((road, thing), ring), shape) in enumerate(zip(rings, shapes, strict=True))
         if shapely.area(shape) > _LEAST_M2
     )
 
 
-def _most_common(shapes: Any, layer: Layer) -> dict[int, str]:
-    """Return of each shape the record that covers most of it."""
+def _covering(shapes: Any, layer: Layer) -> dict[int, str]:
+    """Return the token of the record that covers most of each shape, by the shape's index."""
     which, found = shapely.STRtree(layer.shapes).query(shapes, predicate="intersects")
     common = shapely.area(shapely.intersection(shapes[which], layer.shapes[found]))
     order = np.argsort(common, kind="stable")
     return {int(which[i]): layer.tokens[int(found[i])] for i in order}
 
 
-class _Governed:
-    """The lanes that heed each signal."""
+class _ControlledLanes:
+    """The lanes that each signal controls."""
 
     def __init__(self, town: TownLanes, into: dict[int, list[int]]) -> None:
         self.town, self.into = town, into
         self.of_road: dict[str, list[int]] = defaultdict(list)
-        for place, record in enumerate(town.records):
-            self.of_road[record.road.id].append(place)
+        for index, record in enumerate(town.records):
+            self.of_road[record.road.id].append(index)
         self.posts: dict[str, tuple[Road, Signal]] = {}
         self.uses: dict[str, list[tuple[Road, Signal]]] = defaultdict(list)
         for road in town.network.roads.values():
@@ -117,73 +118,73 @@ class _Governed:
                     self.posts.setdefault(signal.id, (road, signal))
 
     def lanes_of(self, name: str) -> list[int]:
-        """Return the lanes that heed a signal: those in its validities, or else those of its road and orientation."""
+        """Return the lanes of a signal's validities, else those of its road and orientation."""
         uses = self.uses[name]
-        found = [place for road, signal in uses for place in self._named(road, signal)]
+        found = [index for road, signal in uses for index in self._named(road, signal)]
         if not found and name in self.posts:
             road, signal = self.posts[name]
-            found = [p for p in self.of_road[road.id] if self._sees(signal, forward=self.town.records[p].forward)]
+            found = [p for p in self.of_road[road.id] if self._faces(signal, forward=self.town.records[p].forward)]
         return list(dict.fromkeys(found))
 
     def _named(self, road: Road, signal: Signal) -> Iterator[int]:
-        for place in self.of_road[road.id]:
-            record = self.town.records[place]
+        for index in self.of_road[road.id]:
+            record = self.town.records[index]
             ids = {piece.lane.id for piece in record.pieces}
             for low, high in signal.lanes:
-                # lanes of one side are meant, whatever the orientation: in CARLA's towns it contradicts them as often as not
+                # validities of one side ignore the orientation, which often contradicts them in CARLA's towns
                 both_sides = low < 0 < high
-                meant = (low, high) != (0, 0) and (not both_sides or self._sees(signal, forward=record.forward))
-                if meant and any(low <= i <= high for i in ids):
-                    yield place
+                is_valid = (low, high) != (0, 0) and (not both_sides or self._faces(signal, forward=record.forward))
+                if is_valid and any(low <= i <= high for i in ids):
+                    yield index
                     break
 
     @staticmethod
-    def _sees(signal: Signal, *, forward: bool) -> bool:
+    def _faces(signal: Signal, *, forward: bool) -> bool:
         return signal.orientation not in {"+", "-"} or (signal.orientation == "+") == forward
 
-    def before(self, places: list[int]) -> list[int]:
-        """Return the lanes that end where one of these in a junction begins, and those in none."""
+    def before(self, indices: list[int]) -> list[int]:
+        """Return the lanes that lead to those in a junction, and those outside junctions."""
         found: list[int] = []
-        for place in places:
-            inside = self.town.records[place].road.in_junction
-            found += [p for p in self.into[place] if p in self.town.block_of] if inside else [place]
+        for index in indices:
+            inside = self.town.records[index].road.in_junction
+            found += [p for p in self.into[index] if p in self.town.block_of] if inside else [index]
         return list(dict.fromkeys(found))
 
     def by_signal(self, types: frozenset[str]) -> dict[str, list[int]]:
-        """Return the lanes that end before a signal of such a type, by its id."""
+        """Return the lanes that end before each signal of some types, by the signal's id."""
         names = [name for name, (_, signal) in self.posts.items() if signal.type in types]
         return {name: self.before(self.lanes_of(name)) for name in names}
 
 
 def _approaches(town: TownLanes) -> dict[int, _Approach]:
-    """Return the approach of every lane that leads into a junction."""
+    """Return the approach of each lane that leads into a junction."""
     ends = {before for before, after in town.edges if town.records[after].road.in_junction and before in town.block_of}
     found: dict[int, _Approach] = {}
     by_block: dict[str, _Approach] = {}
-    for place in sorted(ends):
-        block = town.block_of[place]
-        by_block.setdefault(block, _Approach(block, [])).records.append(place)
-        found[place] = by_block[block]
+    for index in sorted(ends):
+        block = town.block_of[index]
+        by_block.setdefault(block, _Approach(block, [])).records.append(index)
+        found[index] = by_block[block]
     return found
 
 
 def _lights(
-    town: TownLanes, governed: _Governed, approaches: dict[int, _Approach]
+    town: TownLanes, controlled: _ControlledLanes, approaches: dict[int, _Approach]
 ) -> Iterator[tuple[str, Any, JsonDict]]:
     ahead: dict[int, list[int]] = defaultdict(list)
     for before, after in town.edges:
         ahead[before].append(after)
-    for name, (road, signal) in governed.posts.items():
+    for name, (road, signal) in controlled.posts.items():
         if not (signal.type in _LIGHTS and signal.dynamic):
             continue
         token = town.token("light", name)
-        lanes = governed.lanes_of(name)
-        stopped = governed.before(lanes)
-        for place in stopped:
-            if place in approaches:
-                approaches[place].reasons.add("TRAFFIC_LIGHT")
-                if token not in approaches[place].lights:
-                    approaches[place].lights.append(token)
+        lanes = controlled.lanes_of(name)
+        stopped = controlled.before(lanes)
+        for index in stopped:
+            if index in approaches:
+                approaches[index].reasons.add("TRAFFIC_LIGHT")
+                if token not in approaches[index].lights:
+                    approaches[index].lights.append(token)
         inside = [p for p in lanes if town.records[p].road.in_junction] or [p for b in stopped for p in ahead[b]]
         behind = [town.block_of[p] for i in inside for p in ahead[i] if p in town.block_of]
         yield (token, *_light(town, road, signal, before=stopped, behind=list(dict.fromkeys(behind)), lanes=lanes))
@@ -196,7 +197,7 @@ def _light(
     yaw = road.heading_rad(signal.s_m) + signal.heading_rad + (np.pi if signal.orientation == "+" else 0.0)
     wide, high = (value or 0.4 for value in signal.size_m)
     across = np.array([-np.sin(yaw), np.cos(yaw), 0.0]) * wide / 2
-    blocks = list(dict.fromkeys(town.block_of[place] for place in before))
+    blocks = list(dict.fromkeys(town.block_of[index] for index in before))
     zero = {key: 0.0 for key in ("tx", "ty", "rx", "ry", "rz")}
     items = [
         {
@@ -212,15 +213,15 @@ def _light(
         "traffic_light_type": "VERTICAL",
         "from_road_block_token": blocks[0] if blocks else "",
         "items": items,
-        "pose": {**pose, "rx": 0.0, "ry": 0.0, "rz": round(float((yaw + np.pi) % (2 * np.pi) - np.pi), 6)},
+        "pose": {**pose, "rx": 0.0, "ry": 0.0, "rz": round(wrapped_rad(yaw), 6)},
         "uav_signal": signal.id,
         "uav_road_block_tokens": blocks,
-        "uav_lane_tokens": [town.tokens[place] for place in lanes],
+        "uav_lane_tokens": [town.tokens[index] for index in lanes],
     }
 
 
-def _see_paint(town: TownLanes, approaches: list[_Approach]) -> None:
-    """Move lines to where they are painted."""
+def _move_to_paint(town: TownLanes, approaches: list[_Approach]) -> None:
+    """Move stop lines to painted lines."""
     painted = []
     for road in town.network.roads.values():
         for thing in road.objects:
@@ -234,7 +235,7 @@ def _see_paint(town: TownLanes, approaches: list[_Approach]) -> None:
     points = shapely.points(np.array(painted))
     for approach in approaches:
         band = shapely.union_all(
-            np.array([_band(town, 0.0, _LOOK_BACK_M, place) for place in approach.records], dtype=object)
+            np.array([_band(town, 0.0, _LOOK_BACK_M, index) for index in approach.records], dtype=object)
         )
         inside = np.flatnonzero(shapely.intersects(band, points))
         if len(inside):
@@ -249,15 +250,15 @@ def _before_end_m(line: FloatArray, point: FloatArray) -> float:
     return float(max(shapely.length(shape) - shapely.line_locate_point(shape, shapely.points(point)), 0.0))
 
 
-def _see_crossings(town: TownLanes, approaches: list[_Approach], crossings: Layer) -> None:
-    """Find the crossing behind each line, and lines before crossings that have no other reason."""
+def _add_crossings(town: TownLanes, approaches: list[_Approach], crossings: Layer) -> None:
+    """Add the crossings behind each stop line, and stop lines before crossings without another reason."""
     if not len(crossings):
         return
     tree = shapely.STRtree(crossings.shapes)
     for approach in approaches:
         line = town.records[approach.records[0]].joined("centre_m")
         reach_m = approach.back_m + 0.1 if approach.is_painted else _CROSSING_BACK_M
-        bands = [_band(town, 0.0, reach_m, place) for place in approach.records]
+        bands = [_band(town, 0.0, reach_m, index) for index in approach.records]
         near = shapely.union_all(np.array(bands, dtype=object))
         heading = _heading(town, approach)
         for row in sorted(tree.query(shapely.buffer(near, _NEAR_M), predicate="intersects").tolist()):
@@ -266,7 +267,7 @@ def _see_crossings(town: TownLanes, approaches: list[_Approach], crossings: Laye
                 continue
             approach.crossings.append(crossings.tokens[row])
             before = shapely.get_coordinates(shapely.intersection(shape, near))
-            if len(before) and not approach.is_painted:  # nobody stops on a crossing or behind it
+            if len(before) and not approach.is_painted:  # stop before the crossing
                 far_m = max(_before_end_m(line, point) for point in before)
                 approach.back_m = max(approach.back_m, far_m + _GAP_M)
         if approach.crossings and not approach.reasons:
@@ -280,7 +281,7 @@ def _heading(town: TownLanes, approach: _Approach) -> FloatArray:
 
 
 def _lies_across(shape: Any, heading: FloatArray) -> bool:
-    """Say whether the long side of a crossing lies across a direction rather than along it."""
+    """Return whether the long side of a crossing is across a direction."""
     corners = shapely.get_coordinates(shapely.oriented_envelope(shape))
     sides = np.diff(corners, axis=0)
     if not len(sides):
@@ -295,7 +296,7 @@ def _stop_lines(town: TownLanes, approaches: list[_Approach]) -> Iterator[tuple[
         if kind is None:
             continue
         begin = approach.back_m
-        bands = [_band(town, begin, begin + _DEEP_M, place) for place in approach.records]
+        bands = [_band(town, begin, begin + _DEEP_M, index) for index in approach.records]
         shape = parts_of(shapely.union_all(np.array(bands, dtype=object), grid_size=1e-3))
         if not shape:
             continue
@@ -308,22 +309,22 @@ def _stop_lines(town: TownLanes, approaches: list[_Approach]) -> Iterator[tuple[
                 "ped_crossing_tokens": approach.crossings,
                 "traffic_light_tokens": approach.lights,
                 "road_block_token": approach.block,
-                "uav_lane_tokens": [town.tokens[place] for place in approach.records],
+                "uav_lane_tokens": [town.tokens[index] for index in approach.records],
                 **heights_of(z),
             },
         )
 
 
-def _band(town: TownLanes, near_m: float, far_m: float, place: int) -> Any:
-    """Return the part of a lane between two distances before its end."""
-    record = town.records[place]
+def _band(town: TownLanes, near_m: float, far_m: float, index: int) -> Any:
+    """Return the polygon of a lane between two distances before its end."""
+    record = town.records[index]
     cut = [_cut(record.joined(side), near_m, far_m) for side in ("left_m", "right_m")]
     return polygons_of([np.concatenate([cut[1], cut[0][::-1]])])[0]
 
 
 def _cut(line: FloatArray, near_m: float, far_m: float) -> FloatArray:
-    """Return the points of a line between two distances before its end."""
-    s = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line[:, :2], axis=0), axis=1))])
+    """Return the (M, 3) points of a line between two distances before its end."""
+    s = lengths_m(line)
     low, high = max(s[-1] - far_m, 0.0), max(s[-1] - near_m, min(s[-1], 0.1))
     at = np.concatenate([[low], s[(s > low) & (s < high)], [high]])
-    return np.stack([np.interp(at, s, line[:, axis]) for axis in range(3)], axis=1)
+    return points_at(at, s, line)

@@ -1,4 +1,4 @@
-"""Lines between lanes: dividers of lanes and of directions, and the paint on lanes' borders in nuScenes' words."""
+"""Road and lane dividers, and the paint of lane borders in nuScenes' terms."""
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -14,10 +14,10 @@ from uavsim.maps.vector_map import Border, Layer
 from uavsim.typing import FloatArray, JsonDict
 
 _Line: TypeAlias = tuple[FloatArray, list[str]]
-"""(N, 3) points along s, and the paint from each on."""
+"""(N, 3) points along s, and the paint after each point."""
 
 _NONE: Final = "NIL"
-_SHORTEST_M: Final = 1.0  # that a lane is cut to
+_SHORTEST_M: Final = 1.0  # shortest part of a cut lane
 _MIRRORED: Final = {"DOUBLE_SOLID_DASHED": "DOUBLE_DASHED_SOLID", "DOUBLE_DASHED_SOLID": "DOUBLE_SOLID_DASHED"}
 _PATTERNS: Final = {
     "solid": "SINGLE_SOLID",
@@ -31,13 +31,13 @@ _PATTERNS: Final = {
 
 
 def paint_of(mark: Mark) -> str:
-    """Return nuScenes' word for a line: ``SINGLE_SOLID_WHITE``; ``NIL`` where nothing is painted."""
+    """Return nuScenes' term for a road mark, such as ``SINGLE_SOLID_WHITE``, or ``NIL``."""
     pattern = _PATTERNS.get(mark.type)
     return f"{pattern}_{'YELLOW' if mark.colour == 'yellow' else 'WHITE'}" if pattern else _NONE
 
 
 def _paint_along(marks: list[Mark], ds_m: FloatArray) -> list[str]:
-    """Return the paint from each of (M,) places of a section on, in their order; the last one's is that before it."""
+    """Return the paint after each of (M,) positions in a section; the last one repeats the previous paint."""
     if not marks:
         return [_NONE] * len(ds_m)
     names = [paint_of(mark) for mark in marks]
@@ -47,7 +47,7 @@ def _paint_along(marks: list[Mark], ds_m: FloatArray) -> list[str]:
 
 
 def lane_borders(record: LaneRecord) -> tuple[Border, Border]:
-    """Return the left and the right border of a lane, with their paint; a change of lanes has none."""
+    """Return the left and right border of a lane with paint; borders of a lane change have none."""
     if record.is_change:
         lines = (record.joined("left_m"), record.joined("right_m"))
         return Border(lines[0], [_NONE] * len(lines[0])), Border(lines[1], [_NONE] * len(lines[1]))
@@ -59,12 +59,12 @@ def lane_borders(record: LaneRecord) -> tuple[Border, Border]:
 
 
 def lane_cuts(record: LaneRecord) -> list[int]:
-    """Return the points of a lane's borders where a section ends, or the paint of a lane in it changes.
+    """Return the indices of border points at which a section ends, or the paint of any lane in it changes.
 
-    All lanes of a section so are cut at the same places. The lane's own begin and end are not among them. A section shorter
-    than a metre is of the lanes before it, or of those behind it where it is the road's first.
+    All lanes of a section are cut at the same s. The begin and end of the lane are not included. A section shorter than a
+    metre joins the previous section, or the next one at the begin of a road.
     """
-    found: dict[float, int] = {}
+    index_at: dict[float, int] = {}
     first = 0
     for piece in record.pieces:
         section = piece.section
@@ -73,22 +73,22 @@ def lane_cuts(record: LaneRecord) -> list[int]:
         for s in sorted({mark.s_m + section.s_m for lane in lanes for mark in lane.marks}):
             if min(s - at, section.end_m - s) > _SHORTEST_M:
                 at = s
-                found[s] = first + _nearest(piece.s_m, s)
-        found[float(piece.s_m[0])] = first
+                index_at[s] = first + _nearest(piece.s_m, s)
+        index_at[float(piece.s_m[0])] = first
         first += len(piece.s_m) - 1
-        found[float(piece.s_m[-1])] = first
+        index_at[float(piece.s_m[-1])] = first
     for section in record.road.sections:
         if section.end_m - section.s_m < _SHORTEST_M:
-            found.pop(section.s_m if section.s_m > 0.0 else section.end_m, None)
-    return sorted(set(found.values()) - {0, first})
+            index_at.pop(section.s_m if section.s_m > 0.0 else section.end_m, None)
+    return sorted(set(index_at.values()) - {0, first})
 
 
-def _nearest(places_m: FloatArray, s_m: float) -> int:
-    """Return the first of the nearest of places that rise or fall."""
-    falls = places_m[0] > places_m[-1]
-    at = int(np.searchsorted(-places_m if falls else places_m, -s_m if falls else s_m))
+def _nearest(sorted_m: FloatArray, s_m: float) -> int:
+    """Return the index of the value nearest to ``s_m`` in (M,) ascending or descending values."""
+    falls = sorted_m[0] > sorted_m[-1]
+    at = int(np.searchsorted(-sorted_m if falls else sorted_m, -s_m if falls else s_m))
     low = max(at - 1, 0)
-    return low + int(np.argmin(np.abs(places_m[low : at + 1] - s_m)))
+    return low + int(np.argmin(np.abs(sorted_m[low : at + 1] - s_m)))
 
 
 def _joined(parts: list[list[str]]) -> list[str]:
@@ -96,25 +96,25 @@ def _joined(parts: list[list[str]]) -> list[str]:
 
 
 def _mirrored(paint: list[str]) -> list[str]:
-    """Return the paint of a line as it is seen by who comes from its other end."""
+    """Return the paint of a line in the opposite direction."""
     kinds = [kind.rpartition("_") for kind in paint]
     return [f"{_MIRRORED.get(kind, kind)}{dash}{colour}" for kind, dash, colour in kinds]
 
 
 def _piece_paint(piece: LanePiece, *, left: bool) -> list[str]:
-    """Return the paint along a border; of two lines the left one in the direction of traffic is named first.
+    """Return the paint along a border; of a double line the left one in the direction of traffic comes first.
 
-    OpenDRIVE names the inner one first, and of the centre line the left one along s.
+    In OpenDRIVE the inner line comes first, and on the centre line the left one along s.
     """
-    own = piece.lane.id
-    is_inner = ((own < 0) == piece.forward) == left
-    lane = piece.section.lanes.get(own - (1 if own > 0 else -1)) if is_inner else piece.lane
+    number = piece.lane.id
+    is_inner = ((number < 0) == piece.forward) == left
+    lane = piece.section.lanes.get(number - (1 if number > 0 else -1)) if is_inner else piece.lane
     paint = _paint_along([] if lane is None else lane.marks, piece.s_m - piece.section.s_m)
     return _mirrored(paint) if lane is not None and (lane.id > 0) == piece.forward else paint
 
 
 def divider_layers(town: TownLanes, segments: Layer) -> tuple[dict[str, Layer], dict[str, list[str]]]:
-    """Return the layers road_divider and lane_divider, and the paint along each line by token; junctions have none."""
+    """Return the layers road_divider and lane_divider outside junctions, and the paint of each line by token."""
     segment_of = {
         row["uav_road"]: name for name, row in zip(segments.tokens, segments.fields, strict=True) if "uav_road" in row
     }
@@ -128,13 +128,13 @@ def divider_layers(town: TownLanes, segments: Layer) -> tuple[dict[str, Layer], 
             token = town.token(kind, road.id, number)
             points = np.concatenate([parts[0][0], *(line[1:] for line, _ in parts[1:])])
             paint[token] = _joined([names for _, names in parts])
-            own = {"road_segment_token": segment_of.get(road.id, "")} if kind == "road_divider" else {}
-            rows[kind].append((token, shapely.linestrings(points), own))
+            fields = {"road_segment_token": segment_of.get(road.id, "")} if kind == "road_divider" else {}
+            rows[kind].append((token, shapely.linestrings(points), fields))
     return {kind: Layer.of(found) for kind, found in rows.items()}, paint
 
 
 def _runs(road: Road, pieces: Mapping[Key, LanePiece]) -> list[tuple[str, list[_Line]]]:
-    """Return a road's lines, each as its parts in one section after the other."""
+    """Return the dividers of a road, each as its parts in consecutive sections."""
     done: list[tuple[str, list[_Line]]] = []
     running: dict[tuple[str, int, int], list[_Line]] = {}
     for number in range(len(road.sections)):
@@ -154,7 +154,7 @@ def _runs(road: Road, pieces: Mapping[Key, LanePiece]) -> list[tuple[str, list[_
 def _section_lines(
     road: Road, number: int, pieces: Mapping[Key, LanePiece]
 ) -> Iterator[tuple[tuple[str, int, int], _Line]]:
-    """Yield the lines of a section, from left to right, along s."""
+    """Yield the dividers of a section from left to right, along s."""
     section = road.sections[number]
     ids = sorted((i for i in section.lanes if i != 0), reverse=True)
     driven = [i for i in ids if section.lanes[i].type in DRIVING and (road.id, number, i) in pieces]
@@ -166,12 +166,12 @@ def _section_lines(
             continue
         kind = "road_divider" if opposite else "lane_divider"
         yield (kind, a, b), _facing(right, to_left=True)
-        if not beside:  # two, with a median between them
+        if not beside:  # a median with two dividers
             yield (kind, b, a), _facing(left, to_left=False)
 
 
 def _facing(piece: LanePiece, *, to_left: bool) -> _Line:
-    """Return the border of a piece on one side of it, seen along s, with its paint."""
+    """Return the left or right border of a piece along s, with its paint."""
     left = to_left == piece.forward
     points, paint = piece.left_m if left else piece.right_m, _piece_paint(piece, left=left)
     return (points, paint) if piece.forward else (points[::-1], _mirrored([*paint[-2::-1], paint[0]]))

@@ -1,7 +1,7 @@
-"""nuScenes' map expansion 1.3: a vector map as its JSON, and back.
+"""nuScenes' map expansion 1.3: writer and reader of the JSON file.
 
-Source: nuscenes-devkit, map_expansion/map_api.py. A node has ``z`` besides, and records have fields that
-begin with ``uav_``; the devkit reads neither.
+Nodes have an additional ``z`` and records additional fields ``uav_...``, which the devkit ignores.
+Source: nuscenes-devkit, map_expansion/map_api.py.
 """
 
 import math
@@ -27,12 +27,12 @@ _CHUNK_BYTES: Final = 1 << 22
 
 
 def expansion_json(town: VectorMap) -> bytes:
-    """Return the file's bytes; the same map gives the same ones."""
+    """Return the bytes of the file; equal maps give equal bytes."""
     return b"".join(expansion_chunks(town))
 
 
 def expansion_chunks(town: VectorMap) -> Iterator[bytes]:
-    """Yield the file's bytes, a little at a time: rows wait in files until those of the tables before are out."""
+    """Yield the bytes of the file in chunks; temporary files hold rows of later tables."""
     with ExitStack() as stack:
         writer = _Writer(stack)
         for name in _written(town):
@@ -59,21 +59,21 @@ def expansion_chunks(town: VectorMap) -> Iterator[bytes]:
 
 
 def _written(town: VectorMap) -> list[str]:
-    """Return the layers that a file has: nuScenes' in any case, ours where it is not empty."""
+    """Return the layers of the file: nuScenes' layers, and buildings if there are any."""
     return [name for name in (*POLYGON_LAYERS, *LINE_LAYERS) if name != BUILDINGS or len(town.layer(name))]
 
 
 class _Rows:
-    """The rows of one table as JSON, in a file where they are many."""
+    """The rows of one table as JSON; many rows are in a temporary file."""
 
     def __init__(self, stack: ExitStack) -> None:
-        self._file = stack.enter_context(SpooledTemporaryFile(max_size=_CHUNK_BYTES))  # noqa: SIM115 - the stack ends it
-        self._before = b""
+        self._file = stack.enter_context(SpooledTemporaryFile(max_size=_CHUNK_BYTES))  # noqa: SIM115 - closed by the stack
+        self._separator = b""
 
     def add(self, *rows: JsonDict) -> None:
         if rows:
-            self._file.write(self._before + orjson.dumps(rows)[1:-1])
-            self._before = b","
+            self._file.write(self._separator + orjson.dumps(rows)[1:-1])
+            self._separator = b","
 
     def chunks(self, name: str) -> Iterator[bytes]:
         self._file.seek(0)
@@ -83,7 +83,7 @@ class _Rows:
 
 
 class _Writer:
-    """Makes nodes, lines and polygons, and the records that name them."""
+    """A writer of nodes, lines, polygons and records."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
@@ -96,24 +96,23 @@ class _Writer:
 
     def polygon_record(self, layer: str, key: str, shape: Any, fields: JsonDict) -> JsonDict:
         names = [self._polygon(key, number, part) for number, part in enumerate(shapely.get_parts(shape))]
-        own = {"polygon_tokens": names} if layer == "drivable_area" else {"polygon_token": names[0]}
-        return {"token": key, **own, **fields}
+        polygons = {"polygon_tokens": names} if layer == "drivable_area" else {"polygon_token": names[0]}
+        return {"token": key, **polygons, **fields}
 
     def line_record(self, key: str, shape: Any, fields: JsonDict, paint: list[str] | None, layer: str) -> JsonDict:
         nodes, line = self._line(key, "line", shapely.get_coordinates(shape, include_z=True))
-        own: JsonDict = {} if paint is None else {"lane_divider_segments": _segments(nodes, paint)}
-        if layer == "road_divider" and paint is not None:
-            own = {"uav_divider_segments": own["lane_divider_segments"]}
-        return {"token": key, "line_token": line, **own, **fields}
+        segments_key = "uav_divider_segments" if layer == "road_divider" else "lane_divider_segments"
+        segments = {} if paint is None else {segments_key: _segments(nodes, paint)}
+        return {"token": key, "line_token": line, **segments, **fields}
 
     def with_borders(self, record: JsonDict, left: Border, right: Border) -> JsonDict:
-        """Give a lane its borders with their paint, and the lines across its begin and its end."""
+        """Add borders with paint, and lines across begin and end, to a lane's record; returns the record."""
         key = record["token"]
         for side, border in (("left", left), ("right", right)):
             nodes = self._nodes(key, side, border.points_m)
             record[f"{side}_lane_divider_segments"] = _segments(nodes, border.types)
-        for end, place in (("from", 0), ("to", -1)):
-            _, line = self._line(key, end, np.stack([left.points_m[place], right.points_m[place]]))
+        for end, index in (("from", 0), ("to", -1)):
+            _, line = self._line(key, end, np.stack([left.points_m[index], right.points_m[index]]))
             record[f"{end}_edge_line_token"] = line
         return record
 
@@ -133,7 +132,7 @@ class _Writer:
         return nodes, name
 
     def _nodes(self, key: str, what: str, points: FloatArray) -> list[str]:
-        begin = token(key, what, "nodes")[:26]  # 26 digits of whose they are, 6 of which
+        begin = token(key, what, "nodes")[:26]  # 26 digits of the owner, 6 of the number
         names = [f"{begin}{number:06x}" for number in range(len(points))]
         heights = np.nan_to_num(points[:, 2]) if points.shape[1] > 2 else np.zeros(len(points))
         rounded = np.round(np.column_stack([points[:, :2], heights]), 4).tolist()
@@ -143,10 +142,10 @@ class _Writer:
 
 
 def _open_ring(points: FloatArray) -> FloatArray:
-    """Return a ring's points without the last one, and without those that lie on the one before; three at least."""
+    """Return a ring's points without the last one and without duplicates; at least three points."""
     flat = np.round(points[:, :2], 4)
-    kept = points[:-1][np.any(flat[1:] != flat[:-1], axis=1)]
-    return kept if len(kept) > 2 else points[:-1]
+    distinct = points[:-1][np.any(flat[1:] != flat[:-1], axis=1)]
+    return distinct if len(distinct) > 2 else points[:-1]
 
 
 def _segments(nodes: list[str], paint: list[str]) -> list[JsonDict]:
@@ -154,14 +153,14 @@ def _segments(nodes: list[str], paint: list[str]) -> list[JsonDict]:
 
 
 def read_expansion(data: bytes, *, name: str) -> VectorMap:
-    """Read a map expansion, ours or nuScenes' own.
+    """Read a map expansion of uavsim or nuScenes.
 
     Args:
-        data: of the file.
-        name: of the town, and in messages.
+        data: bytes of the file.
+        name: name of the town, also in messages.
 
     Raises:
-        DatasetError: it is none.
+        DatasetError: the file is not a map expansion.
     """
     try:
         return _Reader(orjson.loads(data)).vector_map(name)
@@ -170,16 +169,16 @@ def read_expansion(data: bytes, *, name: str) -> VectorMap:
 
 
 class _Reader:
-    """Resolves tokens to shapes."""
+    """A reader that resolves tokens to shapes."""
 
     def __init__(self, tables: JsonDict) -> None:
         self.tables = tables
-        self.place = {node["token"]: (node["x"], node["y"], node.get("z", 0.0)) for node in tables["node"]}
+        self.xyz = {node["token"]: (node["x"], node["y"], node.get("z", 0.0)) for node in tables["node"]}
         self.lines = {line["token"]: line["node_tokens"] for line in tables["line"]}
         self.polygons = {polygon["token"]: polygon for polygon in tables["polygon"]}
 
     def points(self, nodes: list[str]) -> FloatArray:
-        return np.array([self.place[node] for node in nodes], dtype=np.float64).reshape(-1, 3)
+        return np.array([self.xyz[node] for node in nodes], dtype=np.float64).reshape(-1, 3)
 
     def polygon(self, key: str) -> Any:
         row = self.polygons[key]
@@ -190,9 +189,11 @@ class _Reader:
         ]
         return shapely.polygons(self.points(row["exterior_node_tokens"]), holes=holes or None)
 
-    def layer(self, name: str, shape_of: Callable[[JsonDict], Any], own: frozenset[str]) -> Layer:
+    def layer(self, name: str, shape_of: Callable[[JsonDict], Any]) -> Layer:
         rows = self.tables.get(name, [])
-        return Layer.of((row["token"], shape_of(row), {k: v for k, v in row.items() if k not in own}) for row in rows)
+        return Layer.of(
+            (row["token"], shape_of(row), {k: v for k, v in row.items() if k not in _STRUCTURAL_KEYS}) for row in rows
+        )
 
     def areas(self, row: JsonDict) -> Any:
         return shapely.multipolygons([self.polygon(key) for key in row["polygon_tokens"]])
@@ -207,12 +208,12 @@ class _Reader:
 
     def vector_map(self, name: str) -> VectorMap:
         layers = {
-            kind: self.layer(kind, self.areas, _OWN)
+            kind: self.layer(kind, self.areas)
             if kind == "drivable_area"
-            else self.layer(kind, lambda row: self.polygon(row["polygon_token"]), _OWN)
+            else self.layer(kind, lambda row: self.polygon(row["polygon_token"]))
             for kind in POLYGON_LAYERS
         }
-        layers |= {kind: self.layer(kind, self.line, _OWN) for kind in LINE_LAYERS}
+        layers |= {kind: self.layer(kind, self.line) for kind in LINE_LAYERS}
         lanes = [*self.tables.get("lane", []), *self.tables.get("lane_connector", [])]
         paint = {
             row["token"]: [segment["segment_type"] for segment in row[key]]
@@ -230,7 +231,7 @@ class _Reader:
         )
 
 
-_OWN = frozenset(
+_STRUCTURAL_KEYS: Final = frozenset(
     {
         "token", "polygon_token", "polygon_tokens", "line_token", "left_lane_divider_segments", "right_lane_divider_segments",
         "lane_divider_segments", "uav_divider_segments", "from_edge_line_token", "to_edge_line_token",

@@ -1,7 +1,7 @@
-"""Files that ``uavsim map`` writes: the map expansion with its rasters, GeoJSON for people, lane graphs for planners."""
+"""Files of ``uavsim map``: map expansion with rasters, GeoJSON, lane graphs and Lanelet2."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import orjson
@@ -17,7 +17,7 @@ from uavsim.maps.opendrive.read import read_network
 from uavsim.maps.raster import filled
 from uavsim.maps.vector_map import VectorMap
 from uavsim.records.road_map import TownSource
-from uavsim.typing import FloatArray, JsonDict, UInt8Array
+from uavsim.typing import BoolArray, FloatArray, JsonDict, UInt8Array
 
 __all__ = ["BORROWED", "FORMATS", "expansion_files", "files_of_town", "geojson_files", "graph_files", "write_files"]
 
@@ -27,18 +27,18 @@ BORROWED: Final[Mapping[str, str]] = {
     "singapore-queenstown": "93406b464a165eaba6d9de76ca09f5da",
     "boston-seaport": "36092f0b03a857c6a3403e25b4b7aab3",
 }
-"""The names that nuScenes' devkit takes, and the file names of their semantic priors."""
+"""Map names that nuScenes' devkit accepts, with the file names of their semantic priors."""
 
 _RASTER_PX_PER_M: Final = 10.0
 _WIDEST_PX: Final = 12_000
 
 
 File: TypeAlias = bytes | Iterable[bytes]
-"""What is in a file, whole or a little at a time."""
+"""The content of a file, or its chunks."""
 
 
 def expansion_files(town: VectorMap, name: str) -> dict[str, File]:
-    """Return nuScenes' files by path: the JSON, and rasters as the devkit lays them, from (0, 0) to the canvas' edge."""
+    """Return nuScenes' files by path: the JSON, and rasters from (0, 0) to the canvas edge as in the devkit."""
     east, north = (float(max(np.ceil(value), 1)) for value in town.bounds_m[2:])
     scale = min(_RASTER_PX_PER_M, _WIDEST_PX / max(east, north))
     size = (max(round(east * scale), 1), max(round(north * scale), 1))
@@ -46,21 +46,21 @@ def expansion_files(town: VectorMap, name: str) -> dict[str, File]:
     def px_of(points: FloatArray) -> FloatArray:
         return np.stack([points[:, 0] * scale, size[1] - points[:, 1] * scale], axis=1)
 
-    def seen(*layers: str) -> Any:
+    def mask(*layers: str) -> BoolArray:
         return filled([s for layer in layers for s in town.layer(layer).shapes], size_px=size, px_of=px_of)
 
     ground: UInt8Array = np.full((size[1], size[0]), 235, dtype=np.uint8)
     for value, layer in ((170, "walkway"), (110, "drivable_area"), (220, "ped_crossing")):
-        ground[seen(layer)] = value
+        ground[mask(layer)] = value
     files: dict[str, File] = {f"maps/basemap/{name}.png": codec.encode_png(ground, level=6)}
-    if name in BORROWED:  # the devkit knows no other file names
-        prior: UInt8Array = np.where(seen("drivable_area", "walkway"), 255, 0).astype(np.uint8)
+    if name in BORROWED:  # the devkit reads fixed file names
+        prior: UInt8Array = np.where(mask("drivable_area", "walkway"), 255, 0).astype(np.uint8)
         files[f"maps/{BORROWED[name]}.png"] = codec.encode_png(prior, level=6)
     return {f"maps/expansion/{name}.json": expansion_chunks(town), **files}
 
 
 def geojson_files(town: VectorMap, name: str) -> dict[str, File]:
-    """Return a feature collection of every layer, in metres of the map frame."""
+    """Return a GeoJSON file of all layers, metres in the map frame."""
     features = [
         {
             "type": "Feature",
@@ -85,26 +85,27 @@ def geojson_files(town: VectorMap, name: str) -> dict[str, File]:
 
 
 def graph_files(town: VectorMap, name: str) -> dict[str, File]:
-    """Return a lane graph in the form of OpenLane-V2: centre lines, lights, and who leads to and heeds what.
+    """Return a lane graph of the town in the form of OpenLane-V2: centre lines, traffic lights and their topology.
 
-    OpenLane-V2 cuts it into frames; this is the whole town, in its map frame.
+    Coordinates are in the map frame; OpenLane-V2's own files are cut into frames.
     """
     tokens = list(town.paths)
-    place = {token: number for number, token in enumerate(tokens)}
+    index = {token: number for number, token in enumerate(tokens)}
+    connectors = frozenset(town.layer("lane_connector").tokens)
     lights = town.layer("traffic_light")
     follows = np.zeros((len(tokens), len(tokens)), dtype=np.int8) if len(tokens) <= _DENSE else None
-    pairs = [[place[a], place[b]] for a in tokens for b in town.connectivity[a][1]]
+    pairs = [[index[a], index[b]] for a in tokens for b in town.connectivity[a][1]]
     heeds = [
-        [place[lane], number]
+        [index[lane], number]
         for number, row in enumerate(lights.fields)
         for lane in row.get("uav_lane_tokens", [])
-        if lane in place
+        if lane in index
     ]
     lanes = [
-        {"id": token, "points": _with_heights(town, token), "is_intersection_or_connector": token in _connectors(town)}
+        {"id": token, "points": _with_heights(town, token), "is_intersection_or_connector": token in connectors}
         for token in tokens
     ]
-    found: JsonDict = {
+    graph: JsonDict = {
         "uav_town": town.name,
         "annotation": {
             "lane_centerline": lanes,
@@ -119,19 +120,15 @@ def graph_files(town: VectorMap, name: str) -> dict[str, File]:
     if follows is not None:
         for a, b in pairs:
             follows[a, b] = 1
-        found["annotation"]["topology_lclc"] = follows.tolist()
-    return {f"{name}.lane_graph.json": orjson.dumps(found)}
+        graph["annotation"]["topology_lclc"] = follows.tolist()
+    return {f"{name}.lane_graph.json": orjson.dumps(graph)}
 
 
-_DENSE: Final = 1000  # lanes: a larger matrix is more than its pairs say
-
-
-def _connectors(town: VectorMap) -> frozenset[str]:
-    return frozenset(town.layer("lane_connector").tokens)
+_DENSE: Final = 1000  # largest number of lanes with a dense matrix
 
 
 def _with_heights(town: VectorMap, token: str) -> list[list[float]]:
-    """Return a centre line's points, x, y, z; z is that of the nearest point of the left border."""
+    """Return (N, 3) points of a centre line as lists; z is interpolated along the left border."""
     line = town.centre_line_m(token)[:, :2]
     border = town.borders[token][0].points_m
     s = np.linspace(0.0, 1.0, len(line))
@@ -148,22 +145,22 @@ FORMATS: Final[Mapping[str, Callable[[VectorMap, str], dict[str, File]]]] = {
 
 
 def files_of_town(source: TownSource, town: str, forms: Sequence[str]) -> dict[str, bytes]:
-    """Return the files of a town in some forms, by their path in a dataset; ``expansion`` is nuScenes' own.
+    """Return the files of a town by path in a dataset; the form ``expansion`` is nuScenes' map expansion.
 
     Raises:
-        InputError: the text is no OpenDRIVE, or has no lane that vehicles drive on.
+        InputError: the source is not OpenDRIVE, or has no driving lane.
     """
-    made = build(read_network(source.opendrive, name=town), town, source.buildings)
+    vector_map = build(read_network(source.opendrive, name=town), town, source.buildings)
     files: dict[str, bytes] = {}
     for form in forms:
         folder, format_ = ("", "nuscenes") if form == "expansion" else (f"maps/{form}/", form)
-        for path, data in FORMATS[format_](made, town).items():
+        for path, data in FORMATS[format_](vector_map, town).items():
             files[folder + path] = data if isinstance(data, bytes) else b"".join(data)
     return files
 
 
 def write_files(out: ResultPath, files: Mapping[str, File]) -> dict[str, int]:
-    """Write files below a folder, each whole or not at all; returns their sizes, bytes."""
+    """Write files below a folder; returns their sizes in bytes by name."""
     sizes = {}
     for name, data in files.items():
         with whole_file(out / name) as file:

@@ -1,10 +1,8 @@
-"""A vector map as Lanelet2's OSM file, written by Lanelet2's own library; the one door to it.
+"""A vector map as Lanelet2's OSM file, written by Lanelet2's library.
 
-The map frame is the plane that touches the earth (WGS 84) at the origin of ``geometry.geographic``:
-x east, y north. Read with Lanelet2's ``LocalCartesianProjector`` at that origin, the file lies in the map frame again. Its UTM
-projector would not do: most of CARLA's towns name the equator, and lie on both sides of it.
-
-Source: Lanelet2, lanelet2_core/doc: the tags of lanelets, of lines and of regulatory elements.
+The map frame is the tangent plane of WGS 84 at the map's origin, x east, y north. Lanelet2's ``LocalCartesianProjector`` at
+that origin restores map coordinates. Its UTM projector is not suitable, because most of CARLA's towns lie on both sides of
+the equator. Source: Lanelet2, lanelet2_core/doc.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ _KMH_OF_MPS: Final = 3.6
 
 
 def osm_file(town: VectorMap) -> bytes:
-    """Return the file; what of the lanes' ways it cannot say is added to the map's warnings.
+    """Return the OSM file; connections that it cannot express become warnings of the map.
 
     Raises:
         InputError: Lanelet2's library is not installed.
@@ -52,16 +50,16 @@ def osm_file(town: VectorMap) -> bytes:
         raise InputError(f"--format lanelet2 needs Lanelet2's library: {install_line('lanelet2')}") from error
     cut = cut_lanes(town)
     town.warnings += [f"lanelet2: lane {a} leads to {b}, whose begin lies apart: not said" for a, b in cut.unsaid]
-    made = _Writer(town, cut).whole()
+    lanelet_map = _Writer(town, cut).whole()
     projector = lanelet2.projection.LocalCartesianProjector(lanelet2.io.Origin(*town.origin_deg_m))
     with scratch_folder("uavsim-lanelet2-") as folder:
         path = folder / "map.osm"
-        lanelet2.io.write(str(path), made, projector)
+        lanelet2.io.write(str(path), lanelet_map, projector)
         return path.read_bytes()
 
 
 class _Approach(NamedTuple):
-    """Lanes that end at a sign: their tokens, their last lanelets, their stop line, and whether all have to stop there."""
+    """Lanes that end at a sign: tokens, last lanelets, stop line, and whether it is a stop sign."""
 
     tokens: frozenset[str]
     lanelets: list[Lanelet]
@@ -70,7 +68,7 @@ class _Approach(NamedTuple):
 
 
 class _Writer:
-    """Makes Lanelet2's objects, with ids from 1 on."""
+    """Creates Lanelet2's objects with ids from 1 on."""
 
     def __init__(self, town: VectorMap, cut: Lanelets) -> None:
         from lanelet2 import core
@@ -102,7 +100,7 @@ class _Writer:
         def bound(side: Side) -> LineString3d:
             return lines[side.line].invert() if side.inverted else lines[side.line]
 
-        made = []
+        lanelets = []
         for cell in self._cut.cells:
             tags = {
                 "type": "lanelet",
@@ -114,8 +112,8 @@ class _Writer:
             limit_mps = fields[cell.token].get("uav_speed_limit_mps")
             if limit_mps is not None:
                 tags["speed_limit"] = f"{limit_mps * _KMH_OF_MPS:.1f} km/h"
-            made.append(self._core.Lanelet(next(self._ids), bound(cell.left), bound(cell.right), self._tags(tags)))
-        return made
+            lanelets.append(self._core.Lanelet(next(self._ids), bound(cell.left), bound(cell.right), self._tags(tags)))
+        return lanelets
 
     def _tags(self, tags: dict[str, str]) -> Any:
         return self._core.AttributeMap(tags)
@@ -137,7 +135,7 @@ class _Writer:
         return self._core.LineString3d(next(self._ids), [first, *points, last], self._tags(tags))
 
     def _stop_lines(self, lanelets: list[Lanelet]) -> None:
-        """Add stop lines, and the lights and rights of way that are their reasons."""
+        """Add stop lines with their traffic lights and rights of way."""
         lights = self._lights()
         into = self._into_junctions()
         signed: dict[str, list[_Approach]] = defaultdict(list)
@@ -148,9 +146,9 @@ class _Writer:
             line = self._line(_widest(np.concatenate(list(ends.values()))), {"type": "stop_line"})
             self._map.add(line)
             lanes = [lanelets[self._cut.of_lane[token][-1]] for token in ends]
-            heeded: list[Any] = [lights[token] for token in fields["traffic_light_tokens"] if token in lights]
-            if fields["stop_line_type"] == "TRAFFIC_LIGHT" and heeded:
-                self._rule(self._core.TrafficLight(next(self._ids), self._tags({}), heeded, line), lanes)
+            own_lights: list[Any] = [lights[token] for token in fields["traffic_light_tokens"] if token in lights]
+            if fields["stop_line_type"] == "TRAFFIC_LIGHT" and own_lights:
+                self._rule(self._core.TrafficLight(next(self._ids), self._tags({}), own_lights, line), lanes)
             if fields["stop_line_type"] in {"STOP_SIGN", "YIELD"}:
                 for junction, tokens in into.items():
                     if tokens & ends.keys():
@@ -161,26 +159,26 @@ class _Writer:
             self._give_way(approaches, [lanelets[self._cut.of_lane[token][-1]] for token in sorted(free)])
 
     def _give_way(self, approaches: list[_Approach], free: list[Lanelet]) -> None:
-        """Say who gives way at a junction to whom; where nobody is free, that all stop, or nothing."""
+        """Add the rule of a junction: right of way for lanes without a sign, else an all-way stop if all have stop signs."""
         core = self._core
         if free:
-            for one in approaches:
-                rule = core.RightOfWay(next(self._ids), self._tags({}), free, one.lanelets, one.line)
-                self._rule(rule, [*free, *one.lanelets])
-        elif all(one.stops for one in approaches):
-            stops = [core.LaneletWithStopLine(lanelet, one.line) for one in approaches for lanelet in one.lanelets]
+            for approach in approaches:
+                rule = core.RightOfWay(next(self._ids), self._tags({}), free, approach.lanelets, approach.line)
+                self._rule(rule, [*free, *approach.lanelets])
+        elif all(approach.stops for approach in approaches):
+            stops = [core.LaneletWithStopLine(lanelet, a.line) for a in approaches for lanelet in a.lanelets]
             self._rule(core.AllWayStop(next(self._ids), self._tags({}), stops), [stop.lanelet for stop in stops])
 
     def _into_junctions(self) -> dict[str, set[str]]:
-        """Return the lanes that lead into each junction."""
+        """Return the tokens of the lanes that lead into each junction."""
         connectors = self._town.layer("lane_connector")
-        found: dict[str, set[str]] = defaultdict(set)
+        into: dict[str, set[str]] = defaultdict(set)
         for token, row in zip(connectors.tokens, connectors.fields, strict=True):
             if "uav_junction" in row:
                 before = set(self._town.connectivity[token][0]) & self._cut.of_lane.keys()
-                found[row["uav_junction"]] |= before
+                into[row["uav_junction"]] |= before
         inside = set(connectors.tokens)
-        return {junction: tokens - inside for junction, tokens in found.items()}
+        return {junction: tokens - inside for junction, tokens in into.items()}
 
     @staticmethod
     def _rule(rule: RegulatoryElement, lanelets: list[Lanelet]) -> None:
@@ -190,16 +188,16 @@ class _Writer:
     def _lights(self) -> dict[str, LineString3d]:
         layer = self._town.layer("traffic_light")
         tags = {"type": "traffic_light", "subtype": "red_yellow_green"}
-        found = {}
+        lights = {}
         for token, shape in zip(layer.tokens, layer.shapes, strict=True):
-            found[token] = self._line(shapely.get_coordinates(shape, include_z=True), {**tags, "uav_token": token})
-            self._map.add(found[token])
-        return found
+            lights[token] = self._line(shapely.get_coordinates(shape, include_z=True), {**tags, "uav_token": token})
+            self._map.add(lights[token])
+        return lights
 
     def _walked(self, layer: str, subtype: str, line: str) -> None:
-        """Add crossings or walkways as lanelets of people on foot."""
-        own = self._town.layer(layer)
-        for token, shape in zip(own.tokens, own.shapes, strict=True):
+        """Add crossings or walkways as pedestrian lanelets."""
+        records = self._town.layer(layer)
+        for token, shape in zip(records.tokens, records.shapes, strict=True):
             ring = np.nan_to_num(shapely.get_coordinates(shapely.get_exterior_ring(shape), include_z=True))
             sides = sides_across(ring) if layer == "ped_crossing" else _sides_along(ring)
             if sides is None:
@@ -211,14 +209,14 @@ class _Writer:
 
 
 def _sides_along(ring_m: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-    """Return the left and the right border of a strip: its ring is the right one, then the left one back."""
+    """Return the left and right border of a strip, whose ring is the right border and the reversed left one."""
     ring = ring_m[:-1]
     half = len(ring) // 2
     return None if len(ring) % 2 or half < 2 else (ring[half:][::-1], ring[:half])
 
 
 def _widest(points_m: FloatArray) -> FloatArray:
-    """Return the two of (N, 3) points that lie farthest apart, in their order."""
-    away = np.linalg.norm(points_m[:, None] - points_m[None], axis=2)
-    ends = sorted(np.unravel_index(np.argmax(away), away.shape))
+    """Return the two most distant of (N, 3) points, in their order."""
+    distance = np.linalg.norm(points_m[:, None] - points_m[None], axis=2)
+    ends = sorted(np.unravel_index(np.argmax(distance), distance.shape))
     return points_m[list(ends)]

@@ -1,6 +1,6 @@
-"""The lanes of a network: their borders as points, where traffic on them goes, and which belong together.
+"""The lanes of a network: borders as points, directions of traffic, and connections.
 
-A piece is a lane of one section. Pieces of one road that follow each other, and nothing else, are one ``LaneRecord``.
+A piece is a lane of one section. Pieces of one road that only follow each other are one ``LaneRecord``.
 """
 
 from collections import defaultdict
@@ -29,10 +29,10 @@ DRIVING: Final = frozenset(
         "HOV",
     }
 )
-"""Types of lanes that vehicles drive on; traffic on a ``bidirectional`` one counts in the direction of its side."""
+"""Types of driving lanes; traffic on a ``bidirectional`` one has the direction of its side of the road."""
 
 Key: TypeAlias = tuple[str, int, int]
-"""Road, number of its section, id of the lane."""
+"""Id of the road, index of its section, id of the lane."""
 
 _NEAR_M: Final = 1e-3
 _WILD_M: Final = 1000.0
@@ -48,12 +48,16 @@ class LanePiece:
     """A lane of one section, in the direction of its traffic.
 
     Attributes:
-        key: what it is.
-        forward: whether traffic goes along s.
-        s_m: (M,) places in the direction of traffic.
-        left_m, right_m: (M, 3) borders in the map frame.
-        centre_m: (M, 3) middle between them.
-        yaw_rad: (M,) direction of the centre.
+        key: key of the lane.
+        road: its road.
+        section: its section.
+        lane: its lane.
+        forward: whether traffic runs along s.
+        s_m: (M,) s in the direction of traffic.
+        left_m: (M, 3) left border in the map frame.
+        right_m: (M, 3) right border in the map frame.
+        centre_m: (M, 3) centre line.
+        yaw_rad: (M,) direction of the centre line.
     """
 
     key: Key
@@ -69,7 +73,7 @@ class LanePiece:
 
     @property
     def widest_m(self) -> float:
-        """Its width where it is widest."""
+        """Largest width."""
         return float(np.linalg.norm(self.left_m[:, :2] - self.right_m[:, :2], axis=1).max())
 
     @property
@@ -83,31 +87,32 @@ class LaneRecord:
     """Pieces of one road that follow each other.
 
     Attributes:
-        is_change: a change of lanes, whose one piece lies across two.
-        is_aside: ground and no lane: none leads to it or from it, as to a strip for turning between the directions.
+        pieces: the pieces in the direction of traffic.
+        is_change: a lane change, whose single piece crosses two lanes.
+        is_isolated: no lane leads to it or from it, as with a strip for turning between the directions.
     """
 
     pieces: list[LanePiece]
     is_change: bool = False
-    is_aside: bool = False
+    is_isolated: bool = False
 
     @property
     def is_connector(self) -> bool:
-        """True where lanes part, meet or are changed."""
+        """Whether it is inside a junction or a lane change."""
         return self.road.in_junction or self.is_change
 
     @property
     def road(self) -> Road:
-        """The road that it belongs to."""
+        """The road of the lane."""
         return self.pieces[0].road
 
     @property
     def forward(self) -> bool:
-        """True where traffic goes along s."""
+        """Whether traffic runs along s."""
         return self.pieces[0].forward
 
     def joined(self, name: str) -> FloatArray:
-        """Return an array of the pieces, end to end, without the points that come twice."""
+        """Return an (M, ...) array of all pieces, end to end, without duplicate points."""
         parts: list[FloatArray] = [getattr(piece, name) for piece in self.pieces]
         return np.concatenate([parts[0], *(part[1:] for part in parts[1:])])
 
@@ -117,11 +122,21 @@ class LaneRecord:
         return np.concatenate([self.joined("right_m"), self.joined("left_m")[::-1]])
 
 
+def lengths_m(line_m: FloatArray) -> FloatArray:
+    """Return (N,) lengths, seen from above, from the begin of a line to its (N, 3) points."""
+    return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line_m[:, :2], axis=0), axis=1))])
+
+
+def points_at(at: FloatArray, along: FloatArray, line_m: FloatArray) -> FloatArray:
+    """Return (M, 3) points of a line at (M,) lengths, where its (N, 3) points have lengths ``along``."""
+    return np.stack([np.interp(at, along, line_m[:, axis]) for axis in range(3)], axis=1)
+
+
 def lane_pieces(network: Network) -> Iterator[LanePiece]:
-    """Yield every lane of every section, whatever its type; what has no width anywhere, or an impossible one, is left out.
+    """Yield the lanes of all sections of any type, without those of no width or an impossible one.
 
     Raises:
-        InputError: the lanes are several times as long, or have several times as many points, as those of any town.
+        InputError: the lanes are too long or have too many points.
     """
     points, length_m = 0, 0.0
     for road in network.roads.values():
@@ -169,7 +184,7 @@ def _section_pieces(network: Network, road: Road, number: int, section: Section)
 
 
 def _within_m(section: Section) -> float:
-    """Return by how much chords may leave the borders of a section: of narrow lanes less, as their areas would be wrong."""
+    """Return the tolerance of chords along the borders of a section; narrow lanes need a smaller one."""
     places = np.linspace(0.0, section.end_m - section.s_m, _PROBES)
     widths = [float(np.mean(lane.width(places))) for lane in section.lanes.values() if lane.type in DRIVING]
     narrow = min((wide for wide in widths if wide > _NEAR_M), default=FINE_M / _PART_OF_WIDTH)
@@ -177,7 +192,7 @@ def _within_m(section: Section) -> float:
 
 
 def _heights(lane: Lane, ds_m: FloatArray) -> FloatArray:
-    """Return (2, M) how far a lane's inner and outer border lie above the road."""
+    """Return (2, M) heights of a lane's inner and outer border above the road."""
     if not len(lane.heights):
         return np.zeros((2, len(ds_m)))
     row = np.maximum(np.searchsorted(lane.heights[:, 0], ds_m + 1e-9, side="right") - 1, 0)
@@ -187,7 +202,7 @@ def _heights(lane: Lane, ds_m: FloatArray) -> FloatArray:
 def _turned(  # noqa: PLR0917 - the parts of one piece, in the order of its fields
     road: Road, number: int, section: Section, lane: Lane, s_m: FloatArray, points: FloatArray, yaw: FloatArray
 ) -> LanePiece:
-    """Make a piece of the inner and outer border, as its traffic sees them."""
+    """Return a piece in the direction of traffic from (2, M, 3) inner and outer border."""
     forward = road.forward(lane.id)
     left, right = (points[1], points[0]) if lane.id > 0 else (points[0], points[1])
     centre = points.mean(axis=0)
@@ -198,9 +213,9 @@ def _turned(  # noqa: PLR0917 - the parts of one piece, in the order of its fiel
 
 
 def leads_to(network: Network, key: Key) -> list[Key]:
-    """Return the lanes that traffic on a lane comes to, by the links of the file.
+    """Return the lanes to which a lane leads, by the links of the file.
 
-    Which end of the next road that is follows from the direction of traffic on the next lane, as CARLA has it.
+    As in CARLA, the direction of traffic on the next lane determines the end of the next road.
     """
     road = network.roads[key[0]]
     lane = road.sections[key[1]].lanes[key[2]]
@@ -230,11 +245,11 @@ def lane_records(network: Network, pieces: dict[Key, LanePiece]) -> tuple[list[L
     """Join pieces to records.
 
     Args:
-        network: whose links count.
-        pieces: those that are lanes.
+        network: the network with the links.
+        pieces: the driving lanes.
 
     Returns:
-        Records, and which leads to which by their places in that list.
+        Records, and pairs of their indices of which the first leads to the second.
     """
     ahead = {key: [k for k in dict.fromkeys(leads_to(network, key)) if k in pieces] for key in pieces}
     behind: dict[Key, list[Key]] = defaultdict(list)
@@ -243,14 +258,14 @@ def lane_records(network: Network, pieces: dict[Key, LanePiece]) -> tuple[list[L
             behind[other].append(key)
 
     def follows(key: Key) -> Key | None:
-        """Return the piece that a piece goes on as, in its own road."""
+        """Return the piece that continues a piece in its road."""
         only = ahead[key][0] if len(ahead[key]) == 1 else None
         same = only is not None and only[0] == key[0] and only[1] != key[1] and len(behind[only]) == 1
         return only if same else None
 
     continued = {k for k in map(follows, pieces) if k is not None}
     records: list[LaneRecord] = []
-    place: dict[Key, int] = {}
+    index_of: dict[Key, int] = {}
     for key in pieces:
         if key in continued:
             continue
@@ -258,21 +273,23 @@ def lane_records(network: Network, pieces: dict[Key, LanePiece]) -> tuple[list[L
         while at is not None and at not in chain:
             chain[at] = None
             at = follows(at)
-        place.update(dict.fromkeys(chain, len(records)))
+        index_of.update(dict.fromkeys(chain, len(records)))
         records.append(LaneRecord([pieces[k] for k in chain]))
     edges = {
-        (place[key], place[other])
+        (index_of[key], index_of[other])
         for key, others in ahead.items()
         for other in others
-        if key in place and other in place and follows(key) != other
+        if key in index_of and other in index_of and follows(key) != other
     }
-    led = {number for edge in edges for number in edge}
+    connected = {number for edge in edges for number in edge}
     for number, record in enumerate(records):
         first = record.pieces[0]
         road, section, lane = first.key
-        beside = [place.get((road, section, lane + step)) for step in (-1, 1)]
-        if number not in led and (first.lane.type == "bidirectional" or any(other in led for other in beside)):
-            record.is_aside = True
-            what = f"lane {lane} is ground and no lane: none leads to it or from it"
-            network.faults.append(Fault(road, first.section.s_m, what))
+        neighbours = [index_of.get((road, section, lane + step)) for step in (-1, 1)]
+        if number not in connected and (
+            first.lane.type == "bidirectional" or any(other in connected for other in neighbours)
+        ):
+            record.is_isolated = True
+            text = f"lane {lane} is ground and no lane: none leads to it or from it"
+            network.faults.append(Fault(road, first.section.s_m, text))
     return records, sorted(edges)

@@ -1,4 +1,4 @@
-"""Rasters of a vector map: of the whole town, for the devkit and for people."""
+"""Rasters of a vector map."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -29,15 +29,15 @@ _LINES: Final[Mapping[str, draw.Colour]] = {"lane_divider": (255, 255, 255), "ro
 
 
 def filled(shapes: Iterable[Any], *, size_px: tuple[int, int], px_of: Any) -> BoolArray:
-    """Return (H, W) where any of some polygons lies; their holes are open.
+    """Return (H, W) pixels inside any of some polygons.
 
     Args:
         shapes: polygons or multipolygons.
         size_px: width and height.
-        px_of: takes (N, 2) map points to (N, 2) pixels.
+        px_of: maps (N, 2) map points to (N, 2) pixels.
 
     Raises:
-        InputError: far too many pixels.
+        InputError: the raster is empty or too large.
     """
     width, height = size_px
     if width * height > _MOST_PIXELS or min(size_px) < 1:
@@ -52,7 +52,7 @@ def filled(shapes: Iterable[Any], *, size_px: tuple[int, int], px_of: Any) -> Bo
 def draw_town(
     town: VectorMap, *, bounds_m: tuple[float, float, float, float] | None = None, px_per_m: float = 2.0
 ) -> UInt8Array:
-    """Return an (H, W, 3) image for people, north up: areas, crossings, stop lines, dividers, lights."""
+    """Return an (H, W, 3) RGB image, north up, of areas, crossings, stop lines, dividers and traffic lights."""
     west, south, east, north = bounds_m or town.bounds_m
     px_per_m = min(px_per_m, 12_000 / max(east - west, north - south, 1.0))
     size = (max(int(np.ceil((east - west) * px_per_m)), 1), max(int(np.ceil((north - south) * px_per_m)), 1))
@@ -75,7 +75,7 @@ def draw_town(
 
 
 def road_outlines(network: Network) -> list[FloatArray]:
-    """Return (N, 2) polygons, map frame, metres: each section of each road from its first to its last driving lane."""
+    """Return an (N, 2) polygon in the map frame, metres, of the driving lanes of each road section."""
     outlines = []
     for road in network.roads.values():
         for section in road.sections:

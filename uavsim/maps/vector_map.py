@@ -1,4 +1,4 @@
-"""A town's roads as layers of shapes: what ``uavsim map`` makes, and what nuScenes' map expansion holds."""
+"""A town's roads as layers of shapes, as in nuScenes' map expansion."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Shapes: TypeAlias = npt.NDArray[np.object_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Border:
-    """A line with the kind of its paint from each point on: (N, 3) points, N names such as ``SINGLE_SOLID_WHITE``."""
+    """A line of (N, 3) points, with N names of the paint after each point, such as ``SINGLE_SOLID_WHITE``."""
 
     points_m: FloatArray
     types: list[str]
@@ -31,12 +31,12 @@ class Border:
 
 @dataclass(slots=True, eq=False)
 class Layer:
-    """Records of one kind.
+    """The records of one layer.
 
     Attributes:
-        tokens: their keys.
-        shapes: (N,) polygons or lines in the map frame, with heights; a drivable area may be of several polygons.
-        fields: what else each has, in nuScenes' words; ours begin with ``uav_``.
+        tokens: N tokens.
+        shapes: (N,) polygons or lines in the map frame, with heights; drivable areas may be multipolygons.
+        fields: N dictionaries of nuScenes' other fields; additional ones begin with ``uav_``.
     """
 
     tokens: list[str] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Layer:
 
     @staticmethod
     def of(records: Iterable[tuple[str, Any, JsonDict]]) -> Layer:
-        """Make a layer of (token, shape, fields)."""
+        """Return a layer of (token, shape, fields) records."""
         rows = list(records)
         shapes = np.empty(len(rows), dtype=object)
         shapes[:] = [shape for _, shape, _ in rows]
@@ -57,18 +57,18 @@ class Layer:
 
 @dataclass(eq=False)
 class VectorMap:
-    """A town.
+    """The vector map of a town.
 
     Attributes:
-        name: the town's.
-        layers: by nuScenes' names.
-        borders: of lanes and connectors by token: left and right border, in the direction of traffic.
-        dividers: of road and lane dividers by token: their paint.
-        paths: centre lines by token, as nuScenes' arcs.
-        connectivity: by token, in the order of the file: the lanes that come before, and those after.
-        warnings: what of the source was left out.
-        cuts: of lanes and connectors by token: at which points of their borders the lanes beside them, or some paint, change.
-        origin_deg_m: of the map frame, on the earth.
+        name: name of the town.
+        layers: layers by nuScenes' names.
+        borders: left and right border of lanes and connectors by token, in the direction of traffic.
+        dividers: paint of road and lane dividers by token.
+        paths: centre lines by token as nuScenes' arcs.
+        connectivity: incoming and outgoing lanes by token, in the order of the file.
+        warnings: omitted parts of the source.
+        cuts: indices of border points of lanes and connectors by token, at which neighbouring lanes or paint change.
+        origin_deg_m: geographic origin of the map frame.
     """
 
     name: str
@@ -83,12 +83,12 @@ class VectorMap:
     _trees: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def layer(self, name: str) -> Layer:
-        """Return a layer; an empty one where the map has none of that name."""
+        """Return a layer; an empty one if the map lacks it."""
         return self.layers.get(name, Layer())
 
     @cached_property
     def bounds_m(self) -> tuple[float, float, float, float]:
-        """West, south, east and north end of the roads; buildings stand far around them."""
+        """West, south, east and north end of all layers but buildings, metres."""
         layers = [layer for name, layer in self.layers.items() if name != BUILDINGS and len(layer)]
         bounds = [shapely.total_bounds(layer.shapes) for layer in layers]
         table = np.array(bounds).reshape(-1, 4)
@@ -98,24 +98,24 @@ class VectorMap:
         return (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
 
     def shapes_map_m(self, layer: str) -> dict[str, list[FloatArray]]:
-        """Return the shapes of a layer by token, (N, 3) each: of polygons the outer ring, then its holes; or a line."""
-        own = self.layer(layer)
-        return {token: _rings(shape) for token, shape in zip(own.tokens, own.shapes, strict=True)}
+        """Return the rings of polygons, outer ring first, or lines of a layer by token, (N, 3) each."""
+        records = self.layer(layer)
+        return {token: _rings(shape) for token, shape in zip(records.tokens, records.shapes, strict=True)}
 
     def shapes_near(self, layer: str, bounds_map_m: tuple[float, float, float, float]) -> list[list[FloatArray]]:
-        """Return shapes of a layer, (N, 3) rings each, that a box (west, south, east, north) in metres touches."""
+        """Return the (N, 3) rings of each shape of a layer that touches a box (west, south, east, north), metres."""
         near = np.sort(self._tree(layer).query(shapely.box(*bounds_map_m)))
         return [_rings(part) for part in shapely.get_parts(self.layer(layer).shapes[near])]
 
     def records_at(self, points_map_m: FloatArray, layer: str) -> tuple[IntArray, IntArray]:
-        """Return which points lie in which records of a layer.
+        """Return the records of a layer that contain points.
 
         Args:
             points_map_m: (N, 2) or (N, 3).
             layer: one of ``POLYGON_LAYERS``.
 
         Returns:
-            (P,) numbers of points and (P,) numbers of records, by point.
+            (P,) indices of points, ascending, and (P,) indices of records.
         """
         points = shapely.points(np.asarray(points_map_m, dtype=np.float64)[:, :2])
         which, found = self._tree(layer).query(points, predicate="intersects")
@@ -123,40 +123,42 @@ class VectorMap:
         return which[order], found[order]
 
     def lane_at(self, points_map_m: FloatArray) -> list[str | None]:
-        """Return the token of a lane, or else of a connector, under each of (N, 2 or 3) points; None beside all of them.
+        """Return the token of the lane, else of the connector, at each of (N, 2 or 3) points; None beside all lanes.
 
-        Of several lanes, one above the other, it is the one whose height is nearest, where the points have heights.
+        Of several lanes above each other, points with heights take the one of the nearest height.
         """
-        places = np.asarray(points_map_m, dtype=np.float64)
-        tokens: list[str | None] = [None] * len(places)
+        points = np.asarray(points_map_m, dtype=np.float64)
+        tokens: list[str | None] = [None] * len(points)
         for name in ("lane_connector", "lane"):
             layer = self.layer(name)
-            which, found = self.records_at(places, name)
-            if places.shape[1] > 2 and len(which):
+            which, found = self.records_at(points, name)
+            if points.shape[1] > 2 and len(which):
                 heights = np.array([layer.fields[row].get("uav_height_m", [0.0, 0.0]) for row in found]).mean(axis=1)
-                order = np.lexsort((-np.abs(heights - places[which, 2]), which))  # the nearest last: it counts
+                order = np.lexsort(
+                    (-np.abs(heights - points[which, 2]), which)
+                )  # the nearest last, which overwrites others
                 which, found = which[order], found[order]
             for point, row in zip(which.tolist(), found.tolist(), strict=True):
                 tokens[point] = layer.tokens[row]
         return tokens
 
     def is_drivable(self, points_map_m: FloatArray) -> BoolArray:
-        """Return (N,) whether vehicles can drive at (N, 2 or 3) points."""
+        """Return (N,) whether (N, 2 or 3) points are in the drivable area."""
         inside = np.zeros(len(points_map_m), dtype=np.bool_)
         inside[self.records_at(points_map_m, "drivable_area")[0]] = True
         return inside
 
     def heights_map_m(self, layer: str) -> dict[str, tuple[float, float]]:
-        """Return from which to which height the records of a layer reach, by token; of those that the map says it of."""
-        own = self.layer(layer)
+        """Return the height range of records of a layer by token, metres; records without ``uav_height_m`` are left out."""
+        records = self.layer(layer)
         return {
             token: (row["uav_height_m"][0], row["uav_height_m"][1])
-            for token, row in zip(own.tokens, own.fields, strict=True)
+            for token, row in zip(records.tokens, records.fields, strict=True)
             if "uav_height_m" in row
         }
 
     def roof_map_m(self, points_map_m: FloatArray) -> FloatArray:
-        """Return (N,) heights of the highest roof over each of (N, 2 or 3) points; NaN beside all buildings."""
+        """Return (N,) heights of the highest roof above (N, 2 or 3) points, metres; NaN outside buildings."""
         which, found = self.records_at(points_map_m, BUILDINGS)
         tops = np.array([row["uav_height_m"][1] for row in self.layer(BUILDINGS).fields])
         roofs = np.full(len(points_map_m), np.nan)
@@ -164,24 +166,27 @@ class VectorMap:
         return roofs
 
     def distance_m(self, points_map_m: FloatArray, layer: str, *, having: str = "") -> FloatArray:
-        """Return (N,) distances seen from above to the nearest shape of a layer, 0 inside of one; infinite without one.
+        """Return (N,) horizontal distances to the nearest shape of a layer, 0 inside; infinite for an empty layer.
 
-        With ``having``, only records whose field of that name is true count: ``is_intersection``.
+        Args:
+            points_map_m: (N, 2) or (N, 3).
+            layer: name of the layer.
+            having: only use records with this field true, for instance ``is_intersection``.
         """
         points = shapely.points(np.asarray(points_map_m, dtype=np.float64)[:, :2])
-        own = self.layer(layer)
+        records = self.layer(layer)
         key = f"{layer} {having}"
         if key not in self._trees:
-            kept = [row for row, fields in enumerate(own.fields) if not having or fields.get(having)]
-            self._trees[key] = shapely.STRtree(own.shapes[kept])
-        found = np.full(len(points), np.inf)
+            rows = [row for row, fields in enumerate(records.fields) if not having or fields.get(having)]
+            self._trees[key] = shapely.STRtree(records.shapes[rows])
+        distances = np.full(len(points), np.inf)
         if len(points) and len(self._trees[key]):
             (which, _), distance = self._trees[key].query_nearest(points, return_distance=True, all_matches=False)
-            found[which] = distance
-        return found
+            distances[which] = distance
+        return distances
 
     def border_distance_m(self, points_map_m: FloatArray) -> FloatArray:
-        """Return (N,) distances to the nearest border of the drivable area, positive inside; infinite without one."""
+        """Return (N,) signed distances of (N, 2 or 3) points to the border of the drivable area, positive inside, metres."""
         areas = self.layer("drivable_area").shapes
         points = shapely.points(np.asarray(points_map_m, dtype=np.float64)[:, :2])
         if not len(areas):
@@ -189,12 +194,12 @@ class VectorMap:
         if "border" not in self._trees:
             self._trees["border"] = shapely.STRtree(shapely.boundary(areas))
         (which, _), distance = self._trees["border"].query_nearest(points, return_distance=True, all_matches=False)
-        found = np.empty(len(points))
-        found[which] = distance
-        return np.where(self.is_drivable(points_map_m), found, -found)
+        distances = np.empty(len(points))
+        distances[which] = distance
+        return np.where(self.is_drivable(points_map_m), distances, -distances)
 
     def centre_line_m(self, token: str, *, step_m: float = 1.0) -> FloatArray:
-        """Return (N, 3) x, y, yaw along a lane's centre, no farther than ``step_m`` from each other."""
+        """Return (N, 3) x, y, yaw along a lane's centre line, at most ``step_m`` apart."""
         rows = []
         for path in self.paths[token]:
             length = sum(path["segment_length"])
@@ -209,11 +214,11 @@ class VectorMap:
         return np.concatenate([rows[0], *(row[1:] for row in rows[1:])])
 
     def centre_lines_map_m(self, *, step_m: float = 1.0) -> dict[str, FloatArray]:
-        """Return (N, 3) x, y, yaw along each lane and connector by token; see ``centre_line_m``."""
+        """Return (N, 3) x, y, yaw along each lane and connector by token, see ``centre_line_m``."""
         return {token: self.centre_line_m(token, step_m=step_m) for token in self.paths}
 
     def shifted(self, dx_m: float, dy_m: float) -> VectorMap:
-        """Return the map moved."""
+        """Return the map moved by an offset."""
         off = np.array([dx_m, dy_m, 0.0])
 
         def moved(layer: Layer) -> Layer:
@@ -252,13 +257,13 @@ class VectorMap:
 
 
 def _rings(shape: Any) -> list[FloatArray]:
-    """Return (N, 3) arrays: of polygons all rings, of a line itself; heights that nobody reported are 0."""
+    """Return the (N, 3) rings of polygons, or a line; unknown heights are 0."""
     parts = shapely.get_rings(shapely.get_parts(shape)) if shapely.get_dimensions(shape) == 2 else [shape]
     return [np.nan_to_num(shapely.get_coordinates(part, include_z=True)) for part in parts]
 
 
 def polygons_of(rings: Sequence[FloatArray]) -> Shapes:
-    """Return polygons of (N, 3) rings; of one that cuts itself the largest part."""
+    """Return valid polygons of (N, 3) rings, see ``valid``."""
     if not rings:
         return np.empty(0, dtype=object)
     which = np.repeat(np.arange(len(rings)), [len(ring) for ring in rings])
@@ -266,16 +271,16 @@ def polygons_of(rings: Sequence[FloatArray]) -> Shapes:
 
 
 def valid(shapes: Shapes) -> Shapes:
-    """Return polygons that the devkit can draw: of invalid ones the largest valid part, with heights."""
+    """Return (N,) polygons with heights, invalid ones replaced by their largest valid part."""
     shapes = np.array(shapes, dtype=object)
-    for place in np.flatnonzero(~shapely.is_valid(shapes)):
-        parts = shapely.get_parts(shapely.make_valid(shapes[place]))
+    for index in np.flatnonzero(~shapely.is_valid(shapes)):
+        parts = shapely.get_parts(shapely.make_valid(shapes[index]))
         parts = parts[shapely.get_type_id(parts) == 3]
         if len(parts):
-            shapes[place] = parts[np.argmax(shapely.area(parts))]
-        else:  # a lane of no width: the thinnest strip that is one
-            shapes[place] = shapely.buffer(shapes[place], 1e-4, quad_segs=1)
-            shapes[place] = (
-                shapes[place] if shapely.get_type_id(shapes[place]) == 3 else shapely.envelope(shapes[place])
+            shapes[index] = parts[np.argmax(shapely.area(parts))]
+        else:  # a lane without width becomes a thin strip
+            shapes[index] = shapely.buffer(shapes[index], 1e-4, quad_segs=1)
+            shapes[index] = (
+                shapes[index] if shapely.get_type_id(shapes[index]) == 3 else shapely.envelope(shapes[index])
             )
     return shapes

@@ -1,1 +1,1 @@
-"""Occupancy, observation and flow of voxels, from a dataset's depth, masks and boxes; joins the command ``uavsim``."""
+"""Occupancy, visibility and flow of voxels from a dataset's depth images, masks and boxes."""

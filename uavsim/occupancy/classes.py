@@ -1,4 +1,4 @@
-"""Classes of voxels: Occ3D-nuScenes' 17 and free, and how tags, categories and other formats' numbers map to them.
+"""Classes of voxels: Occ3D-nuScenes' 17 and free, with tables for tags, categories and other formats.
 
 Sources: nuScenes-lidarseg's challenge classes (32 -> 16); Occ3D-nuScenes' label list; UniOcc's colour map;
 OccuFly's docs/dataset_notes.md.
@@ -16,7 +16,7 @@ __all__ = [
     "FREE",
     "MOVER_TAGS",
     "NAMES",
-    "NOTHING",
+    "NO_SURFACE",
     "UNKNOWN",
     "class_of_tags",
     "classes_of_categories",
@@ -30,9 +30,9 @@ NAMES: Final = (
 )  # fmt: skip
 FREE: Final = 17
 UNKNOWN: Final = 255
-"""Neither hit nor passed by any ray: the inside of houses, what lies below the ground."""
-NOTHING: Final = 255
-"""Class of a tag that shows no thing: the sky."""
+"""Class of voxels that no ray hits or passes, such as the inside of buildings."""
+NO_SURFACE: Final = 255
+"""Class of the sky's tag."""
 MOVER_TAGS: Final = (12, 13, 14, 15, 16, 18, 19)
 """CARLA's tags of pedestrians, riders, cars, trucks, buses, motorcycles and bicycles."""
 
@@ -59,35 +59,35 @@ _OF_CATEGORY: Final = {
     "static.manmade": 15,
     "static.vegetation": 16,
 }
-"""nuScenes' category -> class; every other one is ``others``, drones too."""
+"""nuScenes' category -> class; other categories, drones included, are ``others``."""
 _UNIOCC: Final = (0, 0, 2, 1, 1, 1, 3, 4, 5, 1, 1, 7, 8, 8, 8, 9, 6, 10)
 _OCCUFLY: Final = (9, 9, 12, 13, 13, 13, 13, 11, 9, 36, 36, 1, 3, 2, 6, 16, 8, 0)
 
 
 def class_of_tags() -> UInt8Array:
-    """Return (256,) classes by CARLA's semantic tag; ``NOTHING`` for the sky."""
+    """Return (256,) uint8 classes by CARLA's semantic tag; the sky is ``NO_SURFACE``."""
     of_index = np.zeros(len(ALL_CATEGORIES), dtype=np.uint8)
     for category in ALL_CATEGORIES:
         of_index[category.index] = _OF_CATEGORY.get(category.name, 0)
     table = of_index[index_of_tags()]
-    table[_SKY] = NOTHING
+    table[_SKY] = NO_SURFACE
     return table
 
 
 def classes_of_categories(names: Sequence[str]) -> UInt8Array:
-    """Return (N,) classes of boxes' categories."""
+    """Return (N,) uint8 classes of category names."""
     return np.array([_OF_CATEGORY.get(name, 0) for name in names], dtype=np.uint8)
 
 
 def uniocc_classes(semantics: UInt8Array) -> UInt8Array:
-    """Return UniOcc's numbers of (...) classes: all large vehicles are cars, 10 is free; what is unknown counts as free."""
+    """Return UniOcc's numbers of (...) classes: large vehicles are cars, 10 is free and unknown."""
     table = np.full(256, _UNIOCC[FREE], dtype=np.uint8)
     table[: len(_UNIOCC)] = _UNIOCC
     return table[semantics]
 
 
 def occufly_classes(semantics: UInt8Array) -> UInt8Array:
-    """Return OccuFly's numbers of (...) classes: 0 is empty, 255 unknown; vegetation is ``tree``, other ground ``dirt``."""
+    """Return OccuFly's numbers of (...) classes: 0 is empty, 255 unknown, vegetation ``tree``, other ground ``dirt``."""
     table = np.full(256, UNKNOWN, dtype=np.uint8)
     table[: len(_OCCUFLY)] = _OCCUFLY
     return table[semantics]

@@ -1,9 +1,9 @@
-"""Files of voxels: our own Parquet, Occ3D's, UniOcc's, OccuFly's and SurroundOcc's; each is a function of one labelled sample.
+"""Files of voxels: Parquet, Occ3D, UniOcc, OccuFly and SurroundOcc; each format is a function of one labelled sample.
 
-A file of ours has a row for each layer of voxels of one x, its columns their numbers in C order (z fastest), little-endian:
-``semantics``, ``instance`` (1 + the row in the metadata's ``objects``) and ``seen``, a bit for each of the metadata's
-``seers``: agents, or with ``cameras`` the cameras. Objects say how they move to the sample before and after, from which
-flow follows exactly; it is not stored voxel by voxel. Layers are bytes because Parquet would make of each voxel 32 bits.
+A Parquet file has one row for each layer of equal x, with values as bytes in C order (z fastest), little-endian; Parquet's
+integers would take 32 bits: ``semantics``, ``instance`` (1 + the row in the metadata's ``objects``) and ``seen``, one bit for
+each of the metadata's ``seers``: agents, or cameras with ``cameras``. Flow follows exactly from the objects' motion to the
+samples before and after, and is not stored for each voxel.
 """
 
 import glob
@@ -38,7 +38,7 @@ from uavsim.typing import AnyArray, FloatArray, JsonDict, UInt8Array
 __all__ = ["FORMATS", "Labelled", "VoxelFormat", "read_occ3d", "read_voxels", "voxels_file", "voxels_of"]
 
 _MOST_FILE_BYTES: Final = 1 << 27
-_SPARE_BYTES: Final = 1 << 16  # headers of a column's pages
+_SPARE_BYTES: Final = 1 << 16  # page headers of a column
 _DAMAGED: Final = (
     ArithmeticError,
     AttributeError,
@@ -49,20 +49,20 @@ _DAMAGED: Final = (
     ValueError,
 )
 _LAYERS_AT_ONCE: Final = 16
-_LEVEL: Final = 12  # of zstd: a third fewer bytes than at its default, for 0.1 s a sample
+_LEVEL: Final = 12  # of zstd: two thirds of the default level's size for 0.1 s a sample
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labelled:
-    """One sample's voxels with what files say beside them.
+    """The voxels of one sample with further content of files.
 
     Attributes:
-        scene: to which it belongs.
-        sample: which it is.
-        voxels: of it.
-        agent: to which the grid belongs, as channels name it, or the channel of a camera or lidar; ``swarm`` of the swarm's.
-        near: gives the grid at the sample before (-1) or after (+1); None where there is none.
-        height_m: gives how high the agent's first camera is above the ground at the scene's begin.
+        scene: the scene.
+        sample: the sample.
+        voxels: the voxels.
+        agent: owner of the grid: an agent as channels name it, the channel of a camera or lidar, or ``swarm``.
+        near: returns the grid at the sample before (-1) or after (+1); None without one.
+        height_m: returns the height of the agent's first camera above the ground at the begin of the scene, metres.
     """
 
     scene: Scene
@@ -74,20 +74,20 @@ class Labelled:
 
     @property
     def owner(self) -> str | None:
-        """The agent to whom the grid belongs; None of the swarm's."""
+        """The agent that owns the grid; None for the swarm."""
         return None if self.agent == "swarm" else agent_id(self.agent) if "_" in self.agent else self.agent
 
     @property
     def token(self) -> str:
-        """The sample's token, as part of a file's name.
+        """The sample's token as part of a file name.
 
         Raises:
-            DatasetError: it cannot be one.
+            DatasetError: the token cannot be part of a file name.
         """
         return check_part(self.sample.token, what="sample token")
 
     def boxes_at(self, step: int) -> Boxes | None:
-        """Return the boxes of the sample before (-1) or after (+1)."""
+        """Return the boxes of the sample before (-1) or after (+1); None without one."""
         number = self.sample.number + step
         return self.scene.samples[number].boxes if 0 <= number < len(self.scene) else None
 
@@ -97,12 +97,12 @@ Files: TypeAlias = dict[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class VoxelFormat:
-    """One format.
+    """One format of voxel files.
 
     Attributes:
-        grid: the one that it is made for.
-        files: of a sample: name -> bytes.
-        about: files about all of a scene's samples, for the whole folder.
+        grid: name of its default grid.
+        files: returns the files of a sample: name -> bytes.
+        about: returns files about all scenes, given (scene, agent, names of files) of each.
     """
 
     grid: str
@@ -111,7 +111,7 @@ class VoxelFormat:
 
 
 def parquet_files(labelled: Labelled, *, cameras: bool = False) -> Files:
-    """Return a sample's voxels as one Parquet file, see above."""
+    """Return the Parquet file of a sample; ``cameras`` stores visibility for each camera, not for each agent."""
     voxels, boxes = labelled.voxels, labelled.sample.boxes
     seers = voxels.channels if cameras else tuple(dict.fromkeys(voxels.agents))
     width = next(bits for bits in (8, 16, 32, 64) if len(seers) <= bits)
@@ -123,7 +123,7 @@ def parquet_files(labelled: Labelled, *, cameras: bool = False) -> Files:
     present = set(np.flatnonzero(np.bincount(voxels.instance.ravel())).tolist())
     about: JsonDict = {
         "sample": labelled.sample.token,
-        "grid": voxels.grid.place,
+        "grid": voxels.grid.metadata,
         "classes": list(NAMES),
         "unknown": UNKNOWN,
         "types": {"semantics": "|u1", "instance": "<u2", "seen": seen.dtype.str},
@@ -139,7 +139,7 @@ def parquet_files(labelled: Labelled, *, cameras: bool = False) -> Files:
 
 
 def voxels_file(arrays: Mapping[str, AnyArray], about: JsonDict) -> bytes:
-    """Return the Parquet file of (X, Y, Z) arrays and their metadata, see above."""
+    """Return a Parquet file of (X, Y, Z) arrays by name and their metadata."""
     pa, pq = import_pyarrow()
     columns = {name: pa.array([layer.tobytes() for layer in values]) for name, values in arrays.items()}
     table = pa.table(columns).replace_schema_metadata({"uavsim": json.dumps(about, sort_keys=True)})
@@ -153,8 +153,8 @@ def voxels_file(arrays: Mapping[str, AnyArray], about: JsonDict) -> bytes:
 _Side = Annotated[int, Field(ge=1, le=10_000)]
 
 
-class _Place(BaseModel):
-    """Part of a file's metadata: the grid."""
+class _GridMetadata(BaseModel):
+    """The grid in a file's metadata."""
 
     model_config = ConfigDict(allow_inf_nan=False)
     size: tuple[_Side, _Side, _Side]
@@ -164,21 +164,21 @@ class _Place(BaseModel):
     map_from_grid_m: tuple[float, float, float]
 
 
-class _About(BaseModel):
-    """A file's metadata, as far as its readers use them."""
+class _Metadata(BaseModel):
+    """The validated part of a file's metadata."""
 
     model_config = ConfigDict(allow_inf_nan=False)
-    grid: _Place
+    grid: _GridMetadata
     types: dict[Literal["semantics", "instance", "seen"], Literal["|u1", "<u2", "<u4", "<u8"]]
     seers: list[str] = Field(max_length=64)
-    eyes_m: list[tuple[float, float, float]] = Field(default=[], max_length=64)  # files of before have none
+    eyes_m: list[tuple[float, float, float]] = Field(default=[], max_length=64)
 
 
 def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
-    """Read a Parquet file of voxels: (X, Y, Z) arrays by name, and what it says about them.
+    """Read a Parquet file of voxels: (X, Y, Z) arrays by name, and its metadata.
 
     Raises:
-        DatasetError: it is missing or damaged, holds a class that is none, or is larger than a grid may be.
+        DatasetError: the file is missing, damaged or too large, or holds an invalid class.
         InputError: pyarrow is not installed.
     """
     pa, pq = import_pyarrow()
@@ -186,7 +186,7 @@ def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
         data = read_regular(path, most_bytes=_MOST_FILE_BYTES)
         file = pq.ParquetFile(io.BytesIO(data))
         about: JsonDict = parse_json(file.schema_arrow.metadata[b"uavsim"])
-        checked = _About.model_validate(about)
+        checked = _Metadata.model_validate(about)
         size, types = checked.grid.size, {name: np.dtype(kind) for name, kind in checked.types.items()}
         if np.prod(size, dtype=float) > MOST_VOXELS or file.metadata.num_rows != size[0]:
             raise ValueError(
@@ -194,8 +194,8 @@ def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
             )
         if types["semantics"].itemsize != 1 or len(checked.seers) > 8 * types.get("seen", np.dtype("u8")).itemsize:
             raise ValueError("classes of more than a byte, or more agents that see than bits")
-        wanted = {name: math.prod(size) * kind.itemsize for name, kind in types.items()}
-        _check_bytes(file.metadata, unpacked_bytes(data), sum(wanted.values()))
+        array_bytes = {name: math.prod(size) * kind.itemsize for name, kind in types.items()}
+        _check_bytes(file.metadata, unpacked_bytes(data), sum(array_bytes.values()))
         arrays: dict[str, AnyArray] = {
             name: _layers(file, name, np.empty(size, dtype)) for name, dtype in types.items()
         }
@@ -210,15 +210,15 @@ def read_voxels(path: Path) -> tuple[dict[str, AnyArray], JsonDict]:
 
 
 def read_occ3d(path: Path, *names: str, size: tuple[int, ...] = ()) -> list[AnyArray]:
-    """Read (X, Y, Z) classes, and other arrays of the same shape, of a file as Occ3D's.
+    """Read (X, Y, Z) uint8 classes, and other arrays of the same shape, from a file in Occ3D's form.
 
     Args:
         path: the file.
-        names: of the other arrays, such as ``mask_camera``.
-        size: of the grid, where it is known.
+        names: names of the other arrays, such as ``mask_camera``.
+        size: expected shape; () for any.
 
     Raises:
-        DatasetError: the file is damaged, has an array of another shape or type, or a class that is none.
+        DatasetError: the file is damaged, or an array has another shape or type or holds an invalid class.
     """
     most_bytes = 8 * MOST_VOXELS
     (classes,) = read_npz(path, {"semantics": ArrayKind("iu", size or (None,) * 3)}, most_bytes=most_bytes).values()
@@ -233,33 +233,33 @@ def read_occ3d(path: Path, *names: str, size: tuple[int, ...] = ()) -> list[AnyA
 
 
 def check_classes(semantics: AnyArray) -> None:
-    """Refuse voxels of a class that is none.
+    """Refuse invalid classes in (...) voxels.
 
     Raises:
-        ValueError: there is one.
+        ValueError: a class is invalid.
     """
     wrong = semantics[((semantics < 0) | (semantics > FREE)) & (semantics != UNKNOWN)]
     if len(wrong):
         raise ValueError(f"a voxel has class {wrong[0]}; classes are 0 to {FREE}, and {UNKNOWN} is unknown")
 
 
-def _check_bytes(about: Any, held: int, wanted: int) -> None:
-    """Refuse a file that would be larger than its grids, before any is read.
+def _check_bytes(metadata: Any, file_bytes: int, array_bytes: int) -> None:
+    """Refuse a file with more bytes than its arrays, before reading it.
 
-    Asks nothing of a row group's columns: pyarrow 26 ends the process where these are damaged.
+    This must not access columns of row groups, because pyarrow 26 ends the process if they are damaged.
 
     Raises:
-        ValueError: it is.
+        ValueError: the file is too large.
     """
-    if held > wanted + (8 * about.num_rows + _SPARE_BYTES) * about.num_columns:
-        raise ValueError(f"it holds {held:,} bytes where its grids have {wanted:,}")
+    if file_bytes > array_bytes + (8 * metadata.num_rows + _SPARE_BYTES) * metadata.num_columns:
+        raise ValueError(f"it holds {file_bytes:,} bytes where its grids have {array_bytes:,}")
 
 
 def _layers(file: Any, name: str, array: AnyArray) -> AnyArray:
-    """Fill an (X, Y, Z) array with the layers of one grid, read a few at a time: a dictionary can repeat one without end.
+    """Fill an (X, Y, Z) array with the layers of a column, a few at a time, since damaged files can repeat layers.
 
     Raises:
-        ValueError: a layer is no bytes, or another number of them than the grid has.
+        ValueError: a layer has another size, or there is another number of layers.
     """
     x, layer_bytes = 0, array[0].nbytes
     for batch in file.iter_batches(_LAYERS_AT_ONCE, columns=[name]):
@@ -277,24 +277,24 @@ def _layers(file: Any, name: str, array: AnyArray) -> AnyArray:
 
 
 def voxels_of(folder: Path, sample: Sample) -> list[Voxels]:
-    """Return what the Parquet files of a folder hold of a sample, a grid each.
+    """Return the occupied voxels of a sample for each grid with a Parquet file in a folder.
 
     Raises:
-        DatasetError: one is damaged.
+        DatasetError: a file is damaged.
     """
     found = []
     token = check_part(sample.token, what="sample token")
     for path in sorted(folder.glob(f"*/*/{glob.escape(token)}.parquet")):
         arrays, about = read_voxels(path)
-        place, semantics = about["grid"], arrays["semantics"]
-        pose = SE3(np.array(place["map_quat_wxyz_grid"]), np.array(place["map_from_grid_m"]))
-        centres_m: FloatArray = np.asarray((np.argwhere(semantics < FREE) + 0.5) * place["voxel_m"])
+        grid, semantics = about["grid"], arrays["semantics"]
+        pose = SE3(np.array(grid["map_quat_wxyz_grid"]), np.array(grid["map_from_grid_m"]))
+        centres_m: FloatArray = np.asarray((np.argwhere(semantics < FREE) + 0.5) * grid["voxel_m"])
         found.append(
             Voxels(
                 grid=path.parent.name,
                 centres_map_m=pose.apply(centres_m),
                 quat_wxyz=pose.quat_wxyz,
-                voxel_m=place["voxel_m"],
+                voxel_m=grid["voxel_m"],
                 classes=semantics[semantics < FREE],
                 names=NAMES,
             )
@@ -303,14 +303,14 @@ def voxels_of(folder: Path, sample: Sample) -> list[Voxels]:
 
 
 def occ3d_files(labelled: Labelled) -> Files:
-    """Return Occ3D's file of a sample; what is unknown is free there, and in no mask."""
+    """Return Occ3D's file of a sample; unknown voxels are free and in no mask."""
     voxels = labelled.voxels
-    own = voxels.seen_by(labelled.owner)
+    visible = voxels.seen_by(labelled.owner)
     known = voxels.semantics != UNKNOWN
     arrays = {
         "semantics": _or_free(voxels.semantics),
         "mask_lidar": (voxels.lidar & known).astype(np.uint8),
-        "mask_camera": (own & known).astype(np.uint8),
+        "mask_camera": (visible & known).astype(np.uint8),
     }
     scene = check_part(labelled.scene.name, what="scene")
     root = check_part(labelled.agent, what="agent")
@@ -318,16 +318,16 @@ def occ3d_files(labelled: Labelled) -> Files:
 
 
 def surroundocc_files(labelled: Labelled) -> Files:
-    """Return SurroundOcc's file of a sample: (n, 4) x, y, z, class; ``others`` is ignored there, as 0 is empty."""
+    """Return SurroundOcc's file of a sample: (N, 4) x, y, z, class; class 0, ``others``, becomes 255, which is ignored."""
     semantics = labelled.voxels.semantics
-    places = np.argwhere(semantics < FREE)
+    indices = np.argwhere(semantics < FREE)
     classes = semantics[semantics < FREE].astype(np.int64)
-    data = np.column_stack([places, np.where(classes == 0, 255, classes)]).astype(np.int64)
+    data = np.column_stack([indices, np.where(classes == 0, 255, classes)]).astype(np.int64)
     return {f"samples/{labelled.token}.npy": _npy(data)}
 
 
 def uniocc_files(labelled: Labelled) -> Files:
-    """Return UniOcc's file of a sample: labels, masks, flows in voxels, poses, cameras, objects."""
+    """Return UniOcc's file of a sample: labels, masks, flow in voxels, poses, cameras and objects."""
     voxels, sample = labelled.voxels, labelled.sample
     frame = voxels.grid.map_SE3_frame
     boxes = sample.boxes
@@ -343,7 +343,7 @@ def uniocc_files(labelled: Labelled) -> Files:
         }
         for row in np.flatnonzero(inside).tolist()
     ]
-    own = [i for i in sample.images if labelled.owner in {None, agent_id(i.channel)}]
+    images = [i for i in sample.images if labelled.owner in {None, agent_id(i.channel)}]
     cameras = [
         {
             "name": image.channel,
@@ -351,7 +351,7 @@ def uniocc_files(labelled: Labelled) -> Files:
             "intrinsics": image.intrinsic,
             "extrinsics": (frame.inverse() @ image.map_SE3_optical).matrix,
         }
-        for image in own
+        for image in images
     ]
     arrays: dict[str, Any] = {
         "occ_label": uniocc_classes(voxels.semantics),
@@ -366,16 +366,17 @@ def uniocc_files(labelled: Labelled) -> Files:
 
 
 def uniocc_about(scenes: list[tuple[str, str, list[str]]]) -> Files:
-    """Return UniOcc's list of scenes: each agent's samples of a scene are one."""
+    """Return UniOcc's list of scenes, one for each agent of a scene."""
     infos = [{"scene_name": f"{scene}_{agent}", "occ_in_scene_paths": paths} for scene, agent, paths in scenes]
     return {"scene_infos.pkl": pickle.dumps(infos, protocol=4)}
 
 
 def occufly_files(labelled: Labelled) -> Files:
-    """Return OccuFly's files of a camera's frustum in a sample: classes, and three masks, a bit each, first voxel first.
+    """Return OccuFly's files of a camera's frustum in a sample: classes, and three masks of one bit per voxel.
 
-    ``invalid`` is outside of the image or unknown, ``occluded`` what the camera itself does not see of the rest, ``surface``
-    what is occupied and beside a voxel that is not. Channels are its scenes, heights above the ground in metres its altitudes.
+    ``invalid`` voxels are outside the image or unknown, ``occluded`` ones are other voxels that the camera does not see,
+    ``surface`` ones are occupied beside an empty voxel. Camera channels are OccuFly's scenes, heights above the ground in
+    metres its altitudes.
     """
     voxels, sample, grid = labelled.voxels, labelled.sample, labelled.voxels.grid
     image = next(image for image in sample.images if image.channel == labelled.agent)
@@ -400,7 +401,7 @@ def occufly_files(labelled: Labelled) -> Files:
 
 
 def _inner(mask: AnyArray) -> AnyArray:
-    """Return (X, Y, Z) whether a voxel and its six neighbours are marked; those beyond the grid are not."""
+    """Return (X, Y, Z) whether a voxel and its six neighbours are marked; voxels beyond the grid are not marked."""
     padded = np.pad(mask, 1)
     sides = [np.roll(padded, step, axis)[1:-1, 1:-1, 1:-1] for axis in range(3) for step in (-1, 1)]
     return np.asarray(np.logical_and.reduce([mask, *sides]))
@@ -422,25 +423,25 @@ def _folder(labelled: Labelled) -> str:
 
 
 def _motion(labelled: Labelled, row: int) -> JsonDict:
-    """Return how an object moves: to the samples before and after, 4 x 4 in the map; nothing where it is not there then."""
-    boxes, found = labelled.sample.boxes, {}
+    """Return an object's motion to the samples before and after, (4, 4) in the map, where it is present then."""
+    boxes, motion = labelled.sample.boxes, {}
     for name, step in (("backward", -1), ("forward", +1)):
         then = labelled.boxes_at(step)
         if then is not None and boxes.instance_tokens[row] in then.instance_tokens:
             later = then.map_SE3_box[then.instance_tokens.index(boxes.instance_tokens[row])]
-            found[name] = (later @ boxes.map_SE3_box[row].inverse()).matrix.tolist()
-    return found
+            motion[name] = (later @ boxes.map_SE3_box[row].inverse()).matrix.tolist()
+    return motion
 
 
 def _eyes(labelled: Labelled, seers: Sequence[str], names: Sequence[str]) -> Iterator[AnyArray]:
-    """Yield (3,) where each seer's first camera is, in the grid's frame."""
+    """Yield the (3,) position of each seer's first camera in the grid's frame, metres."""
     frame = labelled.voxels.grid.map_SE3_frame
     for seer in seers:
         yield frame.apply_inverse(labelled.sample.images[names.index(seer)].map_SE3_optical.translation_m)
 
 
 def _flow_voxels(labelled: Labelled, step: int) -> AnyArray:
-    """Return (X, Y, Z, 3) float32 motion in voxels to where matter is in the grid of the sample before or after."""
+    """Return (X, Y, Z, 3) float32 flow to the grid of the sample before or after, in voxels."""
     voxels = labelled.voxels
     flow = np.zeros((*voxels.semantics.shape, 3), dtype=np.float32)
     then, grid = labelled.boxes_at(step), labelled.near(step)
@@ -454,10 +455,10 @@ def _or_free(semantics: UInt8Array) -> UInt8Array:
 
 
 def _objects(rows: list[JsonDict]) -> AnyArray:
-    """Return (N,) rows as an array of Python's objects, as numpy makes of a list of dictionaries."""
-    found = np.empty(len(rows), dtype=object)
-    found[:] = rows
-    return found
+    """Return (N,) rows as an object array."""
+    array = np.empty(len(rows), dtype=object)
+    array[:] = rows
+    return array
 
 
 def _npy(values: AnyArray) -> bytes:

@@ -1,7 +1,8 @@
-"""Voxels as part of a dataset: ``labels: {occupancy: ...}`` in its YAML; and the choices that the command has, too."""
+"""Voxels as labels of a dataset, ``labels: {occupancy: ...}`` in its YAML, and options shared with ``uavsim occupancy``."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -12,7 +13,7 @@ from uavsim.config.load import parse
 from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.errors import InputError
 from uavsim.files.whole import write_whole
-from uavsim.occupancy.files import FORMATS, Files, Labelled, VoxelFormat, parquet_files
+from uavsim.occupancy.files import FORMATS, VoxelFormat, parquet_files
 from uavsim.occupancy.grids import GRIDS, GridShape, grid_of_values
 from uavsim.occupancy.run import grids_of, write_voxels
 from uavsim.records.sensors import SensorSpec
@@ -23,12 +24,12 @@ __all__ = ["check_settings", "choices_of", "label_folder", "voxel_labeller"]
 
 
 def check_settings(settings: JsonDict, cameras: Sequence[str], lidars: Sequence[str]) -> None:
-    """Refuse ``labels: {occupancy: ...}`` that cannot be met.
+    """Refuse invalid ``labels: {occupancy: ...}``.
 
     Args:
-        settings: of the YAML.
-        cameras: channels of the dataset.
-        lidars: likewise.
+        settings: settings of the YAML.
+        cameras: channels of the dataset's cameras.
+        lidars: channels of the dataset's lidars.
 
     Raises:
         InputError: no such format, grid, agent or channel.
@@ -38,33 +39,32 @@ def check_settings(settings: JsonDict, cameras: Sequence[str], lidars: Sequence[
 
 
 def label_folder(folder: Path, settings: JsonDict) -> None:
-    """Label a dataset as its YAML's ``labels: {occupancy: ...}`` says, into ``occupancy`` of its folder.
+    """Write the voxels of a dataset by ``labels: {occupancy: ...}`` into its folder ``occupancy``.
 
-    What was made of the same tables with the same settings stays.
+    Voxels of the same tables with the same settings are kept.
 
     Raises:
-        InputError: no such format, grid, agent or channel.
-        DatasetError: no depth or masks.
+        InputError: no such format, grid, agent or channel, or a camera without depth or masks.
     """
     data, out = open_folder(folder), folder / "occupancy"
-    made, content = out / "made_of.txt", blake2b(json.dumps(settings, sort_keys=True).encode())
+    stamp, content = out / "made_of.txt", blake2b(json.dumps(settings, sort_keys=True).encode())
     for table in sorted((folder / data.version).glob("*.json")):
         content.update(table.read_bytes())
-    if made.is_file() and made.read_text("utf-8", errors="replace") == content.hexdigest():
+    if stamp.is_file() and stamp.read_text("utf-8", errors="replace") == content.hexdigest():
         return
-    made.unlink(missing_ok=True)
-    how, shape, files = choices_of(settings["format"], settings["grid"], cameras=settings["cameras"])
-    for _ in write_voxels(data, out, how, shape, files=files, of=settings["of"]):
-        pass  # each is written when it is asked for
-    write_whole(made, content.hexdigest().encode())
+    stamp.unlink(missing_ok=True)
+    voxel_format, shape = choices_of(settings["format"], settings["grid"], cameras=settings["cameras"])
+    for _ in write_voxels(data, out, voxel_format, shape, of=settings["of"]):
+        pass  # the iterator writes the files
+    write_whole(stamp, content.hexdigest().encode())
 
 
-def voxel_labeller(asked: VoxelLabels, sensors: Mapping[str, SensorSpec]) -> Callable[[Path], None]:
-    """Return the function that labels a finished dataset as ``labels: {occupancy: ...}`` of its YAML says.
+def voxel_labeller(labels: VoxelLabels, sensors: Mapping[str, SensorSpec]) -> Callable[[Path], None]:
+    """Return a function that writes the voxels of a finished dataset by ``labels: {occupancy: ...}``.
 
     Args:
-        asked: the settings of the YAML.
-        sensors: of the dataset, by channel.
+        labels: the settings of the YAML.
+        sensors: sensors of the dataset by channel.
 
     Raises:
         InputError: a camera has no depth, or there is no such format, grid, agent or channel.
@@ -72,31 +72,36 @@ def voxel_labeller(asked: VoxelLabels, sensors: Mapping[str, SensorSpec]) -> Cal
     blind = [spec.name for spec in sensors.values() if spec.params.is_optical and "depth" not in spec.modalities]
     if blind:
         raise InputError(f"camera {blind[0]} takes no depth, of which voxels are made: add depth to its rig's sensors")
-    settings = asked.model_dump()
+    settings = labels.model_dump()
     cameras, lidars = (
         [name for name, spec in sensors.items() if spec.params.prefix == kind] for kind in ("CAMERA", "LIDAR")
     )
-    check_settings(settings, cameras, list(dict.fromkeys([BEV_CHANNEL, *lidars])))  # every nuScenes sample has that one
+    check_settings(settings, cameras, list(dict.fromkeys([BEV_CHANNEL, *lidars])))  # every sample has LIDAR_TOP
     return lambda folder: label_folder(folder, settings)
 
 
-def choices_of(
-    format_: str, grid: str | None, *, cameras: bool
-) -> tuple[VoxelFormat, GridShape, Callable[[Labelled], Files] | None]:
-    """Look up a format, a grid and, where another than the format's is wanted, a function for files.
+def choices_of(format_: str, grid: str | None, *, cameras: bool) -> tuple[VoxelFormat, GridShape]:
+    """Return a format and a grid.
+
+    Args:
+        format_: name of the format.
+        grid: name of a grid, or path of a YAML file; default: the format's grid.
+        cameras: store visibility for each camera.
 
     Raises:
-        InputError: no such format or grid, or they do not go together.
+        InputError: no such format or grid, or they do not fit each other.
     """
-    how = pick(FORMATS, format_, what="format")
+    voxel_format = pick(FORMATS, format_, what="format")
     if cameras and format_ != "parquet":
         raise InputError("--cameras: only --format parquet says it; others have one mask of an agent")
-    wanted = grid or how.grid
-    own = Path(wanted)
-    of_file = own.suffix in {".yaml", ".yml"}
-    shape = grid_of_values(parse(own), name=str(own)) if of_file else pick(GRIDS, wanted, what="grid")
+    grid = grid or voxel_format.grid
+    path = Path(grid)
+    is_file = path.suffix in {".yaml", ".yml"}
+    shape = grid_of_values(parse(path), name=str(path)) if is_file else pick(GRIDS, grid, what="grid")
     if format_ == "occufly" and shape.frame != "camera":
         raise InputError(
-            f"--grid {wanted}: OccuFly's files are of a camera's frustum; this grid's frame is {shape.frame}"
+            f"--grid {grid}: OccuFly's files are of a camera's frustum; this grid's frame is {shape.frame}"
         )
-    return how, shape, partial(parquet_files, cameras=True) if cameras else None
+    if cameras:
+        voxel_format = replace(voxel_format, files=partial(parquet_files, cameras=True))
+    return voxel_format, shape

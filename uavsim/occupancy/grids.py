@@ -1,8 +1,8 @@
-"""Grids of voxels: how large, and in whose frame; each frame and the place of the first corner in it are named.
+"""Grids of voxels in one of four frames.
 
-``swarm``: axes of the map; its origin is on the ground below the middle of all drones, moved to whole voxels of the map, so
-that what stands stays in its voxel from sample to sample. ``agent``: x ahead, y left, z up; its origin is on the ground below
-a drone or a car. ``camera``: right, down, forward of a camera's optical frame. ``lidar``: a lidar's own axes and place.
+``swarm``: axes of the map; the origin is on the ground below the centre of all drones, rounded to whole voxels of the map, so
+static objects keep their voxels from sample to sample. ``agent``: x ahead, y left, z up; the origin is on the ground below a
+drone or a car. ``camera``: right, down, forward of a camera's optical frame. ``lidar``: the frame of a lidar.
 """
 
 from collections.abc import Mapping
@@ -23,18 +23,18 @@ __all__ = ["GRIDS", "MOST_VOXELS", "Frame", "Grid", "GridShape", "grid_of_values
 
 Frame = Literal["swarm", "agent", "camera", "lidar"]
 MOST_VOXELS: Final = 10_000_000
-"""Of one grid; what declares more is refused."""
+"""Largest number of voxels of a grid."""
 
 
 @dataclass(frozen=True, slots=True)
 class GridShape:
-    """A grid before it has a place.
+    """The shape of a grid in its frame.
 
     Attributes:
         frame: ``swarm``, ``agent``, ``camera`` or ``lidar``.
-        size: voxels along the frame's three axes.
+        size: number of voxels along the frame's axes.
         voxel_m: edge of a voxel.
-        low_m: the grid's first corner in the frame.
+        low_m: first corner of the grid in the frame.
     """
 
     frame: Frame
@@ -43,10 +43,10 @@ class GridShape:
     low_m: tuple[float, float, float]
 
     def __post_init__(self) -> None:
-        """Refuse what is no grid.
+        """Refuse invalid shapes.
 
         Raises:
-            InputError: no voxels, or far too many.
+            InputError: the frame is unknown, a value is not positive or finite, or the grid is too large.
         """
         if self.frame not in get_args(Frame):
             raise InputError(f"no frame {self.frame!r} of a grid; there are {', '.join(get_args(Frame))}")
@@ -68,11 +68,11 @@ GRIDS: Final[Mapping[str, GridShape]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """A grid at its place; frame ``grid``: its origin is the first voxel's first corner, metres.
+    """A grid with a pose; the origin of the frame ``grid`` is the first corner of the first voxel, metres.
 
     Attributes:
-        map_SE3_grid: where it is.
-        shape: which it is.
+        map_SE3_grid: pose in the map.
+        shape: the shape.
     """
 
     map_SE3_grid: SE3
@@ -80,7 +80,7 @@ class Grid:
 
     @property
     def size(self) -> tuple[int, int, int]:
-        """Voxels along its axes."""
+        """Number of voxels along the axes."""
         return self.shape.size
 
     @property
@@ -89,8 +89,8 @@ class Grid:
         return self.shape.voxel_m
 
     @property
-    def place(self) -> JsonDict:
-        """Its description in files: its shape, and the pose of its first corner in the map."""
+    def metadata(self) -> JsonDict:
+        """The grid's description in files: shape, and pose of the first corner in the map."""
         return {
             "frame": self.shape.frame,
             "size": list(self.size),
@@ -102,30 +102,30 @@ class Grid:
 
     @property
     def map_SE3_frame(self) -> SE3:
-        """The frame in which the grid's shape says where it begins."""
+        """Pose of the frame in which ``low_m`` is the grid's first corner."""
         return self.map_SE3_grid @ SE3(np.array([1.0, 0.0, 0.0, 0.0]), -np.array(self.shape.low_m))
 
     def voxels_of(self, points_map_m: FloatArray) -> IntArray:
-        """Return (N, 3) voxels of (N, 3) points; those outside have numbers outside of the grid."""
+        """Return (N, 3) int64 voxel indices of (N, 3) map points, metres; points outside have indices outside the grid."""
         return np.floor(self.map_SE3_grid.apply_inverse(points_map_m) / self.voxel_m).astype(np.int64)
 
     def centres_map_m(self, voxels: IntArray) -> FloatArray:
-        """Return (N, 3) map points of the middles of (N, 3) voxels."""
+        """Return (N, 3) centres of (N, 3) voxels in the map frame, metres."""
         return self.map_SE3_grid.apply(np.asarray((voxels + 0.5) * self.voxel_m))
 
     def holds(self, voxels: IntArray) -> BoolArray:
-        """Return (N,) whether voxels are in the grid."""
+        """Return (N,) whether (N, 3) voxel indices are inside the grid."""
         return np.asarray(((voxels >= 0) & (voxels < np.array(self.size))).all(axis=1))
 
 
 def place_grid(shape: GridShape, sample: Sample, *, ground_map_m: FloatArray, of: str | None = None) -> Grid:
-    """Return a grid at its place in a sample.
+    """Return a grid in a sample.
 
     Args:
-        shape: of the grid.
-        sample: for which it is.
-        ground_map_m: (N, 3) points of the ground near the sample's agents: the nearest one below an agent is its ground.
-        of: agent as channels name it (``0``, ``v0``), or a camera's or lidar's channel; default: the first.
+        shape: shape of the grid.
+        sample: the sample.
+        ground_map_m: (N, 3) points of the ground; the nearest one, seen from above, is an agent's ground.
+        of: agent as channels name it (``0``, ``v0``), or channel of a camera or lidar; default: the first.
 
     Raises:
         DatasetError: the sample has no such agent, camera or lidar.
@@ -140,25 +140,23 @@ def place_grid(shape: GridShape, sample: Sample, *, ground_map_m: FloatArray, of
         yaw = float(quaternion.yaw(pose.quat_wxyz))
         upright = np.array([np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)])
         return Grid(SE3(upright, on_ground(pose.translation_m, ground_map_m)) @ low, shape)
-    places = {image.drone_id: image.map_SE3_flu.translation_m for image in sample.images}
-    if not places:
+    positions_m = {image.drone_id: image.map_SE3_flu.translation_m for image in sample.images}
+    if not positions_m:
         raise DatasetError(f"{sample.scene_name}: sample {sample.number} has no camera")
-    middle = on_ground(np.mean(list(places.values()), axis=0), ground_map_m)
-    corner = (
-        np.round(middle / shape.voxel_m) * shape.voxel_m + shape.low_m
-    )  # a road is not on a border, but inside of a voxel
+    middle = on_ground(np.mean(list(positions_m.values()), axis=0), ground_map_m)
+    corner = np.round(middle / shape.voxel_m) * shape.voxel_m + shape.low_m  # keeps roads off voxel borders
     return Grid(SE3(np.array([1.0, 0.0, 0.0, 0.0]), corner), shape)
 
 
 def grid_of_values(values: Mapping[str, Any], *, name: str) -> GridShape:
-    """Return a grid of one's own from what a file says: ``frame``, ``size``, ``voxel_m``, ``low_m``.
+    """Return a custom grid from the values of a file: ``frame``, ``size``, ``voxel_m``, ``low_m``.
 
     Raises:
-        InputError: a key is missing or not known, or a value is none.
+        InputError: a key is missing or unknown, or a value is invalid.
     """
-    wanted = [field.name for field in fields(GridShape)]
-    if set(values) != set(wanted):
-        raise InputError(f"{name}: a grid has the keys {', '.join(wanted)}; this one has {', '.join(map(str, values))}")
+    keys = [field.name for field in fields(GridShape)]
+    if set(values) != set(keys):
+        raise InputError(f"{name}: a grid has the keys {', '.join(keys)}; this one has {', '.join(map(str, values))}")
     try:
         size, low_m = tuple(map(int, values["size"])), tuple(map(float, values["low_m"]))
         if len(size) != 3 or len(low_m) != 3:
@@ -172,9 +170,9 @@ def _image_of(sample: Sample, of: str | None) -> Image:
     for image in sample.images:
         if of is None or of in {image.channel, agent_id(image.channel)}:
             return image
-    known = sorted({agent_id(image.channel) for image in sample.images})
+    agents = sorted({agent_id(image.channel) for image in sample.images})
     raise DatasetError(
-        f"{sample.scene_name}: sample {sample.number} has no agent or camera {of}; its agents are {', '.join(known)}"
+        f"{sample.scene_name}: sample {sample.number} has no agent or camera {of}; its agents are {', '.join(agents)}"
     )
 
 
@@ -185,9 +183,9 @@ def _scan_of(sample: Sample, of: str | None) -> LidarScan:
     raise DatasetError(f"{sample.scene_name}: sample {sample.number} has no lidar" + (f" of {of}" if of else ""))
 
 
-def on_ground(place_map_m: FloatArray, ground_map_m: FloatArray) -> FloatArray:
-    """Return a place, (3,), moved down to the nearest of (N, 3) points of the ground, seen from above; to 0 without any."""
+def on_ground(position_map_m: FloatArray, ground_map_m: FloatArray) -> FloatArray:
+    """Return a (3,) position at the height of the nearest ground point, seen from above; at height 0 without points."""
     if not len(ground_map_m):
-        return np.array([place_map_m[0], place_map_m[1], 0.0])
-    nearest = np.argmin(np.sum((ground_map_m[:, :2] - place_map_m[:2]) ** 2, axis=1))
-    return np.array([place_map_m[0], place_map_m[1], ground_map_m[nearest, 2]])
+        return np.array([position_map_m[0], position_map_m[1], 0.0])
+    nearest = np.argmin(np.sum((ground_map_m[:, :2] - position_map_m[:2]) ** 2, axis=1))
+    return np.array([position_map_m[0], position_map_m[1], ground_map_m[nearest, 2]])

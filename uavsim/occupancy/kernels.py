@@ -1,6 +1,6 @@
-"""Rays through voxels, surfaces into voxels, and objects carved out of their boxes, compiled.
+"""Compiled kernels: rays through voxels, surfaces into voxels, and shapes of objects carved out of their boxes.
 
-A pixel's ray is ``eye + depth * way``; ``way`` is one metre deep, so that a depth along the optical axis is its length.
+A pixel's ray is ``eye + depth * way``; ``way`` has a depth of one metre, so that depths along the optical axis scale it.
 """
 
 # ruff: noqa: PLR0917 (kernels take their arrays by place)
@@ -15,7 +15,7 @@ __all__ = ["carve", "fill", "look_up", "mark", "trace", "vote"]
 
 @kernel
 def _trace_ray(eye: Any, way: Any, begin: float, end: float, size: Any, flat: Any, bit: Any, counts: bool) -> None:
-    """Mark the voxels that a ray passes from depth ``begin`` to ``end`` and the one it ends in, or count those before that.
+    """Mark the voxels of a ray from depth ``begin`` to ``end``, or count those before the last one.
 
     Source: Amanatides and Woo, "A Fast Voxel Traversal Algorithm for Ray Tracing", 1987.
     """
@@ -70,7 +70,7 @@ def _trace_ray(eye: Any, way: Any, begin: float, end: float, size: Any, flat: An
 
 @kernel
 def _cell(turn: Any, origin: Any, x: float, y: float, z: float, edge: float) -> Any:
-    """Return the cell, of that edge, in which a point of another frame lies."""
+    """Return the cell of size ``edge`` that contains a point of another frame."""
     return (
         int(np.floor((turn[0, 0] * x + turn[0, 1] * y + turn[0, 2] * z + origin[0]) / edge)),
         int(np.floor((turn[1, 0] * x + turn[1, 1] * y + turn[1, 2] * z + origin[1]) / edge)),
@@ -90,21 +90,21 @@ def trace(
     bit: Any,
     counts: bool,
 ) -> None:
-    """Mark or count the voxels of a grid that an image's rays pass.
+    """Mark or count the voxels of a grid on an image's rays.
 
-    Rays that are side by side share voxels near the camera: of a block of pixels only the first one's ray begins at the eye,
-    the others' where those that have begun are two thirds of a voxel apart. Of what rays of five drones meet, 0.2 % is missed.
+    Neighbouring rays share voxels near the camera. In a block of pixels only the first ray begins at the eye; the other rays
+    begin where started rays are two thirds of a voxel apart. This misses 0.2 % of the voxels of five drones.
 
     Args:
-        depth_m: (H, W) infinite where nothing was hit; 0 where there is no ray.
-        rays: (H, W, 3) of the sensor's frame, one metre deep.
-        grid_R_sensor: (3, 3).
-        eye: (3,) in voxels.
+        depth_m: (H, W) depth, infinite without a hit, 0 without a ray.
+        rays: (H, W, 3) rays in the sensor's frame, one metre deep.
+        grid_R_sensor: (3, 3) rotation.
+        eye: (3,) position of the sensor in voxels.
         voxel_m: edge of a voxel.
-        pixels_per_m: the focal length; 0 where neighbours are no neighbours: then each ray begins at the eye.
-        out: (X, Y, Z) uint64 bits, or uint8 counts, of which 255 is the last.
-        bit: that is set in ``out``; the voxel that a ray ends in has it, too.
-        counts: whether rays are counted instead, without the voxel that each ends in.
+        pixels_per_m: focal length in pixels; 0 if neighbouring pixels have unrelated rays: each then begins at the eye.
+        out: (X, Y, Z) uint64 bits, or uint8 counts that saturate at 255.
+        bit: bit to set in ``out``, including the voxel in which a ray ends.
+        counts: count rays instead, excluding the voxel in which each ends.
     """
     size = np.array([out.shape[0], out.shape[1], out.shape[2]])
     way = np.zeros(3)
@@ -145,18 +145,18 @@ def vote(
     out: Any,
     strength: Any,
 ) -> None:
-    """Give a grid's voxels the class that most of the surface in them has.
+    """Set the class of most surface pixels in each voxel of a grid.
 
     Args:
-        voxels: (N, 3) of the map.
-        classes: (N,) of them.
-        weights: (N,) pixels that showed each.
+        voxels: (N, 3) voxels of the map.
+        classes: (N,) classes of the voxels.
+        weights: (N,) numbers of pixels.
         map_voxel_m: edge of the map's voxels.
-        grid_R_map: (3, 3).
+        grid_R_map: (3, 3) rotation.
         grid_from_map: (3,) the map's origin in the grid.
         voxel_m: edge of the grid's voxels.
-        out: (X, Y, Z) classes, 255 before.
-        strength: (X, Y, Z) int32, 0 before: by how much a class leads (Boyer and Moore, "MJRTY", 1981).
+        out: (X, Y, Z) classes, initially 255.
+        strength: (X, Y, Z) int32 lead of the class, initially 0 (Boyer and Moore, "MJRTY", 1981).
     """
     for n in range(voxels.shape[0]):
         x, y, z = (
@@ -182,15 +182,15 @@ def vote(
 def look_up(
     out: Any, value: Any, passed: Any, first: Any, passed_m: float, map_R_grid: Any, map_from_grid: Any, voxel_m: float
 ) -> None:
-    """Give those voxels of a grid that are unknown (255) a value where rays passed the map's voxel at their middle.
+    """Set unknown voxels (255) of a grid to a value where rays passed the map's voxel at their centre.
 
     Args:
-        out: (X, Y, Z).
-        value: to be set.
-        passed: (A, B, C) rays that passed each of the map's voxels.
-        first: (3,) the first of these.
-        passed_m: their edge.
-        map_R_grid: (3, 3).
+        out: (X, Y, Z) classes.
+        value: value to set.
+        passed: (A, B, C) numbers of rays that passed voxels of the map.
+        first: (3,) index of the first of these voxels.
+        passed_m: edge of these voxels.
+        map_R_grid: (3, 3) rotation.
         map_from_grid: (3,) the grid's origin in the map.
         voxel_m: edge of the grid's voxels.
     """
@@ -223,18 +223,18 @@ def carve(
     through: Any,
     shown: Any,
 ) -> None:
-    """Count for the cells of a box the images that see through them, and those in which the object's own surface is there.
+    """Count for each cell of a box the images that see through it, and the images that show the object's surface in it.
 
     Args:
-        depth_m: (H, W) of a pinhole.
-        ids: (H, W).
-        own: the object's id.
-        sensor_R_box: (3, 3).
-        sensor_from_box: (3,).
+        depth_m: (H, W) depth of a pinhole image.
+        ids: (H, W) instance ids.
+        own: id of the object.
+        sensor_R_box: (3, 3) rotation.
+        sensor_from_box: (3,) the box's centre in the sensor's frame.
         pinhole: (4,) focal lengths and centre.
-        half_m: (3,) of the box; its cells divide it evenly.
-        through: (A, B, C).
-        shown: (A, B, C).
+        half_m: (3,) half size of the box, which cells divide evenly.
+        through: (A, B, C) counts of images that see through a cell.
+        shown: (A, B, C) counts of images that show a surface in a cell.
     """
     height, width = depth_m.shape
     cells = np.array([through.shape[0], through.shape[1], through.shape[2]])
@@ -280,24 +280,20 @@ def fill(
     kind: int,
     semantics: Any,
     instance: Any,
-) -> int:
-    """Write an object into a grid: each of its solid cells marks the voxel in which its middle lies.
+) -> None:
+    """Write an object into a grid: the centre of each solid cell marks a voxel.
 
     Args:
-        solid: (A, B, C) cells of its box.
-        half_m: (3,) of the box.
-        grid_R_box: (3, 3).
-        grid_from_box: (3,).
+        solid: (A, B, C) cells of the object's box.
+        half_m: (3,) half size of the box.
+        grid_R_box: (3, 3) rotation.
+        grid_from_box: (3,) the box's centre in the grid.
         voxel_m: edge of the grid's voxels.
-        number: of the object.
-        kind: its class.
+        number: number of the object.
+        kind: class of the object.
         semantics: (X, Y, Z) classes.
-        instance: (X, Y, Z) objects.
-
-    Returns:
-        Marked cells.
+        instance: (X, Y, Z) numbers of objects.
     """
-    marked = 0
     cells = np.array([solid.shape[0], solid.shape[1], solid.shape[2]])
     edge = 2.0 * half_m / cells
     for a in range(cells[0]):
@@ -313,8 +309,6 @@ def fill(
                 i, j, k = _cell(grid_R_box, grid_from_box, x, y, z, voxel_m)
                 if 0 <= i < semantics.shape[0] and 0 <= j < semantics.shape[1] and 0 <= k < semantics.shape[2]:
                     semantics[i, j, k], instance[i, j, k] = kind, number
-                    marked += 1
-    return marked
 
 
 @kernel
@@ -330,19 +324,19 @@ def mark(
     semantics: Any,
     instance: Any,
 ) -> None:
-    """Write into a grid's unknown voxels (255) the objects whose pixels end there: an open door is outside of its car's box.
+    """Write objects into unknown voxels (255) in which their pixels end, such as an open door outside its car's box.
 
     Args:
-        depth_m: (H, W).
+        depth_m: (H, W) depth.
         ids: (H, W) instance ids.
-        rays: (H, W, 3).
-        grid_R_sensor: (3, 3).
-        grid_from_sensor: (3,).
+        rays: (H, W, 3) rays in the sensor's frame, one metre deep.
+        grid_R_sensor: (3, 3) rotation.
+        grid_from_sensor: (3,) the sensor's position in the grid, metres.
         voxel_m: edge of the grid's voxels.
-        numbers: (I,) number of the object of each id; 0 of none.
+        numbers: (I,) number of the object of each id; 0 without one.
         kinds: (N + 1,) class of each number.
         semantics: (X, Y, Z) classes.
-        instance: (X, Y, Z) objects.
+        instance: (X, Y, Z) numbers of objects.
     """
     for v in range(depth_m.shape[0]):
         for u in range(depth_m.shape[1]):

@@ -1,4 +1,4 @@
-"""Files of numpy arrays: the same bytes for the same arrays (no times, one compression), and read with a bound of memory."""
+"""NPZ files: written without timestamps, so that equal arrays give equal bytes, and read within a memory limit."""
 
 import io
 import textwrap
@@ -17,70 +17,67 @@ from uavsim.typing import AnyArray
 __all__ = ["ArrayKind", "npz_bytes", "read_npz"]
 
 _MOST_BYTES: Final = 400_000_000
+_LEVEL: Final = 1  # of zlib
 _MOST_DIRECTORY_BYTES: Final = 1 << 14
 _DAMAGED: Final = (OSError, ValueError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
-def npz_bytes(arrays: Mapping[str, Any], *, level: int = 1) -> bytes:
-    """Return arrays by name as a compressed ``.npz``, which ``numpy.load`` reads.
-
-    Args:
-        arrays: by name; an object that is no array is pickled, as formats of others have it.
-        level: of zlib.
-    """
+def npz_bytes(arrays: Mapping[str, Any]) -> bytes:
+    """Return a compressed ``.npz`` file of arrays by name, which ``numpy.load`` reads; object arrays are pickled."""
     data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
         for name, values in arrays.items():
             part, array = io.BytesIO(), np.asanyarray(values)
             np.lib.format.write_array(part, array, allow_pickle=array.dtype.hasobject)
             archive.writestr(
-                zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), part.getvalue(), zipfile.ZIP_DEFLATED, level
+                zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), part.getvalue(), zipfile.ZIP_DEFLATED, _LEVEL
             )
     return data.getvalue()
 
 
 class ArrayKind(NamedTuple):
-    """The arrays that are read under a name: letters of numpy's dtype kinds, and a shape, None where any size is good."""
+    """An expected array: numpy's dtype kinds, the shape with None for any length, and the item size if it matters."""
 
     kinds: str
     shape: tuple[int | None, ...]
     itemsize: int | None = None
 
 
-def read_npz(path: Path, wanted: Mapping[str, ArrayKind], *, most_bytes: int = _MOST_BYTES) -> dict[str, AnyArray]:
-    """Read arrays of a ``.npz`` file by name; nothing of the file is run, and no array is made before its header is checked.
+def read_npz(path: Path, expected: Mapping[str, ArrayKind], *, most_bytes: int = _MOST_BYTES) -> dict[str, AnyArray]:
+    """Read arrays of a ``.npz`` file without unpickling, and allocate an array only after checking its header.
 
     Args:
         path: the file.
-        wanted: the kind of each array.
-        most_bytes: of all these arrays.
+        expected: expected arrays by name.
+        most_bytes: largest size of all arrays.
 
     Returns:
-        The arrays by name, each of the rank and dtype that its kind asks for: (N,), (X, Y, Z), ...
+        The arrays by name, with the expected rank and dtype: (N,), (X, Y, Z), ...
 
     Raises:
-        DatasetError: the file is missing or damaged, lacks an array, or has one of another kind or too large.
+        DatasetError: the file is missing or damaged, or an array is missing, unexpected or too large.
     """
-    found: dict[str, AnyArray] = {}
+    arrays: dict[str, AnyArray] = {}
     try:
         with open_regular(path, most_bytes=_MOST_BYTES) as file:
             _check_directory(file)
             with zipfile.ZipFile(file) as archive:
-                for name, kind in wanted.items():
-                    found[name] = _array(
-                        archive, name, kind, most_bytes - sum(array.nbytes for array in found.values())
-                    )
-        return found
+                for name, kind in expected.items():
+                    remaining_bytes = most_bytes - sum(array.nbytes for array in arrays.values())
+                    arrays[name] = _array(archive, name, kind, remaining_bytes)
+        return arrays
     except _DAMAGED as error:
-        said = textwrap.shorten(str(error) or type(error).__name__, 200, placeholder=" ...")
-        raise DatasetError(f"{path}: no file of the arrays {', '.join(wanted)}: {said}") from error
+        reason = textwrap.shorten(str(error) or type(error).__name__, 200, placeholder=" ...")
+        raise DatasetError(f"{path}: no file of the arrays {', '.join(expected)}: {reason}") from error
 
 
 def _check_directory(file: IO[bytes]) -> None:
-    """Refuse a long list of members, of which each takes ten times its bytes of memory. Source: PKWARE's APPNOTE, 4.3.16.
+    """Refuse a long central directory, since each entry takes ten times its bytes in memory.
+
+    Source: PKWARE's APPNOTE, 4.3.16.
 
     Raises:
-        ValueError: it is one, or there is none at the end of the file.
+        ValueError: the directory is too long, or missing at the end of the file.
     """
     file.seek(max(file.seek(0, io.SEEK_END) - 42, 0))
     tail = file.read().rjust(42, b"\0")
@@ -89,19 +86,19 @@ def _check_directory(file: IO[bytes]) -> None:
         raise ValueError("it does not end as numpy's files do")
 
 
-def _array(archive: zipfile.ZipFile, name: str, wanted: ArrayKind, most_bytes: int) -> AnyArray:
+def _array(archive: zipfile.ZipFile, name: str, expected: ArrayKind, most_bytes: int) -> AnyArray:
     headers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     member = archive.getinfo(f"{name}.npy")
     if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         raise ValueError(f"{name} is packed by a method that numpy does not use")
     with archive.open(member) as part:
         shape, _, kind = headers[np.lib.format.read_magic(part)](part)
-    fits = len(shape) == len(wanted.shape) and all(
-        n >= 0 if size is None else n == size for n, size in zip(shape, wanted.shape, strict=True)
+    fits = len(shape) == len(expected.shape) and all(
+        n >= 0 if size is None else n == size for n, size in zip(shape, expected.shape, strict=True)
     )
-    if not fits or kind.kind not in wanted.kinds or wanted.itemsize not in {None, kind.itemsize}:
-        said = str(wanted.shape).replace("None", "n")
-        raise ValueError(f"{name} are {kind} {shape}, not whole numbers {said}")
+    if not fits or kind.kind not in expected.kinds or expected.itemsize not in {None, kind.itemsize}:
+        shape_text = str(expected.shape).replace("None", "n")
+        raise ValueError(f"{name} are {kind} {shape}, not whole numbers {shape_text}")
     if np.prod(shape, dtype=float) * kind.itemsize > most_bytes:
         raise ValueError(f"{name} of {kind} {shape} is larger than {max(most_bytes, 0) // 1_000_000} MB")
     with archive.open(member) as part:

@@ -1,8 +1,8 @@
-"""RayIoU: rays from agents' places into predicted and true voxels, and whether class and distance agree.
+"""RayIoU: agreement of class and distance of rays from agents in predicted and true voxels.
 
-Source: Liu et al., "Fully Sparse 3D Occupancy Prediction", ECCV 2024 (``ray_metrics.py`` of SparseOcc): a ray ends in the
-first occupied voxel, at the far side of it; of rays whose truth ends in matter, those count as found that meet the same class
-within 1, 2 and 4 m.
+A ray ends at the far side of the first occupied voxel. Of the rays that end in an occupied voxel of the truth, those are found
+that end in the same class within 1, 2 and 4 m. Source: Liu et al., "Fully Sparse 3D Occupancy Prediction", ECCV 2024
+(``ray_metrics.py`` of SparseOcc).
 """
 
 # ruff: noqa: PLR0917 (kernels take their arrays by place)
@@ -21,7 +21,7 @@ THRESHOLDS_M: Final = (1, 2, 4)
 
 
 def lidar_rays() -> FloatArray:
-    """Return (N, 3) directions of the reference's lidar: 360 to a circle, from 45 degrees down to 12 above the horizon."""
+    """Return (N, 3) unit directions of the reference's lidar: 360 azimuths, from 45 degrees below to 12 above the horizon."""
     pitch = [-(np.pi / 2 - np.arctan(k + 1)) for k in range(10)]
     while pitch[-1] < 0.21:
         pitch.append(2 * pitch[-1] - pitch[-2])
@@ -29,7 +29,7 @@ def lidar_rays() -> FloatArray:
 
 
 def air_rays() -> FloatArray:
-    """Return (N, 3) directions from an agent in the air: 360 to a circle, every two degrees from below it to the horizon."""
+    """Return (N, 3) unit directions of an aerial agent: 360 azimuths, every two degrees from the nadir to the horizon."""
     return _fan(np.radians(np.arange(-89.0, 0.0, 2.0)))
 
 
@@ -41,10 +41,10 @@ def _fan(pitch_rad: FloatArray) -> FloatArray:
 
 
 class RayCounts:
-    """Rays by class: true ones, predicted ones, and found ones by threshold, over all samples."""
+    """Counts of rays by class: true, predicted, and found by threshold."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start with zero counts."""
         self.truth, self.predicted = np.zeros(FREE + 1), np.zeros(FREE + 1)
         self.found = np.zeros((len(THRESHOLDS_M), FREE + 1))
 
@@ -52,9 +52,9 @@ class RayCounts:
         """Count the rays of a sample.
 
         Args:
-            predicted: (X, Y, Z) classes; all above ``FREE`` are air.
-            truth: likewise.
-            eyes_voxels: (3,) places in voxels from the grid's first corner; one above the grid looks down.
+            predicted: (X, Y, Z) classes; ``FREE`` and above are free.
+            truth: (X, Y, Z) classes.
+            eyes_voxels: (3,) positions in voxels from the grid's first corner; positions above the grid use ``air_rays``.
             voxel_m: edge of a voxel.
         """
         for eye in eyes_voxels:
@@ -69,7 +69,7 @@ class RayCounts:
                 found += np.bincount(kind_true[valid][same & near], minlength=FREE + 1)
 
     def scores(self) -> dict[str, Any]:
-        """Return the mean over classes by threshold and over all, and by class; NaN without any ray."""
+        """Return mean IoU, by threshold and by class; NaN without rays."""
         with np.errstate(invalid="ignore"):
             iou = (self.found / (self.truth + self.predicted - self.found))[:, :FREE]
         met = ~np.isnan(iou).all(axis=0)
@@ -84,7 +84,7 @@ class RayCounts:
 
 
 def _cast(semantics: UInt8Array, eye_voxels: AnyArray, rays: FloatArray) -> tuple[UInt8Array, FloatArray]:
-    """Return (N,) the class that each ray ends in, and (N,) how far that is, in voxels; ``FREE`` where it ends in air."""
+    """Return (N,) the class in which each ray ends, ``FREE`` without one, and (N,) the distance in voxels."""
     deep: FloatArray = np.zeros(len(rays))
     kind: UInt8Array = np.full(len(rays), FREE, dtype=np.uint8)
     cast(np.ascontiguousarray(semantics), np.asarray(eye_voxels, dtype=np.float64), rays, FREE, kind, deep)
@@ -93,15 +93,15 @@ def _cast(semantics: UInt8Array, eye_voxels: AnyArray, rays: FloatArray) -> tupl
 
 @kernel
 def cast(semantics: Any, eye: Any, rays: Any, free: int, kind: Any, deep: Any) -> None:
-    """Follow rays until they meet a voxel that is occupied, or leave the grid.
+    """Follow rays until they meet an occupied voxel or leave the grid.
 
     Args:
-        semantics: (X, Y, Z) classes; ``free`` and above are air.
-        eye: (3,) in voxels, inside of the grid or not.
-        rays: (N, 3) of length 1.
-        free: class of air.
-        kind: (N,) class of the voxel; left as it is where there is none.
-        deep: (N,) voxels to the far side of it, or to where the ray leaves.
+        semantics: (X, Y, Z) classes; ``free`` and above are free.
+        eye: (3,) position in voxels, inside or outside the grid.
+        rays: (N, 3) unit directions.
+        free: class of free space.
+        kind: (N,) class of the voxel; unchanged without one.
+        deep: (N,) distance in voxels to the far side of the voxel, or to the end of the grid.
     """
     size = np.array([semantics.shape[0], semantics.shape[1], semantics.shape[2]])
     for n in range(rays.shape[0]):

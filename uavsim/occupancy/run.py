@@ -1,8 +1,8 @@
-"""All samples of a dataset into files of voxels: one town scanned, shapes fitted, samples labelled one after the other."""
+"""Write the voxels of a dataset: for each town scan it, fit the shapes of moving objects, and label the samples."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,12 +25,12 @@ __all__ = ["Labeller", "grids_of", "write_voxels"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labeller:
-    """Labels of one town's samples, from its scan and the shapes of its movers.
+    """A labeller of one town's samples.
 
     Attributes:
-        town: what stands.
-        shapes: of what moves.
-        shape: of the grids.
+        town: scan of the static town.
+        shapes: shapes of the moving objects.
+        shape: shape of the grids.
     """
 
     town: Town
@@ -39,90 +39,88 @@ class Labeller:
 
     @classmethod
     def of(cls, data: Dataset, town: str, shape: GridShape, *, scans: Sequence[Dataset], kept: Path) -> Labeller:
-        """Scan a town by a dataset and further ones, and fit the shapes of the dataset's movers.
+        """Scan a town with datasets, and fit the shapes of the objects in the first one.
 
         Args:
-            data: that is labelled.
-            town: of its scenes.
-            shape: of the grids.
-            scans: further datasets that show the town.
-            kept: folder in which scans of scenes are kept.
+            data: the dataset to label.
+            town: the town.
+            shape: shape of the grids.
+            scans: further datasets of the town.
+            kept: folder of cached scans.
 
         Raises:
-            DatasetError: no depth or masks.
+            DatasetError: the town has no images, or an image has no depth or mask.
         """
-        own = [scene for scene in data if scene.town == town]
-        shapes = fit_shapes(sample for scene in own for sample in scene)
+        shapes = fit_shapes(sample for scene in data if scene.town == town for sample in scene)
         return cls(scan_town([data, *scans], town, kept), shapes, shape)
 
     def grid(self, sample: Sample, agent: str) -> Grid:
-        """Return where an agent's grid is in a sample; ``swarm`` for the swarm's."""
+        """Return the grid of an agent, or of the ``swarm``, in a sample."""
         of = None if agent == "swarm" else agent
         return place_grid(self.shape, sample, ground_map_m=self.town.ground_map_m, of=of)
 
     def label(self, scene: Scene, number: int, agent: str) -> Labelled:
-        """Return the voxels of a sample of a scene in the grid of an agent."""
+        """Return the voxels of sample ``number`` in the grid of an agent."""
         sample = scene.samples[number]
 
         def near(step: int) -> Grid | None:
-            there = 0 <= number + step < len(scene)
-            return self.grid(scene.samples[number + step], agent) if there else None
+            exists = 0 <= number + step < len(scene)
+            return self.grid(scene.samples[number + step], agent) if exists else None
 
         voxels = label_sample(sample, self.grid(sample, agent), self.town, self.shapes)
         return Labelled(scene, sample, voxels, agent, near, partial(self._height_m, scene.samples[0], agent))
 
     def _height_m(self, sample: Sample, agent: str) -> float:
-        """Return how high an agent's, a camera's or the first drone's camera is above the ground."""
-        own = [i for i in sample.images if agent in {i.channel, agent_id(i.channel)}] or sample.images
-        place = own[0].map_SE3_optical.translation_m
-        return float(place[2] - on_ground(place, self.town.ground_map_m)[2])
+        """Return the height above ground of a camera, an agent's first camera, or the sample's first camera."""
+        images = [i for i in sample.images if agent in {i.channel, agent_id(i.channel)}] or sample.images
+        position_m = images[0].map_SE3_optical.translation_m
+        return float(position_m[2] - on_ground(position_m, self.town.ground_map_m)[2])
 
 
 def write_voxels(
-    data: Dataset, out: Path, how: VoxelFormat, shape: GridShape, *, of: Sequence[str] = (), scans: Sequence[Dataset] = (),
-    scenes: Sequence[str] = (), files: Callable[[Labelled], Files] | None = None, kept: Path | None = None,
+    data: Dataset, out: Path, voxel_format: VoxelFormat, shape: GridShape, *, of: Sequence[str] = (),
+    scans: Sequence[Dataset] = (), scenes: Sequence[str] = (), kept: Path | None = None,
 ) -> Iterator[tuple[str, int]]:  # fmt: skip
-    """Write the voxels of all samples; yields the name and size of each file when it is written.
+    """Write the voxels of all samples; yields name and size in bytes of each written file.
 
     Args:
         data: the dataset.
-        out: folder for the files.
-        how: the format.
-        shape: of the grids.
-        of: agents or channels whose grids are wanted, see ``grids_of``.
-        scans: further datasets that show the same towns, without traffic for instance.
+        out: folder of the files.
+        voxel_format: the format.
+        shape: shape of the grids.
+        of: agents or channels that own grids, see ``grids_of``.
+        scans: further datasets of the same towns, for instance without traffic.
         scenes: names of scenes; default: all.
-        files: of a sample, in place of the format's.
-        kept: folder of scans; default: ``scans`` in ``out``.
+        kept: folder of cached scans; default: ``scans`` in ``out``.
 
     Raises:
         InputError: no such scene, agent or channel; or a camera without depth or masks.
     """
     for name in scenes:
         pick(dict.fromkeys(data.scene_names), name, what=f"scene of {data.root}")
-    wanted = [scene for scene in data if not scenes or scene.name in scenes]
-    _refuse_blind_cameras([*wanted, *(scene for one in scans for scene in one)])
+    chosen = [scene for scene in data if not scenes or scene.name in scenes]
+    _refuse_blind_cameras([*chosen, *(scene for one in scans for scene in one)])
     result, written = ResultPath.open(out), list[tuple[str, str, list[str]]]()
-    for town in dict.fromkeys(scene.town for scene in wanted):
+    for town in dict.fromkeys(scene.town for scene in chosen):
         labeller = Labeller.of(data, town, shape, scans=scans, kept=kept or out / "scans")
-        for scene in (scene for scene in wanted if scene.town == town):
+        for scene in (scene for scene in chosen if scene.town == town):
             first = scene.samples[0]
             channels = [image.channel for image in first.images], [scan.channel for scan in first.lidars]
             for agent in grids_of(shape, cameras=channels[0], lidars=channels[1], of=of):
                 names: list[str] = []
                 for number in range(len(scene)):
-                    made = (files or how.files)(labeller.label(scene, number, agent))
-                    yield from _put(result, made)
-                    names += made
+                    files = voxel_format.files(labeller.label(scene, number, agent))
+                    yield from _put(result, files)
+                    names += files
                 written.append((scene.name, agent, names))
-    yield from _put(result, how.about(written))
+    yield from _put(result, voxel_format.about(written))
 
 
 def _refuse_blind_cameras(scenes: Sequence[Scene]) -> None:
-    """Refuse scenes some of whose cameras took no depth or no masks.
+    """Refuse scenes with cameras without depth or masks.
 
     Raises:
-        InputError: the message has the command that records them.
+        InputError: a camera has none; the message names the command that records them.
     """
     for scene in scenes:
         for image in scene.samples[0].images:
@@ -135,16 +133,16 @@ def _refuse_blind_cameras(scenes: Sequence[Scene]) -> None:
 
 
 def grids_of(shape: GridShape, *, cameras: Sequence[str], lidars: Sequence[str], of: Sequence[str] = ()) -> list[str]:
-    """Return whose grids are made: ``swarm``, agents, or channels of cameras or lidars, by the shape's frame.
+    """Return the owners of grids by the shape's frame: ``swarm``, agents, or channels of cameras or lidars.
 
     Args:
-        shape: of the grids.
-        cameras: channels.
-        lidars: channels.
-        of: agents, or channels of such sensors; an agent has a grid for each of its cameras or lidars.
+        shape: shape of the grids.
+        cameras: channels of cameras.
+        lidars: channels of lidars.
+        of: agents, or channels of sensors of the frame; an agent stands for all of these sensors; () for the default.
 
     Raises:
-        InputError: there is no such agent or channel, or no sensor in whose frame the grid is.
+        InputError: no such agent or channel, or no sensor of the frame.
     """
     sensors = {"camera": cameras, "lidar": lidars}.get(shape.frame)
     if sensors is None:

@@ -1,4 +1,4 @@
-"""Voxels of one sample: what stands, what moves, what is air, and which cameras see it."""
+"""Voxels of one sample: static surfaces, moving objects, free space, and visibility for each camera."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -26,13 +26,13 @@ class Occupancy:
     """The voxels of a sample.
 
     Attributes:
-        grid: where they are.
+        grid: the grid.
         semantics: (X, Y, Z) classes, ``FREE`` or ``UNKNOWN``.
-        instance: (X, Y, Z) 1 + the number of the box that fills a voxel; 0 of what stands and of air.
-        seen: (X, Y, Z) uint64, bit n: whether a ray of image n of the sample passes or ends in the voxel.
-        lidar: (X, Y, Z) whether a lidar's ray does.
-        channels: of the images, in the order of their bits.
-        agents: of the images: as channels name them.
+        instance: (X, Y, Z) 1 + the row of the box that fills a voxel; 0 of static surfaces and free space.
+        seen: (X, Y, Z) uint64; bit n is set if a ray of image n passes or ends in the voxel.
+        lidar: (X, Y, Z) whether a lidar ray passes or ends in the voxel.
+        channels: channels of the images, in the order of the bits.
+        agents: agents of the images, as channels name them.
     """
 
     grid: Grid
@@ -44,10 +44,10 @@ class Occupancy:
     agents: tuple[str, ...]
 
     def seen_by(self, agent: str | None = None, channel: str | None = None) -> BoolArray:
-        """Return (X, Y, Z) whether an agent, a camera, or with neither the whole swarm sees a voxel."""
+        """Return (X, Y, Z) whether an agent, a camera, or by default any camera sees a voxel."""
         bits = 0
-        for bit, (own, name) in enumerate(zip(self.agents, self.channels, strict=True)):
-            bits |= (agent in {None, own} and channel in {None, name}) << bit
+        for bit, (owner, name) in enumerate(zip(self.agents, self.channels, strict=True)):
+            bits |= (agent in {None, owner} and channel in {None, name}) << bit
         return np.asarray((self.seen & np.uint64(bits)) != 0)
 
     def agents_that_see(self) -> UInt8Array:
@@ -59,19 +59,20 @@ class Occupancy:
 
     @property
     def occupied(self) -> BoolArray:
-        """(X, Y, Z) whether anything is in a voxel."""
+        """(X, Y, Z) whether a voxel is occupied."""
         return np.asarray(self.semantics < FREE)
 
     def flow_m(self, now: Boxes, then: Boxes, grid_then: Grid | None = None) -> FloatArray:
-        """Return (N, 3) how far the matter in each occupied voxel is moved at another sample's time, N in C order.
+        """Return the flow of the occupied voxels to another sample.
 
         Args:
-            now: the sample's boxes.
-            then: the boxes of the sample before or after.
-            grid_then: whose frame's axes and origin hold then; default: the same, which is motion over ground.
+            now: boxes of the sample.
+            then: boxes of the sample before or after.
+            grid_then: grid of that sample; default: the same grid, which gives motion over ground.
 
         Returns:
-            metres along the grid's axes; objects that are gone by then are at rest.
+            (N, 3) motion of the N occupied voxels in C order, metres along the grid's axes; objects without a box then are
+            at rest.
         """
         points: FloatArray = np.asarray((np.argwhere(self.occupied) + 0.5) * self.grid.voxel_m)
         owner = self.instance[self.occupied].astype(np.int64) - 1
@@ -80,8 +81,8 @@ class Occupancy:
         for row in np.unique(owner[owner >= 0]).tolist():
             row_then = later.get(now.instance_tokens[row])
             if row_then is not None:
-                own = owner == row
-                moved[own] = then.map_SE3_box[row_then].apply(now.map_SE3_box[row].apply_inverse(moved[own]))
+                part = owner == row
+                moved[part] = then.map_SE3_box[row_then].apply(now.map_SE3_box[row].apply_inverse(moved[part]))
         return (grid_then or self.grid).map_SE3_grid.apply_inverse(moved) - points
 
 
@@ -89,13 +90,13 @@ def label_sample(sample: Sample, grid: Grid, town: Town, shapes: Shapes) -> Occu
     """Return the voxels of a sample.
 
     Args:
-        sample: whose they are.
-        grid: where they are.
-        town: what stands there.
-        shapes: of what moves.
+        sample: the sample.
+        grid: the grid.
+        town: scan of the static town.
+        shapes: shapes of the moving objects.
 
     Raises:
-        DatasetError: no depth of an image, or more than 64 images.
+        DatasetError: an image has no depth, or the sample has more than 64 images.
     """
     if len(sample.images) > _MOST_CAMERAS:
         raise DatasetError(f"{sample.scene_name}: more than {_MOST_CAMERAS} cameras in sample {sample.number}")
@@ -105,7 +106,7 @@ def label_sample(sample: Sample, grid: Grid, town: Town, shapes: Shapes) -> Occu
     lead = np.zeros(grid.size, dtype=np.int32)
     turn, origin = grid_SE3_map.rotation, grid_SE3_map.translation_m
     kernels.vote(town.voxels, town.classes, town.hits, SURFACE_M, turn, origin, grid.voxel_m, semantics, lead)
-    _fill_movers(sample.boxes, grid, shapes, semantics, instance)
+    _fill_objects(sample.boxes, grid, shapes, semantics, instance)
     seen = _seen(sample, grid_SE3_map, grid, semantics, instance)
     lidar = _seen_by_lidar(sample, grid_SE3_map, grid)
     semantics[(semantics == UNKNOWN) & ((seen != 0) | lidar)] = FREE
@@ -122,7 +123,7 @@ def label_sample(sample: Sample, grid: Grid, town: Town, shapes: Shapes) -> Occu
     )
 
 
-def _fill_movers(boxes: Boxes, grid: Grid, shapes: Shapes, semantics: UInt8Array, instance: UInt16Array) -> None:
+def _fill_objects(boxes: Boxes, grid: Grid, shapes: Shapes, semantics: UInt8Array, instance: UInt16Array) -> None:
     if not len(boxes):
         return
     grid_SE3_box = grid.map_SE3_grid.inverse() @ boxes.map_SE3_box
@@ -135,7 +136,7 @@ def _fill_movers(boxes: Boxes, grid: Grid, shapes: Shapes, semantics: UInt8Array
 
 
 def _seen(sample: Sample, grid_SE3_map: SE3, grid: Grid, semantics: UInt8Array, instance: UInt16Array) -> AnyArray:
-    """Return the bits of the images that see voxels; what an object shows outside of its box is written into the labels."""
+    """Return (X, Y, Z) bits of the images that see a voxel; mark visible parts of objects outside their boxes as well."""
     seen, boxes = np.zeros(grid.size, dtype=np.uint64), sample.boxes
     numbers = np.zeros(int(boxes.instance_id.max(initial=0)) + 1, dtype=np.uint16)
     numbers[boxes.instance_id] = np.arange(1, len(boxes) + 1)

@@ -1,7 +1,7 @@
-"""Shapes of movers: a box of which is carved away what any image sees through; equal boxes of a class share their shape.
+"""Shapes of moving objects: boxes without the cells that any image sees through; equal boxes of a class share a shape.
 
-Nothing here knows a mesh: the shape is what the dataset's depth images prove. What no image looks into stays solid, so that
-a shape seen from a few sides only is too large, never hollow.
+Shapes follow from depth images, not from meshes. Cells that no image looks into stay solid, so that a shape that is seen from
+few sides is too large, never hollow.
 """
 
 from collections.abc import Iterable
@@ -23,24 +23,21 @@ _REACH_M: Final = 120.0
 
 
 def keys_of(boxes: Boxes) -> list[ShapeKey]:
-    """Return the shapes that boxes have."""
+    """Return the shape key of each box."""
     sizes = np.round(boxes.size_lwh_m * 100).astype(np.int64).tolist()
     return [(name, *size) for name, size in zip(boxes.categories, sizes, strict=True)]
 
 
 class Shapes:
-    """The cells of each shape's box: images that see through them."""
+    """Counts of images for the cells of each shape."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start without shapes."""
         self._through: dict[ShapeKey, AnyArray] = {}
         self._shown: dict[ShapeKey, AnyArray] = {}
 
-    def __len__(self) -> int:
-        return len(self._through)
-
-    def add(self, key: ShapeKey, size_lwh_m: FloatArray) -> tuple[AnyArray, AnyArray]:
-        """Return the counts of a shape, (A, B, C) images that see through cells, and that show a surface in them."""
+    def counts(self, key: ShapeKey, size_lwh_m: FloatArray) -> tuple[AnyArray, AnyArray]:
+        """Return (A, B, C) counts of images that see through a cell, and of images that show a surface in it."""
         if key not in self._through:
             edge_m = max(_FINEST_M, float(size_lwh_m.max()) / _MOST_CELLS)
             cells = np.maximum(np.ceil(size_lwh_m / edge_m), 1).astype(np.int64)
@@ -48,25 +45,25 @@ class Shapes:
         return self._through[key], self._shown[key]
 
     def solid(self, key: ShapeKey, size_lwh_m: FloatArray) -> BoolArray:
-        """Return (A, B, C) cells of a shape that are not air; all where that would leave nothing."""
-        through, shown = self.add(key, size_lwh_m)
+        """Return (A, B, C) solid cells of a shape; all cells if none is solid."""
+        through, shown = self.counts(key, size_lwh_m)
         solid = (through == 0) | (shown > through)
         return np.asarray(solid) if solid.any() else np.ones(through.shape, dtype=np.bool_)
 
 
 def fit_shapes(samples: Iterable[Sample]) -> Shapes:
-    """Return the shapes of all boxes of some samples, by every image of them that has depth, a mask and no lens."""
+    """Return the shapes of all boxes of samples, from their images without a lens."""
     shapes = Shapes()
     for sample in samples:
         boxes = sample.boxes
         keys = keys_of(boxes)
         for image in sample.images:
             if len(boxes) and image.lens is None:
-                _look(shapes, image, boxes, keys)
+                _carve_visible(shapes, image, boxes, keys)
     return shapes
 
 
-def _look(shapes: Shapes, image: Image, boxes: Boxes, keys: list[ShapeKey]) -> None:
+def _carve_visible(shapes: Shapes, image: Image, boxes: Boxes, keys: list[ShapeKey]) -> None:
     optical_SE3_box = image.map_SE3_optical.inverse() @ boxes.map_SE3_box
     centres, reach = optical_SE3_box.translation_m, np.linalg.norm(boxes.size_lwh_m, axis=1) / 2
     pixels = image.project(boxes.map_SE3_box.translation_m)
@@ -82,6 +79,6 @@ def _look(shapes: Shapes, image: Image, boxes: Boxes, keys: list[ShapeKey]) -> N
     turns = optical_SE3_box.rotation
     for n in np.flatnonzero(near).tolist():
         size = boxes.size_lwh_m[n]
-        through, shown = shapes.add(keys[n], size)
+        through, shown = shapes.counts(keys[n], size)
         own = int(boxes.instance_id[n])
         kernels.carve(depth_m, ids, own, turns[n], centres[n], pinhole, size / 2, through, shown)

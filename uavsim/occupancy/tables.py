@@ -1,4 +1,4 @@
-"""A table of surfaces, (voxel, class) -> pixels, that images are added to, compiled."""
+"""Compiled hash table of surfaces, (voxel, class) -> pixels."""
 
 # ruff: noqa: PLR0917 (kernels take their arrays by place)
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["add_surfaces", "copy_table"]
 
 @kernel
 def _slot(keys: Any, key: int) -> Any:
-    """Return the place of a key in a table whose length is a power of 2; -1 marks what is empty."""
+    """Return the slot of a key in a table of 2^n slots; empty slots hold -1."""
     mask = keys.shape[0] - 1
     at = (key * 0x9E3779B97F4A7C1 ^ (key >> 29)) & mask
     while keys[at] != -1 and keys[at] != key:
@@ -51,27 +51,27 @@ def add_surfaces(
     first: int,
     used: int,
 ) -> tuple[int, int]:
-    """Add an image's surfaces that belong to no object to a table of (voxel, class) -> pixels.
+    """Add the static surfaces of an image to a table of (voxel, class) -> pixels.
 
     Args:
-        depth_m: (H, W).
-        ids: (H, W) instance ids; pixels of objects are left out.
-        classes: (H, W) of the pixels; 255 shows nothing.
-        mover_tag: (H, W) whether the tag is a mover's; such a pixel in a box is the residue of an object without an id.
-        rays: (H, W, 3).
-        map_R_sensor: (3, 3).
-        eye_map_m: (3,).
-        boxes: (N, 15) centre, rotation map_R_box by rows, half size, of the sample's objects.
-        voxel_m: edge of a voxel of the map.
-        inward_m: how far along its ray a point is moved into the surface: a wall on a voxel's border stays in one voxel.
-        reach_m: depth beyond which pixels are too coarse.
-        keys: (2^n,) int64 table.
-        counts: (2^n,) uint32.
-        first: pixel to go on with.
-        used: entries of the table.
+        depth_m: (H, W) depth.
+        ids: (H, W) instance ids; pixels of objects are skipped.
+        classes: (H, W) classes; 255 is no surface.
+        mover_tag: (H, W) whether the tag is one of moving objects; such pixels inside a box are residue without an id.
+        rays: (H, W, 3) rays in the sensor's frame, one metre deep.
+        map_R_sensor: (3, 3) rotation.
+        eye_map_m: (3,) position of the sensor.
+        boxes: (N, 15) centre, rotation map_R_box by rows, half size of the sample's objects.
+        voxel_m: edge of the map's voxels.
+        inward_m: depth added to points, so that a wall on a voxel border stays in one voxel.
+        reach_m: largest depth.
+        keys: (2^n,) int64 keys of the table.
+        counts: (2^n,) uint32 pixels of each key.
+        first: first pixel to process.
+        used: number of used slots.
 
     Returns:
-        The pixel at which it stopped, H * W at the end, and the entries: the table is to be doubled when it is half full.
+        The next pixel, H * W at the end, and the number of used slots. The caller doubles a half-full table.
     """
     height, width = depth_m.shape
     for pixel in range(first, height * width):

@@ -1,7 +1,7 @@
-"""Scans of towns: surfaces by (hit, class) and air by rays that passed, scene by scene, added up over one or more datasets.
+"""Scans of towns: surface pixels by voxel and class, and free space by passing rays, summed over scenes and datasets.
 
-Surfaces are kept in voxels of 0.2 m of the map, none of them is ever removed by a ray: a pole that one image in ten shows
-stays. Movers leave no surface, as their pixels have ids; their rays still prove that the air before them is free.
+Surfaces are stored in map voxels of 0.2 m, and rays never remove them, so that a pole in one image of ten remains. Moving
+objects leave no surface, because their pixels have ids; their rays still mark free space.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ SURFACE_M: Final = 0.2
 PASSED_M: Final = 0.8
 _REACH_M: Final = 200.0
 _INWARD_M: Final = 0.01
-_SPARE_M: Final = 0.25  # by which boxes are larger, sideways and above, where the residue of movers is looked for
-_CODE: Final = 2  # of this file's format and rules: part of the name
-_PART: Final = 1 << 20  # keys that are looked at together
+_SPARE_M: Final = 0.25  # margin of boxes in which pixels of moving objects without an id are skipped
+_CODE: Final = 2  # version of the file's format and rules, part of the name
+_PART: Final = 1 << 20  # keys processed together
 _GROUND: Final = (11, 12, 13, 14)
 _ARRAYS: Final = {
     "keys": ArrayKind("i", (None,), 8),
@@ -50,11 +50,11 @@ class Town:
     """Surfaces and air of a town; frame ``map``.
 
     Attributes:
-        voxels: (N, 3) int32, those of ``SURFACE_M`` that hold a surface.
-        hits: (N,) pixels that showed it.
-        classes: (N,) the class of most of them.
-        passed: (A, B, C) uint8, rays that passed voxels of ``PASSED_M``; 255 and more are one number.
-        first: (3,) the first of these voxels.
+        voxels: (N, 3) int32 voxels of ``SURFACE_M`` with a surface.
+        hits: (N,) numbers of their pixels.
+        classes: (N,) the class of most pixels.
+        passed: (A, B, C) uint8 numbers of rays through voxels of ``PASSED_M``, at most 255.
+        first: (3,) index of the first of these voxels.
     """
 
     voxels: AnyArray
@@ -65,20 +65,20 @@ class Town:
 
     @cached_property
     def ground_map_m(self) -> FloatArray:
-        """(N, 3) points of the ground: the tops of voxels whose class is flat."""
+        """(N, 3) points of the ground, metres: the tops of voxels of flat classes."""
         flat = np.isin(self.classes, _GROUND)
         return np.asarray((self.voxels[flat] + np.array([0.5, 0.5, 1.0])) * SURFACE_M)
 
 
 @dataclass(frozen=True, eq=False)
 class _Scan:
-    """One scene's share of a town, as it is kept; shares add up to the same numbers in any order.
+    """The cached scan of one scene; the sum of scans does not depend on their order.
 
     Attributes:
-        keys: (N,) int64, ascending: a voxel and a class.
-        hits: (N,) uint32, pixels that showed it.
-        passed: (A, B, C) uint8, rays that passed voxels of ``PASSED_M``; 255 and more are one number.
-        first: (3,) the first of these voxels.
+        keys: (N,) int64 ascending keys of a voxel and a class.
+        hits: (N,) uint32 numbers of pixels.
+        passed: (A, B, C) uint8 numbers of rays through voxels of ``PASSED_M``, at most 255.
+        first: (3,) index of the first of these voxels.
     """
 
     keys: AnyArray
@@ -102,14 +102,14 @@ class _Scan:
 
 
 def _rays_of(image: Image) -> AnyArray:
-    """Return (H, W, 3) float32 rays of an image's pixels, in the camera's frame, one metre deep."""
+    """Return (H, W, 3) float32 rays of an image's pixels in the optical frame, one metre deep."""
     width, height = image.size_px
     v, u = np.indices((height, width)) + 0.5
     return np.ascontiguousarray(image.rays(np.stack([u, v], axis=-1)), dtype=np.float32)
 
 
 def scan_name(samples: Iterable[Sample]) -> str:
-    """Return the digest of what a scan is made of: images, where they were taken, rules."""
+    """Return a digest of the images, poses and rules of a scan."""
     content = blake2b(f"{_CODE} {SURFACE_M} {PASSED_M}".encode(), digest_size=8)
     for sample in samples:
         for image in sample.images:
@@ -120,10 +120,15 @@ def scan_name(samples: Iterable[Sample]) -> str:
 
 
 def scan_town(datasets: Iterable[Dataset], town: str, kept: Path) -> Town:
-    """Return what stands in a town, by all images of it; a scene whose scan is in the folder ``kept`` is not scanned again.
+    """Scan a town with all images of datasets.
+
+    Args:
+        datasets: the datasets.
+        town: name of the town.
+        kept: folder of cached scans of scenes.
 
     Raises:
-        DatasetError: no images of the town, or no depth or mask of one.
+        DatasetError: the town has no images, or an image has no depth or mask.
     """
     scans = []
     for scene in (scene for data in datasets for scene in data if scene.town == town):
@@ -151,7 +156,7 @@ def _scanned(samples: Iterable[Sample]) -> _Scan:
 
 
 def join_scans(paths: Sequence[Path]) -> Town:
-    """Add scans up: one more in memory at a time."""
+    """Return the sum of scans, of which one is in memory at a time."""
     low: AnyArray = np.full(3, 2**31)
     high: AnyArray = -low
     keys: AnyArray = np.zeros(0, dtype=np.int64)
@@ -176,13 +181,13 @@ def join_scans(paths: Sequence[Path]) -> Town:
 
 
 def images_with_rays(sample: Sample) -> Iterator[tuple[Image, AnyArray]]:
-    """Yield a sample's images with the (H, W, 3) rays of their pixels, which cameras of one lens and size share."""
-    kept: dict[tuple[object, ...], AnyArray] = {}
+    """Yield a sample's images with (H, W, 3) rays of their pixels, which equal cameras share."""
+    cache: dict[tuple[object, ...], AnyArray] = {}
     for image in sample.images:
-        kind = (image.size_px, image.intrinsic.tobytes(), image.lens)
-        if kind not in kept:
-            kept[kind] = _rays_of(image)
-        yield image, kept[kind]
+        camera = (image.size_px, image.intrinsic.tobytes(), image.lens)
+        if camera not in cache:
+            cache[camera] = _rays_of(image)
+        yield image, cache[camera]
 
 
 class _Surfaces:
@@ -213,16 +218,16 @@ class _Surfaces:
         tables.copy_table(keys, counts, self._keys, self._counts)
 
     def rows(self) -> tuple[AnyArray, AnyArray]:
-        """Return (N,) keys of (voxel, class), ascending, and (N,) the pixels of each."""
+        """Return (N,) ascending keys and (N,) numbers of pixels."""
         full = self._keys != -1
         order = np.argsort(self._keys[full], kind="stable")
         return self._keys[full][order], self._counts[full][order]
 
 
 def _of_most(keys: AnyArray, counts: AnyArray) -> tuple[AnyArray, AnyArray, UInt8Array]:
-    """Return (N, 3) voxels, (N,) pixels that hit them, (N,) the class of most, of ascending keys; in the voxels' order."""
+    """Return (N, 3) voxels, (N,) numbers of pixels and (N,) classes of most pixels, from ascending keys."""
     edges = [0]
-    while edges[-1] < len(keys):  # a part at a time: all would take ten times the keys' memory
+    while edges[-1] < len(keys):  # in parts, since all at once takes ten times the keys' memory
         last = keys[min(edges[-1] + _PART, len(keys)) - 1]
         edges.append(int(np.searchsorted(keys, last | 31, side="right")))
     count = sum(len(np.unique(keys[low:high] >> 5)) for low, high in pairwise(edges))
@@ -232,8 +237,8 @@ def _of_most(keys: AnyArray, counts: AnyArray) -> tuple[AnyArray, AnyArray, UInt
     at = 0
     for low, high in pairwise(edges):
         part = _most_of_part(keys[low:high], counts[low:high].astype(np.int64))
-        own = slice(at, at := at + len(part[1]))
-        voxels[own], hits[own], kinds[own] = part
+        rows = slice(at, at := at + len(part[1]))
+        voxels[rows], hits[rows], kinds[rows] = part
     return voxels, hits, kinds
 
 
@@ -241,14 +246,14 @@ def _most_of_part(keys: AnyArray, counts: AnyArray) -> tuple[AnyArray, AnyArray,
     voxel = keys >> 5
     begins = np.flatnonzero(np.diff(voxel, prepend=-1))
     voxel = voxel[begins]
-    best = np.maximum.reduceat((counts << 5) + 31 - (keys & 31), begins)  # of equal ones the lower class
+    best = np.maximum.reduceat((counts << 5) + 31 - (keys & 31), begins)  # the lower of equal classes
     hits = np.minimum(np.add.reduceat(counts, begins), 2**31 - 1).astype(np.int32)
-    places = [(voxel >> 32) - 524288, ((voxel >> 12) & 0xFFFFF) - 524288, (voxel & 0xFFF) - 2048]
-    return np.stack(places, axis=1).astype(np.int32), hits, (31 - (best & 31)).astype(np.uint8)
+    indices = [(voxel >> 32) - 524288, ((voxel >> 12) & 0xFFFFF) - 524288, (voxel & 0xFFF) - 2048]
+    return np.stack(indices, axis=1).astype(np.int32), hits, (31 - (best & 31)).astype(np.uint8)
 
 
 class _Air:
-    """The voxels of the map around the cameras, and rays that passed them."""
+    """Numbers of rays through the map's voxels around cameras."""
 
     def __init__(self, samples: Iterable[Sample]) -> None:
         eyes = np.array([image.map_SE3_optical.translation_m for sample in samples for image in sample.images])
@@ -264,7 +269,7 @@ class _Air:
         kernels.trace(depth_m, rays, pose.rotation, eye, PASSED_M, focal_px, self.passed, np.uint8(0), True)
 
     def cropped(self) -> tuple[AnyArray, IntArray]:
-        """Return what was passed, (A, B, C), without its empty sides, and (3,) the first voxel of that."""
+        """Return (A, B, C) numbers of rays without empty borders, and (3,) the index of the first voxel."""
         spans = [np.flatnonzero(self.passed.any(axis=tuple({0, 1, 2} - {axis}))) for axis in range(3)]
         lows = [int(span[0]) if len(span) else 0 for span in spans]
         ends = [int(span[-1]) + 1 if len(span) else 0 for span in spans]
@@ -273,7 +278,7 @@ class _Air:
 
 
 def _box_rows(sample: Sample) -> FloatArray:
-    """Return (N, 15) rows of the boxes for ``tables.add_surfaces``, a little larger than they are, but not below."""
+    """Return (N, 15) rows of boxes for ``tables.add_surfaces``, enlarged by the margin."""
     boxes = sample.boxes
     if not len(boxes):
         return np.zeros((0, 15))

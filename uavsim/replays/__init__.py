@@ -1,1 +1,1 @@
-"""Recorded scenes shown again, changed in one thing, and linked as twins; joins the command ``uavsim``."""
+"""Replays of recorded scenes, and twins: replays with one change that are linked to the dataset."""

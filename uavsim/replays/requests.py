@@ -1,7 +1,6 @@
-"""``uavsim replay``: the scenes of a dataset once more, with their recorded motion in place of traffic.
+"""``uavsim replay``: generate the scenes of a dataset again with their recorded motion instead of traffic.
 
-A replay is a job as any other: it is planned, flown, labelled, committed and validated by the same stages. What differs is one
-ingredient of each plan.
+The usual stages plan, fly, label, commit and validate a replay. Only one ingredient of each scene plan differs.
 """
 
 from dataclasses import replace
@@ -44,21 +43,21 @@ def request_of_recordings(
     simulators: tuple[str, ...] = (),
     run: RunConfig | None = None,
 ) -> Request:
-    """Make the request that shows the scenes of ``folder`` again.
+    """Return the request that replays the scenes of ``folder``.
 
     Args:
-        folder: a dataset of ours with its recordings.
-        out: where the replay goes.
-        scenes: numbers in the dataset; all that are committed by default.
-        sensors: ``+lidar,+depth``.
-        hide: actors or classes.
-        changes: formation, rig, weather and topology, where they are to be others.
-        skin: to be drawn for each scene.
-        simulators: as of ``uavsim generate``.
-        run: as of ``uavsim generate``.
+        folder: a uavsim dataset with its recordings.
+        out: folder of the replay.
+        scenes: scene numbers; default: all committed scenes.
+        sensors: additional sensors, as ``+lidar,+depth``.
+        hide: actors, blueprints or classes to leave out.
+        changes: new formation, rig, weather and topology; None keeps one.
+        skin: skin to draw for each scene.
+        simulators: as in ``uavsim generate``.
+        run: as in ``uavsim generate``.
 
     Raises:
-        InputError: not a dataset of ours, a scene that it does not have, or nothing that can be shown again.
+        InputError: the folder is not a uavsim dataset, has no committed scene, or not a requested one.
     """
     output, identity = _source(folder)
     if "://" not in out:
@@ -72,25 +71,22 @@ def request_of_recordings(
         numbers = list(parse_numbers(scenes))
         if missing := [number for number in numbers if number not in entries]:
             raise InputError(f"--scenes: {folder} has no scene {missing[0]}; it has {min(entries)} to {max(entries)}")
-    asked = identity.get("request", {})
-    inner = asked.get("replay") or {}
-    chosen = {key: changes.get(key) or asked.get(key) for key in _CHOICES}
-    more = _sensors(sensors)
-    changed = bool(more or hide or skin or any(changes.get(key) for key in _CHOICES))
+    recorded = identity.get("request", {})
+    inner = recorded.get("replay") or {}
+    chosen: dict[str, Any] = {key: changes.get(key) or recorded.get(key) for key in _CHOICES}
+    added_sensors = _sensors(sensors)
+    changed = bool(added_sensors or hide or skin or any(changes.get(key) for key in _CHOICES))
     return Request(
         dataset=dataset,
         out=out,
         towns=tuple(dict.fromkeys(entries[number].town for number in numbers)),
         scenes=",".join(map(str, numbers)),
-        samples=asked.get("samples"),
-        seed=asked.get("seed"),
-        formation=chosen["formation"],
-        rig=chosen["rig"],
-        weather=chosen["weather"],
-        topology=chosen["topology"],
+        samples=recorded.get("samples"),
+        seed=recorded.get("seed"),
+        **chosen,
         replay=ReplayRequest(
             folder=str(folder.absolute()),
-            sensors=more,
+            sensors=added_sensors,
             hide=hide,
             skin=skin,
             is_changed=changed or bool(inner.get("is_changed")),
@@ -116,10 +112,11 @@ def _committed(output: LocalOutput, folder: Path) -> dict[int, LedgerEntry]:
 
 
 def _sensors(text: str | None) -> tuple[str, ...]:
-    """Read ``+lidar,+depth``.
+    """Return the sensors of ``+lidar,+depth``.
 
     Raises:
-        InputError: a word without its plus, or no sensor of that name.
+        InputError: a word without a plus.
+        UnknownNameError: no such sensor.
     """
     words = [word.strip() for word in (text or "").split(",") if word.strip()]
     known = [*camera_sensors(), LIDAR]
@@ -131,25 +128,25 @@ def _sensors(text: str | None) -> tuple[str, ...]:
 
 
 def replayed(planned: ScenePlan, request: Request) -> ScenePlan:
-    """Return the plan that shows a recorded scene again.
+    """Return the plan that replays a recorded scene.
 
     Args:
-        planned: the scene with what was asked for; the recording takes the place of its traffic and drones.
-        request: with a ``replay``.
+        planned: the scene plan; the recording replaces its traffic and drones.
+        request: a request with ``replay``.
 
     Raises:
-        InputError: the recording has no motion, or is of another plan; or nothing of it has a name to hide.
+        InputError: the recording has no motion or belongs to another plan, or has no actor of a name to hide.
     """
     assert request.replay is not None
     folder = Path(request.replay.folder)
     recording, skin = _recording(folder, planned.scene_name), request.replay.skin
     if skin is not None and skin.skin.traffic == "other":
         return _in_skin(other_traffic(planned, name=skin.name, draw=skin.draw), skin, request.dataset)
-    asked = _source(folder)[1].get("request", {})
+    recorded = _source(folder)[1].get("request", {})
     plan = replay_plan(
         planned,
         recording,
-        changed=tuple(key for key in _CHOICES if getattr(request, key) != asked.get(key)),
+        changed=tuple(key for key in _CHOICES if getattr(request, key) != recorded.get(key)),
         sensors=request.replay.sensors,
         hide=request.replay.hide,
         folder=folder,
@@ -164,8 +161,8 @@ def _in_skin(plan: ScenePlan, request: SkinRequest, dataset: str) -> ScenePlan:
     skin = plan.of(SkinPlan)
     if record is None or skin is None:
         return plan
-    shown_again = replace(record, actors=coloured(actors, skin))
-    return replace(plan, ingredients=plan.ingredients | {"replay": shown_again})
+    repainted = replace(record, actors=coloured(actors, skin))
+    return replace(plan, ingredients=plan.ingredients | {"replay": repainted})
 
 
 def _recording(folder: Path, scene: str) -> Recording:

@@ -1,8 +1,7 @@
-"""``uavsim twins``: the same instants once more without an occluder, in another weather or skin, linked to the dataset.
+"""``uavsim twins``: replays of a dataset without an occluder, or in another weather or skin, linked to the dataset.
 
-A twin is a replay with one thing changed. Each lies in a folder of its own below ``OUT``, a valid dataset whose tokens are
-those of the recorded one. ``OUT/twin.json`` links image by image; ``OUT/occlusion_cause.json`` says of each occlusion label
-what its twin shows.
+A twin is a replay with one change. Each twin is a valid dataset in a folder below ``OUT`` with the tokens of the recorded
+dataset. ``OUT/twin.json`` links the images; ``OUT/occlusion_cause.json`` compares each occlusion label with the twin.
 """
 
 import time
@@ -26,6 +25,7 @@ from uavsim.files.parse import parse_json, read_regular, reading
 from uavsim.files.result_folder import check_result_beside
 from uavsim.files.whole import to_json_bytes, write_whole
 from uavsim.ingredients.skin_plans import check_names
+from uavsim.plan.numbering import parse_numbers
 from uavsim.records.ingredients import actor_kind
 from uavsim.records.labels import ViewLabels
 from uavsim.records.recording import Recording
@@ -41,29 +41,30 @@ from uavsim.typing import BoolArray, JsonDict
 __all__ = [
     "Twin",
     "TwinsResult",
-    "asked_twins",
     "links_of",
     "make_twins",
     "named_occlusions",
     "proven_causes",
+    "requested_twins",
     "requests_of",
 ]
 
 OCCLUDERS: Final = "without-occluders"
-_LEAST_HIDDEN: Final = 0.2  # of an object, by its label
-_ACCOUNTS_FOR: Final = 1.1  # covered pixels of the box's outline, of those that are hidden of the object
-_LEAST_PX: Final = 40  # of an object with nothing in front: the outline of a smaller one is a fifth of it
+_LEAST_HIDDEN: Final = 0.2  # least hidden share of an object, by its label
+_LEAST_COVERAGE: Final = 1.1  # least ratio of covered pixels of the box's outline to hidden pixels of the object
+_MIN_PX: Final = 40  # least size of an object without occlusion; the outline of a smaller one is a fifth of it
 
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """One change; its name is the folder's.
+    """A twin with its one change.
 
     Attributes:
-        kind: weather, without (some actors), skin, or traffic (a skin over other traffic: its boxes are other objects).
-        words: the weather's name, what is hidden, or the skin's name and the number of its draw.
-        hides: what is known already of the dataset's occlusions: those that may be proven, by scene.
-        skin: that is drawn.
+        name: name of the twin's folder.
+        kind: weather, without (some actors), skin, or traffic (a skin with other traffic, whose boxes are other objects).
+        words: name of the weather, hidden actors, or name of the skin and number of its draw.
+        hides: occlusions that the twin may prove, by scene, if they are known already.
+        skin: skin to draw.
     """
 
     name: str
@@ -75,23 +76,24 @@ class Twin:
 
 @dataclass(frozen=True, slots=True)
 class TwinsResult:
-    """The result of making twins.
+    """Counts of generated twins.
 
     Attributes:
-        images: linked images of each twin.
-        causes: occlusion labels whose named occluder is hidden in a twin.
-        proven: of them, those whose object is seen in the twin as its label says that it would be.
-        seconds: of all of it.
+        images: number of linked images of each twin.
+        causes: number of occlusion labels whose occluder is hidden in a twin.
+        proven: number of these labels that the twin proves, see ``proven_causes``.
+        seconds: elapsed time.
+        folders: folders of the twins.
     """
 
     images: dict[str, int]
     causes: int
     proven: int
     seconds: float
-    folders: tuple[str, ...] = field(default=())
+    folders: tuple[str, ...] = ()
 
 
-def asked_twins(
+def requested_twins(
     folder: Path,
     *,
     weather: Sequence[str],
@@ -100,30 +102,28 @@ def asked_twins(
     skins: Sequence[str] = (),
     scenes: str | None = None,
 ) -> tuple[Twin, ...]:
-    """Return the twins that were asked for; where nothing was, those of the dataset's YAML (``twins:``).
+    """Return the requested twins; without any, those of ``twins:`` in the dataset's YAML.
 
     Raises:
-        InputError: nothing to make.
+        InputError: there is no twin to make, or two twins have one name.
     """
     library = Library.of()
     if not (weather or without or occluders or skins):
-        kept = kept_dataset(LocalOutput(folder.absolute()))
-        if kept is not None:
-            loaded, library = library.with_dataset(kept)
-        config = loaded.model.twins if kept is not None else None
+        dataset = kept_dataset(LocalOutput(folder.absolute()))
+        if dataset is not None:
+            loaded, library = library.with_dataset(dataset)
+        config = loaded.model.twins if dataset is not None else None
         if config is None:
             raise InputError(
                 f"{folder}: its dataset names no twins; name some with --weather, --without, --skin or --occluders"
             )
         weather, without, occluders, skins = config.weather, config.without, config.occluders, config.skins
     twins = [Twin(f"weather-{Path(name).stem}", "weather", (name,)) for name in weather]
-    twins += [Twin(f"without-{_plain(word)}", "without", (word,)) for word in without]
+    twins += [Twin(f"without-{_folder_part(word)}", "without", (word,)) for word in without]
     twins += [twin for name in skins for twin in _in_skins(library, name)]
     if occluders:
         hides = dict(_labels(folder, scenes))
-        words = tuple(
-            sorted({f"{scene}:{reported.occluder}" for scene, labels in hides.items() for reported in labels})
-        )
+        words = tuple(sorted({f"{scene}:{label.occluder}" for scene, labels in hides.items() for label in labels}))
         if not words and not twins:
             raise InputError(f"{folder}: no object is hidden by an actor; there is nothing to take away")
         twins += [Twin(OCCLUDERS, "without", words, hides)] if words else []
@@ -138,7 +138,7 @@ def asked_twins(
 
 
 def _in_skins(library: Library, name: str) -> list[Twin]:
-    """Return the twins that a skin's file asks for."""
+    """Return a twin for each draw of a skin."""
     loaded = check_names(library.of_ingredient("skin", name))
     skin: Skin = loaded.model
     kind, name = "traffic" if skin.traffic == "other" else "skin", loaded.name
@@ -157,10 +157,10 @@ def requests_of(
     simulators: tuple[str, ...] = (),
     run: RunConfig | None = None,
 ) -> dict[str, Request]:
-    """Return the replay behind each twin, by the twin's name.
+    """Return the replay request of each twin by name.
 
     Raises:
-        InputError: as of ``request_of_recordings``; or ``out`` is the dataset itself, or no folder can be there.
+        InputError: see ``request_of_recordings``; or ``out`` is the dataset itself, or no folder can be there.
     """
     if out.resolve() == folder.resolve():
         raise InputError(f"--out {out}: is the dataset itself; name another folder")
@@ -188,17 +188,17 @@ def make_twins(
     *,
     generate: Callable[[Request], Result],
 ) -> TwinsResult:
-    """Make every twin, then the two tables; what was interrupted continues.
+    """Generate or resume every twin, then write the two tables.
 
     Args:
         folder: the dataset.
-        out: where the twins go.
-        twins: what ``asked_twins`` returned.
-        requests: of each, what ``requests_of`` returned.
+        out: folder of the twins.
+        twins: result of ``requested_twins``.
+        requests: result of ``requests_of``.
         generate: runs a request.
 
     Raises:
-        UavsimError: a twin could not be made; the tables are not written then.
+        UavsimError: a twin could not be generated; no table is written.
     """
     began = time.monotonic()
     for request in requests.values():
@@ -219,14 +219,14 @@ def make_twins(
 
 
 def links_of(folder: Path, out: Path, twin: Twin) -> Iterator[JsonDict]:
-    """Yield one row an image of a twin: which image it is the twin of, and what differs."""
+    """Yield one row for each image of a twin: the recorded image and the change."""
     for version in sorted(path.name for path in (out / twin.name).glob("v1.0-*")):
-        there = {row["token"] for row in _rows(folder / version / "sample_data.json")}
+        recorded = {row["token"] for row in _rows(folder / version / "sample_data.json")}
         layers: dict[str, dict[str, str]] = {}
         for layer in _rows(out / twin.name / version / "layer.json"):
             layers.setdefault(layer["sample_data_token"], {})[layer["kind"]] = f"{twin.name}/{layer['filename']}"
         for row in _rows(out / twin.name / version / "sample_data.json"):
-            if row["token"] in there and row["height"]:
+            if row["token"] in recorded and row["height"]:
                 yield {
                     "token": token("twin", twin.name, row["token"]),
                     "sample_data_token": row["token"],
@@ -240,81 +240,78 @@ def links_of(folder: Path, out: Path, twin: Twin) -> Iterator[JsonDict]:
 
 
 def proven_causes(folder: Path, out: Path, twin: Twin) -> Iterator[JsonDict]:
-    """Yield one row for each object that an actor hides in an image of ``folder`` and that actor is gone in the twin.
+    """Yield one row for each object that an actor hides in an image of ``folder``, if the twin lacks that actor.
 
-    An occlusion is proven where the twin shows of the object what its label says it would show with nothing in front (to a
-    fifth of that, or 5 pixels), and more than before.
+    The twin proves an occlusion if it shows more pixels of the object than the recording, and as many as the label's amodal
+    pixels up to a fifth of them, or 5 pixels.
     """
-    for scene, before, after, seen in _pairs(folder, out / twin.name):
-        shown = {info.instance_id for info in after.actors}
+    for scene, before, after, visible_px in _pairs(folder, out / twin.name):
+        remaining = {info.instance_id for info in after.actors}
         base = (before.plan.dataset, scene)
         stamps = {f.sample_index: f.timestamp_us for f in before.frames}
-        for reported in twin.hides[scene] if scene in twin.hides else named_occlusions(before):
-            annotation = token(*base, "annotation", reported.sample_index, reported.instance_id)
-            image = token(*base, "sample_data", reported.channel, stamps[reported.sample_index])
-            now_px = seen.get((annotation, image))
-            if reported.occluder in shown or now_px is None:
+        for label in twin.hides[scene] if scene in twin.hides else named_occlusions(before):
+            annotation = token(*base, "annotation", label.sample_index, label.instance_id)
+            image = token(*base, "sample_data", label.channel, stamps[label.sample_index])
+            now_px = visible_px.get((annotation, image))
+            if label.occluder in remaining or now_px is None:
                 continue
             yield {
                 "sample_annotation_token": annotation,
                 "sample_data_token": image,
-                "occluded_by_instance_token": token(*base, "instance", reported.occluder),
+                "occluded_by_instance_token": token(*base, "instance", label.occluder),
                 "twin": twin.name,
-                "visible_px": reported.visible_px,
-                "amodal_px": reported.amodal_px,
-                "covered_px": reported.covered_px,
+                "visible_px": label.visible_px,
+                "amodal_px": label.amodal_px,
+                "covered_px": label.covered_px,
                 "twin_visible_px": now_px,
-                "proven": now_px > reported.visible_px
-                and abs(now_px - reported.amodal_px) <= max(0.2 * reported.amodal_px, 5),
+                "proven": now_px > label.visible_px and abs(now_px - label.amodal_px) <= max(0.2 * label.amodal_px, 5),
             }
 
 
 def _may_be_named(views: ViewLabels) -> BoolArray:
-    """Say of views whether their label may name an occluder: enough of the object is hidden, and all of it in the image."""
+    """Return (N,) whether an object is large enough, inside the image, and hidden enough to name its occluder."""
     hidden_share = 1.0 - views.visible_px / np.maximum(views.amodal_px, 1)
-    whole = (views.amodal_px >= _LEAST_PX) & (views.truncation == 0)
+    whole = (views.amodal_px >= _MIN_PX) & (views.truncation == 0)
     return np.asarray(whole & (hidden_share >= _LEAST_HIDDEN))
 
 
 def named_occlusions(recording: Recording) -> list[Occlusion]:
-    """Return the occlusions whose label may name the occluder: what is hidden is hidden mostly by that actor.
+    """Return the occlusions that one actor mostly causes.
 
-    ``covered_px`` is of the box's outline, of which the object fills a half to two thirds. So one that covers just as many
-    pixels as are hidden does not account for all of them: another car, or a tree, hides the rest.
+    ``covered_px`` counts pixels of the box's outline, of which the object fills a half to two thirds. An actor that covers
+    only as many pixels as are hidden therefore does not cause the whole occlusion.
     """
     with reading(recording.folder):
-        found = occlusions(recording, only=_may_be_named)
+        labels = occlusions(recording, only=_may_be_named)
     return [
-        reported
-        for reported in found
-        if reported.occluder > 0 and reported.covered_px >= _ACCOUNTS_FOR * (reported.amodal_px - reported.visible_px)
+        label
+        for label in labels
+        if label.occluder > 0 and label.covered_px >= _LEAST_COVERAGE * (label.amodal_px - label.visible_px)
     ]
 
 
 def _labels(folder: Path, scenes: str | None) -> Iterator[tuple[str, list[Occlusion]]]:
-    """Yield each scene and its occlusions whose occluder may be taken away: corner cases stay, and cars that carry sensors."""
+    """Yield each scene and its occlusions by actors that may be hidden: no corner cases and no cars with sensors."""
     for _, recording in _recordings(folder, scenes):
-        stay = {i.instance_id for i in recording.actors if not actor_kind(i.kind).may_hide}
-        stay |= {agent.instance_id for agent in recording.frames[0].others}
+        protected = {i.instance_id for i in recording.actors if not actor_kind(i.kind).may_hide}
+        protected |= {agent.instance_id for agent in recording.frames[0].others}
         yield (
             recording.plan.scene_name,
-            [reported for reported in named_occlusions(recording) if reported.occluder not in stay],
+            [label for label in named_occlusions(recording) if label.occluder not in protected],
         )
 
 
 def _recordings(folder: Path, scenes: str | None = None) -> Iterator[tuple[LedgerEntry, Recording]]:
-    from uavsim.plan.numbering import parse_numbers
-
-    wanted = None if scenes is None else set(parse_numbers(scenes))
+    numbers = None if scenes is None else set(parse_numbers(scenes))
     for entry in sorted(read_ledger(LocalOutput(folder.absolute())).values(), key=lambda e: e.index):
-        if entry.state == "committed" and (wanted is None or entry.index in wanted):
+        if entry.state == "committed" and (numbers is None or entry.index in numbers):
             generation = generation_of(entry)
             recording = read_recording(folder / generation.recording)
             yield entry, in_dataset(recording, folder, generation=generation.number)
 
 
 def _pairs(folder: Path, twin: Path) -> Iterator[tuple[str, Recording, Recording, dict[tuple[str, str], int]]]:
-    """Yield each scene of a twin: its name, both recordings, and the pixels that the twin's labels say by box and image."""
+    """Yield name, recording, twin's recording, and the twin's visible pixels by box and image of each scene."""
     before = {recording.plan.scene_name: recording for _, recording in _recordings(folder)}
     for entry, after in _recordings(twin):
         scene = after.plan.scene_name
@@ -322,7 +319,7 @@ def _pairs(folder: Path, twin: Path) -> Iterator[tuple[str, Recording, Recording
 
 
 def _visible_px(folder: Path, entry: LedgerEntry) -> dict[tuple[str, str], int]:
-    """Return what a scene's labels say: (annotation, sample_data) -> visible pixels."""
+    """Return the visible pixels of a scene's labels by (annotation, sample_data) token."""
     rows = open_fragment(read_fragment(LocalOutput(folder.absolute()), entry)).rows("visibility_detail")
     return {
         (row["sample_annotation_token"], view["sample_data_token"]): view["visible_px"]
@@ -337,5 +334,5 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         return found
 
 
-def _plain(word: str) -> str:
+def _folder_part(word: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in word)

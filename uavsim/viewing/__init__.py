@@ -1,1 +1,1 @@
-"""Datasets to look at: recordings for Rerun's viewer, and a page about one; joins the command ``uavsim``."""
+"""Views of a dataset: recordings for Rerun's viewer, and an HTML report."""

@@ -9,6 +9,7 @@ import subprocess
 import tarfile
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -18,15 +19,16 @@ from tests.dataset_factory import add_what_no_dialect_knows
 from tests.other_python import python_of
 from uavsim.errors import DatasetError, InputError, StorageError, UnknownNameError
 from uavsim.exports.publish import PublishRequest, publish, verify
-from uavsim.exports.publish.certificate import FORMAT, block, read_certificate
+from uavsim.exports.publish.certificate import FORMAT, content_sha256, json_block, read_certificate
 from uavsim.exports.publish.parquet import ParquetShards, rows_of
 from uavsim.files.results import ResultPath
+from uavsim.images import codec
 
 EIGHT = (
     "rai:dataLimitations", "rai:dataBiases", "rai:personalSensitiveInformation", "rai:dataUseCases", "rai:dataSocialImpact",
     "rai:hasSyntheticData", "prov:wasDerivedFrom", "prov:wasGeneratedBy",
 )  # fmt: skip
-"""What NeurIPS asks for."""
+"""Required by NeurIPS."""
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +49,7 @@ def read(script: str, *arguments: object, home: Path) -> dict:
     return json.loads(run.stdout.splitlines()[-1])
 
 
-def test_the_datasets_library_reads_it_with_no_script(strict: Path, pack: Path, tmp_path: Path) -> None:
+def test_datasets_library_loads_the_pack_without_a_script(strict: Path, pack: Path, tmp_path: Path) -> None:
     script = (
         "import sys, json, numpy\n"
         "from datasets import load_dataset\n"
@@ -75,7 +77,7 @@ def test_the_datasets_library_reads_it_with_no_script(strict: Path, pack: Path, 
         assert found["visible_px"] > 0
 
 
-def test_row_groups_are_small_enough_for_the_hubs_viewer(strict: Path, tmp_path: Path) -> None:
+def test_row_groups_fit_the_hubs_viewer(strict: Path, tmp_path: Path) -> None:
     sample = uavsim.open(strict).scene("scene_00").samples[0]
     with ParquetShards(ResultPath.open(tmp_path), "train") as shards:
         for row in itertools.islice(rows_of(sample, log={}), 4):
@@ -84,7 +86,7 @@ def test_row_groups_are_small_enough_for_the_hubs_viewer(strict: Path, tmp_path:
     assert [found.row_group(n).num_rows for n in range(found.num_row_groups)] == [2, 2]
 
 
-def test_croissants_own_tool_finds_no_error_and_streams_every_record_set(pack: Path, tmp_path: Path) -> None:
+def test_mlcroissant_finds_no_error_and_streams_every_record_set(pack: Path, tmp_path: Path) -> None:
     script = (
         "import sys, json, mlcroissant\n"
         "data = mlcroissant.Dataset(sys.argv[1] + '/croissant.json')\n"
@@ -96,7 +98,7 @@ def test_croissants_own_tool_finds_no_error_and_streams_every_record_set(pack: P
     assert got == {"errors": [], "counts": {"train": 20, "validation": 20}, "v1.1": True}
 
 
-def test_the_cards_head_is_yaml_with_the_name(pack: Path) -> None:
+def test_card_header_is_yaml_with_the_name(pack: Path) -> None:
     head = (pack / "README.md").read_text("utf-8").split("---")[1]
     assert yaml.safe_load(head)["pretty_name"] == "tiny 😀"
 
@@ -116,7 +118,7 @@ def test_the_eight_responsible_ai_fields_are_filled(pack: Path) -> None:
     }
 
 
-def test_the_shards_unpack_to_the_dataset_and_the_index_says_where(strict: Path, pack: Path, tmp_path: Path) -> None:
+def test_shards_unpack_to_the_dataset_and_index_holds_offsets(strict: Path, pack: Path, tmp_path: Path) -> None:
     subprocess.run(["tar", "-xf", pack / "shards/nuscenes-00000.tar", "-C", tmp_path], check=True)
     unpacked = {str(p.relative_to(tmp_path)): p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
     assert unpacked == {name: (strict / name).read_bytes() for name in unpacked}
@@ -144,7 +146,7 @@ def test_the_same_dataset_gives_the_same_pack(strict: Path, pack: Path, tmp_path
     assert (tmp_path / "again/SHA256SUMS").read_text() == (pack / "SHA256SUMS").read_text()
 
 
-def test_a_changed_and_a_missing_file_are_named(strict: Path, tmp_path: Path) -> None:
+def test_verify_names_changed_and_missing_files(strict: Path, tmp_path: Path) -> None:
     out = tmp_path / "pack"
     publish(uavsim.open(strict), out, PublishRequest(shards=False))
     assert verify(out)[0] == 5
@@ -159,7 +161,9 @@ def test_a_changed_and_a_missing_file_are_named(strict: Path, tmp_path: Path) ->
         verify(tmp_path)
 
 
-def test_what_is_refused(strict: Path, pack: Path, tmp_path: Path) -> None:
+def test_full_folder_unknown_licence_and_missing_certificate_are_refused(
+    strict: Path, pack: Path, tmp_path: Path
+) -> None:
     with pytest.raises(InputError, match="holds something already"):
         publish(uavsim.open(strict), pack, PublishRequest())
     with pytest.raises(UnknownNameError, match=r"cc-by-4\.0"):
@@ -173,15 +177,34 @@ def test_a_certificate_in_a_card_comes_back(tmp_path: Path) -> None:
     scenes = {f"scene_{n:02d}": {"number": n, "town": "Town03", "files": n, **hashes} for n in range(3)}
     certificate = {"format": FORMAT, "dataset": "a", "seed": 7, "fingerprint": "0" * 64, "request": {"samples": 2},
                    "versions": {"uavsim": "1"}, "scenes": scenes}  # fmt: skip
-    (tmp_path / "README.md").write_text(f"# A\n\n```json\n{{}}\n```\n\n{block(certificate)}\nend\n")
+    (tmp_path / "README.md").write_text(f"# A\n\n```json\n{{}}\n```\n\n{json_block(certificate)}\nend\n")
     assert read_certificate(tmp_path).model_dump(exclude_unset=True) == certificate
 
 
+def test_certificates_hash_decoded_pixels_of_images_and_bytes_of_other_files(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rgb, depth_m = rng.integers(0, 256, (9, 16, 3), dtype=np.uint8), rng.uniform(1.0, 600.0, (9, 16))
+
+    def hashed(data: bytes, suffix: str = ".png") -> str:
+        path = tmp_path / f"file{suffix}"
+        path.write_bytes(data)
+        return content_sha256(path)
+
+    fast, small = (codec.encode_png(rgb, level=level) for level in (1, 9))
+    assert fast != small
+    assert hashed(fast) == hashed(small)
+    assert hashed(fast, ".bin") != hashed(small, ".bin")
+    rgb[4, 7, 1] ^= 1
+    assert hashed(fast) != hashed(codec.encode_png(rgb))
+    deeper_m = depth_m + 0.01 * (np.arange(16) == 3)  # by the least step, a centimetre
+    assert hashed(codec.encode_depth(depth_m)) != hashed(codec.encode_depth(deeper_m))
+
+
 @pytest.mark.parametrize("broken", ["parquet", "shards"])
-def test_a_full_disk_is_reported_with_how_to_begin_anew(
+def test_full_disk_error_tells_to_choose_another_out(
     strict: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
-    """A pack is not continued: its folder must be empty."""
+    """The folder of a pack must be empty, so the same folder cannot be used again."""
 
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

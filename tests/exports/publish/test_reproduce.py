@@ -5,7 +5,7 @@ import pytest
 
 from uavsim.errors import InputError
 from uavsim.exports import reproduce as module
-from uavsim.exports.publish.certificate import FORMAT, block
+from uavsim.exports.publish.certificate import FORMAT, json_block
 from uavsim.run.request import Request
 from uavsim.run.resolve import identity_of
 
@@ -25,17 +25,17 @@ def certificate() -> dict:
 
 def make(certificate: dict, tmp_path: Path, *, scenes: str, generate):
     card = tmp_path / "README.md"
-    card.write_text(f"# A card\n\n{block(certificate)}\n")
+    card.write_text(f"# A card\n\n{json_block(certificate)}\n")
     return module.reproduce(card, tmp_path / "new", scenes=scenes, simulators=(), run=None, generate=generate)
 
 
-def test_the_card_alone_makes_the_request_and_every_hash_is_compared(
+def test_reproduce_builds_the_request_from_the_card_and_compares_every_hash(
     certificate: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Request] = []
+    requests: list[Request] = []
 
     def generate(request: Request) -> SimpleNamespace:
-        asked.append(request)
+        requests.append(request)
         return SimpleNamespace(error=None)
 
     monkeypatch.setattr(module, "read_entry", lambda output, name: name)
@@ -45,20 +45,21 @@ def test_the_card_alone_makes_the_request_and_every_hash_is_compared(
     certificate["versions"]["uavsim"] = "0.0.9"
     certificate["scenes"]["scene_0001"]["traffic_retry"] = 1
     results, differing = make(certificate, tmp_path, scenes="1-2", generate=generate)
-    assert (asked[0].dataset, asked[0].scenes, asked[0].samples, asked[0].towns) == ("smoke", "1,2", 2, ("Town10HD",))
-    assert asked[0].traffic_retries == {"scene_0001": 1}
+    (request,) = requests
+    assert (request.dataset, request.scenes, request.samples, request.towns) == ("smoke", "1,2", 2, ("Town10HD",))
+    assert request.traffic_retries == {"scene_0001": 1}
     assert [(r.scene, r.equal, r.rows) for r in results] == [("scene_0001", True, True), ("scene_0002", False, False)]
     assert len(differing) == 1
     assert "0.0.9" in differing[0]
 
 
-def made_all_the_same(request: Request) -> None:
-    pytest.fail(f"{request.out} was made all the same")
+def unexpected_run(request: Request) -> None:
+    pytest.fail(f"{request.out} was generated")
 
 
-def test_a_card_of_another_configuration_or_without_the_scene_makes_nothing(certificate: dict, tmp_path: Path) -> None:
+def test_reproduce_refuses_another_configuration_and_a_missing_scene(certificate: dict, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no scene 7; it has 0 to 2"):
-        make(certificate, tmp_path, scenes="7", generate=made_all_the_same)
+        make(certificate, tmp_path, scenes="7", generate=unexpected_run)
     certificate["fingerprint"] = "0" * 64
     with pytest.raises(InputError, match="not the one of the card"):
-        make(certificate, tmp_path, scenes="1", generate=made_all_the_same)
+        make(certificate, tmp_path, scenes="1", generate=unexpected_run)

@@ -1,4 +1,4 @@
-"""What a card says of a dataset comes from the dataset; where it does not say, nothing is claimed for it."""
+"""Responsible-AI fields come from the dataset; fields of a dataset of unknown origin claim nothing."""
 
 import json
 from collections import Counter
@@ -19,16 +19,16 @@ def facts(**more: object) -> Facts:
     return Facts("tiny", "v1.0-mini", **(known | more))  # type: ignore[arg-type]
 
 
-def test_masks_and_degraded_images_are_reported_where_they_are() -> None:
-    said = statements(facts(masks=40, degraded=12), None)
-    assert "40 instance masks" in said.description
-    assert "12 images are there once more, degraded on purpose" in said.limitations
-    said = statements(facts(), None)
-    assert "mask" not in said.description
-    assert "Sensor noise is not there" in said.limitations
+def test_masks_and_degraded_images_are_reported_if_present() -> None:
+    fields = statements(facts(masks=40, degraded=12), None)
+    assert "40 instance masks" in fields.description
+    assert "12 images are there once more, degraded on purpose" in fields.limitations
+    fields = statements(facts(), None)
+    assert "mask" not in fields.description
+    assert "Sensor noise is not there" in fields.limitations
 
 
-def test_the_run_is_reported_by_its_certificate() -> None:
+def test_run_is_described_by_its_certificate() -> None:
     run, labels = statements(facts(), RUN).generated_by
     assert "seed 7" in run[1]
     assert "client carla 0.9.16" in run[1]
@@ -45,26 +45,26 @@ def test_a_dataset_of_unknown_origin_is_not_called_simulated(foreign: Path, tmp_
     assert "- synthetic" not in (tmp_path / "pack/README.md").read_text()
 
 
-def test_one_scene_that_does_not_say_makes_the_whole_unknown() -> None:
+def test_one_scene_of_unknown_origin_makes_the_dataset_unknown() -> None:
     assert not statements(facts(simulators=Counter({"CARLA 0.9.16": 1, "": 1})), None).synthetic
 
 
-def test_images_of_the_headless_simulator_are_offered_for_no_training() -> None:
+def test_headless_images_are_not_offered_for_training() -> None:
     headless = facts(simulators=Counter({HEADLESS: 2}), topologies=Counter({"carla": 2}))
-    said = statements(headless, RUN | {"versions": {"carla": "0.9.16", "airsim": "1.8.1"}})
-    assert said.description.startswith(HEADLESS_LIMIT)
-    assert HEADLESS_LIMIT in said.limitations
-    assert "training a detector" in said.uses.partition("Not meant for:")[2]
-    assert "airsim" not in " ".join(text for _, text in said.generated_by)
-    shown = card(headless, said, licence="mit", splits={"train": []}, certificate=None, shards=False, contents="00")
-    head, _, text = shown.partition("# tiny")
-    assert text.strip().startswith(f"> **{HEADLESS_LIMIT}")
+    fields = statements(headless, RUN | {"versions": {"carla": "0.9.16", "airsim": "1.8.1"}})
+    assert fields.description.startswith(HEADLESS_LIMIT)
+    assert HEADLESS_LIMIT in fields.limitations
+    assert "training a detector" in fields.uses.partition("Not meant for:")[2]
+    assert "airsim" not in " ".join(text for _, text in fields.generated_by)
+    text = card(headless, fields, licence="mit", splits={"train": []}, certificate=None, shards=False, contents="00")
+    head, _, body = text.partition("# tiny")
+    assert body.strip().startswith(f"> **{HEADLESS_LIMIT}")
     assert "- headless-simulator\n- test-data\n" in head
     assert "- carla" not in head
 
 
 def test_images_of_unreal_name_carla_and_its_version() -> None:
-    said = statements(facts(topologies=Counter({"bridge": 2})), RUN | {"versions": {"airsim": "1.8.1"}})
-    assert said.description.startswith("Images by CARLA 0.9.16. ")
-    assert "pre-training" not in said.uses
-    assert "client airsim 1.8.1" in said.generated_by[0][1]
+    fields = statements(facts(topologies=Counter({"bridge": 2})), RUN | {"versions": {"airsim": "1.8.1"}})
+    assert fields.description.startswith("Images by CARLA 0.9.16. ")
+    assert "pre-training" not in fields.uses
+    assert "client airsim 1.8.1" in fields.generated_by[0][1]

@@ -1,4 +1,4 @@
-"""``verify`` proves the whole pack: the list is whole, the card vouches for it, and nothing else is there."""
+"""``verify`` detects every change of a pack: of files, of the list, and of the card."""
 
 import hashlib
 import re
@@ -81,7 +81,7 @@ def _swap_images(pack: Path) -> None:
 
 
 def _forge_list(pack: Path) -> None:
-    """List the file as it is by now."""
+    """Update the line of the changed file."""
     digest = hashlib.sha256((pack / SHARD).read_bytes()).hexdigest()
     (pack / "SHA256SUMS").write_text("".join(f"{digest}  {SHARD}\n" if SHARD in line else line for line in sums(pack)))
 
@@ -92,14 +92,14 @@ def _swap_images_and_list_them(pack: Path) -> None:
 
 
 def _swap_images_and_forge_all_lists(pack: Path) -> None:
-    """Rewrite the card, too: only the hash that the publisher reports elsewhere finds that."""
+    """Rewrite the card as well, which only the published hash of ``SHA256SUMS`` detects."""
     _swap_images_and_list_them(pack)
-    reported = hashlib.sha256("".join(line for line in sums(pack) if "README" not in line).encode()).hexdigest()
-    card = re.sub(r"`sha256:[0-9a-f]{64}`", f"`sha256:{reported}`", (pack / "README.md").read_text())
+    digest = hashlib.sha256("".join(line for line in sums(pack) if "README" not in line).encode()).hexdigest()
+    card = re.sub(r"`sha256:[0-9a-f]{64}`", f"`sha256:{digest}`", (pack / "README.md").read_text())
     (pack / "README.md").write_text(card)
-    own = hashlib.sha256(card.encode()).hexdigest()
+    card_sha256 = hashlib.sha256(card.encode()).hexdigest()
     (pack / "SHA256SUMS").write_text(
-        "".join(f"{own}  README.md\n" if "README" in line else line for line in sums(pack))
+        "".join(f"{card_sha256}  README.md\n" if "README" in line else line for line in sums(pack))
     )
 
 
@@ -119,16 +119,16 @@ FORGERIES: list[tuple[Callable[[Path], None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("forge", "reported"), FORGERIES, ids=[forge.__name__ for forge, _ in FORGERIES])
-def test_no_part_can_be_changed(pack: Path, forge: Callable[[Path], None], reported: str) -> None:
-    files, reported_sha256 = verify(pack)
-    assert (files, reported_sha256) == (7, hashlib.sha256((pack / "SHA256SUMS").read_bytes()).hexdigest())
+@pytest.mark.parametrize(("forge", "message"), FORGERIES, ids=[forge.__name__ for forge, _ in FORGERIES])
+def test_forgery_is_detected(pack: Path, forge: Callable[[Path], None], message: str) -> None:
+    files, sums_sha256 = verify(pack)
+    assert (files, sums_sha256) == (7, hashlib.sha256((pack / "SHA256SUMS").read_bytes()).hexdigest())
     forge(pack)
-    with pytest.raises(DatasetError, match=reported):
-        verify(pack, sums_sha256=reported_sha256 if forge is _swap_images_and_forge_all_lists else None)
+    with pytest.raises(DatasetError, match=message):
+        verify(pack, sums_sha256=sums_sha256 if forge is _swap_images_and_forge_all_lists else None)
 
 
-def test_what_tools_that_download_leave_is_no_part_of_it(pack: Path) -> None:
+def test_dot_files_of_download_tools_are_ignored(pack: Path) -> None:
     (pack / ".cache/huggingface").mkdir(parents=True)
     (pack / ".cache/huggingface/x.metadata").write_text("")
     (pack / ".gitattributes").write_text("")

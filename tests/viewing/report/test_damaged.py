@@ -21,7 +21,7 @@ def copy(strict: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "table", ["category", "instance", "sample_annotation", "visibility", "attribute", "map", "log"]
 )
-def test_without_a_table_the_rest_is_shown_and_published(copy: Path, tmp_path: Path, table: str) -> None:
+def test_dataset_without_a_table_is_shown_and_published(copy: Path, tmp_path: Path, table: str) -> None:
     (copy / f"v1.0-mini/{table}.json").unlink()
     data = uavsim.open(copy)
     assert table in data.missing
@@ -34,7 +34,7 @@ def test_without_a_table_the_rest_is_shown_and_published(copy: Path, tmp_path: P
     assert done.rows == 40
 
 
-def test_images_that_cannot_be_read_are_left_out_and_never_published(copy: Path, tmp_path: Path) -> None:
+def test_damaged_images_are_left_out_and_not_published(copy: Path, tmp_path: Path) -> None:
     for path in (copy / "samples/CAMERA_FRONT_id_0").iterdir():
         path.write_bytes(b"no image")
     summary = write_recording(uavsim.open(copy), tmp_path / "a.rrd", ViewRequest(image_width_px=40))
@@ -45,7 +45,7 @@ def test_images_that_cannot_be_read_are_left_out_and_never_published(copy: Path,
         publish(uavsim.open(copy), tmp_path / "pack", PublishRequest())
 
 
-def test_the_folder_of_the_tables_is_not_the_dataset(strict: Path) -> None:
+def test_version_folder_is_not_a_dataset(strict: Path) -> None:
     with pytest.raises(DatasetError, match="holds the tables alone; name the folder above it"):
         uavsim.open(strict / "v1.0-mini")
 
@@ -58,14 +58,12 @@ def test_the_folder_of_the_tables_is_not_the_dataset(strict: Path) -> None:
         ({"date": "yesterday"}, "--date 'yesterday' is no day"),
     ],
 )
-def test_what_a_card_would_say_wrongly_is_refused(
-    strict: Path, tmp_path: Path, wrong: dict[str, str], said: str
-) -> None:
+def test_invalid_publish_options_are_refused(strict: Path, tmp_path: Path, wrong: dict[str, str], said: str) -> None:
     with pytest.raises(InputError, match=said):
         publish(uavsim.open(strict), tmp_path / "pack", PublishRequest(**wrong))  # type: ignore[arg-type]
     assert not (tmp_path / "pack").exists()
 
 
-def test_a_card_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_card_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no card can be read: .*README.md: cannot be read: No such file"):
         read_certificate(tmp_path)

@@ -24,7 +24,7 @@ def texts(svg: str) -> list[str]:
     return [text.text or "" for text in read(svg).iter(f"{SVG}text")]
 
 
-def test_bars_are_as_long_as_their_counts() -> None:
+def test_bar_lengths_are_proportional_to_counts() -> None:
     svg = plots.bars("b", {"car": 630, "truck": 70, "bus <i>": 0})
     widths = [float(bar.get("width", "")) for bar in read(svg).iter(f"{SVG}rect")]
     assert widths[0] == pytest.approx(9 * widths[1], rel=0.01)
@@ -32,7 +32,7 @@ def test_bars_are_as_long_as_their_counts() -> None:
     assert texts(svg) == ["car", "630", "truck", "70", "bus <i>", "0"]
 
 
-def test_a_long_name_leaves_room_for_its_bar() -> None:
+def test_long_label_leaves_room_for_its_bar() -> None:
     svg = plots.bars("b", {"x" * 70 + end: 3 for end in "ab"})
     names = texts(svg)[::2]
     assert len(set(names)) == 2
@@ -64,7 +64,7 @@ def assert_no_text_covers_another(svg: str) -> None:
 
 
 @pytest.mark.parametrize("most", [1, 4, 90, 1234, 98_765, 1_750_000, 33_000_000])
-def test_no_label_of_a_histogram_covers_another(most: int) -> None:
+def test_histogram_labels_do_not_overlap(most: int) -> None:
     for found in Measures().histograms.values():
         found.counts[:] = np.linspace(0, most, len(found.counts))
         assert_no_text_covers_another(plots.histogram("h", found))
@@ -73,7 +73,7 @@ def test_no_label_of_a_histogram_covers_another(most: int) -> None:
 
 @pytest.mark.parametrize("most", [1, 12, 1_000_000])
 @pytest.mark.parametrize("size_m", [(5, 5), (30, 900), (900, 30), (400, 424), (20_000, 16_000), (0, 12_345)])
-def test_no_label_of_a_map_covers_another(size_m: tuple[float, float], most: int) -> None:
+def test_map_labels_do_not_overlap(size_m: tuple[float, float], most: int) -> None:
     town = TownFigures()
     town.routes.append(np.array([[-8910.0, -5105.0], [-8910.0 + size_m[0], -5105.0 + size_m[1]]]))
     town.boxes_per_cell.update({(-1782, -1021): most})
@@ -81,7 +81,7 @@ def test_no_label_of_a_map_covers_another(size_m: tuple[float, float], most: int
 
 
 @pytest.mark.parametrize("log", [False, True])
-def test_a_histogram_has_its_counts_as_heights(log: bool) -> None:
+def test_histogram_heights_are_proportional_to_counts(log: bool) -> None:
     found = Histogram("t", "m", np.geomspace(1, 1000, 4) if log else np.linspace(0, 30, 4), log=log)
     found.add(np.array([2.0, 3.0, 20.0, 1e9]))
     svg = plots.histogram("h", found)
@@ -91,7 +91,7 @@ def test_a_histogram_has_its_counts_as_heights(log: bool) -> None:
     assert ("1,000" in texts(svg)) == log
 
 
-def test_a_map_puts_cells_and_ways_over_ground_and_roads() -> None:
+def test_map_shows_cells_roads_and_ground_in_place() -> None:
     square = np.array([[0.0, 0.0, 9.0], [2.0, 0.0, 9.0], [2.0, 2.0, 9.0], [0.0, 2.0, 9.0]])
     roads = SimpleNamespace(shapes_map_m=lambda layer: {"a": [square]} if layer == "stop_line" else {})
     ground = SimpleNamespace(

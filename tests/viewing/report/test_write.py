@@ -37,7 +37,7 @@ def page(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     return path.read_text("utf-8")
 
 
-def test_the_page_stands_alone(page: str) -> None:
+def test_page_is_self_contained(page: str) -> None:
     outline = Outline(page)
     sources = [a[key] for tag, a in outline.tags for key in ("src", "href", "xlink:href") if key in a]
     assert [s for s in sources if not s.startswith(("data:image/", "#"))] == []
@@ -45,7 +45,7 @@ def test_the_page_stands_alone(page: str) -> None:
     assert "url(http" not in page
 
 
-def test_the_page_can_be_read_by_everyone(page: str) -> None:
+def test_page_is_accessible(page: str) -> None:
     outline = Outline(page)
     assert len(outline.ids) == len(set(outline.ids))
     images = [a for tag, a in outline.tags if tag == "img"]
@@ -65,7 +65,7 @@ def test_the_page_can_be_read_by_everyone(page: str) -> None:
     assert "currentColor" in page
 
 
-def test_the_page_says_what_the_tables_say(strict: Path, page: str) -> None:
+def test_page_shows_counts_of_the_tables(strict: Path, page: str) -> None:
     data = uavsim.open(strict)
     boxes = sum(len(sample.boxes) for sample in data.samples())
     assert f"<dt>boxes</dt><dd>{boxes}</dd>" in page
@@ -74,7 +74,7 @@ def test_the_page_says_what_the_tables_say(strict: Path, page: str) -> None:
         assert text in page
 
 
-def test_names_of_others_are_text(strict: Path, tmp_path: Path) -> None:
+def test_names_of_a_foreign_dataset_are_escaped(strict: Path, tmp_path: Path) -> None:
     shutil.copytree(strict, tmp_path / "copy")
     path = tmp_path / "copy/v1.0-mini/category.json"
     path.write_text(path.read_text().replace('"vehicle.car"', '"<script>alert(1)<b>"'))
@@ -84,7 +84,7 @@ def test_names_of_others_are_text(strict: Path, tmp_path: Path) -> None:
     assert "&lt;script&gt;" in out.read_text("utf-8")
 
 
-def test_other_dialects_and_datasets_of_others(uav3d: Path, foreign: Path, tmp_path: Path) -> None:
+def test_other_dialects_and_foreign_datasets_are_reported(uav3d: Path, foreign: Path, tmp_path: Path) -> None:
     write_report(uavsim.open(uav3d), tmp_path / "report.html", ReportRequest(check=False))
     assert "dialect uav3d" in (tmp_path / "report.html").read_text("utf-8")
     write_report(uavsim.open(foreign), tmp_path / "report.html", ReportRequest(check=False))
@@ -93,7 +93,7 @@ def test_other_dialects_and_datasets_of_others(uav3d: Path, foreign: Path, tmp_p
     assert "occlusion in one image" not in text
 
 
-def test_the_page_opens_with_what_drew_the_images(strict: Path, foreign: Path, tmp_path: Path) -> None:
+def test_page_begins_with_the_origin_of_the_images(strict: Path, foreign: Path, tmp_path: Path) -> None:
     shutil.copytree(strict, tmp_path / "copy")
     path = tmp_path / "copy/v1.0-mini/log.json"
     rows = [row | {"uav_simulator": "headless"} for row in json.loads(path.read_text())]
@@ -107,7 +107,7 @@ def test_the_page_opens_with_what_drew_the_images(strict: Path, foreign: Path, t
     assert 'class="origin"' not in out.read_text("utf-8")
 
 
-def test_one_image_is_large_beside_its_mask_and_no_check_is_named_that_does_not_apply(
+def test_large_image_has_its_mask_and_inapplicable_checks_are_not_listed(
     strict: Path, foreign: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "report.html"

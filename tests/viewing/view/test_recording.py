@@ -37,7 +37,7 @@ def recording(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_cameras_images_masks_and_boxes_come_back(strict: Path, recording: Path) -> None:
+def test_recording_holds_cameras_images_masks_and_boxes(strict: Path, recording: Path) -> None:
     chunks = read_back(recording)
     camera = "/world/drones/1/CAMERA_LEFT_id_1"
     images = column(chunks[camera], "EncodedImage:blob")
@@ -50,7 +50,7 @@ def test_cameras_images_masks_and_boxes_come_back(strict: Path, recording: Path)
     assert column(chunks[f"{camera}/boxes"], "LineStrips2D:strips")
 
 
-def test_boxes_tracks_drones_lidars_and_the_town_come_back(strict: Path, recording: Path) -> None:
+def test_recording_holds_boxes_tracks_drones_lidars_and_town(strict: Path, recording: Path) -> None:
     chunks, data = read_back(recording), uavsim.open(strict)
     centres = column(chunks["/world/boxes"], "Boxes3D:centers")
     assert [len(row) for row in centres] == [len(sample.boxes) for sample in data.samples()]
@@ -70,7 +70,7 @@ def test_boxes_tracks_drones_lidars_and_the_town_come_back(strict: Path, recordi
         assert entity in chunks, entity
 
 
-def test_depth_shows_what_has_no_box(strict: Path, recording: Path) -> None:
+def test_depth_points_show_surfaces_without_boxes(strict: Path, recording: Path) -> None:
     chunks, sample = read_back(recording), uavsim.open(strict).scene("scene_00").samples[0]
     points = np.array(column(chunks["/world/depth"], "Points3D:positions")[0])
     image = sample.images[0]
@@ -83,7 +83,7 @@ def test_depth_shows_what_has_no_box(strict: Path, recording: Path) -> None:
     assert len(points) == len(column(chunks["/world/depth"], "Points3D:colors")[0])
 
 
-def test_the_other_dialect_and_datasets_of_others(uav3d: Path, foreign: Path, tmp_path: Path) -> None:
+def test_other_dialects_and_foreign_datasets_are_recorded(uav3d: Path, foreign: Path, tmp_path: Path) -> None:
     summary = write_recording(uavsim.open(uav3d), tmp_path / "uav3d.rrd", ViewRequest(("scene_01",)))
     assert (summary.scenes, summary.images) == (1, 20)
     summary = write_recording(uavsim.open(foreign), tmp_path / "foreign.rrd", ViewRequest(most_samples=3))
@@ -91,7 +91,9 @@ def test_the_other_dialect_and_datasets_of_others(uav3d: Path, foreign: Path, tm
     assert any("roads are not shown" in note for note in summary.notes)
 
 
-def test_what_is_asked_for_wrongly(strict: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_scene_and_missing_display_are_refused(
+    strict: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(UnknownNameError, match="scene_01"):
         write_recording(uavsim.open(strict), tmp_path / "a.rrd", ViewRequest(("scene_11",)))
     monkeypatch.delenv("DISPLAY", raising=False)
@@ -100,12 +102,12 @@ def test_what_is_asked_for_wrongly(strict: Path, tmp_path: Path, monkeypatch: py
         pytest.fail("opened")
 
 
-def test_the_web_page_is_for_this_machine_alone() -> None:
+def test_web_page_is_bound_to_localhost() -> None:
     command = viewer_command(web=True, port=9876, web_port=9090)
     assert command[command.index("--bind") + 1] == "127.0.0.1"
 
 
-def test_the_lines_of_a_vector_map_come_back(tmp_path: Path) -> None:
+def test_recording_holds_lines_and_buildings_of_a_vector_map(tmp_path: Path) -> None:
     square = np.array([[0.0, 0.0, 9.0], [0.0, 2.0, 9.0], [2.0, 2.0, 9.0], [2.0, 0.0, 9.0], [0.0, 0.0, 9.0]])
     line = np.array([[0.0, 0.0, 0.5], [5.0, 0.0, 0.5]])
     shapes = {"building": {"h": [square]}, "lane_divider": {"l": [line]}}

@@ -10,7 +10,7 @@ from uavsim.viewing.view.sink import whole_sink
 MUCH = os.urandom(3 << 20)  # more than a pipe holds
 
 
-def test_what_is_written_comes_whole(tmp_path: Path) -> None:
+def test_written_file_is_complete(tmp_path: Path) -> None:
     path = tmp_path / "new/a.rrd"
     with whole_sink(path) as name:
         Path(name).write_bytes(MUCH)
@@ -27,14 +27,14 @@ def write(path: Path, *, then: Exception | None = None) -> None:
             raise then
 
 
-def test_a_full_disk_stops_no_writer_and_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_does_not_block_the_writer_and_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     full = Path("/dev/full").open("wb")  # noqa: SIM115 - whoever takes it closes it
     monkeypatch.setattr(whole, "begin_temp", lambda folder, name: ("temp", full))
     with pytest.raises(StorageError, match=r"a\.rrd: the disk is full; free space and run the same command again$"):
         write(tmp_path / "a.rrd")
 
 
-def test_a_failure_of_the_one_who_writes_leaves_nothing(tmp_path: Path) -> None:
+def test_failure_of_the_writer_keeps_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "a.rrd"
     path.write_text("of before")
     with pytest.raises(DatasetError, match="broken"):

@@ -27,7 +27,7 @@ def free_ports() -> tuple[int, int]:
         return one.getsockname()[1], other.getsockname()[1]
 
 
-def test_it_is_open_when_both_ports_answer_and_gone_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_viewer_is_open_inside_the_context_and_ended_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     data, page = free_ports()
     monkeypatch.setattr(viewer, "viewer_command", lambda **_: [sys.executable, "-c", SERVES, str(data), str(page)])
     with open_viewer(web=True, port=data, web_port=page) as opened:
@@ -38,14 +38,14 @@ def test_it_is_open_when_both_ports_answer_and_gone_afterwards(monkeypatch: pyte
     assert not opened.is_open()
 
 
-def test_a_server_that_fails_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_viewer_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     data, page = free_ports()
     monkeypatch.setattr(viewer, "viewer_command", lambda **_: [sys.executable, "-c", "raise SystemExit(7)"])
     with pytest.raises(SystemFailure, match="ended with 7"), open_viewer(web=True, port=data, web_port=page):
         pytest.fail("opened")
 
 
-def test_a_port_that_is_taken_is_reported_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_port_in_use_is_refused_before_starting(monkeypatch: pytest.MonkeyPatch) -> None:
     data, _ = free_ports()
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("started"))
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -58,7 +58,7 @@ def test_a_port_that_is_taken_is_reported_before_anything_starts(monkeypatch: py
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_ends_the_command_and_its_viewer(strict: Path, number: signal.Signals) -> None:
+def test_signal_ends_the_command_and_its_viewer(strict: Path, number: signal.Signals) -> None:
     data, page = free_ports()
     command = [
         sys.executable,

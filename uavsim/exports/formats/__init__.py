@@ -1,4 +1,4 @@
-"""A dataset in other people's formats: one module a format, all read from disk, none needs the simulator."""
+"""Exporters of a dataset on disk to other formats, one module for each format."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,18 +10,17 @@ from uavsim.registry import Named, Registry
 __all__ = ["EXPORTERS", "FORMATS", "ExportRequest", "Exporter"]
 
 Exporter: TypeAlias = Callable[[ExportRequest], list[Path]]
-"""Writes a request's dataset in its format; returns the files or folders it made."""
+"""Writes a request's dataset in its format; returns the files or folders it created."""
 
-FORMATS: Final = {  # the names of the modules that write them, too
+FORMATS: Final = {  # the keys are also names of the modules
     "agents": "each agent alone as a plain nuScenes dataset",
     "airv2x": "AirV2X's layout",
     "aot": "AOT's ground truth, encounters and grey images",
     "coco": "COCO boxes and masks of what is visible",
-    "colmap": "COLMAP models with exact poses, points from depth, masks of what moves",
+    "colmap": "COLMAP models with exact poses, points from depth, masks of moving objects",
     "cosmos": "clips of RGB, depth, segmentation, edges and boxes for NVIDIA Cosmos",
     "euroc": "EuRoC sequences of cameras and IMU",
     "griffin": "Griffin's raw layout: one car and one drone",
-    "kitti": "KITTI, as Griffin writes it, a folder for each drone",
     "lerobot": "LeRobot v3.0: an episode for each scene and drone",
     "mcap": "MCAP with Foxglove's schemas",
     "mmdet3d": "MMDetection3D's nuScenes infos, version 2",
@@ -31,7 +30,7 @@ FORMATS: Final = {  # the names of the modules that write them, too
     "rosbag2": "ROS 2 bags",
     "v2xsim": "all agents in one nuScenes dataset by V2X-Sim's channel names",
 }
-"""What each built-in format is, in a line."""
+"""Built-in formats with a one-line description."""
 
 EXPORTERS: Final[Registry[Exporter]] = Registry(
     "exporters",

@@ -1,11 +1,11 @@
-"""Each agent alone, as a plain nuScenes dataset with nuScenes' names of channels and scenes.
+"""Each agent as a plain nuScenes dataset, with nuScenes' names of channels and scenes.
 
-``<split>/{drone_0,vehicle_0,roadside_0,...}/{samples,sweeps,maps,can_bus,v1.0-*}``, with the towns' vector maps where the
-dataset has them, and the splits of the prediction challenge. A tool that knows one car with
-``CAM_FRONT`` and ``LIDAR_TOP`` takes such a folder as it is. Tokens are the dataset's own. An agent has the boxes of what it
-sees or hits, from first to last, without its own; visibility, ``num_lidar_pts`` and ``num_radar_pts`` are what it measures
-alone. Who has no lidar has an empty ``LIDAR_TOP`` on the ground below it, and counts pixels in ``num_lidar_pts``.
-What converters of nuScenes assume besides is listed in ``docs/converters.md``.
+``<split>/{drone_0,vehicle_0,roadside_0,...}/{samples,sweeps,maps,can_bus,v1.0-*}`` include vector maps, where the dataset has
+them, and splits of the prediction challenge. Tools for one car with ``CAM_FRONT`` and ``LIDAR_TOP`` read such a folder.
+Tokens are those of the dataset. An agent's boxes are those of the objects that it measures, from the first to the last
+measurement, without its own box; visibility, ``num_lidar_pts`` and ``num_radar_pts`` count its own measurements. An agent
+without a lidar has an empty ``LIDAR_TOP`` on the ground below it, and its visible pixels as ``num_lidar_pts``.
+``docs/converters.md`` lists further assumptions of nuScenes converters.
 """
 
 import json
@@ -46,10 +46,10 @@ from uavsim.exports.formats.can_bus import meta, pose_messages, vehicle_messages
 from uavsim.exports.formats.prediction import SCENES_FILE, prediction_tokens
 from uavsim.exports.formats.request import ExportRequest, exporter
 from uavsim.exports.formats.scene_names import name_scenes
-from uavsim.exports.formats.text import write_bytes
 from uavsim.files.bring import bring_file
 from uavsim.files.names import DataFolder
 from uavsim.files.results import ResultPath
+from uavsim.files.whole import write_whole
 from uavsim.geometry import quaternion
 from uavsim.images.points import decode_points, encode_points
 from uavsim.ingredients.vehicles_can_bus import KIND
@@ -75,21 +75,21 @@ def export_agents(request: ExportRequest) -> list[Path]:
         folder = ResultPath.open(request.out) / request.split_name
         names = name_scenes(data.scene_names, data.splits, version=data.version)
         views: dict[tuple[str, str], _Alone] = {}
-        written: dict[str, str] = {}
+        scene_names: dict[str, str] = {}
         for scene in data.scenes(request.split):
             name, version = names[scene.name]
-            written[scene.name] = name
+            scene_names[scene.name] = name
             for agent in agents_of(data):
                 if (version, agent) not in views:
                     views[version, agent] = _Alone(agent, data, folder / folder_name(agent), stack, version=version)
                 views[version, agent].add(scene, name=name)
-        kept = [views[key].keep(data) for key in sorted(views)]  # the prediction splits are those of v1.0-trainval
-        write_json(folder / "scene_names.json", written)
-        return [*dict.fromkeys(kept)]
+        folders = [views[key].keep(data) for key in sorted(views)]  # v1.0-trainval last: its prediction splits stay
+        write_json(folder / "scene_names.json", scene_names)
+        return [*dict.fromkeys(folders)]
 
 
 def agents_of(data: Dataset) -> list[str]:
-    """Return who senses, as channels end.
+    """Return the agents with sensors, as channels name them (``0``, ``v0``, ``r0``).
 
     Raises:
         DatasetError: the channels name no agents.
@@ -101,23 +101,23 @@ def agents_of(data: Dataset) -> list[str]:
 
 
 def agent_of(channel: str) -> str:
-    """Return v0 of ``CAM_FRONT_id_v0``; "" where no agent is named."""
+    """Return the agent of a channel, v0 of ``CAM_FRONT_id_v0``; "" if the channel names none."""
     return channel.rpartition("_id_")[2] if "_id_" in channel else ""
 
 
 def plain(channel: str) -> str:
-    """Return nuScenes' name of a channel."""
+    """Return nuScenes' name of a channel, ``CAM_FRONT`` of ``CAMERA_FRONT_id_0``."""
     name = channel.rpartition("_id_")[0].replace("CAMERA_", "CAM_")
     return BEV_CHANNEL if name == "LIDAR" else name
 
 
 def folder_name(agent: str) -> str:
-    """Return drone_3 of an agent's name as channels end, 3; vehicle_1 of v1."""
+    """Return the folder name of an agent: drone_3 of 3, vehicle_1 of v1."""
     return f"{_KINDS[agent[0]]}_{agent[1:]}" if agent[0] in _KINDS else f"drone_{agent}"
 
 
 class AgentDataset:
-    """A dataset of some of the sensors, by other names, while scenes are added."""
+    """A writer of a dataset with some of the sensors under other names."""
 
     def __init__(
         self, sensors: dict[str, JsonDict], data: Dataset, folder: ResultPath, stack: ExitStack, *, version: str = ""
@@ -125,50 +125,50 @@ class AgentDataset:
         """Open its tables.
 
         Args:
-            sensors: rows of ``sensor`` by token, renamed; others are left out.
-            data: of which it is a part.
-            folder: where it goes.
-            stack: closes its tables.
-            version: folder of the tables; by default that of ``data``.
+            sensors: renamed rows of ``sensor`` by token; other sensors are left out.
+            data: the source dataset.
+            folder: folder of the written dataset.
+            stack: closes the tables.
+            version: folder of the tables; default: that of ``data``.
         """
         self._sensors, self._folder, self._version = sensors, folder, version or data.version
         self._files = DataFolder(data.root)
         self._names: dict[str, str] = {}
-        self._foretold: dict[str, list[str]] = {}
+        self._prediction_tokens: dict[str, list[str]] = {}
         self._categories = {row["token"]: str(row["name"]) for row in data.rows(CATEGORY)}
         self._writers = {
             table.name: stack.enter_context(TableWriter(folder / self._version / table.file)) for table in _OF_SCENES
         }
 
     def add(self, scene: Scene, *, name: str) -> None:
-        """Add a scene's rows and bring its files over."""
+        """Add a scene's rows and link its files."""
         self._names[scene.name] = name
         calibrations = self._calibrations(scene)
         channel_of = {row["token"]: self._sensors[row["sensor_token"]]["channel"] for row in calibrations}
         data: Rows = [dict(r) for r in scene.rows(SAMPLE_DATA) if r["calibrated_sensor_token"] in channel_of]
         poses: dict[str, JsonDict] = {row["token"]: dict(row) for row in scene.rows(EGO_POSE)}
-        kept = [poses[row["ego_pose_token"]] for row in data]
+        used_poses = [poses[row["ego_pose_token"]] for row in data]
         for row in data:
             self._bring(row, channel_of[row["calibrated_sensor_token"]], scene=scene.name)
-        self._complete(scene, calibrations, data, kept)
+        self._complete(scene, calibrations, data, used_poses)
         boxes = self._boxes(scene)
-        self._foretold[name] = prediction_tokens(
+        self._prediction_tokens[name] = prediction_tokens(
             boxes,
             sample_us={row["token"]: row["timestamp"] for row in scene.rows(SAMPLE)},
             category_of={row["token"]: self._categories[row["category_token"]] for row in scene.rows(INSTANCE)},
         )
-        own: dict[str, Rows] = {
+        tables: dict[str, Rows] = {
             SCENE.name: [_scene_row(scene, name)],
             LOG.name: [self._log(dict(row), name) for row in scene.rows(LOG)],
             SAMPLE.name: [dict(row) for row in scene.rows(SAMPLE)],
-            EGO_POSE.name: kept,
+            EGO_POSE.name: used_poses,
             CALIBRATED_SENSOR.name: calibrations,
             SAMPLE_DATA.name: data,
             SAMPLE_ANNOTATION.name: boxes,
             INSTANCE.name: _instances_of(scene, boxes),
         }
         for table, writer in self._writers.items():
-            for row in own[table]:
+            for row in tables[table]:
                 writer.add(row)
 
     def keep(self, data: Dataset) -> Path:
@@ -186,13 +186,13 @@ class AgentDataset:
             for file in self._files.names(folder):
                 name = f"{folder}/{file}"
                 bring_file(self._files.open(name, most_bytes=LARGEST_MAP_BYTES), self._folder / name)
-        write_json(self._folder / SCENES_FILE, self._foretold)
+        write_json(self._folder / SCENES_FILE, self._prediction_tokens)
         splits = {name: [self._names[s] for s in scenes if s in self._names] for name, scenes in data.splits.items()}
         write_json(version / SPLITS, {name: scenes for name, scenes in splits.items() if scenes})
         return self._folder.shown
 
     def _bring(self, row: JsonDict, channel: str, *, scene: str) -> None:
-        """Give a row's file nuScenes' name and place, and link it there."""
+        """Rename a row's file as nuScenes does, and link it."""
         old = row["filename"]
         folder, suffix = old.partition("/")[0], old.rpartition("/")[2].partition(".")[2]
         row["filename"] = f"{folder}/{channel}/{scene}__{channel}__{row['timestamp']}.{suffix}"
@@ -212,7 +212,7 @@ class AgentDataset:
         return [dict(row) for row in scene.rows(SAMPLE_ANNOTATION)]
 
     def _complete(self, scene: Scene, calibrations: Rows, data: Rows, poses: Rows) -> None:
-        """Add what a reader of the view needs besides."""
+        """Add rows and files that readers of this view need; subclasses override it."""
 
 
 class _Alone(AgentDataset):
@@ -233,7 +233,7 @@ class _Alone(AgentDataset):
         super().__init__(own, data, folder, stack, version=version)
 
     def _calibrations(self, scene: Scene) -> Rows:
-        """Return the calibrations; the x axis of LIDAR_TOP is turned to the right, which converters take for granted."""
+        """Return the calibrations; LIDAR_TOP's x axis is rotated to the right, as converters assume."""
         rows = super()._calibrations(scene)
         for row in rows:
             if self._sensors[row["sensor_token"]]["channel"] == BEV_CHANNEL:
@@ -252,10 +252,10 @@ class _Alone(AgentDataset):
         points = decode_points(self._files.read(old))
         for _ in range(4 - quarters):
             points[:, :2] = points[:, 1::-1] * [-1.0, 1.0]
-        write_bytes(self._folder / row["filename"], encode_points(points))
+        write_whole(self._folder / row["filename"], encode_points(points))
 
     def _log(self, row: JsonDict, name: str) -> JsonDict:
-        """Return the log with a file of the scene's own: the devkit's ``export_kitti`` splits by logs."""
+        """Return the log with a log file per scene, because the devkit's ``export_kitti`` splits by logs."""
         return {**row, "logfile": f"{row['logfile']}_{name}"}
 
     def _boxes(self, scene: Scene) -> Rows:
@@ -268,42 +268,47 @@ class _Alone(AgentDataset):
         self._write_can_bus(scene, channel_of, data, {pose["token"]: pose for pose in poses})
 
     def _write_can_bus(self, scene: Scene, channel_of: dict[str, str], data: Rows, poses: dict[str, JsonDict]) -> None:
-        """Write a car's messages; of others those of their poses at the turns of LIDAR_TOP."""
+        """Write a car's CAN bus messages; of other agents, pose messages at the times of LIDAR_TOP."""
         messages: dict[str, Rows] = {}
         state = next((s for s in scene.streams if s.kind == KIND and agent_of(s.channel) == self._agent), None)
-        turns = [row for row in data if channel_of.get(row["calibrated_sensor_token"], BEV_CHANNEL) == BEV_CHANNEL]
-        own = [poses[row["ego_pose_token"]] for row in sorted(turns, key=lambda row: int(row["timestamp"]))]
+        scans = [row for row in data if channel_of.get(row["calibrated_sensor_token"], BEV_CHANNEL) == BEV_CHANNEL]
+        scan_poses = [poses[row["ego_pose_token"]] for row in sorted(scans, key=lambda row: int(row["timestamp"]))]
         if state is not None:
             messages = vehicle_messages(state.readings())
-        elif all("uav_velocity" in pose for pose in own):  # not of others' datasets
-            messages = {"pose": pose_messages(own)}
+        elif all("uav_velocity" in pose for pose in scan_poses):  # foreign datasets have none
+            messages = {"pose": pose_messages(scan_poses)}
         for name, rows in [*messages.items(), ("meta", meta(messages))] if messages else ():
             path = self._folder / "can_bus" / f"{self._names[scene.name]}_{name}.json"
-            write_bytes(path, json.dumps(rows).encode("ascii"))
+            write_whole(path, json.dumps(rows).encode("ascii"))
 
     def _add_empty_lidar(self, scene: Scene, calibrations: Rows, data: Rows, poses: Rows) -> None:
-        """Add LIDAR_TOP with no points, on the ground below the agent: evaluations take their range from its pose."""
+        """Add LIDAR_TOP without points on the ground below the agent; evaluations measure ranges from its pose."""
         calibration = token(scene.token, self._agent, BEV_CHANNEL)
         sensor = token("sensor", BEV_CHANNEL, self._agent)
         right = quaternion.from_yaw(-np.pi / 2).tolist()
         still: JsonDict = {"translation": [0.0, 0.0, 0.0], "rotation": right, "camera_intrinsic": []}
         calibrations.append({"token": calibration, "sensor_token": sensor, **still})
-        known, before = {pose["token"]: pose for pose in poses}, ""
+        pose_of, before = {pose["token"]: pose for pose in poses}, ""
         lidar: Rows = []
         for sample in scene.rows(SAMPLE):
             image = next(row for row in data if row["sample_token"] == sample["token"] and row["is_key_frame"])
-            pose, own = known[image["ego_pose_token"]], token(sample["token"], self._agent, BEV_CHANNEL)
+            pose, row_token = pose_of[image["ego_pose_token"]], token(sample["token"], self._agent, BEV_CHANNEL)
             name = f"samples/{BEV_CHANNEL}/{scene.name}__{BEV_CHANNEL}__{sample['timestamp']}.pcd.bin"
-            write_bytes(self._folder / name, b"")
+            write_whole(self._folder / name, b"")
             turn = quaternion.from_yaw(quaternion.yaw(np.array(pose["rotation"])))
-            place = [*pose["translation"][:2], 0.0]
-            below = {"token": own, "translation": place, "rotation": turn.tolist()}
+            ground = [*pose["translation"][:2], 0.0]
+            below = {"token": row_token, "translation": ground, "rotation": turn.tolist()}
             if "uav_velocity" in pose:
                 below["uav_velocity"] = [*pose["uav_velocity"][:2], 0.0]
             poses.append(pose | below)
-            row = {**image, "token": own, "ego_pose_token": own, "calibrated_sensor_token": calibration}
+            row = {
+                **image,
+                "token": row_token,
+                "ego_pose_token": row_token,
+                "calibrated_sensor_token": calibration,
+            }
             lidar.append({**row, "fileformat": "pcd", "width": 0, "height": 0, "filename": name, "prev": before})
-            before = own
+            before = row_token
         for row, following in zip(lidar, [*lidar[1:], {"token": ""}], strict=True):
             row["next"] = following["token"]
         data += lidar
@@ -322,7 +327,13 @@ def _scene_row(scene: Scene, name: str) -> JsonDict:
 
 
 def _boxes_of(scene: Scene, agent: str, *, points: bool) -> Rows:
-    """Return the boxes of the objects that an agent measures, each from its first to its last sample with a measurement."""
+    """Return boxes of the objects that an agent measures, each from its first to its last measurement.
+
+    Args:
+        scene: the scene.
+        agent: the agent, as channels name it.
+        points: count lidar points, not visible pixels, as ``num_lidar_pts``.
+    """
     own = {row["instance_token"] for row in scene.rows(AGENT) if row["id"] == agent} - {""}
     measured = {r["sample_annotation_token"]: _measured(dict(r), agent) for r in scene.rows(VISIBILITY_DETAIL)}
     tracks: dict[str, Rows] = {}
@@ -331,9 +342,9 @@ def _boxes_of(scene: Scene, agent: str, *, points: bool) -> Rows:
             tracks.setdefault(row["instance_token"], []).append(dict(row))
     kept: dict[str, JsonDict] = {}
     for track in tracks.values():
-        known = [number for number, row in enumerate(track) if _is_met(*measured[row["token"]])]
-        if known:
-            part = track[known[0] : known[-1] + 1]
+        numbers = [number for number, row in enumerate(track) if _is_measured(*measured[row["token"]])]
+        if numbers:
+            part = track[numbers[0] : numbers[-1] + 1]
             part[0]["prev"] = part[-1]["next"] = ""
             kept |= {row["token"]: row for row in part}
     for box in kept.values():
@@ -349,14 +360,14 @@ def _boxes_of(scene: Scene, agent: str, *, points: bool) -> Rows:
 
 
 def _measured(detail: JsonDict, agent: str) -> tuple[int, int, int, int]:
-    """Return visible and amodal pixels, lidar and radar points of one agent on a box."""
+    """Return visible pixels, amodal pixels, lidar points and radar points of one agent on a box."""
     views = [view for view in detail["views"] if agent_of(view["channel"]) == agent]
     entry: JsonDict = next((one for one in detail.get("agents", ()) if one["agent"] == agent), {})
     visible_px, amodal_px = (sum(view[key] for view in views) for key in ("visible_px", "amodal_px"))
     return visible_px, amodal_px, entry.get("num_lidar_pts", 0), entry.get("num_radar_pts", 0)
 
 
-def _is_met(visible_px: int, _: int, lidar: int, radar: int) -> bool:
+def _is_measured(visible_px: int, _: int, lidar: int, radar: int) -> bool:
     return visible_px + lidar + radar > 0
 
 

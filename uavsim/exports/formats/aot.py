@@ -1,8 +1,8 @@
-"""AOT's own files: ``part1/ImageSets`` with ground truth and encounters, ``part1/Images`` in grey with AOT's names.
+"""AOT's files: ``part1/ImageSets`` with ground truth and encounters, ``part1/Images`` with grey images.
 
-A flight is a scene and the camera that its intruders pass. Range is given for planned intruders only: AOT's tools count every
-object with a range as planned. Beside AOT's files, ``encounters.json`` keeps what AOT's have no place for: what was planned,
-and the exact range, closing speed and tight box of every object.
+A flight is a scene and the camera that its intruders pass. Only planned intruders have a range, because AOT's tools count
+every object with a range as planned. ``encounters.json`` beside AOT's files holds the planned encounters, and the exact range,
+closing speed and tight box of every object.
 """
 
 import csv
@@ -30,19 +30,19 @@ from uavsim.typing import JsonDict
 
 _PART: Final = "part1"
 _VALID: Final = "valid_encounters_maxRange700_maxGap3_minEncLen30"
-_BETWEEN: Final = "\n\n    "  # records of the encounters: the starter kit's loader parts them here
+_SEPARATOR: Final = "\n\n    "  # separator of records in the starter kit's loader
 _NS_PER_US: Final = 1000
 _DESCRIPTION: Final = "Air-to-air encounters of a simulated dataset; every label is exact."
 _COLUMNS: Final = (
     "", "time", "id", "flight_id", "img_name", "frame", "range_distance_m", "is_above_horizon", "size_width", "size_height",
     "gt_left", "gt_top", "gt_right", "gt_bottom",
 )  # fmt: skip
-"""Of ``groundtruth.csv``, as the starter kit writes it."""
+"""Columns of ``groundtruth.csv``, as the starter kit writes them."""
 
 
 @dataclass(slots=True)
 class _Flight:
-    """One scene as AOT reports it."""
+    """One scene as a flight of AOT; ``views`` holds encounters and views by sample_data token."""
 
     name: str
     scene: str
@@ -50,7 +50,7 @@ class _Flight:
     views: dict[str, list[tuple[EncounterRow, IntruderViewRow]]] = field(default_factory=dict)
 
     def image_name(self, image: Image) -> str:
-        """Return the 19 digits of the time in nanoseconds and the flight."""
+        """Return AOT's file name: 19 digits of the time in nanoseconds, then the flight."""
         return f"{image.timestamp_us * _NS_PER_US:019d}{self.name}.png"
 
 
@@ -60,7 +60,7 @@ def export_aot(request: ExportRequest) -> list[Path]:
 
     Raises:
         InputError: the dataset has no encounters.
-        DatasetError: an image is missing, or two cameras of one scene are passed.
+        DatasetError: an image is missing, or intruders of one scene pass two cameras.
     """
     flights = [flight for scene in request.scenes() if (flight := _flight(scene)) is not None]
     if not flights:
@@ -71,7 +71,7 @@ def export_aot(request: ExportRequest) -> list[Path]:
     write_json(sets / "groundtruth.json", _ground_truth(flights, request.version))
     write_text(sets / "groundtruth.csv", _csv(_COLUMNS, _table(flights)))
     _write_encounters(sets, rows)
-    write_json(out / "encounters.json", [_reported(flight) for flight in flights])
+    write_json(out / "encounters.json", [_exact_labels(flight) for flight in flights])
     for flight in flights:
         _write_images(out / _PART / "Images" / flight.name, flight)
     return [request.out / _PART, request.out / "encounters.json"]
@@ -91,7 +91,7 @@ def _flight(scene: Scene) -> _Flight | None:
 
 
 def _rows(flight: _Flight) -> Iterator[Row]:
-    """Yield one row for each object and image, and one for an image without objects."""
+    """Yield one row for each object in each image, and one for each image without objects."""
     for frame, image in enumerate(flight.images):
         time_ns, name = image.timestamp_us * _NS_PER_US, flight.image_name(image)
         views = flight.views.get(image.token, [])
@@ -132,7 +132,7 @@ def _profile(flights: list[_Flight]) -> str:
     """Return the profile of all encounters.
 
     Raises:
-        DatasetError: there are two.
+        DatasetError: the encounters have several profiles.
     """
     profiles = sorted({row["profile"] for flight in flights for views in flight.views.values() for row, _ in views})
     if len(profiles) > 1:
@@ -177,16 +177,18 @@ def _csv(columns: tuple[str, ...], rows: Iterator[list[Any]]) -> str:
 
 
 def _write_encounters(sets: ResultPath, rows: list[Row]) -> None:
-    """Write the valid encounters: a table, and records with their images, one after the other as AOT has them."""
-    found = valid_encounters(rows)
-    table = ([n, *(encounter.record[name] for name in ENCOUNTER_COLUMNS)] for n, encounter in enumerate(found))
+    """Write the valid encounters as a table, and as records with the names of their images."""
+    encounters = valid_encounters(rows)
+    table = ([n, *(encounter.record[name] for name in ENCOUNTER_COLUMNS)] for n, encounter in enumerate(encounters))
     write_text(sets / f"{_VALID}.csv", _csv(("", *ENCOUNTER_COLUMNS), table))
-    records = [json.dumps(encounter.record | {"img_name": list(encounter.images)}, indent=2) for encounter in found]
-    write_text(sets / f"{_VALID}.json", _BETWEEN.join(records))
+    records = [
+        json.dumps(encounter.record | {"img_name": list(encounter.images)}, indent=2) for encounter in encounters
+    ]
+    write_text(sets / f"{_VALID}.json", _SEPARATOR.join(records))
 
 
-def _reported(flight: _Flight) -> JsonDict:
-    """Return what AOT's files have no place for."""
+def _exact_labels(flight: _Flight) -> JsonDict:
+    """Return the content of ``encounters.json`` for a flight."""
     encounters = {row["token"]: row for views in flight.views.values() for row, _ in views}
     views = [
         {"img_name": flight.image_name(image), "frame": frame, "id": encounter["name"]}

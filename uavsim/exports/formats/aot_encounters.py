@@ -1,8 +1,7 @@
-"""AOT's list of valid encounters, found in ground truth by AOT's rule.
+"""AOT's list of valid encounters in ground truth.
 
-Rows of planned objects within 700 m, in the order of flight, object and time; a new encounter begins where more than three
-frames lie between. It is valid with 30 rows or more that come nearer than 330 m. Source: the starter kit's
-``calculate_encounters.py``.
+An encounter is a run of rows of one planned object within 700 m with gaps of at most three frames. It is valid with at least
+30 rows and a least range of at most 330 m. Source: the starter kit's ``calculate_encounters.py``.
 """
 
 from collections.abc import Sequence
@@ -25,8 +24,8 @@ class Row:
 
     Attributes:
         box_px: left, top, width, height.
-        range_m: of planned objects.
-        horizon: -1 below, 0 on, 1 above; None unknown.
+        range_m: distance of a planned object; None of others.
+        horizon: -1 below, 0 on, 1 above the horizon; None if unknown.
     """
 
     flight: str
@@ -41,7 +40,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class FoundEncounter:
-    """One valid encounter: AOT's columns, and its images."""
+    """One valid encounter: values of AOT's columns, and the names of its images."""
 
     record: JsonDict
     images: tuple[str, ...]

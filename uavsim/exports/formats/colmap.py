@@ -1,8 +1,8 @@
-"""COLMAP: ``<scene>/sparse/0`` as text and binary, with exact poses, points from depth, and masks of what moves.
+"""COLMAP: ``<scene>/sparse/0`` as text and binary, with exact poses, points from depth images, and masks of moving objects.
 
-The world is the map frame, cameras are COLMAP's own (x right, y down, z ahead), a pixel has its centre at .5. Points are
-taken from every depth image, thinned, without what moves; each has the one observation that it was taken from.
-``masks/<image>.png`` is black where something moves, as COLMAP and the trainers of splats read it.
+The world is the map frame, cameras have COLMAP's axes (x right, y down, z ahead), and pixel centres are at .5. Points sample
+every depth image without moving objects; each point has one observation, in the image that it was sampled from.
+``masks/<image>.png`` is black on moving objects, as COLMAP and trainers of Gaussian splats read it.
 Source: COLMAP's documentation, "Output Format".
 """
 
@@ -16,11 +16,12 @@ import numpy as np
 
 from uavsim.access import Image, Scene
 from uavsim.errors import DatasetError
-from uavsim.exports.formats.movers import moving_pixels, still_ids, write_mask
+from uavsim.exports.formats.movers import depth_step_px, moving_pixels, still_ids, write_mask
 from uavsim.exports.formats.request import ExportRequest, exporter
-from uavsim.exports.formats.text import write_bytes, write_text
+from uavsim.exports.formats.text import write_text
 from uavsim.files.bring import bring_file
 from uavsim.files.results import ResultPath
+from uavsim.files.whole import write_whole
 from uavsim.typing import AnyArray, BoolArray, FloatArray, UInt8Array
 
 _MODELS: Final = {
@@ -28,10 +29,9 @@ _MODELS: Final = {
     "brown_conrady": (6, "FULL_OPENCV", 8),
     "equidistant": (5, "OPENCV_FISHEYE", 4),
 }
-"""Lens -> COLMAP's model: its number, its name, its coefficients after focal lengths and centre (k3 is the fifth, as ours)."""
+"""Lens -> COLMAP's model: its number, its name, and its count of coefficients after focal lengths and centre."""
 _WITHOUT_K3: Final = (4, "OPENCV", 4)
 """The model of ``brown_conrady`` lenses whose k3 is 0: gsplat's reader knows no FULL_OPENCV."""
-_MOST_POINTS: Final = 200_000
 _POINT2D: Final = np.dtype([("xy", "<f8", 2), ("point", "<i8")])
 _POINT3D: Final = np.dtype(
     [
@@ -43,12 +43,16 @@ _POINT3D: Final = np.dtype(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _View:
-    """One image: its number and name, its camera's number, and what was taken of its depth.
+    """One image, and the points sampled from its depth.
 
-    Args:
-        pixels: (N, 2) where the points were taken.
-        points_map_m: (N, 3).
-        colours: (N, 3).
+    Attributes:
+        number: COLMAP's id of the image.
+        camera: COLMAP's id of its camera.
+        name: file name.
+        image: the image.
+        pixels: (N, 2) column and line of the points.
+        points_map_m: (N, 3) in the map frame, metres.
+        colours: (N, 3) RGB.
     """
 
     number: int
@@ -76,8 +80,7 @@ def _scene(scene: Scene, folder: ResultPath) -> ResultPath:
     images = [(camera, image) for camera, name in enumerate(channels, start=1) for image in scene.images_of(name)]
     if not images:
         raise DatasetError(f"{scene.name}: no camera has an image")
-    deep = sum(image.size_px[0] * image.size_px[1] for _, image in images if "depth" in image.layers)
-    every_px = max(int(np.ceil(np.sqrt(deep / _MOST_POINTS))), 1)
+    every_px = depth_step_px(image for _, image in images)
     still = still_ids(scene)
     views = []
     for number, (camera, image) in enumerate(images, start=1):
@@ -93,7 +96,7 @@ def _scene(scene: Scene, folder: ResultPath) -> ResultPath:
 
 
 def _points(image: Image, moving: BoolArray | None, every_px: int) -> tuple[FloatArray, FloatArray, UInt8Array]:
-    """Return (N, 2) pixels, (N, 3) map points and (N, 3) colours of what the image shows that does not move."""
+    """Return (N, 2) pixels, (N, 3) map points in metres and (N, 3) RGB colours of the static surfaces in an image."""
     if "depth" not in image.layers:
         return np.zeros((0, 2)), np.zeros((0, 3)), np.zeros((0, 3), dtype=np.uint8)
     points_map_m, colours = image.points_map_m(every_px=every_px)
@@ -110,32 +113,32 @@ def _write(folder: ResultPath, cameras: list[Image], views: list[_View]) -> None
     points = np.concatenate([_point_rows(view, start) for view, start in zip(views, first[:-1], strict=True)])
     lines, packed = [], []
     for number, image in enumerate(cameras, start=1):
-        given = [*image.lens.coefficients] if image.lens else []
+        lens = [*image.lens.coefficients] if image.lens else []
         model, name, coefficients = _MODELS[image.lens.model if image.lens else None]
-        if name == "FULL_OPENCV" and not any(given[4:]):
+        if name == "FULL_OPENCV" and not any(lens[4:]):
             model, name, coefficients = _WITHOUT_K3
-        own = [*_parameters(image), *given[:coefficients]]
-        own += [0.0] * (4 + coefficients - len(own))
-        lines.append(f"{number} {name} {image.size_px[0]} {image.size_px[1]} {_text(own)}")
-        packed.append(struct.pack(f"<iiQQ{len(own)}d", number, model, *image.size_px, *own))
+        values = [*_parameters(image), *lens[:coefficients]]
+        values += [0.0] * (4 + coefficients - len(values))
+        lines.append(f"{number} {name} {image.size_px[0]} {image.size_px[1]} {_text(values)}")
+        packed.append(struct.pack(f"<iiQQ{len(values)}d", number, model, *image.size_px, *values))
     write_text(folder / "cameras.txt", "\n".join(lines) + "\n")
-    write_bytes(folder / "cameras.bin", struct.pack("<Q", len(cameras)) + b"".join(packed))
+    write_whole(folder / "cameras.bin", struct.pack("<Q", len(cameras)) + b"".join(packed))
     lines, packed = [], []
     for view, start in zip(views, first[:-1], strict=True):
         pose = view.image.map_SE3_optical.inverse()
         seven = [*pose.quat_wxyz.tolist(), *pose.translation_m.tolist()]
         rows = np.empty(len(view.pixels), dtype=_POINT2D)
         rows["xy"], rows["point"] = view.pixels, np.arange(start, start + len(view.pixels))
-        seen = " ".join(_lines("%.6f %.6f %d", *rows["xy"].T, rows["point"]))
-        lines += [f"{view.number} {_text(seven)} {view.camera} {view.name}", seen]
+        observations = " ".join(_lines("%.6f %.6f %d", *rows["xy"].T, rows["point"]))
+        lines += [f"{view.number} {_text(seven)} {view.camera} {view.name}", observations]
         head = struct.pack("<i7di", view.number, *seven, view.camera) + view.name.encode() + b"\0"
         packed.append(head + struct.pack("<Q", len(rows)) + rows.tobytes())
     write_text(folder / "images.txt", "\n".join(lines) + "\n")
-    write_bytes(folder / "images.bin", struct.pack("<Q", len(views)) + b"".join(packed))
+    write_whole(folder / "images.bin", struct.pack("<Q", len(views)) + b"".join(packed))
     columns = [points["id"], *points["xyz"].T, *points["rgb"].T, points["error"], points["image"], points["index"]]
-    of_points = _lines("%d %.12g %.12g %.12g %d %d %d %g %d %d\n", *columns)
-    write_text(folder / "points3D.txt", "".join(of_points))
-    write_bytes(folder / "points3D.bin", struct.pack("<Q", len(points)) + points.tobytes())
+    point_lines = _lines("%d %.12g %.12g %.12g %d %d %d %g %d %d\n", *columns)
+    write_text(folder / "points3D.txt", "".join(point_lines))
+    write_whole(folder / "points3D.bin", struct.pack("<Q", len(points)) + points.tobytes())
 
 
 def _parameters(image: Image) -> list[float]:
@@ -152,7 +155,7 @@ def _point_rows(view: _View, start: int) -> Any:
 
 
 def _lines(form: str, *columns: AnyArray) -> Iterator[str]:
-    """Return each row of some columns in a format: one call in C a row, a third of the time that f-strings take."""
+    """Format each row of (N,) columns; ``%`` takes a third of the time of f-strings."""
     return map(form.__mod__, zip(*(column.tolist() for column in columns), strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Video models of Cosmos: at which rates and in how many frames each takes a clip.
+"""Video models of Cosmos with the frame rates and clip lengths that they take.
 
 Source: ``carla_cosmos.contracts`` in carla-simulator/carla, branch ue58-dev.
 """
@@ -13,20 +13,20 @@ AV_VIEWS: Final = (
     "camera:front:wide:120fov", "camera:cross:left:120fov", "camera:cross:right:120fov", "camera:rear:left:70fov",
     "camera:rear:right:70fov", "camera:rear:tele:30fov", "camera:front:tele:30fov",
 )  # fmt: skip
-"""Names of the cameras that Transfer 2.5 AV knows."""
+"""Camera names of Transfer 2.5 AV."""
 
 
 @dataclass(frozen=True, slots=True)
 class VideoModel:
-    """A model's rule of frames, in frames of the clip.
+    """The clips that a model takes: ``least + n * step`` frames, at most ``most``.
 
     Attributes:
-        name: of the model.
-        rates: frames a second that it takes.
-        least: frames.
-        most: frames.
-        step: from the least on, every so many.
-        views: names of cameras that it takes; () for any.
+        name: name of the model.
+        rates: frame rates, Hz.
+        least: least number of frames.
+        most: largest number of frames.
+        step: difference of two lengths in frames.
+        views: camera names; () for any.
     """
 
     name: str
@@ -37,7 +37,7 @@ class VideoModel:
     views: tuple[str, ...] = ()
 
     def frames_of(self, count: int) -> int:
-        """Return how many frames it takes of so many; its least where they are too few."""
+        """Return the largest clip length of at most ``count`` frames, or ``least`` for fewer."""
         return self.least + max(min(count, self.most) - self.least, 0) // self.step * self.step
 
 
@@ -51,27 +51,27 @@ MODELS: Final = {
         VideoModel("transfer2.5-av", (30,), least=3 * 29, most=3 * (29 + 28 * 64), step=3 * 28, views=AV_VIEWS),
     )
 }
-"""Models by name. ``cosmos3`` is Nano and Super; ``-wsm`` has the map as control. AV takes 30 a second and keeps 10."""
+"""Models by name: ``cosmos3`` is Nano and Super, ``-wsm`` has the map as a control, AV takes 30 Hz and keeps 10 Hz."""
 
 
 def chosen_model(name: str, fps: int, *, where: str) -> VideoModel:
-    """Return a model by name; "" is the one for clips of this rate: Transfer 2.5 for 16, else Cosmos 3.
+    """Return a model by name; "" chooses by the rate: Transfer 2.5 for 16 Hz, else Cosmos 3.
 
     Raises:
         UnknownNameError: no such model.
-        InputError: it does not take this rate.
+        InputError: the model does not take this rate.
     """
     model = pick(MODELS, name or ("transfer2.5" if fps in MODELS["transfer2.5"].rates else "cosmos3"), what="model")
     if fps not in model.rates:
-        wanted = " or ".join(str(rate) for rate in model.rates)
+        rates = " or ".join(str(rate) for rate in model.rates)
         raise InputError(
-            f"{where}: {model.name} takes {wanted} frames a second, and there are {fps}; "
+            f"{where}: {model.name} takes {rates} frames a second, and there are {fps}; "
             f"captures: {{clip: {{fps: {model.rates[0]}, frames: N}}}} records such a clip"
         )
     return model
 
 
 def view_name(camera: str, channel: str) -> str:
-    """Return Cosmos' name of a camera: FRONT_WIDE_120FOV is ``camera:front:wide:120fov``; of any other its channel."""
+    """Return Cosmos' name of a camera, ``camera:front:wide:120fov`` of FRONT_WIDE_120FOV; else its channel."""
     name = f"camera:{camera.lower().replace('_', ':')}"
     return name if name in AV_VIEWS else channel

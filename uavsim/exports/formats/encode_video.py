@@ -1,4 +1,4 @@
-"""The one door to FFmpeg: frames to the bytes of an mp4 or a GIF, by PyAV. The same frames give the same file."""
+"""MP4 and GIF files by PyAV (FFmpeg); equal frames give equal bytes."""
 
 import io
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from uavsim.environment import install_line
 from uavsim.errors import InputError
 from uavsim.typing import UInt8Array
 
-_THREADS: Final = "1"  # of x264: with four, one encoding in ten came out otherwise on a busy machine
-_NO_TREE: Final = {"mbtree": "0"}  # of x264: on processors with AVX-512 its macroblock tree gave other bytes each time
+_THREADS: Final = "1"  # several threads of x264 give varying bytes
+_NO_TREE: Final = {"mbtree": "0"}  # x264's macroblock tree gives varying bytes with AVX-512
 _COLOURS: Final = 128
 _CODECS: Final = ("h264", "hevc", "mpeg4", "vp9", "av1")
 _PIXELS: Final = ("yuv420p", "yuvj420p", "yuv422p", "yuv444p", "yuvj444p", "gbrp")
@@ -32,11 +32,11 @@ def encode_mp4(
     """Return an H.264 video.
 
     Args:
-        frames: (H, W, 3) RGB, all of one size; an odd line or column is left out where colours are halved.
-        fps: frames a second.
+        frames: (H, W, 3) uint8 RGB of one size; lossy videos lose an odd last line or column.
+        fps: frame rate, Hz.
         quality: x264's crf, lower is better.
-        group: frames from one that stands alone to the next: few where single frames are asked for; 0 is x264's own choice.
-        lossless: RGB as 4:4:4 without loss beyond the change of colour space (up to 1 of 255 where colours are pure).
+        lossless: encode 4:4:4 without loss but for the change of colour space (up to 1 of 255).
+        group: frames between key frames; 0 is x264's default.
     """
     av, file = _av(), io.BytesIO()
     options = ({"qp": "0", "preset": "veryfast"} if lossless else {"crf": str(quality), **_NO_TREE}) | (
@@ -60,14 +60,14 @@ def encode_mp4(
 
 
 def decode_mp4(file: IO[bytes] | bytes, *, name: str = "video") -> Iterator[UInt8Array]:
-    """Yield the frames of an mp4 file, (H, W, 3) RGB.
+    """Yield the frames of an mp4 file, (H, W, 3) uint8 RGB.
 
     Args:
-        file: the video, open or as its bytes.
-        name: of the video, for messages.
+        file: the open file or its bytes.
+        name: name of the video in messages.
 
     Raises:
-        InputError: the file is damaged, or another than ``facts_of_mp4`` takes.
+        InputError: the file is damaged, or ``facts_of_mp4`` refuses it.
     """
     with _opened(file, name) as (container, stream):
         size = (stream.width, stream.height)
@@ -80,10 +80,10 @@ def decode_mp4(file: IO[bytes] | bytes, *, name: str = "video") -> Iterator[UInt
 
 
 def facts_of_mp4(file: IO[bytes] | bytes, *, name: str) -> tuple[float, tuple[int, int]]:
-    """Return frames a second, and (width, height), without decoding a frame.
+    """Return the frame rate in Hz and (width, height) without decoding a frame.
 
     Raises:
-        InputError: the file is no mp4 video, or one of another codec, format of pixels or size than is read.
+        InputError: the file is not mp4 video, or its codec, pixel format or size is not supported.
     """
     with _opened(file, name) as (_, stream):
         return float(stream.average_rate or 0), (stream.width, stream.height)
@@ -91,7 +91,7 @@ def facts_of_mp4(file: IO[bytes] | bytes, *, name: str) -> tuple[float, tuple[in
 
 @contextmanager
 def _opened(file: IO[bytes] | bytes, name: str) -> Iterator[tuple[Any, Any]]:
-    """Open the one container that is read, mp4: FFmpeg chooses no other, and opens no other file and no port.
+    """Open an mp4 file; FFmpeg may choose no other container and open no other file or port.
 
     Raises:
         InputError: see ``decode_mp4``.
@@ -124,17 +124,17 @@ def _opened(file: IO[bytes] | bytes, name: str) -> Iterator[tuple[Any, Any]]:
 
 
 def encode_gif(frames: Iterator[UInt8Array], *, fps: float) -> bytes:
-    """Return a GIF that repeats, with one palette of 128 colours made from all frames."""
+    """Return a looping GIF of (H, W, 3) uint8 RGB frames, with one palette of 128 colours."""
     av, file = _av(), io.BytesIO()
-    shown = [av.VideoFrame.from_ndarray(pixels, format="rgb24") for pixels in frames]
-    if not shown:
+    video_frames = [av.VideoFrame.from_ndarray(pixels, format="rgb24") for pixels in frames]
+    if not video_frames:
         raise InputError("a video needs a frame")
     rate = Fraction(fps).limit_denominator(1001)
     with av.open(file, "w", format="gif") as container:
         stream = container.add_stream("gif", rate=rate)
-        stream.width, stream.height, stream.pix_fmt = shown[0].width, shown[0].height, "pal8"
-        graph = _palette_graph(av, shown[0], rate)
-        for number, frame in enumerate(shown):
+        stream.width, stream.height, stream.pix_fmt = video_frames[0].width, video_frames[0].height, "pal8"
+        graph = _palette_graph(av, video_frames[0], rate)
+        for number, frame in enumerate(video_frames):
             frame.pts, frame.time_base = number, 1 / rate
             graph.push(frame)
         graph.push(None)
@@ -148,7 +148,7 @@ def encode_gif(frames: Iterator[UInt8Array], *, fps: float) -> bytes:
 
 
 def _palette_graph(av: Any, first: Any, rate: Fraction) -> Any:
-    """Return FFmpeg's filters that choose a palette and dither in order, which a GIF compresses well."""
+    """Return an FFmpeg filter graph that chooses a palette and dithers in a pattern that compresses well."""
     graph = av.filter.Graph()
     source = graph.add_buffer(width=first.width, height=first.height, format=first.format, time_base=1 / rate)
     split = graph.add("split")

@@ -1,8 +1,8 @@
-"""EuRoC's folders: one sequence for each scene and carrier of an IMU, as visual-inertial estimators read them.
+"""EuRoC's layout: one sequence for each scene and agent with an IMU, for visual-inertial estimators.
 
-Times are nanoseconds, pixels are counted from the middle of the first one, images are grey, the body is the carrier's flu
-frame, the world is the map. ``T_BS`` takes points from the sensor to the body. Source: the dataset's "ASL Dataset Format",
-and the files of ``V1_01_easy``.
+Times are nanoseconds, images are grey, the pixel (0, 0) is the centre of the first pixel. The body is the agent's flu frame,
+the world is the map frame; ``T_BS`` transforms points from the sensor to the body. Source: EuRoC's "ASL Dataset Format", and
+the files of ``V1_01_easy``.
 """
 
 from collections.abc import Iterator
@@ -14,9 +14,10 @@ import numpy as np
 from uavsim.access import Image, Scene, SensorStream
 from uavsim.errors import InputError
 from uavsim.exports.formats.request import ExportRequest, exporter
-from uavsim.exports.formats.text import to_yaml, write_bytes, write_text
+from uavsim.exports.formats.text import to_yaml, write_text
 from uavsim.files.parquet import Records
 from uavsim.files.results import ResultPath
+from uavsim.files.whole import write_whole
 from uavsim.geometry.pinhole import intrinsic_of_opencv
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
@@ -39,11 +40,11 @@ _BODY: Final = SE3.from_quat_wxyz(np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3))
 
 @exporter
 def export_euroc(request: ExportRequest) -> list[Path]:
-    """Write ``<scene>/<agent>/mav0`` for each carrier of an IMU: its cameras, its IMU, and where it truly was at each reading.
+    """Write ``<scene>/<agent>/mav0`` of each agent with an IMU: cameras, IMU, and the true state at each reading.
 
     Raises:
         DatasetError: a file is missing.
-        InputError: no IMU in the dataset, or a lens that its files cannot say.
+        InputError: the dataset has no IMU, or a lens that EuRoC's files cannot describe.
         StorageError: a file cannot be written.
     """
     written = []
@@ -61,22 +62,22 @@ def export_euroc(request: ExportRequest) -> list[Path]:
 
 def _write(folder: ResultPath, scene: Scene, stream: SensorStream) -> None:
     write_text(folder / "body.yaml", to_yaml({"comment": f"{scene.name} {stream.channel}"}))
-    found = stream.readings()
-    _write_sensor(folder / "imu0", _imu_yaml(stream), _IMU, _csv(found, "gyroscope_radps", "accelerometer_mps2"))
+    readings = stream.readings()
+    _write_sensor(folder / "imu0", _imu_yaml(stream), _IMU, _csv(readings, "gyroscope_radps", "accelerometer_mps2"))
     state = ("position_map_m", "quat_wxyz", "velocity_map_mps", "gyroscope_bias_radps", "accelerometer_bias_mps2")
     truth = {"sensor_type": "visual-inertial", "comment": "exact, at each reading of the IMU", "T_BS": _matrix(_BODY)}
-    _write_sensor(folder / "state_groundtruth_estimate0", truth, _TRUTH, _csv(found, *state))
+    _write_sensor(folder / "state_groundtruth_estimate0", truth, _TRUTH, _csv(readings, *state))
     for number, images in enumerate(_cameras(scene, stream)):
         camera = folder / f"cam{number}"
         names = [f"{image.timestamp_us * 1000}.png" for image in images]
         rows = [f"{name.removesuffix('.png')},{name}" for name in names]
         _write_sensor(camera, _camera_yaml(images), ["filename"], rows)
         for name, image in zip(names, images, strict=True):
-            write_bytes(camera / "data" / name, codec.encode_png(codec.grey_of(image.pixels())))
+            write_whole(camera / "data" / name, codec.encode_png(codec.grey_of(image.pixels())))
 
 
 def _cameras(scene: Scene, stream: SensorStream) -> Iterator[list[Image]]:
-    """Yield the images of each camera on the IMU's carrier."""
+    """Yield the images of each camera on the IMU's agent."""
     carrier = agent_of(stream.channel)
     for channel in dict.fromkeys(image.channel for image in scene.samples[0].images):
         if agent_of(channel) == carrier:
@@ -88,10 +89,10 @@ def _write_sensor(folder: ResultPath, about: dict[str, Any], columns: list[str],
     write_text(folder / "data.csv", "\n".join([f"#{','.join(['timestamp [ns]', *columns])}", *rows]) + "\n")
 
 
-def _csv(found: Records, *names: str) -> list[str]:
-    """Return a line a reading: its time, then the values of these fields, to the last bit."""
-    values = np.concatenate([found[name] for name in names], axis=1).tolist()
-    times_us = found["timestamp_us"].tolist()
+def _csv(readings: Records, *names: str) -> list[str]:
+    """Return one line for each reading: its time and the exact values of some fields."""
+    values = np.concatenate([readings[name] for name in names], axis=1).tolist()
+    times_us = readings["timestamp_us"].tolist()
     return [f"{time_us * 1000},{','.join(map(repr, row))}" for time_us, row in zip(times_us, values, strict=True)]
 
 
@@ -116,7 +117,7 @@ def _camera_yaml(images: list[Image]) -> dict[str, Any]:
         "rate_hz": round((len(images) - 1) * 1e6 / span_us, 6) if span_us else 0.0,
         "resolution": list(first.size_px),
         "camera_model": "pinhole",
-        "intrinsics": [k[0, 0], k[1, 1], k[0, 2], k[1, 2]],
+        "intrinsics": k[[0, 1, 0, 1], [0, 1, 2, 2]].tolist(),
         "distortion_model": "equidistant" if lens and lens.model == "equidistant" else "radial-tangential",
         "distortion_coefficients": [0.0, 0.0, 0.0, 0.0] if lens is None else list(lens.coefficients[:4]),
     }

@@ -1,4 +1,4 @@
-"""Warnings about what a format will lack, given before anything is written."""
+"""Warnings before an export about content that the format will lack."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -14,7 +14,7 @@ _CAMERAS: Final = {f"CAM_{way}" for way in ("FRONT", "FRONT_RIGHT", "FRONT_LEFT"
 
 
 def lacks(data: Dataset, kind: str) -> str | None:
-    """Say what the files of a format will lack, by the first samples; None where nothing is missing."""
+    """Return a warning about missing content of a format, by the dataset's first samples; None without one."""
     samples = data.scene(data.scene_names[0]).samples if kind in (*_NEEDS, "agents") and data.scene_names else ()
     if not samples:
         return None

@@ -1,6 +1,6 @@
-"""LeRobot's dataset, v3.0: an episode for each scene and drone, its cameras as videos, its state, and how it flies on.
+"""LeRobot dataset v3.0: one episode for each scene and drone, with cameras as videos, states and actions.
 
-Written without LeRobot. Source: huggingface/lerobot, ``src/lerobot/datasets`` at 0.4 to 0.6 (``CODEBASE_VERSION = "v3.0"``).
+Source: huggingface/lerobot, ``src/lerobot/datasets`` at 0.4 to 0.6 (``CODEBASE_VERSION = "v3.0"``).
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,9 +13,10 @@ from uavsim.access import Image, Scene
 from uavsim.errors import InputError
 from uavsim.exports.formats.encode_video import encode_mp4
 from uavsim.exports.formats.request import ExportRequest, exporter, filmed, frame_rate
-from uavsim.exports.formats.text import write_bytes, write_json
+from uavsim.exports.formats.text import write_json
 from uavsim.files.parquet import columns_to_parquet, to_parquet
 from uavsim.files.results import ResultPath
+from uavsim.files.whole import write_whole
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.records.channels import agent_of
@@ -37,22 +38,22 @@ def export_lerobot(request: ExportRequest) -> list[Path]:
 
     Raises:
         DatasetError: images are missing.
-        InputError: they are apart unevenly, drones have other cameras than the first one has, PyAV or pyarrow is not
-            installed, or no whole scene has two images of a camera.
+        InputError: images are not evenly spaced, episodes have different cameras, no scene has two images of a camera,
+            or PyAV or pyarrow is not installed.
         StorageError: a file cannot be written.
     """
     out = ResultPath.open(request.out)
-    made = _Made(out)
+    writer = _Writer(out)
     for scene in request.scenes():
         agents = {agent_of(image.channel) for image in scene.samples[0].images}
         for number in sorted(number for kind, number in agents if kind == "drone"):
-            made.add(scene, number)
-    made.finish()
+            writer.add(scene, number)
+    writer.finish()
     return [request.out]
 
 
-class _Made:
-    """The episodes so far."""
+class _Writer:
+    """The files of a dataset while episodes are added."""
 
     def __init__(self, out: ResultPath) -> None:
         self._out = out
@@ -64,24 +65,24 @@ class _Made:
         self._frames = 0
 
     def add(self, scene: Scene, drone: int) -> None:
-        """Write one drone's flight through a scene."""
-        ways = {
+        """Write one drone's flight through a scene as an episode."""
+        videos = {
             f"observation.images.{images[0].camera.lower()}": images
             for channel, images in filmed(scene).items()
             if agent_of(channel) == ("drone", drone)
         }
-        if not ways:
+        if not videos:
             return
-        first = next(iter(ways.values()))
+        first = next(iter(videos.values()))
         fps = frame_rate(scene, first)
-        cameras = {key: images[0].size_px for key, images in ways.items()}
+        cameras = {key: images[0].size_px for key, images in videos.items()}
         if self._episodes and (fps, cameras) != (self._fps, self._cameras):
             raise InputError(f"{scene.name}: drone {drone} has other cameras or another rate than the first episode")
         self._fps, self._cameras = fps, cameras
         number, task = len(self._episodes), self._tasks.setdefault(scene.description or scene.name, len(self._tasks))
         chunk, file = divmod(number, _PER_CHUNK)
         rows = _rows(first, fps, episode=number, start=self._frames, task=task)
-        write_bytes(self._out / f"data/chunk-{chunk:03d}/file-{file:03d}.parquet", to_parquet(rows, {}))
+        write_whole(self._out / f"data/chunk-{chunk:03d}/file-{file:03d}.parquet", to_parquet(rows, {}))
         stats = {name: _statistics(rows[name].reshape(len(rows), -1)) for name in rows.dtype.names or ()}
         episode: JsonDict = {
             "episode_index": number,
@@ -96,9 +97,9 @@ class _Made:
             "scene": scene.name,
             "drone": drone,
         }
-        for key, images in ways.items():
+        for key, images in videos.items():
             path = self._out / f"videos/{key}/chunk-{chunk:03d}/file-{file:03d}.mp4"
-            write_bytes(path, encode_mp4(_pixels(images), fps=fps, quality=18, group=2))
+            write_whole(path, encode_mp4(_pixels(images), fps=fps, quality=18, group=2))
             episode |= {f"videos/{key}/chunk_index": chunk, f"videos/{key}/file_index": file}
             episode |= {f"videos/{key}/from_timestamp": 0.0, f"videos/{key}/to_timestamp": len(rows) / fps}
             stats[key] = _image_statistics(images)
@@ -107,13 +108,13 @@ class _Made:
         self._frames += len(rows)
 
     def finish(self) -> None:
-        """Write what is said of all episodes."""
+        """Write the metadata of all episodes."""
         if not self._episodes:
             raise InputError("no scene has a drone with a camera, whose episodes LeRobot's dataset holds")
         columns: JsonDict = {name: [episode[name] for episode in self._episodes] for name in self._episodes[0]}
-        write_bytes(self._out / "meta/episodes/chunk-000/file-000.parquet", columns_to_parquet(columns))
+        write_whole(self._out / "meta/episodes/chunk-000/file-000.parquet", columns_to_parquet(columns))
         tasks: JsonDict = {"task_index": list(self._tasks.values()), "task": list(self._tasks)}
-        write_bytes(self._out / "meta/tasks.parquet", columns_to_parquet(tasks, index="task"))
+        write_whole(self._out / "meta/tasks.parquet", columns_to_parquet(tasks, index="task"))
         write_json(
             self._out / "meta/stats.json", {key: _merged([s[key] for s in self._stats]) for key in self._stats[0]}
         )
@@ -153,7 +154,7 @@ class _Made:
 
 
 def _rows(images: Sequence[Image], fps: float, *, episode: int, start: int, task: int) -> AnyArray:
-    """Return the frames' rows: where the drone is, and how it flies on to the next frame."""
+    """Return (N,) rows of frames: the drone's state, and the motion to the next frame as the action."""
     poses = SE3.stack([image.map_SE3_flu for image in images])
     count = len(images)
     rows = np.zeros(
@@ -162,8 +163,8 @@ def _rows(images: Sequence[Image], fps: float, *, episode: int, start: int, task
         + [(name, "<i8") for name in _COUNTS],
     )
     motion = _motion(poses, fps)
-    known = np.array([image.drone_velocity_map_mps for image in images])
-    velocity = np.where(np.isfinite(known), known, quaternion.rotate(poses.quat_wxyz, motion[:, :3]))
+    recorded = np.array([image.drone_velocity_map_mps for image in images])
+    velocity = np.where(np.isfinite(recorded), recorded, quaternion.rotate(poses.quat_wxyz, motion[:, :3]))
     rows["observation.state"] = np.hstack([poses.translation_m, poses.quat_wxyz, velocity])
     rows["action"] = motion
     rows["timestamp"] = np.arange(count) / fps
@@ -173,13 +174,13 @@ def _rows(images: Sequence[Image], fps: float, *, episode: int, start: int, task
 
 
 def _motion(poses: SE3, fps: float) -> FloatArray:
-    """Return (N, 6) speeds and turning rates in flu that lead from each frame to the next; the last one's are repeated.
+    """Return (N, 6) velocity, m/s, and turning rate, rad/s, in flu from each frame to the next; the last is repeated.
 
-    ``position + turn @ speed / fps`` is the next way point.
+    ``position + rotation @ velocity / fps`` is the next position.
     """
-    here = quaternion.conjugate(poses.quat_wxyz[:-1])
-    speed = quaternion.rotate(here, np.diff(poses.translation_m, axis=0)) * fps
-    between = quaternion.multiply(here, poses.quat_wxyz[1:])
+    flu_q_map = quaternion.conjugate(poses.quat_wxyz[:-1])
+    speed = quaternion.rotate(flu_q_map, np.diff(poses.translation_m, axis=0)) * fps
+    between = quaternion.multiply(flu_q_map, poses.quat_wxyz[1:])
     between = between * np.where(between[:, :1] < 0, -1.0, 1.0)
     sine = np.linalg.norm(between[:, 1:], axis=1)
     angle = 2 * np.arctan2(sine, between[:, 0])
@@ -194,7 +195,7 @@ def _pixels(images: Sequence[Image]) -> Iterator[UInt8Array]:
 
 
 def _statistics(values: AnyArray) -> JsonDict:
-    """Return what policies normalise by, of (N, D) values."""
+    """Return the statistics of (N, D) values by which policies normalise."""
     real = values.astype(np.float64)
     found: JsonDict = {
         "min": real.min(axis=0),
@@ -207,7 +208,7 @@ def _statistics(values: AnyArray) -> JsonDict:
 
 
 def _image_statistics(images: Sequence[Image]) -> JsonDict:
-    """Return the same of a camera's colours, 0 to 1, each as (3, 1, 1)."""
+    """Return the statistics of a camera's colours, 0 to 1, each of shape (3, 1, 1)."""
     colours = [image.pixels()[::_EVERY_PX, ::_EVERY_PX].reshape(-1, 3) for image in images]
     found = _statistics(np.concatenate(colours) / np.float32(255))
     shaped = {name: np.reshape(value, (3, 1, 1)).tolist() for name, value in found.items() if name != "count"}
@@ -215,7 +216,7 @@ def _image_statistics(images: Sequence[Image]) -> JsonDict:
 
 
 def _merged(parts: Sequence[JsonDict]) -> JsonDict:
-    """Return the statistics of all episodes from those of each; shares are their weighted means, as LeRobot has it."""
+    """Return the joint statistics of episodes; quantiles are weighted means, as in LeRobot."""
     counts = np.array([part["count"][0] for part in parts], dtype=np.float64)
     columns = {name: np.array([part[name] for part in parts], dtype=np.float64) for name in parts[0]}
 

@@ -1,4 +1,4 @@
-"""MCAP with Foxglove's schemas: one file a scene, for Foxglove and for ROS 2's tools that read these schemas.
+"""MCAP with Foxglove's schemas: one file for each scene, for Foxglove and ROS 2 tools.
 
 Topics: ``/tf`` (map to drones, drones to cameras and lidars), ``/<CHANNEL>/image``, ``/<CHANNEL>/calibration``,
 ``/<CHANNEL>/points``, ``/boxes`` (cubes with class and instance). Frame ids are ``map``, ``drone_<id>`` and channels;
@@ -32,7 +32,7 @@ def export_mcap(request: ExportRequest) -> list[Path]:
     Raises:
         InputError: foxglove-sdk is not installed.
         DatasetError: an image is missing.
-        StorageError: a file is there already, or cannot be written.
+        StorageError: a file cannot be written.
     """
     try:
         import foxglove
@@ -104,20 +104,20 @@ class _Topics:
                 size=messages.Vector3(x=length, y=width, z=height),
                 color=messages.Color(r=r / 255, g=g / 255, b=b / 255, a=0.6),
             )
-            reported = {"category": boxes.categories[n], "instance_id": str(int(boxes.instance_id[n]))}
+            metadata = {"category": boxes.categories[n], "instance_id": str(int(boxes.instance_id[n]))}
             entities.append(
                 messages.SceneEntity(
                     timestamp=self._stamp(sample.timestamp_us),
                     frame_id="map",
                     id=token,
-                    metadata=[messages.KeyValuePair(key=key, value=value) for key, value in reported.items()],
+                    metadata=[messages.KeyValuePair(key=key, value=value) for key, value in metadata.items()],
                     cubes=[cube],
                 )
             )
-        gone = messages.SceneEntityDeletion(
+        deletion = messages.SceneEntityDeletion(
             timestamp=self._stamp(sample.timestamp_us), type=messages.SceneEntityDeletionType.All
         )
-        return messages.SceneUpdate(deletions=[gone], entities=entities)
+        return messages.SceneUpdate(deletions=[deletion], entities=entities)
 
     def _image(self, image: Image) -> Any:
         kind = "png" if image.filename.endswith(".png") else "jpeg"
@@ -166,14 +166,14 @@ class _Topics:
 
 
 def _frames(sample: Sample) -> Iterator[tuple[str, str, SE3]]:
-    """Yield parent, child and pose of every frame."""
+    """Yield parent, child and ``parent_SE3_child`` of every frame."""
     drones: set[int] = set()
     for image in sample.images:
         if image.drone_id not in drones:
             drones.add(image.drone_id)
             yield "map", f"drone_{image.drone_id}", image.map_SE3_flu
         first = next(i for i in sample.images if i.drone_id == image.drone_id)
-        # rows of one drone agree only to the simulator's rounding: the camera is put exactly where it was
+        # ego poses of one drone differ by the simulator's rounding; this keeps the camera's map pose exact
         yield f"drone_{image.drone_id}", image.channel, first.map_SE3_flu.inverse() @ image.map_SE3_optical
     for scan in sample.lidars:
         yield "map", scan.channel, scan.map_SE3_sensor

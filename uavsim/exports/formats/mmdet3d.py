@@ -1,8 +1,8 @@
 """MMDetection3D's nuScenes infos, version 2 (``nuscenes_infos_<split>.pkl``), with any number of cameras.
 
-Its own converter insists on the six cameras of a car and on scene names of nuScenes; the info file itself does not. Boxes are
-in the frame of LIDAR_TOP (x, y, z of the centre, l, w, h, yaw), paths relative to the dataset's root: set ``data_root`` to it
-and every ``data_prefix`` to "".
+Its own converter requires the six cameras of a car and nuScenes' scene names; the info file does not. Boxes are in the frame
+of LIDAR_TOP (x, y, z of the centre, l, w, h, yaw). Paths are relative to the dataset's root: set ``data_root`` to the root and
+every ``data_prefix`` to "".
 Source: mmdetection3d v1.4 ``tools/dataset_converters/update_infos_to_v2.py``, ``mmdet3d/datasets/nuscenes_dataset.py``.
 """
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from uavsim.access import Boxes, Image, LidarScan, Sample
 from uavsim.exports.formats.request import ExportRequest, bev_of, exporter
-from uavsim.exports.formats.text import write_bytes
 from uavsim.files.results import ResultPath
+from uavsim.files.whole import write_whole
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.records.classes import DETECTION_CLASSES, detection_class
@@ -36,7 +36,7 @@ def export_mmdet3d(request: ExportRequest) -> list[Path]:
         "data_list": infos,
     }
     target = ResultPath.open(request.out) / f"nuscenes_infos_{request.split_name}.pkl"
-    return [write_bytes(target, pickle.dumps(content, protocol=4)).shown]
+    return [write_whole(target, pickle.dumps(content, protocol=4)).shown]
 
 
 def _info(sample: Sample, index: int) -> dict[str, Any]:
@@ -75,8 +75,8 @@ def _instances(boxes: Boxes, map_SE3_lidar: SE3) -> list[dict[str, Any]]:
     yaw = quaternion.yaw((lidar_SE3_map @ boxes.map_SE3_box).quat_wxyz)
     velocity = lidar_SE3_map.rotate(boxes.velocity_map_mps)[:, :2]
     rows = np.concatenate([centre, boxes.size_lwh_m, yaw[:, None]], axis=1)
-    found = [detection_class(name) for name in boxes.categories]
-    labels = [-1 if name is None else DETECTION_CLASSES.index(name) for name in found]
+    classes = [detection_class(name) for name in boxes.categories]
+    labels = [-1 if name is None else DETECTION_CLASSES.index(name) for name in classes]
     columns = zip(
         rows.tolist(), labels, velocity.tolist(), boxes.lidar_points.tolist(), boxes.instance_tokens, strict=True
     )
@@ -86,10 +86,10 @@ def _instances(boxes: Boxes, map_SE3_lidar: SE3) -> list[dict[str, Any]]:
             "bbox_label": label,
             "bbox_label_3d": label,
             "velocity": speed,
-            "num_lidar_pts": seen,
+            "num_lidar_pts": points,
             "num_radar_pts": 0,
-            "bbox_3d_isvalid": seen > 0,
+            "bbox_3d_isvalid": points > 0,
             "instance_token": token,
         }
-        for box, label, speed, seen, token in columns
+        for box, label, speed, points, token in columns
     ]

@@ -1,26 +1,34 @@
-"""The images of a scene at all times, and where they show what moves: what reconstructions of still scenes leave out."""
+"""Images and masks for reconstructions of static scenes."""
 
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
 
 from uavsim.access import Image, Scene
-from uavsim.exports.formats.text import write_bytes
 from uavsim.files.results import ResultPath
+from uavsim.files.whole import write_whole
 from uavsim.images import codec
 from uavsim.typing import BoolArray, IntArray
 
 _STILL_M: Final = 0.2
+_MOST_DEPTH_POINTS: Final = 200_000  # of a scene
 
 
 def all_images(scene: Scene) -> list[Image]:
-    """Return the images of all cameras, those between keyframes too, by time and then as the first sample has them."""
+    """Return keyframes and sweeps of all cameras, by time and then in the order of the first sample."""
     ways = [scene.images_of(image.channel) for image in scene.samples[0].images]
     return sorted((image for way in ways for image in way), key=lambda image: image.timestamp_us)
 
 
+def depth_step_px(images: Iterable[Image]) -> int:
+    """Return the step in pixels that samples all depth images of a scene to about 200,000 points."""
+    pixels = sum(image.size_px[0] * image.size_px[1] for image in images if "depth" in image.layers)
+    return max(int(np.ceil(np.sqrt(pixels / _MOST_DEPTH_POINTS))), 1)
+
+
 def still_ids(scene: Scene) -> IntArray:
-    """Return the instance ids of what stands still over the whole scene."""
+    """Return (N,) instance ids of objects that do not move in the scene."""
     still = [
         track.instance_id for track in scene.tracks if np.ptp(track.map_SE3_box.translation_m, axis=0).max() < _STILL_M
     ]
@@ -28,7 +36,7 @@ def still_ids(scene: Scene) -> IntArray:
 
 
 def moving_pixels(image: Image, still: IntArray) -> BoolArray | None:
-    """Return (H, W) where something is that moves; None where the dataset has no masks."""
+    """Return (H, W) pixels of moving objects; None without an instance mask."""
     if "instance" not in image.layers:
         return None
     ids, _ = image.mask()
@@ -36,5 +44,5 @@ def moving_pixels(image: Image, still: IntArray) -> BoolArray | None:
 
 
 def write_mask(path: ResultPath, moving: BoolArray) -> None:
-    """Write a mask as trainers read it: black where something moves."""
-    write_bytes(path, codec.encode_png(np.where(moving, 0, 255).astype(np.uint8)))
+    """Write a PNG mask as trainers read it: 0 on moving objects, 255 elsewhere."""
+    write_whole(path, codec.encode_png(np.where(moving, 0, 255).astype(np.uint8)))

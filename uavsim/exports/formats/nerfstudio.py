@@ -1,9 +1,8 @@
-"""nerfstudio: ``<scene>/transforms.json`` with exact poses, and a seed point cloud where depth was recorded.
+"""nerfstudio: ``<scene>/transforms.json`` with exact poses, and a seed point cloud from depth images.
 
-Cameras are OpenGL's (x right, y up, z back), the world is the map frame; lenses are OpenCV's, as ours. The seed cloud
-(``sparse.ply``, which splatfacto starts from) is taken from every depth image, thinned, what moves too. Every image is
-there, those between keyframes too; each has its drone, its time, at a keyframe its sample, and ``mask_path``, black where
-something moves.
+The world is the map frame; cameras have OpenGL's axes (x right, y up, z back) and OpenCV's lenses. The seed cloud
+``sparse.ply``, from which splatfacto starts, samples every depth image and includes moving objects. Frames are keyframes and
+sweeps; each holds its drone, its time, the sample at a keyframe, and ``mask_path``, black on moving objects.
 Source: nerfstudio docs, "Data conventions".
 """
 
@@ -15,15 +14,16 @@ import numpy as np
 
 from uavsim.access import Image, Scene
 from uavsim.errors import InputError
-from uavsim.exports.formats.movers import all_images, moving_pixels, still_ids, write_mask
+from uavsim.exports.formats.movers import all_images, depth_step_px, moving_pixels, still_ids, write_mask
+from uavsim.exports.formats.point_clouds import ply_bytes
 from uavsim.exports.formats.request import ExportRequest, exporter
-from uavsim.exports.formats.text import write_bytes, write_json
+from uavsim.exports.formats.text import write_json
 from uavsim.files.bring import bring_file
 from uavsim.files.results import ResultPath
-from uavsim.typing import FloatArray, IntArray, JsonDict, UInt8Array
+from uavsim.files.whole import write_whole
+from uavsim.typing import AnyArray, FloatArray, IntArray, JsonDict, UInt8Array
 
 _OPTICAL_T_OPENGL: Final = np.diag([1.0, -1.0, -1.0, 1.0])
-_MOST_POINTS: Final = 200_000
 _CLOUD: Final = "sparse.ply"
 _COEFFICIENTS: Final = {"brown_conrady": ("k1", "k2", "p1", "p2", "k3"), "equidistant": ("k1", "k2", "k3", "k4")}
 
@@ -46,17 +46,19 @@ def _scene(scene: Scene, folder: ResultPath) -> ResultPath:
     content: JsonDict = {"camera_model": _model(scene.name, images), "aabb_scale": 16, "frames": frames}
     points_map_m, colours = _cloud(images)
     if len(points_map_m):
-        write_bytes(folder / _CLOUD, _ply(points_map_m, colours))
+        columns: dict[str, AnyArray] = dict(zip("xyz", points_map_m.astype("<f4").T, strict=True))
+        columns |= zip(("red", "green", "blue"), colours.T, strict=True)
+        write_whole(folder / _CLOUD, ply_bytes(columns))
         content["ply_file_path"] = _CLOUD
     write_json(folder / "transforms.json", content)
     return folder
 
 
 def _model(name: str, images: Sequence[Image]) -> str:
-    """Return the one camera model of a scene's file.
+    """Return the camera model of a scene's file.
 
     Raises:
-        InputError: it would need two.
+        InputError: the scene has fisheye and other lenses, and nerfstudio has one model a file.
     """
     models = {image.lens.model if image.lens else "" for image in images}
     if "equidistant" not in models:
@@ -92,20 +94,9 @@ def _frame(image: Image, sample: int | None, still: IntArray, folder: ResultPath
 
 
 def _cloud(images: Sequence[Image]) -> tuple[FloatArray, UInt8Array]:
-    """Return (N, 3) map points and (N, 3) colours of all depth images, thinned by whole lines and columns."""
+    """Return (N, 3) map points, metres, and (N, 3) colours, sampled from all depth images."""
     images = [image for image in images if "depth" in image.layers]
     if not images:
         return np.zeros((0, 3)), np.zeros((0, 3), dtype=np.uint8)
-    pixels = sum(image.size_px[0] * image.size_px[1] for image in images)
-    every_px = max(int(np.ceil(np.sqrt(pixels / _MOST_POINTS))), 1)
-    found = [image.points_map_m(every_px=every_px) for image in images]
-    return np.concatenate([points for points, _ in found]), np.concatenate([colours for _, colours in found])
-
-
-def _ply(points_map_m: FloatArray, colours: UInt8Array) -> bytes:
-    row = np.dtype([("place", "<f4", 3), ("colour", "u1", 3)])
-    rows = np.empty(len(points_map_m), dtype=row)
-    rows["place"], rows["colour"] = points_map_m, colours
-    columns = [f"property float {axis}" for axis in "xyz"] + [f"property uchar {c}" for c in ("red", "green", "blue")]
-    head = ["ply", "format binary_little_endian 1.0", f"element vertex {len(rows)}", *columns, "end_header", ""]
-    return "\n".join(head).encode("ascii") + rows.tobytes()
+    clouds = [image.points_map_m(every_px=depth_step_px(images)) for image in images]
+    return np.concatenate([points for points, _ in clouds]), np.concatenate([colours for _, colours in clouds])

@@ -1,14 +1,13 @@
-"""OpenAD's own files of a dataset with corner cases: one numbered scene for each of ours, in its best image.
+"""OpenAD's files of a dataset with corner cases: one numbered OpenAD scene for each scene, with its best image.
 
     annotations/<i>.txt   infos/<i>.json   camera_image/<i>_<k>.jpg   lidar_point_cloud/<i>_<k>.pcd   (k keyframes ago)
     gt.pkl                similarity.json  tags.json
 
-OpenAD reports by a scene's number which dataset it is of. So a scene gets a number of the training set whose domain it is in,
-of OpenAD's five, and one of ``once`` where it is in none. Numbers without a scene have no objects.
+In OpenAD a scene's number names its source dataset. A scene therefore gets a number of the training set whose domain it
+belongs to, or a number of ``once`` where it belongs to none. Numbers without a scene have no objects.
 """
 
 import pickle
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -21,18 +20,20 @@ from uavsim.dataset.schema import CORNER_CASE, OBJECT_TAG
 from uavsim.errors import DatasetError, InputError
 from uavsim.escape import word
 from uavsim.exports.formats.openad_objects import SceneTags, SeenObject, objects_in_view
+from uavsim.exports.formats.point_clouds import pcd_bytes
 from uavsim.exports.formats.request import ExportRequest, exporter, lidar_of
 from uavsim.exports.formats.tag_similarity import Words, similarity_table, tag_vectors
-from uavsim.exports.formats.text import write_bytes, write_json, write_text
+from uavsim.exports.formats.text import write_json, write_text
 from uavsim.files.results import ResultPath
+from uavsim.files.whole import write_whole
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.typing import FloatArray, JsonDict
 
 SOURCES: Final = {"av2": 250, "kitti": 309, "nuscenes": 134, "once": 1057, "waymo": 250}
-"""OpenAD's datasets with the number of its scenes, in the order of its 2,000 numbers."""
-_OF_NO_DOMAIN: Final = "once"
-_LEAST_PX: Final = 20  # of an ordinary object: fewer are no object to a person
+"""OpenAD's source datasets and their scene counts, in the order of its 2,000 numbers."""
+_FALLBACK_SOURCE: Final = "once"
+_MIN_PX: Final = 20  # minimum size of an ordinary object
 _MOST_PAST: Final = 4
 _JPEG_QUALITY: Final = 95
 _TAG_CHARACTERS: Final = 75
@@ -44,9 +45,9 @@ def export_openad(request: ExportRequest) -> list[Path]:
 
     Raises:
         InputError: the dataset has no corner cases, or more scenes of one domain than OpenAD has.
-        DatasetError: a scene shows none of its corner cases.
+        DatasetError: no image of a scene shows its corner case.
     """
-    written = _Written(ResultPath.open(request.out))
+    writer = _Writer(ResultPath.open(request.out))
     for scene in request.scenes():
         cases = scene.rows(CORNER_CASE)
         if not cases:
@@ -54,13 +55,13 @@ def export_openad(request: ExportRequest) -> list[Path]:
                 f"{request.root}: {scene.name} has no corner case; generate with corner_cases: in the dataset"
             )
         tags = SceneTags(cases, {row["instance_token"]: row for row in scene.rows(OBJECT_TAG)})
-        written.add(_best_view(request, scene, tags), tags)
-    return written.finish()
+        writer.add(_best_view(request, scene, tags), tags)
+    return writer.finish()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shot:
-    """The image that stands for a scene: its sample, the ones before it, and what it shows."""
+    """The image that represents a scene, its sample and the samples before it, and the visible objects."""
 
     samples: tuple[Sample, ...]
     image: Image
@@ -68,11 +69,11 @@ class _Shot:
 
 
 def _best_view(request: ExportRequest, scene: Scene, tags: SceneTags) -> _Shot:
-    """Return the image that shows most corner cases, and of those the one with most of their pixels."""
+    """Return the image with the most visible corner cases; among equals, the one with the most of their pixels."""
     best: tuple[tuple[int, int], _Shot] | None = None
     for number, sample in enumerate(scene):
         for image in sample.images:
-            objects = objects_in_view(sample, image, tags, least_px=_LEAST_PX)
+            objects = objects_in_view(sample, image, tags, least_px=_MIN_PX)
             rare = [thing for thing in objects if thing.case]
             score = (len(rare), sum(thing.visible_px for thing in rare))
             if rare and (best is None or score > best[0]):
@@ -83,8 +84,8 @@ def _best_view(request: ExportRequest, scene: Scene, tags: SceneTags) -> _Shot:
 
 
 @dataclass(slots=True)
-class _Written:
-    """The rows written so far, by OpenAD's numbers."""
+class _Writer:
+    """OpenAD's files while scenes are added; ``truth`` holds rows by OpenAD's scene number."""
 
     out: ResultPath
     truth: dict[int, list[list[Any]]] = field(default_factory=dict)
@@ -93,24 +94,25 @@ class _Written:
 
     def add(self, shot: _Shot, tags: SceneTags) -> None:
         source, index = self._number(tags.cases[0])
-        self._learn([*tags.cases, *tags.of_instance.values()])
+        self._add_words([*tags.cases, *tags.of_instance.values()])
         rows = [_truth_row(thing) for thing in shot.objects]
         self.truth[index] = rows
         out = self.out
         write_text(out / "annotations" / f"{index}.txt", "".join(f"{_line(thing)}\n" for thing in shot.objects))
-        past2now = [matrix.ravel().reshape(4, 4).tolist() for matrix in _past2now(shot)]
+        past2now = [matrix.tolist() for matrix in _past2now(shot)]
         info = _info(shot, source, past2now, sensors=f"{shot.samples[-1].scene_name}/{shot.image.channel}")
         write_json(out / "infos" / f"{index}.json", info)
         for ago, (sample, image) in enumerate(_past(shot)):
             jpeg = codec.encode_jpeg(image.pixels(), quality=_JPEG_QUALITY)
-            write_bytes(out / "camera_image" / f"{index}_{ago}.jpg", jpeg)
-            cloud = _pcd(_points(sample, image))
-            write_bytes(out / "lidar_point_cloud" / f"{index}_{ago}.pcd", cloud)
+            write_whole(out / "camera_image" / f"{index}_{ago}.jpg", jpeg)
+            points = _points(sample, image)
+            cloud = pcd_bytes(points[:, :3], points[:, 3].astype("<f4"), field="intensity")
+            write_whole(out / "lidar_point_cloud" / f"{index}_{ago}.pcd", cloud)
 
     def _number(self, case: CornerCaseRow) -> tuple[str, int]:
-        """Return the dataset that a scene passes for, and its number in it."""
-        source = next((name for name in SOURCES if case["in_domain"].get(name)), _OF_NO_DOMAIN)
-        first = sum(count for _, count in _before(source))
+        """Return the source dataset of a scene, and OpenAD's number of it."""
+        source = next((name for name in SOURCES if case["in_domain"].get(name)), _FALLBACK_SOURCE)
+        first = sum(list(SOURCES.values())[: list(SOURCES).index(source)])
         used = self.used.get(source, 0)
         if used >= SOURCES[source]:
             raise InputError(
@@ -119,7 +121,7 @@ class _Written:
         self.used[source] = used + 1
         return source, first + used
 
-    def _learn(self, rows: list[CornerCaseRow | ObjectTagRow]) -> None:
+    def _add_words(self, rows: list[CornerCaseRow | ObjectTagRow]) -> None:
         for row in rows:
             self.words[row["tag"]] = Words(tuple(row["synonyms"]), tuple(row["hypernyms"]))
 
@@ -129,7 +131,7 @@ class _Written:
         tags = list(dict.fromkeys(row[-1] for index in sorted(self.truth) for row in self.truth[index]))
         features = np.stack([vectors[tag] for tag in tags])
         scenes = [self.truth.get(index, []) for index in range(sum(SOURCES.values()))]
-        gt = write_bytes(out / "gt.pkl", pickle.dumps([scenes, tags, features], protocol=4))
+        gt = write_whole(out / "gt.pkl", pickle.dumps([scenes, tags, features], protocol=4))
         similarity = write_json(out / "similarity.json", similarity_table(vectors))
         words = {
             tag: {"synonyms": list(own.synonyms), "hypernyms": list(own.hypernyms)} for tag, own in self.words.items()
@@ -143,13 +145,6 @@ class _Written:
         ]
 
 
-def _before(source: str) -> Iterator[tuple[str, int]]:
-    for name, count in SOURCES.items():
-        if name == source:
-            return
-        yield name, count
-
-
 def _seen_flags(thing: SeenObject) -> list[int]:
     return [int(thing.seen.get(name, False)) for name in SOURCES]
 
@@ -160,7 +155,7 @@ def _truth_row(thing: SeenObject) -> list[Any]:
 
 
 def _line(thing: SeenObject) -> str:
-    """Write seen flags, tag, truncation, occlusion, alpha, box in the image, box in space."""
+    """Return a line of ``annotations``: seen flags, tag, truncation, occlusion, alpha, 2D box, 3D box."""
     height, width, length, x, y, z, turn_rad = thing.optical_box.tolist()
     alpha_rad = float(np.arctan2(np.sin(turn_rad - np.arctan2(x, z)), np.cos(turn_rad - np.arctan2(x, z))))
     numbers = [thing.truncation, thing.occlusion, alpha_rad, *thing.visible_box_px.tolist()]
@@ -170,19 +165,19 @@ def _line(thing: SeenObject) -> str:
 
 
 def _past(shot: _Shot) -> list[tuple[Sample, Image]]:
-    """Return the image and those of the same camera before it, the latest first."""
+    """Return the image and up to four earlier ones of the same camera, the latest first."""
     latest_first = shot.samples[::-1][: 1 + _MOST_PAST]
     return [(sample, next(i for i in sample.images if i.channel == shot.image.channel)) for sample in latest_first]
 
 
 def _sensor_SE3(sample: Sample, image: Image) -> SE3:
-    """Return the frame of the points: map <- the drone's lidar, or its body where it has none."""
+    """Return ``map_SE3_lidar`` of the drone, or ``map_SE3_flu`` without a lidar."""
     scan = lidar_of(sample, image.drone_id)
     return image.map_SE3_flu if scan is None else image.map_SE3_flu @ scan.flu_SE3_sensor
 
 
 def _past2now(shot: _Shot) -> list[FloatArray]:
-    """Return (4, 4) matrices from each frame's lidar to the last one's, the earliest first: OpenAD's loader reverses them."""
+    """Return (4, 4) matrices from each frame's lidar to the latest lidar, the earliest first, as OpenAD's loader expects."""
     poses = [_sensor_SE3(sample, image) for sample, image in _past(shot)]
     return [(poses[0].inverse() @ pose).matrix for pose in reversed(poses)]
 
@@ -224,15 +219,6 @@ def _object(thing: SeenObject) -> JsonDict:
 
 
 def _points(sample: Sample, image: Image) -> FloatArray:
-    """Return (N, 4) points of the drone's lidar with their intensity; none where it has no lidar."""
+    """Return (N, 4) x, y, z and intensity of the drone's lidar; (0, 4) without a lidar."""
     scan = lidar_of(sample, image.drone_id)
     return np.zeros((0, 4)) if scan is None else np.asarray(scan.points()[:, :4], dtype=np.float64)
-
-
-def _pcd(cloud: FloatArray) -> bytes:
-    """Write points in PCL's format, binary."""
-    head = (
-        "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z intensity\nSIZE 4 4 4 4\nTYPE F F F F\n"
-        f"COUNT 1 1 1 1\nWIDTH {len(cloud)}\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS {len(cloud)}\nDATA binary\n"
-    )
-    return head.encode() + np.ascontiguousarray(cloud, dtype="<f4").tobytes()

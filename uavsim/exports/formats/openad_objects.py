@@ -1,6 +1,6 @@
-"""Objects as OpenAD has them: one box in the image and one in space for each thing that a person would name.
+"""Objects of OpenAD: one 2D box and one 3D box for each object.
 
-The parts of a corner case are one object: its box in the image holds the pixels of all, its box in space the boxes of all.
+The parts of a corner case are one object; its 2D box encloses the pixels, its 3D box the boxes of all parts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,9 +30,10 @@ class SeenObject:
 
     Attributes:
         case: name of the corner case; "" for ordinary objects.
-        seen: training set -> whether it has the tag.
-        visible_box_px: (4,) x0, y0, x1, y1 of the pixels; ``amodal_box_px`` of the projected boxes.
-        optical_box: h, w, l, x, y, z of the centre, and the rotation about the camera's y axis, metres and radians.
+        seen: training set -> whether it contains the tag.
+        visible_box_px: (4,) x0, y0, x1, y1 of the visible pixels.
+        amodal_box_px: (4,) x0, y0, x1, y1 of the projected 3D boxes.
+        optical_box: (7,) h, w, l, x, y, z of the centre in the optical frame, rotation about its y axis; metres, radians.
     """
 
     tag: str
@@ -48,19 +49,19 @@ class SeenObject:
 
     @property
     def occlusion(self) -> float:
-        """Share of its pixels that something hides."""
+        """Share of the amodal pixels that are occluded."""
         return 1.0 - min(self.visible_px / max(self.amodal_px, 1), 1.0)
 
 
 def objects_in_view(sample: Sample, image: Image, tags: SceneTags, *, least_px: int) -> list[SeenObject]:
-    """Return what an image shows: corner cases first, then all else with enough pixels, by instance id.
+    """Return the objects in an image: corner cases first, then others of at least ``least_px`` pixels.
 
     Raises:
         DatasetError: an instance has no tag.
     """
     boxes = sample.boxes
     rows_of = {token: k for k, token in enumerate(boxes.instance_tokens)}
-    seen = [_entry(views, image) for views in boxes.views]
+    entries = [_entry(views, image) for views in boxes.views]
     groups = [(case["tag"], case["name"], case["seen"], case["instance_tokens"]) for case in tags.cases]
     merged = {token for case in tags.cases for token in case["instance_tokens"]}
     for token in rows_of:
@@ -69,18 +70,18 @@ def objects_in_view(sample: Sample, image: Image, tags: SceneTags, *, least_px: 
                 raise DatasetError(f"{sample.scene_name}: instance {token} has no tag; run uavsim validate")
             own = tags.of_instance[token]
             groups.append((own["tag"], "", own["seen"], [token]))
-    found = []
-    for tag, case, own_seen, tokens in groups:
+    objects = []
+    for tag, case, training_sets, tokens in groups:
         rows = np.array([rows_of[token] for token in tokens if token in rows_of], dtype=np.int64)
-        shown = _shown([seen[row] for row in rows.tolist()])
-        if shown is None or (shown[0] < least_px and not case):
+        merged_views = _merged_views([entries[row] for row in rows.tolist()])
+        if merged_views is None or (merged_views[0] < least_px and not case):
             continue
-        visible_px, amodal_px, truncation, visible_box, amodal_box = shown
-        found.append(
+        visible_px, amodal_px, truncation, visible_box, amodal_box = merged_views
+        objects.append(
             SeenObject(
                 tag=tag,
                 case=case,
-                seen=own_seen,
+                seen=training_sets,
                 instance_ids=boxes.instance_id[rows].tolist(),
                 visible_px=visible_px,
                 amodal_px=amodal_px,
@@ -90,44 +91,44 @@ def objects_in_view(sample: Sample, image: Image, tags: SceneTags, *, least_px: 
                 optical_box=_optical_box(boxes, rows, image),
             )
         )
-    return found
+    return objects
 
 
 def _entry(views: Sequence[JsonDict], image: Image) -> JsonDict | None:
     return next((entry for entry in views if entry["sample_data_token"] == image.token), None)
 
 
-def _shown(entries: list[JsonDict | None]) -> tuple[int, int, float, FloatArray, FloatArray] | None:
-    """Put the parts' pixels together; None where none shows."""
-    there = [entry for entry in entries if entry is not None]
-    boxes = [entry["visible_box"] for entry in there if entry["visible_box"] is not None]
+def _merged_views(entries: list[JsonDict | None]) -> tuple[int, int, float, FloatArray, FloatArray] | None:
+    """Return visible and amodal pixels, truncation, visible and amodal box of parts together; None if none is visible."""
+    present = [entry for entry in entries if entry is not None]
+    boxes = [entry["visible_box"] for entry in present if entry["visible_box"] is not None]
     if not boxes:
         return None
-    amodal_px = np.array([max(entry["amodal_px"], entry["visible_px"], 1) for entry in there], dtype=np.float64)
-    truncation = float(np.average([entry["truncation"] for entry in there], weights=amodal_px))
+    amodal_px = np.array([max(entry["amodal_px"], entry["visible_px"], 1) for entry in present], dtype=np.float64)
+    truncation = float(np.average([entry["truncation"] for entry in present], weights=amodal_px))
     return (
-        sum(entry["visible_px"] for entry in there),
+        sum(entry["visible_px"] for entry in present),
         int(amodal_px.sum()),
         truncation,
-        _around(np.array(boxes, dtype=np.float64)),
-        _around(np.array([entry["amodal_box"] for entry in there], dtype=np.float64)),
+        _enclosing(np.array(boxes, dtype=np.float64)),
+        _enclosing(np.array([entry["amodal_box"] for entry in present], dtype=np.float64)),
     )
 
 
-def _around(boxes: FloatArray) -> FloatArray:
-    """Return the (4,) box around (N, 4) boxes."""
+def _enclosing(boxes: FloatArray) -> FloatArray:
+    """Return the (4,) bounding box of (N, 4) boxes."""
     return np.concatenate([boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
 
 
 def _optical_box(boxes: Boxes, rows: IntArray, image: Image) -> FloatArray:
-    """Return the (7,) upright box around all parts, turned as the first one is, as seen from a camera."""
-    own = boxes.map_SE3_box[rows]
-    corners_m = cuboid.corners(own, size_lwh_m=boxes.size_lwh_m[rows]).reshape(-1, 3)
-    ahead = quaternion.rotate(own.quat_wxyz[0], np.array([1.0, 0.0, 0.0]))
-    if np.hypot(ahead[0], ahead[1]) < 0.5:  # it lies on its back or nose: its side says how it is turned
-        ahead = quaternion.rotate(own.quat_wxyz[0], np.array([0.0, 1.0, 0.0]))
+    """Return the (7,) upright box around some boxes with the heading of the first one, see ``SeenObject``."""
+    parts = boxes.map_SE3_box[rows]
+    corners_m = cuboid.corners(parts, size_lwh_m=boxes.size_lwh_m[rows]).reshape(-1, 3)
+    ahead = quaternion.rotate(parts.quat_wxyz[0], np.array([1.0, 0.0, 0.0]))
+    if np.hypot(ahead[0], ahead[1]) < 0.5:  # a box on its back or nose takes the heading of its side
+        ahead = quaternion.rotate(parts.quat_wxyz[0], np.array([0.0, 1.0, 0.0]))
     yaw_rad = float(np.arctan2(ahead[1], ahead[0]))
-    map_SE3_upright = SE3(quaternion.from_yaw(yaw_rad), own.translation_m[0])
+    map_SE3_upright = SE3(quaternion.from_yaw(yaw_rad), parts.translation_m[0])
     local_m = map_SE3_upright.apply_inverse(corners_m)
     low, high = local_m.min(axis=0), local_m.max(axis=0)
     centre_m = image.map_SE3_optical.apply_inverse(map_SE3_upright.apply((low + high) / 2))

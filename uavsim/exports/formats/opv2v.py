@@ -1,12 +1,12 @@
 """OpenCOOD's OPV2V layout: ``<split>/<scene>/<agent>/<frame>.yaml``, ``.pcd`` and ``_camera<N>.png``.
 
-Everything is in the simulator's left-handed axes, metres and degrees, as OpenCOOD expects of CARLA data; poses are
-``[x, y, z, roll, yaw, pitch]``, extents half sizes, speeds km/h. Drone 0 is the ego (first in the order of the names); vehicle
-``v0`` is 1000, roadside unit ``r0`` is -1, as V2XSet has it, and ``r1`` 2001.
-Cameras are numbered in the rig's order; OpenCOOD's loader reads the first four. Points are of the drone's own depth cameras,
-in its own frame, where depth was recorded; else the cloud is empty. As received, a frame has the images of others that the ego
-has then, with their poses, and the vehicles of the frame's own instant, as OpenCOOD joins them; frames in which it lacks
-somebody's are left out.
+Axes are the simulator's left-handed ones, metres and degrees; poses are ``[x, y, z, roll, yaw, pitch]``, extents half sizes,
+speeds km/h. Drone 0 is the ego (first by name); vehicle ``v0`` is 1000, roadside unit ``r0`` is -1 as in V2XSet, and ``r1`` is
+2001. Cameras are numbered in the rig's order; OpenCOOD's loader reads the first four. Points come from the agent's lidar, else
+from its depth cameras in its body frame, else the cloud is empty.
+
+With ``received``, a frame holds the newest images that the ego has received from other agents, with their poses, and the
+vehicles of the frame's own time. Frames in which the ego lacks an agent's images are left out.
 Source: OpenCOOD ``opencood/data_utils/datasets/basedataset.py``, ``opencood/utils/box_utils.py``.
 """
 
@@ -18,15 +18,22 @@ import numpy as np
 
 from uavsim.access import Boxes, Image, Sample
 from uavsim.access.boxes import mask_ids
-from uavsim.dataset.schema import AGENT
 from uavsim.errors import InputError
 from uavsim.exports.formats.carla_axes import pcd, points_of_depth, points_of_lidar, pose, pose_of_camera, ue_transform
-from uavsim.exports.formats.request import ExportRequest, by_drone, exporter, lidar_of, receive, refuse_clockless
-from uavsim.exports.formats.text import to_yaml, write_bytes, write_text
+from uavsim.exports.formats.request import (
+    ExportRequest,
+    by_drone,
+    exporter,
+    instances_of_agents,
+    lidar_of,
+    receive,
+    refuse_clockless,
+)
+from uavsim.exports.formats.text import to_yaml, write_text
 from uavsim.files.bring import bring_file
 from uavsim.files.results import ResultPath
+from uavsim.files.whole import write_whole
 from uavsim.geometry import unreal
-from uavsim.records.channels import split_channel
 
 _KMH_PER_MPS = 3.6
 _EGO: Final = 0
@@ -35,22 +42,22 @@ _FURTHER_UNITS: Final = 2000
 
 @exporter
 def export_opv2v(request: ExportRequest) -> list[Path]:
-    """Write one folder a scene and drone; images are hard-linked.
+    """Write one folder for each scene and agent; images are hard-linked.
 
     Raises:
         DatasetError: an image is missing.
-        InputError: as received, an agent has no clock or the ego never has images of all.
+        InputError: with ``received``, an agent has no clock or the ego never has images of all agents.
     """
     folder, written = ResultPath.open(request.out) / request.split_name, 0
     for scene in request.open_labelled().scenes(request.split):
         if request.received:
             refuse_clockless(scene)
-        own_token = {split_channel(f"SENSOR_id_{row['id']}")[1]: row["instance_token"] for row in scene.rows(AGENT)}
+        own_token = instances_of_agents(scene)
         for sample in scene:
             images = by_drone(sample)
-            had = receive(scene, sample, images, ego=_EGO) if request.received else images
-            if had.keys() == images.keys():
-                _write_sample(folder, sample, had, own_token, received=request.received)
+            received = receive(scene, sample, images, ego=_EGO) if request.received else images
+            if received.keys() == images.keys():
+                _write_sample(folder, sample, received, own_token, received=request.received)
                 written += 1
     if request.received and not written:
         raise InputError("nothing was written: drone 0 has images of every other one at no keyframe")
@@ -65,25 +72,25 @@ def _write_sample(
     *,
     received: bool,
 ) -> None:
-    """Write a sample of all agents; nobody has its own box."""
+    """Write a sample of all agents; an agent's file leaves out its own box."""
     vehicles, tokens = _vehicles(sample.boxes), sample.boxes.instance_tokens
     for drone_id, images in by_agent.items():
         others = {k: v for (k, v), t in zip(vehicles.items(), tokens, strict=True) if t != own_token.get(drone_id)}
         own = folder / sample.scene_name / _folder_name(drone_id)
         name = f"{sample.number:06d}"
         write_text(own / f"{name}.yaml", to_yaml({**_drone(images), "vehicles": others}))
-        scan = None if received and drone_id != _EGO else lidar_of(sample, drone_id)  # no clock fires a lidar
+        scan = None if received and drone_id != _EGO else lidar_of(sample, drone_id)  # lidars have no clock
         points_m = points_of_depth(images) if scan is None else points_of_lidar(scan)
-        write_bytes(own / f"{name}.pcd", pcd(points_m))
+        write_whole(own / f"{name}.pcd", pcd(points_m))
         for number, image in enumerate(images):
             suffix = Path(image.filename).suffix
             bring_file(image.files.open(image.filename), own / f"{name}_camera{number}{suffix}")
 
 
 def _folder_name(number: int) -> str:
-    """Return an agent's folder: a roadside unit's is negative, of several the first one's alone.
+    """Return an agent's folder name; only the first roadside unit has a negative one.
 
-    OpenCOOD sorts the names and moves one negative name to the end; a second one would be the ego.
+    OpenCOOD sorts the names and moves one negative name to the end; a second one would become the ego.
     """
     return str(number if number >= -1 else _FURTHER_UNITS - 1 - number)
 
@@ -110,7 +117,7 @@ def _drone(images: list[Image]) -> dict[str, Any]:
 
 
 def _vehicles(boxes: Boxes) -> dict[int, Any]:
-    """Return every box; ``location + center`` is the box centre, added unturned as OpenCOOD does."""
+    """Return all boxes by number; the box centre is ``location + center`` without rotation, as OpenCOOD adds them."""
     euler_deg = unreal.ue_euler_from_map_q_flu(boxes.map_SE3_box.quat_wxyz)
     centre = unreal.ue_vector_from_map(boxes.map_SE3_box.translation_m)
     origin = unreal.ue_vector_from_map(boxes.actor_map_m)

@@ -1,4 +1,4 @@
-"""A file for writers that print a line for each error of the disk and hide its reason."""
+"""A file wrapper that raises the first OSError on closing, for writers that hide errors of the disk."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -10,26 +10,26 @@ from uavsim.files.whole import whole_file
 
 
 class PatientFile:
-    """Takes everything, and says where it stands; the first error of the disk is kept, and nothing is written after it."""
+    """A binary file that keeps its first OSError, writes nothing after it and reports positions as if it had."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._at, self._end = file, 0, 0
         self.error: OSError | None = None
 
     def write(self, data: bytes) -> int:
-        """Write, or seem to."""
+        """Write data, unless an error has occurred."""
         self._try(self._file.write, data)
         self._at += len(data)
         self._end = max(self._end, self._at)
         return len(data)
 
     def flush(self) -> None:
-        """Write what is waiting, or seem to."""
+        """Flush the file, unless an error has occurred."""
         self._try(self._file.flush)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a place, or seem to; returns it."""
-        self._try(self._file.seek, offset, whence)  # what is waiting is written first
+        """Move to a position, unless an error has occurred; returns the position."""
+        self._try(self._file.seek, offset, whence)  # flushes the buffer, which may fail
         self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._end}[whence]
         return self._at
 
@@ -43,7 +43,7 @@ class PatientFile:
 
 @contextmanager
 def patient_file(path: ResultPath) -> Iterator[PatientFile]:
-    """Open a file that takes its place, whole, when the context ends well.
+    """Open a file that appears at ``path`` when the context ends without an error.
 
     Raises:
         InputError, StorageError: see ``whole_file``.

@@ -1,4 +1,4 @@
-"""The request to every exporter, and its source: scenes of ``uavsim.access``, in any dialect."""
+"""The request of an export, and functions that several exporters share."""
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
@@ -12,25 +12,29 @@ from uavsim.access import Dataset, Image, LidarScan, Sample, Scene, open_folder
 from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.dataset.schema import AGENT, CLOCK
 from uavsim.errors import DatasetError, InputError
+from uavsim.files.bring import bring_file
 from uavsim.files.parse import reading
-from uavsim.records.channels import agent_id
+from uavsim.files.results import ResultPath
+from uavsim.files.whole import write_whole
+from uavsim.images import codec
+from uavsim.records.channels import agent_id, split_channel
 
 _UNEVEN_US: Final = 1  # frames of a whole rate may be rounded by so much
 
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """The request for an export.
+    """The options of an export.
 
     Attributes:
-        root: the dataset.
-        out: folder of the result; made if missing.
-        version: version folder; by default the only one.
-        split: name in ``splits.json``; by default every scene.
-        topics: how ``rosbag2`` names its topics.
-        ros: for which ROS distribution ``rosbag2`` writes.
-        model: for which ``cosmos`` cuts its clips; "" for the one of their rate.
-        received: whether others' images are those that the ego has by their clocks and messages, not the keyframe's.
+        root: folder of the dataset, in any dialect.
+        out: folder of the result; created if missing.
+        version: version folder; default: the only one.
+        split: name in ``splits.json``; default: every scene.
+        topics: style of topic names of ``rosbag2``.
+        model: video model of ``cosmos``; "" chooses by the frame rate.
+        received: take the newest images that the ego has received from other agents, not those of the keyframe.
+        ros: ROS distribution of ``rosbag2``.
     """
 
     root: Path
@@ -51,7 +55,7 @@ class ExportRequest:
         """Open the dataset.
 
         Raises:
-            DatasetError: no dataset there.
+            DatasetError: the folder holds no dataset.
             UnknownNameError: no such version, or several and none was named.
         """
         return open_folder(self.root, self.version)
@@ -60,13 +64,13 @@ class ExportRequest:
         """Open a dataset that has boxes.
 
         Raises:
-            DatasetError: it lacks a table of boxes; or see ``open``.
+            DatasetError: a table of boxes is missing; or see ``open``.
             UnknownNameError: see ``open``.
         """
         data = self.open()
-        lost = [table for table, what in data.missing.items() if what == "boxes"]
-        if lost:
-            raise DatasetError(f"{self.root}: no table {lost[0]}.json, without which there are no boxes to export")
+        missing = [table for table, what in data.missing.items() if what == "boxes"]
+        if missing:
+            raise DatasetError(f"{self.root}: no table {missing[0]}.json, without which there are no boxes to export")
         return data
 
     def scenes(self) -> Iterator[Scene]:
@@ -80,7 +84,7 @@ class ExportRequest:
 
 
 def exporter(write: Callable[[ExportRequest], list[Path]]) -> Callable[[ExportRequest], list[Path]]:
-    """Make an exporter of what writes a request's dataset: whatever breaks it is said in one line, as ``reading`` does."""
+    """Decorate an exporter so that errors of a damaged dataset name the dataset in one line, see ``reading``."""
 
     @functools.wraps(write)
     def export(request: ExportRequest) -> list[Path]:
@@ -91,7 +95,7 @@ def exporter(write: Callable[[ExportRequest], list[Path]]) -> Callable[[ExportRe
 
 
 def bev_of(sample: Sample) -> LidarScan:
-    """Return LIDAR_TOP of a sample, the reference that detectors of nuScenes take.
+    """Return LIDAR_TOP of a sample, the reference frame of nuScenes detectors.
 
     Raises:
         DatasetError: the sample has no cameras or no LIDAR_TOP.
@@ -103,7 +107,7 @@ def bev_of(sample: Sample) -> LidarScan:
 
 
 def by_drone(sample: Sample) -> dict[int, list[Image]]:
-    """Return the images of each drone."""
+    """Return the images of a sample by drone id."""
     found: dict[int, list[Image]] = {}
     for image in sample.images:
         found.setdefault(image.drone_id, []).append(image)
@@ -111,10 +115,10 @@ def by_drone(sample: Sample) -> dict[int, list[Image]]:
 
 
 def refuse_clockless(scene: Scene) -> None:
-    """Refuse agents without clocks, of whom nobody receives anything.
+    """Refuse a scene with agents without clocks, which send no messages.
 
     Raises:
-        InputError: there are some.
+        InputError: an agent has no clock.
     """
     clocked = {row["agent"] for row in scene.rows(CLOCK)}
     if without := [row["id"] for row in scene.rows(AGENT) if row["id"] not in clocked]:
@@ -124,36 +128,59 @@ def refuse_clockless(scene: Scene) -> None:
 
 
 def receive(scene: Scene, sample: Sample, images: dict[int, list[Image]], *, ego: int) -> dict[int, list[Image]]:
-    """Return what one agent has at a sample: its own images, and the newest of each other one; who sent none is left out."""
+    """Return the images that one agent has at a sample.
+
+    Args:
+        scene: the scene.
+        sample: one of its samples.
+        images: images of the sample by drone id.
+        ego: drone id of the receiver.
+
+    Returns:
+        The ego's own images, and the newest received images of other agents; agents without a message are left out.
+    """
     known = scene.known_at(sample.timestamp_us, agent_id(images[ego][0].channel))
-    had: dict[int, list[Image]] = {}
-    for number, taken in images.items():
+    received: dict[int, list[Image]] = {}
+    for number, captured in images.items():
         if number == ego:
-            had[number] = taken
-        elif (message := known.get(agent_id(taken[0].channel))) is not None:
-            found = {image.channel: image for image in message.images}
-            had[number] = [found[image.channel] for image in taken]
-    return had
+            received[number] = captured
+        elif (message := known.get(agent_id(captured[0].channel))) is not None:
+            newest = {image.channel: image for image in message.images}
+            received[number] = [newest[image.channel] for image in captured]
+    return received
+
+
+def instances_of_agents(scene: Scene) -> dict[int, str]:
+    """Return the instance token of each agent with a box, by drone id."""
+    return {split_channel(f"SENSOR_id_{row['id']}")[1]: row["instance_token"] for row in scene.rows(AGENT)}
+
+
+def write_as_png(target: ResultPath, image: Image) -> None:
+    """Link the file of a PNG image, or encode another image as PNG."""
+    if image.filename.endswith(".png"):
+        bring_file(image.files.open(image.filename), target)
+    else:
+        write_whole(target, codec.encode_png(image.pixels()))
 
 
 def lidar_of(sample: Sample, drone_id: int) -> LidarScan | None:
-    """Return the turn of a drone's own lidar, or None."""
+    """Return the scan of a drone's lidar, LIDAR_TOP apart; None without one."""
     own = (scan for scan in sample.lidars if scan.drone_id == drone_id and scan.channel != BEV_CHANNEL)
     return next(own, None)
 
 
 def filmed(scene: Scene) -> dict[str, list[Image]]:
-    """Return the images of each camera that takes most of them: of a clip of chosen cameras, those that film."""
+    """Return keyframes and sweeps, by channel, of the cameras with the most images."""
     ways = {image.channel: scene.images_of(image.channel) for image in scene.samples[0].images}
     most = max(map(len, ways.values()), default=0)
     return {channel: way for channel, way in ways.items() if len(way) == most}
 
 
 def frame_rate(scene: Scene, images: Sequence[Image]) -> float:
-    """Return frames a second.
+    """Return the frame rate in Hz.
 
     Raises:
-        InputError: there is one image alone, or they are not evenly apart.
+        InputError: there is only one image, or the images are not evenly spaced in time.
     """
     apart_us = np.diff([image.timestamp_us for image in images])
     if not len(apart_us):

@@ -1,6 +1,6 @@
-"""Scene names from nuScenes' own lists, by which converters tell training from validation.
+"""Scene names from nuScenes' split lists, by which converters recognize training and validation scenes.
 
-Converters read the splits from the devkit's source, not from the dataset, and put a scene that no list names into validation.
+Converters read splits from the devkit's source, not from the dataset, and treat unlisted scenes as validation.
 Source: nuscenes-devkit 1.2.0, ``utils/splits.py`` (members), ``eval/prediction/splits.py`` (the first 200 are ``train_val``),
 ``can_bus/can_bus_api.py`` (scenes without a CAN bus).
 """
@@ -13,7 +13,7 @@ __all__ = ["LISTED", "NO_CAN_BUS", "SceneName", "name_scenes", "parts_of"]
 
 MINI, TRAINVAL, TEST = "v1.0-mini", "v1.0-trainval", "v1.0-test"
 _UNLISTED: Final = 2001
-_FORETOLD_LATER: Final = 200
+_TRAIN_VAL_COUNT: Final = 200
 
 
 def _numbers(ranges: str) -> tuple[int, ...]:
@@ -41,21 +41,21 @@ LISTED: Final[dict[str, tuple[int, ...]]] = {
         "932-933 935-943 1026-1043"
     ),
 }
-"""Scene numbers of each of nuScenes' splits, ascending."""
+"""Ascending scene numbers of nuScenes' splits."""
 
 NO_CAN_BUS: Final = frozenset(_numbers("161-168 170-176 309-314"))
-"""Scenes whose CAN bus the devkit refuses to read."""
+"""Numbers of scenes whose CAN bus the devkit refuses to read."""
 
 
 class SceneName(NamedTuple):
-    """A scene's name in a view, and the version folder that holds it."""
+    """The exported name of a scene, and its version folder."""
 
     name: str
     version: str
 
 
 def parts_of(scenes: Sequence[str], splits: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Return the scenes of ``train``, ``val`` and ``test`` by the ends of split names (``uav_val``); others train."""
+    """Return the scenes of ``train``, ``val`` and ``test`` by the ends of split names (``uav_val``); default: ``train``."""
     ending = {part: {s for name in splits if name.endswith(part) for s in splits[name]} for part in ("test", "val")}
     parts: dict[str, list[str]] = {"train": [], "val": [], "test": []}
     for scene in scenes:
@@ -64,14 +64,14 @@ def parts_of(scenes: Sequence[str], splits: Mapping[str, Sequence[str]]) -> dict
 
 
 def name_scenes(scenes: Sequence[str], splits: Mapping[str, Sequence[str]], *, version: str) -> dict[str, SceneName]:
-    """Name scenes so that converters find each in its split.
+    """Return names under which converters find each scene in its split.
 
-    Scenes beyond a list are named ``scene-2001`` and on, which no list has.
+    Scenes beyond the length of a list are named from ``scene-2001`` on, which no list contains.
 
     Args:
         scenes: every scene of the dataset, in its order.
         splits: scenes by split.
-        version: of the dataset; only ``v1.0-mini`` may stay mini.
+        version: version of the dataset; only ``v1.0-mini`` may stay mini.
     """
     parts = parts_of(scenes, splits)
     small = {part: LISTED.get(f"mini_{part}", ()) for part in parts}
@@ -86,7 +86,7 @@ def name_scenes(scenes: Sequence[str], splits: Mapping[str, Sequence[str]], *, v
 
 
 def _order(part: str) -> list[int]:
-    """Return a list's numbers: first those of the prediction challenge's ``train``, last those without a CAN bus."""
+    """Return the numbers of a list: the prediction challenge's ``train`` first, scenes without a CAN bus last."""
     numbers = LISTED[part]
-    turned = (*numbers[_FORETOLD_LATER:], *numbers[:_FORETOLD_LATER]) if part == "train" else numbers
+    turned = (*numbers[_TRAIN_VAL_COUNT:], *numbers[:_TRAIN_VAL_COUNT]) if part == "train" else numbers
     return sorted(turned, key=NO_CAN_BUS.__contains__)

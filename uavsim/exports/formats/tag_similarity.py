@@ -1,9 +1,9 @@
-"""Similarity of two tags, from their synonyms and hypernyms alone: a table, and vectors whose cosines it holds.
+"""Similarity of tags from their synonyms and hypernyms: unit vectors, and a table of their cosines.
 
-OpenAD compares tags by text features of CLIP. These vectors stand in for them: a tag is mostly what its hypernyms are, and the
-rest is its own. Cosines: a synonym 0.95 (above OpenAD's strictest threshold of 0.9), two synonyms of one tag 0.90, the nearest
-hypernym 0.72 (above 0.7), things with the same nearest hypernym 0.52 to 0.65 (above 0.5), the next hypernym 0.35 (below it),
-foreign ones 0.
+The vectors replace OpenAD's text features of CLIP. A tag's vector is a weighted sum of its hypernyms' vectors and a component
+of its own. Cosines: a synonym 0.95 (above OpenAD's strictest threshold of 0.9), two synonyms of one tag 0.90, the nearest
+hypernym 0.72 (above 0.7), tags with the same nearest hypernym 0.52 to 0.65 (above 0.5), the next hypernym 0.35 (below 0.5),
+unrelated tags 0.
 """
 
 from collections.abc import Mapping
@@ -29,9 +29,9 @@ class Words:
 
 
 def tag_vectors(tags: Mapping[str, Words]) -> dict[str, FloatArray]:
-    """Return unit vectors of every tag, synonym and hypernym."""
+    """Return a (W,) unit vector of every tag, synonym and hypernym; W is their number."""
     words = list(dict.fromkeys([*tags, *(w for t in tags.values() for w in (*t.synonyms, *t.hypernyms))]))
-    maker = _Maker(tags, {word: k for k, word in enumerate(words)})
+    maker = _VectorMaker(tags, {word: k for k, word in enumerate(words)})
     owner = {synonym: tag for tag, own in tags.items() for synonym in own.synonyms}
     return {
         word: maker.synonym(word, owner[word]) if word in owner and word not in tags else maker.of(word)
@@ -51,29 +51,27 @@ def similarity_table(vectors: Mapping[str, FloatArray]) -> dict[str, dict[str, f
 
 
 @dataclass(slots=True)
-class _Maker:
+class _VectorMaker:
     tags: Mapping[str, Words]
     axis: dict[str, int]
-    made: dict[str, FloatArray] = field(default_factory=dict)
+    cache: dict[str, FloatArray] = field(default_factory=dict)
 
     def of(self, word: str, depth: int = 0) -> FloatArray:
         """Return the vector of a tag or hypernym."""
-        if word in self.made:
-            return self.made[word]
+        if word in self.cache:
+            return self.cache[word]
         hypernyms = self.tags[word].hypernyms[: len(_HYPERNYMS)] if word in self.tags and depth < _DEEPEST else ()
         vector = np.zeros(len(self.axis))
         for weight, hypernym in zip(_HYPERNYMS, hypernyms, strict=False):
             vector += weight * self.of(hypernym, depth + 1)
         shared = float(vector @ vector)
         if shared < 1.0:
-            own = np.zeros(len(self.axis))
-            own[self.axis[word]] = np.sqrt(1.0 - shared)
-            vector += own
+            vector[self.axis[word]] += np.sqrt(1.0 - shared)
         unit: FloatArray = vector / np.linalg.norm(vector)
-        self.made[word] = unit
+        self.cache[word] = unit
         return unit
 
     def synonym(self, word: str, tag: str) -> FloatArray:
-        own = np.zeros(len(self.axis))
-        own[self.axis[word]] = np.sqrt(1.0 - _SYNONYM**2)
-        return np.asarray(_SYNONYM * self.of(tag) + own)
+        vector = _SYNONYM * self.of(tag)
+        vector[self.axis[word]] += np.sqrt(1.0 - _SYNONYM**2)
+        return np.asarray(vector)

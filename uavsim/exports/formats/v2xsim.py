@@ -1,9 +1,10 @@
-"""All agents in one nuScenes dataset by V2X-Sim's channel names: ``CAM_FRONT_id_1``, ``LIDAR_TOP_id_0``.
+"""All agents in one nuScenes dataset with V2X-Sim's channel names: ``CAM_FRONT_id_1``, ``LIDAR_TOP_id_0``.
 
-Agent 0 is roadside unit ``r0``, 1 and on are the vehicles; further roadside units and drones, which V2X-Sim has not, come
-after them. Tokens, boxes and scenes are the dataset's own, without our tables and without the reference ``LIDAR_TOP`` that
-names no agent. As received, a sample has everything of vehicle ``v0``, or of drone 0 where no vehicle senses, and of the
-others the newest images that it has then, with their own times and poses; who sent none has none, and no clock fires a lidar.
+Agent 0 is roadside unit ``r0``, vehicles follow from 1, then further roadside units and drones, which V2X-Sim does not have.
+Tokens, boxes and scenes are those of the dataset, without additional tables and the reference ``LIDAR_TOP`` of no agent.
+
+With ``received``, the ego is vehicle ``v0``, or drone 0 without a vehicle. A sample holds all data of the ego and the newest
+images that it has received from other agents, with their own times and poses, but no scans of their lidars.
 Source: coperception ``utils/nuscenes_pc_util.py``, ``docs/datasets/v2x_sim.md``.
 """
 
@@ -26,7 +27,8 @@ def export_v2xsim(request: ExportRequest) -> list[Path]:
     """Write one dataset; files are hard-linked.
 
     Raises:
-        DatasetError: a file is missing, the channels name no agents, or, as received, an agent has no clock.
+        DatasetError: a file is missing, or the channels name no agents.
+        InputError: with ``received``, an agent has no clock.
     """
     with ExitStack() as stack:
         data = request.open_labelled()
@@ -47,37 +49,39 @@ def export_v2xsim(request: ExportRequest) -> list[Path]:
 
 
 class _Received(AgentDataset):
-    """The data that one agent has at each sample."""
+    """A writer of the data that one agent has at each sample."""
 
     def __init__(self, ego: str, *rest: Any) -> None:
-        """Open its tables; ``rest`` is of a ``AgentDataset``."""
+        """Open the tables of an ``AgentDataset`` for the receiver ``ego``."""
         self._ego = split_channel(f"SENSOR_id_{ego}")[1]
         super().__init__(*rest)
 
     def _complete(self, scene: Scene, calibrations: Rows, data: Rows, poses: Rows) -> None:
         del calibrations
-        row_of, kept = {row["token"]: row for row in data}, dict[str, Rows]()
+        row_of, by_sensor = {row["token"]: row for row in data}, dict[str, Rows]()
         for sample in scene:
             images, scans = by_drone(sample), (*sample.lidars, *sample.radars)
-            for number, had in receive(scene, sample, images, ego=self._ego).items():
-                for shown, taken in zip(images[number], had, strict=True):
-                    older = row_of[taken.token]
-                    row = row_of[shown.token] | {key: older[key] for key in ("timestamp", "filename", "ego_pose_token")}
-                    kept.setdefault(row["calibrated_sensor_token"], []).append(row)
+            for number, received in receive(scene, sample, images, ego=self._ego).items():
+                for keyframe, newest in zip(images[number], received, strict=True):
+                    older = row_of[newest.token]
+                    row = row_of[keyframe.token] | {
+                        key: older[key] for key in ("timestamp", "filename", "ego_pose_token")
+                    }
+                    by_sensor.setdefault(row["calibrated_sensor_token"], []).append(row)
             for scan in scans:
                 if scan.token in row_of and split_channel(scan.channel)[1] == self._ego:
                     row = row_of[scan.token]
-                    kept.setdefault(row["calibrated_sensor_token"], []).append(row)
-        for rows in kept.values():
+                    by_sensor.setdefault(row["calibrated_sensor_token"], []).append(row)
+        for rows in by_sensor.values():
             for row, before, after in zip(rows, [{"token": ""}, *rows], [*rows[1:], {"token": ""}], strict=False):
                 row |= {"prev": before["token"], "next": after["token"]}
-        data[:] = [row for rows in kept.values() for row in rows]
+        data[:] = [row for rows in by_sensor.values() for row in rows]
         used = {row["ego_pose_token"] for row in data}
         poses[:] = {pose["token"]: pose for pose in poses if pose["token"] in used}.values()
 
 
 def _numbers(agents: list[str]) -> dict[str, int]:
-    """Return V2X-Sim's number of each agent."""
+    """Return V2X-Sim's number of each agent, as channels name it."""
     first = [agent for agent in agents if agent == "r0"]
     vehicles = [agent for agent in agents if agent.startswith("v")]
     others = [agent for agent in agents if agent.startswith("r") and agent != "r0"]

@@ -1,4 +1,4 @@
-"""A scene as a video for people: chosen cameras as a grid, with the boxes that each shows, read back from the tables."""
+"""A scene as a video: a grid of cameras with the boxes that each shows."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,18 +26,19 @@ _MOST_CAMERAS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class VideoRequest:
-    """The request for a video.
+    """The options of a video.
 
     Attributes:
-        root: the dataset.
-        path: of the mp4 or GIF.
-        scene: its name; the first by default.
-        cameras: channels in the order of the grid; by default up to six, of all drones in turn.
-        columns: of the grid; by default as many as make it about square.
-        width_px: of the whole video.
-        fps: by default that of the images.
-        frames: the first so many; 0 for all.
-        boxes: whether they are drawn.
+        root: folder of the dataset.
+        path: path of the mp4 or GIF.
+        version: version folder; default: the only one.
+        scene: name of the scene; default: the first.
+        cameras: channels in the order of the grid; default: up to six, one of each drone in turn.
+        columns: columns of the grid; 0 makes it about square.
+        width_px: width of the video.
+        fps: frame rate, Hz; 0 is the rate of the images.
+        frames: number of frames; 0 for all.
+        boxes: draw boxes.
     """
 
     root: Path
@@ -53,10 +54,10 @@ class VideoRequest:
 
 
 def write_video(request: VideoRequest) -> tuple[int, float, int]:
-    """Write a video; return how many frames it has, how many are shown a second, and its size, bytes.
+    """Write a video; returns the number of frames, the frame rate in Hz, and the size in bytes.
 
     Raises:
-        InputError: a name of a file that is neither mp4 nor GIF, or PyAV is not installed.
+        InputError: the path is neither .mp4 nor .gif, or PyAV is not installed.
         UnknownNameError: no such scene or camera.
         DatasetError: images are missing.
     """
@@ -77,26 +78,26 @@ def write_video(request: VideoRequest) -> tuple[int, float, int]:
 
 
 def _images(scene: Scene, request: VideoRequest) -> list[tuple[Image, ...]]:
-    """Return the images of each frame, camera by camera."""
+    """Return the images of each frame, one of each camera."""
     channels = {image.channel: image for image in scene.samples[0].images}
     if not channels:
         raise DatasetError(f"{scene.name}: no camera has an image")
     chosen = [pick(channels, name, what=f"camera of {scene.name}").channel for name in request.cameras]
     chosen = chosen or _spread([images[0] for images in filmed(scene).values()])
-    ways = [scene.images_of(channel) for channel in chosen]
-    stamps_us = [image.timestamp_us for image in max(ways, key=len)]
-    rows = list(zip(*(_held(way, stamps_us) for way in ways), strict=True))
+    cameras = [scene.images_of(channel) for channel in chosen]
+    stamps_us = [image.timestamp_us for image in max(cameras, key=len)]
+    rows = list(zip(*(_latest(images, stamps_us) for images in cameras), strict=True))
     return rows[: request.frames] if request.frames else rows
 
 
-def _held(way: Sequence[Image], stamps_us: Sequence[int]) -> list[Image]:
-    """Return the last image of a camera at each time, or its first: some take fewer images than others."""
-    last = np.searchsorted([image.timestamp_us for image in way], stamps_us, side="right") - 1
-    return [way[max(number, 0)] for number in last.tolist()]
+def _latest(images: Sequence[Image], stamps_us: Sequence[int]) -> list[Image]:
+    """Return a camera's latest image at each time, or its first image before that."""
+    last = np.searchsorted([image.timestamp_us for image in images], stamps_us, side="right") - 1
+    return [images[max(number, 0)] for number in last.tolist()]
 
 
 def _spread(images: Sequence[Image]) -> list[str]:
-    """Return up to six channels: of each drone its first camera, then each one's second, and so on."""
+    """Return up to six channels: the first camera of each drone, then the second ones, and so on."""
     turns: dict[int, int] = {}
     ordered = []
     for image in images:
@@ -123,8 +124,8 @@ def _tile(image: Image, boxes: Boxes | None, colours: dict[str, draw.Colour], ti
     canvas = np.ascontiguousarray(draw.resized(image.pixels(), width_px=tile_px, height_px=round(height * scale)))
     if boxes is not None and len(boxes):
         shown = boxes_in_mask(boxes, image)
-        own = [colours[boxes.instance_tokens[row]] for row in shown.tolist()]
+        box_colours = [colours[boxes.instance_tokens[row]] for row in shown.tolist()]
         draw.draw_boxes_3d(
-            canvas, image.project(boxes.corners_map_m[shown], beyond=True) * scale, colours=own, width_px=1
+            canvas, image.project(boxes.corners_map_m[shown], beyond=True) * scale, colours=box_colours, width_px=1
         )
     return canvas

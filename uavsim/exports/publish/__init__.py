@@ -1,4 +1,4 @@
-"""``uavsim publish``: a dataset as a folder that is used from where it lies: Parquet, tar shards, card, Croissant, hashes."""
+"""``uavsim publish``: a dataset as a folder to upload: Parquet, tar shards, dataset card, Croissant metadata, hashes."""
 
 from uavsim.exports.publish.pack import PublishRequest, publish
 from uavsim.exports.publish.verify import verify

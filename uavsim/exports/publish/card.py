@@ -1,4 +1,4 @@
-"""The dataset card: README.md with the YAML header that the Hub reads, and the certificate."""
+"""The dataset card: README.md with the Hub's YAML header, columns, statements and the certificate."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ import numpy as np
 
 from uavsim.access import HEADLESS
 from uavsim.escape import markdown_text
-from uavsim.exports.publish.certificate import block
+from uavsim.exports.publish.certificate import json_block
 from uavsim.exports.publish.croissant import PackedFile
 from uavsim.exports.publish.parquet import BOX_FIELDS, FIELDS
 from uavsim.exports.publish.statements import Facts, Statements
@@ -18,7 +18,7 @@ from uavsim.typing import JsonDict
 
 def card(
     facts: Facts,
-    said: Statements,
+    fields: Statements,
     *,
     licence: str,
     splits: Mapping[str, Sequence[PackedFile]],
@@ -26,14 +26,24 @@ def card(
     shards: bool,
     contents: str,
 ) -> str:
-    """Return the card as Markdown; ``contents`` is the hash of the list of all other files."""
+    """Return the card as Markdown.
+
+    Args:
+        facts: counts of the dataset.
+        fields: the responsible-AI fields.
+        licence: name of the licence on the Hub.
+        splits: Parquet files by split.
+        certificate: the certificate, if there is one.
+        shards: whether the pack holds tar files.
+        contents: hash of the list of all other files.
+    """
     return "\n".join(
         [
             *_header(facts, licence=licence, splits=splits),
             f"# {markdown_text(facts.name)}",
             "",
             *([f"> **{markdown_text(facts.origin)}**", ""] if facts.origin else []),
-            markdown_text(said.description.removeprefix(facts.origin).strip()),
+            markdown_text(fields.description.removeprefix(facts.origin).strip()),
             "",
             *_use(facts, list(splits), shards=shards, contents=contents),
             *_columns(),
@@ -43,12 +53,12 @@ def card(
             *(
                 f"**{title}.** {markdown_text(text)}\n"
                 for title, text in {
-                    "Uses": said.uses,
-                    "Limitations": said.limitations,
-                    "Biases": said.biases,
-                    "Personal information": said.personal_information,
-                    "Social impact": said.social_impact,
-                    "Made by": " ".join(text for _, text in said.generated_by),
+                    "Uses": fields.uses,
+                    "Limitations": fields.limitations,
+                    "Biases": fields.biases,
+                    "Personal information": fields.personal_information,
+                    "Social impact": fields.social_impact,
+                    "Made by": " ".join(text for _, text in fields.generated_by),
                 }.items()
             ),
             *_certificate(certificate),
@@ -113,7 +123,7 @@ def _columns() -> list[str]:
 
 
 def _drawn(drawn: Mapping[str, Sequence[float]]) -> list[str]:
-    """Return a table of the numbers that scenes drew, each with a histogram of ten bins."""
+    """Return a table of the random numbers of all scenes, each with a histogram of ten bins."""
     if not drawn:
         return []
     lines = [
@@ -138,6 +148,6 @@ def _certificate(certificate: JsonDict | None) -> list[str]:
         "",
         "`uavsim reproduce README.md --scenes 0` makes a scene again from this block, and compares the hashes.",
         "",
-        block(certificate),
+        json_block(certificate),
         "",
     ]

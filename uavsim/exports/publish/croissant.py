@@ -1,4 +1,4 @@
-"""Croissant 1.1 metadata with the eight responsible-AI fields that NeurIPS asks for.
+"""Croissant 1.1 metadata with the eight responsible-AI fields that NeurIPS requires.
 
 Source: Croissant Format Specification 1.1; Croissant RAI Specification 1.0; W3C PROV-O.
 """
@@ -12,7 +12,8 @@ from uavsim.exports.publish.parquet import BOX_FIELDS, FIELDS, element_of
 from uavsim.exports.publish.statements import Statements
 from uavsim.typing import JsonDict
 
-_OURS: Final = ("multi-drone perception", "synthetic")
+_KEYWORDS: Final = ("3D object detection", "tracking", "nuScenes format")
+_SYNTHETIC_KEYWORDS: Final = ("multi-drone perception", "synthetic")
 _CONTEXT: Final[JsonDict] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -61,7 +62,7 @@ _CONTEXT: Final[JsonDict] = {
 
 @dataclass(frozen=True, slots=True)
 class PackedFile:
-    """A file of the pack: its name there, size and hash."""
+    """A file of the pack: name, size and hash."""
 
     name: str
     size_bytes: int
@@ -79,15 +80,15 @@ def croissant(
     splits: Mapping[str, Sequence[PackedFile]],
     others: Sequence[PackedFile],
 ) -> JsonDict:
-    """Return the metadata.
+    """Return the metadata as JSON-LD.
 
     Args:
-        name: of the dataset.
-        statements: the text of the responsible-AI fields.
-        licence_url: of the licence.
+        name: name of the dataset.
+        statements: texts of the responsible-AI fields.
+        licence_url: address of the licence.
         creator: person or organisation.
-        date: of publication, ISO 8601.
-        url: where the dataset will be.
+        date: date of publication, ISO 8601.
+        url: future address of the dataset.
         splits: Parquet files by split.
         others: tar files and their index.
     """
@@ -115,7 +116,7 @@ def croissant(
         "creator": {"@type": "sc:Organization", "name": creator},
         "datePublished": date,
         "version": "1.0.0",
-        "keywords": ["3D object detection", "tracking", "nuScenes format", *(_OURS if statements.synthetic else ())],
+        "keywords": [*_KEYWORDS, *(_SYNTHETIC_KEYWORDS if statements.synthetic else ())],
         "citeAs": f"@misc{{{name}, title={{{name}}}, author={{{creator}}}, year={{{date[:4]}}}, url={{{url}}}}}",
         "isLiveDataset": False,
         "rai:dataLimitations": statements.limitations,
@@ -167,12 +168,11 @@ def _field(split: str, column: str, kind: Any, text: str) -> JsonDict:
     if column in {"image", "mask"}:
         return field | {"dataType": "sc:ImageObject", "source": source | {"transform": {"jsonPath": "bytes"}}}
     if column == "objects":
-        return field | {"repeated": True, "subField": [_box_field(split, *reported) for reported in BOX_FIELDS.items()]}
+        return field | {"repeated": True, "subField": [_box_field(split, name, *of) for name, of in BOX_FIELDS.items()]}
     return field | {"dataType": _data_type(kind), "source": source} | _shape(kind)
 
 
-def _box_field(split: str, name: str, reported: tuple[Any, str]) -> JsonDict:
-    kind, text = reported
+def _box_field(split: str, name: str, kind: Any, text: str) -> JsonDict:
     return {
         "@type": "cr:Field",
         "@id": f"{split}/objects/{name}",

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from uavsim.access import Dataset, Scene, simulator_of
 from uavsim.dataset.dialects import dialect_of
@@ -17,7 +17,6 @@ from uavsim.errors import DatasetError, InputError
 from uavsim.exports.publish.card import card
 from uavsim.exports.publish.certificate import certificate_of
 from uavsim.exports.publish.croissant import PackedFile, croissant
-from uavsim.exports.publish.licences import Licence, licence_of
 from uavsim.exports.publish.parquet import ParquetShards, rows_of
 from uavsim.exports.publish.shards import files_of_dataset, write_shards
 from uavsim.exports.publish.statements import Facts, statements
@@ -26,10 +25,33 @@ from uavsim.files.names import DataFolder, check_part
 from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
+from uavsim.registry import pick
 from uavsim.store.local import LocalOutput
 
 __all__ = ["PublishRequest", "Published", "publish"]
 
+
+class Licence(NamedTuple):
+    """A licence of datasets: its name, and the address that precedes ``legalcode``."""
+
+    name: str
+    url: str
+
+
+LICENCES: Final = {
+    "cc-by-4.0": Licence(
+        "Creative Commons Attribution 4.0 International", "https://creativecommons.org/licenses/by/4.0/"
+    ),
+    "cc-by-sa-4.0": Licence(
+        "Creative Commons Attribution-ShareAlike 4.0 International", "https://creativecommons.org/licenses/by-sa/4.0/"
+    ),
+    "cc-by-nc-4.0": Licence(
+        "Creative Commons Attribution-NonCommercial 4.0 International",
+        "https://creativecommons.org/licenses/by-nc/4.0/",
+    ),
+    "cc0-1.0": Licence("CC0 1.0 Universal", "https://creativecommons.org/publicdomain/zero/1.0/"),
+}
+"""Licences by their names in cards of the Hugging Face Hub."""
 _HUB_SPLITS: Final = {"uav_train": "train", "uav_val": "validation", "uav_test": "test"}
 _UNSPLIT: Final = "all"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -38,15 +60,15 @@ _URL: Final = re.compile(r"https?://[^\s/]+\S*")
 
 @dataclass(frozen=True, slots=True)
 class PublishRequest:
-    """The request for a publication.
+    """The options of a pack.
 
     Attributes:
-        name: of the dataset; by default what it calls itself, else the folder's name.
-        licence: SPDX name in lower case, as the Hub writes it.
+        name: name of the dataset; default: the name in ``dataset.json``, else the folder's name.
+        licence: key of ``LICENCES``.
         creator: person or organisation.
-        url: where it will be.
-        date: ISO 8601; today by default.
-        shards: write the nuScenes folder as tar files, too.
+        url: future address of the dataset.
+        date: ISO 8601; default: today.
+        shards: also write the nuScenes folder as tar files.
     """
 
     name: str | None = None
@@ -59,7 +81,7 @@ class PublishRequest:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The written pack; ``sums_sha256`` is the hash of ``SHA256SUMS``, which proves all of it."""
+    """The written pack; ``sums_sha256``, the hash of ``SHA256SUMS``, proves every file of it."""
 
     files: int
     size_bytes: int
@@ -72,12 +94,13 @@ def publish(data: Dataset, folder: Path, request: PublishRequest) -> Published:
     """Write a pack into a new folder.
 
     Raises:
-        InputError: the folder holds something, or the licence is not known.
+        InputError: the folder is not empty, or an option is invalid.
+        UnknownNameError: no such licence.
         DatasetError: the dataset is damaged, or has no images.
         StorageError: the folder cannot be written.
     """
-    licence = licence_of(request.licence)
-    _check_words(request)
+    licence = pick(LICENCES, request.licence, what="licence")
+    _check_options(request)
     name = check_part(request.name or data.info.get("dataset") or data.root.resolve().name, what="the dataset's name")
     out = ResultPath.open(folder)
     job = f"uavsim publish {str(data.root.resolve())!a} {data.version} {name} {request}"
@@ -94,10 +117,10 @@ def _publish(data: Dataset, out: ResultPath, request: PublishRequest, *, licence
     tars = write_shards(DataFolder(data.root), files_of_dataset(reader), out / "shards") if request.shards else []
     splits = {split: [packed(path) for path in paths] for split, paths in parquet.items()}
     others = [packed(path) for path in tars]
-    said = statements(facts, certificate)
+    fields = statements(facts, certificate)
     metadata = croissant(
         name=name,
-        statements=said,
+        statements=fields,
         licence_url=licence.url,
         creator=request.creator,
         date=request.date or datetime.now(UTC).date().isoformat(),
@@ -107,19 +130,19 @@ def _publish(data: Dataset, out: ResultPath, request: PublishRequest, *, licence
     )
     small = [
         write_whole(out / "croissant.json", (json.dumps(metadata, indent=1) + "\n").encode()),
-        write_whole(out / "LICENSE", licence.text.encode()),
+        write_whole(out / "LICENSE", _notice(licence).encode()),
     ]
     files = [*(f for found in splits.values() for f in found), *others, *map(packed, small)]
-    reported = card(
+    readme = card(
         facts,
-        said,
+        fields,
         licence=request.licence,
         splits=splits,
         certificate=certificate,
         shards=request.shards,
         contents=list_hash(_lines(files)),
     )
-    files.append(packed(write_whole(out / CARD, reported.encode())))
+    files.append(packed(write_whole(out / CARD, readme.encode())))
     sums = "".join(_lines(files)).encode()
     write_whole(out / SUMS, sums)
     return Published(
@@ -131,6 +154,10 @@ def _publish(data: Dataset, out: ResultPath, request: PublishRequest, *, licence
     )
 
 
+def _notice(licence: Licence) -> str:
+    return f"This dataset is licensed under {licence.name}.\nThe text of the licence: {licence.url}legalcode\n"
+
+
 def _lines(files: list[PackedFile]) -> list[str]:
     """Return the lines of ``SHA256SUMS``."""
     return [f"{file.sha256}  {file.name}\n" for file in sorted(files, key=lambda file: file.name)]
@@ -140,18 +167,18 @@ def packed(path: ResultPath) -> PackedFile:
     """Return name, size and hash of a file of the pack.
 
     Raises:
-        StorageError: it cannot be read.
+        StorageError: the file cannot be read.
     """
     with path.open_to_read() as file:
         return PackedFile(path.key, os.fstat(file.fileno()).st_size, hashlib.file_digest(file, "sha256").hexdigest())
 
 
 def _raw_reader(data: Dataset) -> DatasetReader:
-    reader = open_dataset(data.root, data.version, required=())  # what works without a table is published without it
+    reader = open_dataset(data.root, data.version, required=())  # a dataset that lacks a table is published without it
     return DatasetReader(data.root, data.version, tables=dialect_of(reader).tables, required=())
 
 
-def _check_words(request: PublishRequest) -> None:
+def _check_options(request: PublishRequest) -> None:
     if not request.creator.strip():
         raise InputError("--creator is empty; name a person or an organisation")
     if not _URL.fullmatch(request.url):
@@ -182,10 +209,10 @@ def _write_parquet(data: Dataset, folder: ResultPath, *, name: str) -> tuple[Fac
 
 
 def _plain(name: str, *, what: str) -> str:
-    """Return a name that stands in the card's code and the Hub's configuration.
+    """Return a name that is safe in the card's code and the Hub's configuration.
 
     Raises:
-        DatasetError: it is not plain.
+        DatasetError: the name holds another character than letters, digits, _, - and dot.
     """
     if not _PLAIN.fullmatch(name):
         raise DatasetError(

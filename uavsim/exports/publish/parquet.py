@@ -1,7 +1,7 @@
-"""Parquet with a row for each camera image of a sample: image and mask embedded, boxes as a nested column.
+"""Parquet files with one row per camera image of a sample: image and mask embedded, boxes as a nested column.
 
-The schema carries the features of the ``datasets`` library, so that ``datasets.load_dataset`` and the Hub's viewer read the
-files with no script. Images are the dataset's own bytes.
+The schema carries the features of the ``datasets`` library, so that ``datasets.load_dataset`` and the Hub's viewer need no
+loading script. Image bytes are copied from the dataset.
 """
 
 import json
@@ -21,8 +21,8 @@ from uavsim.files.whole import ANOTHER_OUT, storage_errors, whole_file
 from uavsim.images import codec
 from uavsim.typing import JsonDict
 
-_ROWS_PER_GROUP: Final = 100  # of one read by the Hub's viewer
-_GROUP_BYTES: Final = 128 << 20  # the viewer reads groups below 286 MiB
+_ROWS_PER_GROUP: Final = 100  # one read of the Hub's viewer
+_GROUP_BYTES: Final = 128 << 20  # the Hub's viewer refuses groups of 286 MiB and more
 _SHARD_BYTES: Final = 400 << 20
 
 _IMAGE: Final = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
@@ -42,7 +42,7 @@ BOX_FIELDS: Final[Mapping[str, tuple[Any, str]]] = {
     ),
     "box_px": (_VECTOR, "x_min, y_min, x_max, y_max of the visible pixels in this image; empty where there are none"),
 }
-"""Columns of ``objects``: type and meaning."""
+"""Columns of ``objects``: Arrow type and meaning."""
 FIELDS: Final[Mapping[str, tuple[Any, str]]] = {
     "image": (_IMAGE, "the image"),
     "mask": (_IMAGE, "instance mask: R is the semantic tag, G + 256 B the instance id; null where there is none"),
@@ -63,11 +63,11 @@ FIELDS: Final[Mapping[str, tuple[Any, str]]] = {
     "drone_rotation_wxyz": (_VECTOR, "map from body (x forward, y left, z up), scalar first"),
     "objects": (pa.list_(pa.struct([(name, kind) for name, (kind, _) in BOX_FIELDS.items()])), "boxes in this image"),
 }
-"""Columns: type and meaning."""
+"""Columns: Arrow type and meaning."""
 
 
 def rows_of(sample: Sample, *, log: Mapping[str, Any]) -> Iterator[JsonDict]:
-    """Yield the rows of a sample, one a camera; images that are not there are left out."""
+    """Yield one row for each camera of a sample whose image file exists."""
     for image in sample.images:
         if image.there:
             yield _row(sample, image, log)
@@ -75,9 +75,7 @@ def rows_of(sample: Sample, *, log: Mapping[str, Any]) -> Iterator[JsonDict]:
 
 def _row(sample: Sample, image: Image, log: Mapping[str, Any]) -> JsonDict:
     drone, camera = image.map_SE3_flu, image.map_SE3_optical
-    codec.image_size(
-        image.files.file(image.filename)
-    )  # a file that is no image is refused here, not by whoever downloads it
+    codec.image_size(image.files.file(image.filename))  # refuses a file that is not an image
     return {
         "image": {"bytes": image.bytes(), "path": Path(image.filename).name},
         "mask": _mask(image),
@@ -108,10 +106,10 @@ def _mask(image: Image) -> JsonDict | None:
 
 
 def _objects(sample: Sample, image: Image) -> list[JsonDict]:
-    boxes, found = sample.boxes, []
+    boxes, rows = sample.boxes, []
     for n in boxes_shown(boxes, image).tolist():
         view: JsonDict = next((v for v in boxes.views[n] if v["sample_data_token"] == image.token), {})
-        found.append(
+        rows.append(
             {
                 "instance": boxes.instance_tokens[n],
                 "instance_id": int(boxes.instance_id[n]),
@@ -125,11 +123,11 @@ def _objects(sample: Sample, image: Image) -> list[JsonDict]:
                 "box_px": [float(v) for v in view.get("visible_box") or ()],
             }
         )
-    return found
+    return rows
 
 
 class ParquetShards:
-    """Writes ``<split>-00000.parquet``, ... of one split; a new shard begins when one is large enough."""
+    """A writer of ``<split>-00000.parquet``, ... of one split; it begins a new shard at 400 MiB of images."""
 
     def __init__(self, folder: ResultPath, split: str) -> None:
         self._folder, self._split = folder, split
@@ -145,13 +143,13 @@ class ParquetShards:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        with self._file:  # the temp file goes with whatever fails
+        with self._file:  # removes the temporary file after any error
             if kind is None:
                 self._flush()
                 self._close()
             else:
                 if self._writer is not None:
-                    with suppress(OSError):  # it fails again where the disk is full; what went wrong first is reported
+                    with suppress(OSError):  # report the first error, not this one
                         self._writer.close()
                 self._file.__exit__(kind, error, at)
 
@@ -159,7 +157,7 @@ class ParquetShards:
         """Append a row.
 
         Raises:
-            StorageError: the disk is full or cannot be written.
+            StorageError: the file cannot be written.
         """
         self._pending.append(row)
         self.row_count += 1
@@ -194,13 +192,13 @@ class ParquetShards:
 
 
 def _features() -> dict[bytes, bytes]:
-    """Return what the ``datasets`` library wants to know of the columns."""
-    reported = {name: _feature(kind) for name, (kind, _) in FIELDS.items()}
-    return {b"huggingface": json.dumps({"info": {"features": reported}}).encode()}
+    """Return the schema metadata with the column features of the ``datasets`` library."""
+    features = {name: _feature(kind) for name, (kind, _) in FIELDS.items()}
+    return {b"huggingface": json.dumps({"info": {"features": features}}).encode()}
 
 
 def element_of(kind: Any) -> tuple[str, int]:
-    """Return the type of a column's numbers or text, and in how many lists they are."""
+    """Return the element type of a column and its list depth."""
     depth = 0
     while pa.types.is_list(kind):
         kind, depth = kind.value_type, depth + 1

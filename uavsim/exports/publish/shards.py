@@ -1,5 +1,6 @@
-"""The nuScenes folder as tar files, with an index that says where each file lies; the same files give the same bytes."""
+"""The nuScenes folder as tar files with an index of offsets; equal files give equal bytes."""
 
+import csv
 import hashlib
 import io
 import tarfile
@@ -19,7 +20,7 @@ _MOST_TABLE_BYTES: Final = 1 << 34
 
 
 def files_of_dataset(reader: DatasetReader) -> Iterator[str]:
-    """Yield the name of every file of a dataset: tables, maps, then the files of each scene; each once."""
+    """Yield the name of every file of a dataset once: tables, maps, then the files of each scene."""
     for table in sorted(path.name for path in reader.folder.iterdir() if path.suffix == ".json"):
         yield f"{reader.version}/{table}"
     files = DataFolder(reader.root)
@@ -35,16 +36,26 @@ def files_of_dataset(reader: DatasetReader) -> Iterator[str]:
 
 
 def write_shards(files: DataFolder, names: Iterable[str], folder: ResultPath) -> list[ResultPath]:
-    """Write ``nuscenes-00000.tar``, ... and ``index.csv`` (file, shard, offset, size, sha256); returns all paths.
+    """Write ``nuscenes-00000.tar``, ... and ``index.csv`` (file, shard, offset, size, sha256).
+
+    Args:
+        files: folder of the dataset.
+        names: names of the files, in the order of the shards.
+        folder: folder of the shards.
+
+    Returns:
+        Paths of the shards and the index.
 
     Raises:
         DatasetError: a file cannot be read.
-        StorageError: the target cannot be written.
+        StorageError: a shard cannot be written.
     """
     paths: list[ResultPath] = []
-    lines = ["file,shard,offset_bytes,size_bytes,sha256"]
-    left = iter(names)
-    name = next(left, None)
+    index = io.StringIO()
+    table = csv.writer(index, lineterminator="\n")
+    table.writerow(("file", "shard", "offset_bytes", "size_bytes", "sha256"))
+    remaining = iter(names)
+    name = next(remaining, None)
     while name is not None:
         paths.append(folder / f"nuscenes-{len(paths):05d}.tar")
         with whole_file(paths[-1], again=ANOTHER_OUT) as file:
@@ -54,13 +65,9 @@ def write_shards(files: DataFolder, names: Iterable[str], folder: ResultPath) ->
                 head = tarfile.TarInfo(name)
                 head.size, head.mode = len(data), 0o644
                 archive.addfile(head, io.BytesIO(data))
-                begins = archive.offset - -(-len(data) // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
+                start = archive.offset - -(-len(data) // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
                 sha256 = hashlib.sha256(data).hexdigest()
-                lines.append(f"{_quoted(csv_cell(name))},{paths[-1].name},{begins},{len(data)},{sha256}")
-                name = next(left, None)
+                table.writerow((csv_cell(name), paths[-1].name, start, len(data), sha256))
+                name = next(remaining, None)
             archive.close()
-    return [*paths, write_whole(folder / INDEX, ("\n".join(lines) + "\n").encode())]
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',"') else name
+    return [*paths, write_whole(folder / INDEX, index.getvalue().encode())]

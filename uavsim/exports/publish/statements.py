@@ -1,4 +1,4 @@
-"""Statements of a dataset about itself: the responsible-AI fields, filled from its tables and its certificate."""
+"""Responsible-AI fields of a dataset, filled from its tables and its certificate."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from uavsim.access import HEADLESS, origin_of_scenes
 from uavsim.terminal import count, counts
 from uavsim.typing import JsonDict
 
-_NOT_SAID: Final = "not said"
+_UNKNOWN: Final = "not said"
 _USES: Final = (
     "Meant for: detection, tracking, segmentation and prediction of road users from several drones, collaborative "
     "perception, studies of occlusion and viewpoint."
@@ -23,7 +23,7 @@ _NO_USES: Final = "Not meant for: safety cases of real vehicles or drones, ident
 
 @dataclass(slots=True)
 class Facts:
-    """The counts made while the Parquet files were written."""
+    """Counts of a dataset, taken while its Parquet files are written."""
 
     name: str
     version: str
@@ -44,23 +44,23 @@ class Facts:
 
     @property
     def simulated(self) -> bool:
-        """Return whether every scene says which simulator made it."""
+        """Whether every scene names its simulator."""
         return bool(self.simulators) and "" not in self.simulators
 
     @property
     def headless(self) -> bool:
-        """Return whether the headless simulator made some of it."""
+        """Whether the headless simulator rendered any scene."""
         return HEADLESS in self.simulators
 
     @property
     def origin(self) -> str:
-        """Return what drew the images, and what they are no good for; "" when that is not known."""
+        """The simulators and their limits in a sentence; "" where they are unknown."""
         return origin_of_scenes(self.simulators)
 
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """The fields, as text; ``synthetic`` says whether a simulator is known to have made all images."""
+    """The fields as text; ``synthetic`` is true where simulators are known to have rendered all images."""
 
     synthetic: bool
     description: str
@@ -74,10 +74,10 @@ class Statements:
 
 
 def statements(facts: Facts, certificate: JsonDict | None) -> Statements:
-    """Return the fields of a dataset."""
-    towns, weather = _reported(facts.towns), _reported(facts.weather)
+    """Return the fields; a dataset that does not name its simulators gets fields that claim nothing."""
+    towns, weather = _counted(facts.towns), _counted(facts.weather)
     drawn_by = (f"{name} ({count(scenes, 'scene')})" for name, scenes in facts.simulators.most_common())
-    simulators = ", ".join(drawn_by) if facts.simulated else _NOT_SAID
+    simulators = ", ".join(drawn_by) if facts.simulated else _UNKNOWN
     spawned = (
         f" Of {facts.vehicles_asked:,} vehicles asked for, {facts.vehicles_spawned:,} found a place to spawn."
         if facts.vehicles_asked
@@ -99,7 +99,7 @@ def statements(facts: Facts, certificate: JsonDict | None) -> Statements:
             f"to work on real images. Towns: {towns or 'not said'}; weather of scenes: {weather or 'not said'}.{spawned}"
         ),
         biases=(
-            f"Boxes by class: {_reported(facts.classes) or 'none'}. Objects are drawn from the simulator's catalogue of "
+            f"Boxes by class: {_counted(facts.classes) or 'none'}. Objects are drawn from the simulator's catalogue of "
             "vehicle and pedestrian models, which is small and follows North American and European roads; traffic follows the "
             f"simulator's traffic manager. Scenes by town: {towns or 'not said'}; by weather: {weather or 'not said'}."
         ),
@@ -127,8 +127,8 @@ def _degraded(facts: Facts) -> str:
 
 
 def _of_unknown_origin(facts: Facts, made: tuple[tuple[str, str], ...]) -> Statements:
-    """Return the fields of a dataset that does not say how it was made: nothing is claimed for it."""
-    towns, unknown = _reported(facts.towns), "The dataset does not say how it was made."
+    """Return the fields of a dataset of unknown origin."""
+    towns, unknown = _counted(facts.towns), "The dataset does not say how it was made."
     return Statements(
         synthetic=False,
         description=(
@@ -136,7 +136,7 @@ def _of_unknown_origin(facts: Facts, made: tuple[tuple[str, str], ...]) -> State
             f"{facts.images:,} camera images, {facts.boxes:,} 3D boxes{_with_masks(facts)}; places: {towns or 'not said'}."
         ),
         limitations=f"{unknown} Places: {towns or 'not said'}.",
-        biases=f"Boxes by class: {_reported(facts.classes) or 'none'}. Scenes by place: {towns or 'not said'}. {unknown}",
+        biases=f"Boxes by class: {_counted(facts.classes) or 'none'}. Scenes by place: {towns or 'not said'}. {unknown}",
         personal_information=f"Not known. {unknown} Whoever publishes it must look at the images and fill this in.",
         uses="Not known: detection and tracking are what the format is for. Whoever publishes it must fill this in.",
         social_impact=f"Not known. {unknown} Whoever publishes it must fill this in.",
@@ -146,8 +146,14 @@ def _of_unknown_origin(facts: Facts, made: tuple[tuple[str, str], ...]) -> State
 
 
 def _made_by(certificate: JsonDict | None, simulators: str, *, airsim: bool) -> tuple[tuple[str, str], ...]:
-    """Name the run and who labelled; ``airsim`` says whether AirSim's client may have had a part in it."""
-    if certificate is None and simulators == _NOT_SAID:
+    """Return (kind, text) of the steps that made a dataset.
+
+    Args:
+        certificate: the certificate, if there is one.
+        simulators: names of the simulators.
+        airsim: whether a topology uses AirSim's client.
+    """
+    if certificate is None and simulators == _UNKNOWN:
         return (("collection", "Not known: the dataset does not say how it was made."),)
     if certificate is None:
         return (("simulation", f"Rendered and labelled by a simulator ({simulators}); the run's ledger is not there."),)
@@ -162,6 +168,6 @@ def _made_by(certificate: JsonDict | None, simulators: str, *, airsim: bool) -> 
     return (("simulation and capture", run), ("annotation", labels))
 
 
-def _reported(counts: Mapping[str, Any]) -> str:
-    shown = sorted(counts.items(), key=lambda item: -item[1])
-    return ", ".join(f"{name or 'not said'} {count:,}" for name, count in shown)
+def _counted(counts: Mapping[str, Any]) -> str:
+    descending = sorted(counts.items(), key=lambda item: -item[1])
+    return ", ".join(f"{name or 'not said'} {count:,}" for name, count in descending)

@@ -1,7 +1,7 @@
-"""Check a pack that was downloaded: all that was published is there, unchanged, and nothing else.
+"""Check a downloaded pack: every published file is present and unchanged, and there is no other file.
 
-``SHA256SUMS`` lists every file. The card holds the hash of that list, its own line left out, and stands in it. So the hash of
-``SHA256SUMS`` alone, reported by the publisher in another place, proves the whole pack.
+``SHA256SUMS`` lists every file, the card included. The card holds the hash of that list without the card's own line. The hash
+of ``SHA256SUMS``, which the publisher prints elsewhere, therefore proves the whole pack.
 """
 
 import hashlib
@@ -22,12 +22,12 @@ _SHOWN: Final = 5
 
 
 def list_hash(lines: list[str]) -> str:
-    """Return the hash of a list of files: lines of ``SHA256SUMS`` with their ends, the card's left out."""
+    """Return the hash of the lines of ``SHA256SUMS``, line ends included, without the card's line."""
     return hashlib.sha256("".join(line for line in lines if line[66:].rstrip("\n") != CARD).encode()).hexdigest()
 
 
 def vouch(digest: str) -> str:
-    """Return the card's line about the list."""
+    """Return the card's line with the hash of the list."""
     return f"Contents: `sha256:{digest}`"
 
 
@@ -35,23 +35,23 @@ def verify(pack: Path, *, sums_sha256: str | None = None) -> tuple[int, str]:
     """Check a pack.
 
     Args:
-        pack: its folder.
-        sums_sha256: the hash of its ``SHA256SUMS`` as the publisher reports it; by default the card alone is believed.
+        pack: folder of the pack.
+        sums_sha256: hash of ``SHA256SUMS`` as the publisher prints it; default: trust the card.
 
     Returns:
         The number of files, and the hash of ``SHA256SUMS``.
 
     Raises:
-        InputError: the folder is no pack.
-        DatasetError: files are missing, changed or too many, or the list is not the one that was published.
+        InputError: the folder is not a pack.
+        DatasetError: files are missing, changed or added, or the list is not the published one.
     """
     if not (pack / SUMS).is_file():
         raise InputError(f"{pack}: no {SUMS} in it; name a folder that uavsim publish wrote")
     files = DataFolder(pack)
     content = files.read(SUMS, what="there is")
-    reported = hashlib.sha256(content).hexdigest()
-    if sums_sha256 not in {None, reported}:
-        raise DatasetError(f"{pack / SUMS}: is not the published one, its sha256 is {reported}; download it again")
+    actual_sha256 = hashlib.sha256(content).hexdigest()
+    if sums_sha256 not in {None, actual_sha256}:
+        raise DatasetError(f"{pack / SUMS}: is not the published one, its sha256 is {actual_sha256}; download it again")
     listed = _listed(pack, content)
     if files.fault(CARD) is None:
         vouched = _VOUCH.findall(files.read(CARD).decode("utf-8", "replace"))
@@ -59,7 +59,7 @@ def verify(pack: Path, *, sums_sha256: str | None = None) -> tuple[int, str]:
             raise DatasetError(
                 f"{pack / SUMS}: {CARD} does not vouch for it: the list was changed; download both again"
             )
-    wrong = [f"{name} is not of the pack" for name in _there(files, "") if name not in {*listed, SUMS}]
+    wrong = [f"{name} is not of the pack" for name in _names_in(files, "") if name not in {*listed, SUMS}]
     for name, digest in listed.items():
         fault = files.fault(name, most_bytes=_MOST_BYTES)
         if fault is not None or _sha256_of(files, name) != digest:
@@ -69,16 +69,16 @@ def verify(pack: Path, *, sums_sha256: str | None = None) -> tuple[int, str]:
         raise DatasetError(
             f"{pack}: {len(wrong)} of {len(listed)} files are wrong: {', '.join(wrong[:_SHOWN])}{more}; download them again"
         )
-    return len(listed), reported
+    return len(listed), actual_sha256
 
 
 def _listed(pack: Path, content: bytes) -> dict[str, str]:
     listed: dict[str, str] = {}
     for line in content.decode("utf-8", "replace").splitlines():
-        found = _LINE.fullmatch(line)
-        if found is None:
+        match = _LINE.fullmatch(line)
+        if match is None:
             raise DatasetError(f"{pack / SUMS}: not a line of sha256sum: {line[:100]!a}; download it again")
-        digest, name = found.groups()
+        digest, name = match.groups()
         if name in listed:
             raise DatasetError(f"{pack / SUMS}: names {name[:100]!a} twice; download it again")
         listed[name] = digest
@@ -87,14 +87,14 @@ def _listed(pack: Path, content: bytes) -> dict[str, str]:
     return listed
 
 
-def _there(files: DataFolder, folder: str) -> Iterator[str]:
-    """Yield all that is in the pack but what tools leave at its top: names that begin with a dot."""
+def _names_in(files: DataFolder, folder: str) -> Iterator[str]:
+    """Yield the names of all files of a pack, but not the dot files that download tools leave at its top."""
     for name in files.names(folder):
         path = files.root / folder / name
         if not folder and name.startswith("."):
             continue
         if path.is_dir() and not path.is_symlink():
-            yield from _there(files, f"{folder}/{name}".lstrip("/"))
+            yield from _names_in(files, f"{folder}/{name}".lstrip("/"))
         else:
             yield f"{folder}/{name}".lstrip("/")
 

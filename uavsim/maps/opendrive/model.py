@@ -1,4 +1,4 @@
-"""An OpenDRIVE file, typed; lengths in metres, angles in radians, the file's own frame (``map``)."""
+"""Data model of an OpenDRIVE file; metres, radians, the file's frame (``map``)."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -6,20 +6,20 @@ from typing import NamedTuple
 import numpy as np
 
 from uavsim.geometry.geographic import DEFAULT_ORIGIN_DEG_M, GeographicOrigin
-from uavsim.maps.opendrive.cubics import NOTHING, Cubics
+from uavsim.maps.opendrive.cubics import ZERO, Cubics
 from uavsim.maps.opendrive.plan_view import PlanView
 from uavsim.typing import FloatArray
 
-FINE_M = 0.01  # a chord leaves a curve by no more
-_BEFORE_M = 1e-6  # the end of a section: there the lane offset of the next one may begin with a jump
-_RAMP_M = 0.5  # what a border that jumps takes to get there: not all of the piece before
-_RAMP_AT_BEGIN_M = 0.05  # the same where there is no piece before
-_SAME_M = 1e-4  # places nearer to an end than this are the end
-_WIDE_M = 12.0  # what lies so far from the reference line keeps to that, too
+FINE_M = 0.01  # tolerance of chords
+_BEFORE_M = 1e-6  # before the end of a section, where the next lane offset may jump
+_RAMP_M = 0.5  # length of the ramp of a border that jumps
+_RAMP_AT_BEGIN_M = 0.05  # the same at the begin of a road
+_SAME_M = 1e-4  # points nearer to an end are the end
+_WIDE_M = 12.0  # distance from the reference line up to which the tolerance holds
 
 
 class Fault(NamedTuple):
-    """Part of a file that was left out, or is not as the standard says."""
+    """An omitted or invalid part of a file."""
 
     road: str
     s_m: float
@@ -30,7 +30,7 @@ class Fault(NamedTuple):
 
 
 class RoadLink(NamedTuple):
-    """The end of a road at another: ``kind`` is road or junction, ``contact`` which end of that road."""
+    """The link of a road's end: ``kind`` is road or junction, ``contact`` the end of the other road."""
 
     kind: str
     id: str
@@ -38,7 +38,7 @@ class RoadLink(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """The line on a lane's outer border, from ``s_m`` on: its type and colour in OpenDRIVE's words."""
+    """The road mark on a lane's outer border from ``s_m`` on: OpenDRIVE's type and colour."""
 
     s_m: float
     type: str
@@ -46,7 +46,7 @@ class Mark(NamedTuple):
 
 
 class Speed(NamedTuple):
-    """The speed limit from ``s_m`` on, m/s; None where the file says that there is none, or nothing."""
+    """The speed limit from ``s_m`` on, m/s; None for no limit."""
 
     s_m: float
     limit_mps: float | None
@@ -54,7 +54,7 @@ class Speed(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Lane:
-    """One lane of a section; ids rise to the left, 0 is the centre line."""
+    """One lane of a section; ids increase to the left, 0 is the centre line."""
 
     id: int
     type: str
@@ -70,7 +70,7 @@ class Lane:
 
 @dataclass(slots=True, eq=False)
 class Section:
-    """Lanes from ``s_m`` to ``end_m``."""
+    """A lane section from ``s_m`` to ``end_m``."""
 
     s_m: float
     end_m: float
@@ -86,7 +86,7 @@ class RoadObject:
     """An object beside or on a road.
 
     Attributes:
-        outline: (N, 3) corners u, v, z in the object's own frame, or s, t, z where ``on_road``; (0, 3) without.
+        outline: (N, 3) corners u, v, z in the object's frame, or s, t, z if ``on_road``; (0, 3) without an outline.
         size_m: length, width.
     """
 
@@ -104,7 +104,7 @@ class RoadObject:
 
 @dataclass(slots=True, eq=False)
 class Signal:
-    """A signal, or a reference to one that stands elsewhere (``reference``), and the lanes that heed it."""
+    """A signal or a reference to a signal of another road (``reference``), with the ranges of lanes that it controls."""
 
     id: str
     type: str
@@ -131,9 +131,9 @@ class Road:
     junction: str
     left_hand: bool
     plan: PlanView
-    elevation: Cubics = NOTHING
-    superelevation: Cubics = NOTHING
-    lane_offset: Cubics = NOTHING
+    elevation: Cubics = ZERO
+    superelevation: Cubics = ZERO
+    lane_offset: Cubics = ZERO
     predecessor: RoadLink | None = None
     successor: RoadLink | None = None
     sections: list[Section] = field(default_factory=list)
@@ -143,28 +143,28 @@ class Road:
 
     @property
     def in_junction(self) -> bool:
-        """True for a part of a junction."""
+        """Whether the road belongs to a junction."""
         return self.junction not in {"-1", ""}
 
     def forward(self, lane_id: int) -> bool:
-        """Say whether traffic on a lane goes along s."""
+        """Return whether traffic on a lane runs along s."""
         return (lane_id < 0) != self.left_hand
 
     def limit_mps(self, lane: Lane, section: Section, s_m: float) -> float | None:
-        """Return the speed limit on a lane at a place: the lane's own, or else the road's; None where there is none."""
+        """Return the speed limit on a lane at s, m/s: the lane's, else the road's; None without a limit."""
         for speeds, at in ((lane.speeds, s_m - section.s_m), (self.speeds, s_m)):
-            found = [speed.limit_mps for speed in speeds if speed.s_m <= at + _BEFORE_M]
-            if found:
-                return found[-1]
+            limits = [speed.limit_mps for speed in speeds if speed.s_m <= at + _BEFORE_M]
+            if limits:
+                return limits[-1]
         return None
 
     def xyz(self, s_m: FloatArray, t_m: FloatArray, dz_m: FloatArray | float = 0.0) -> FloatArray:
-        """Return map points of places along and across the road.
+        """Return map points of road coordinates.
 
         Args:
             s_m: (M,).
             t_m: (M,), or (B, M) for several lines along the road.
-            dz_m: what is added to the height, in the shape of ``t_m``.
+            dz_m: height above the road, in the shape of ``t_m``.
 
         Returns:
             (M, 3) or (B, M, 3).
@@ -176,24 +176,31 @@ class Road:
         return np.stack([x, y, self.elevation(s_m) + t_m * np.sin(tilt) + dz_m], axis=-1)
 
     def borders_m(self, section: Section, s_m: FloatArray) -> dict[int, FloatArray]:
-        """Return t of every lane's outer border at (M,) places; 0 is the centre line."""
-        found = {0: self.lane_offset(np.minimum(s_m, section.end_m - _BEFORE_M))}
+        """Return (M,) t of each lane's outer border at (M,) s by lane id; 0 is the centre line."""
+        borders = {0: self.lane_offset(np.minimum(s_m, section.end_m - _BEFORE_M))}
         for sign in (1, -1):
-            at = found[0]
+            at = borders[0]
             for lane in section.side(sign):
                 wide = lane.width(s_m - section.s_m)
-                at = found[0] + wide if lane.is_border else at + sign * np.maximum(wide, 0.0)
-                found[lane.id] = at
-        return found
+                at = borders[0] + wide if lane.is_border else at + sign * np.maximum(wide, 0.0)
+                borders[lane.id] = at
+        return borders
 
     def heading_rad(self, s_m: float) -> float:
-        """Return the reference line's heading."""
+        """Return the heading of the reference line."""
         return float(self.plan(np.array([s_m]))[1][0])
 
     def grid(
         self, begin_m: float, end_m: float, *, lanes: Section | None = None, within_m: float = FINE_M
     ) -> FloatArray:
-        """Return places so near each other that chords between them leave no border by more than a centimetre."""
+        """Return (M,) s whose chords stay within a tolerance of all borders.
+
+        Args:
+            begin_m: first s.
+            end_m: last s.
+            lanes: section of the borders; None for the reference line alone.
+            within_m: the tolerance.
+        """
         along = [
             self.lane_offset.part(begin_m, end_m),
             *(p.part(begin_m, end_m) for p in (self.elevation, self.superelevation)),
@@ -204,11 +211,11 @@ class Road:
         shift = 0.0 if lanes is None else lanes.s_m
         knots += [width.s_m + shift for width in widths]
         marks = [] if lanes is None else [mark.s_m for lane in lanes.lanes.values() for mark in lane.marks]
-        knots.append(np.array(marks) + shift)  # paint begins there
+        knots.append(np.array(marks) + shift)  # begins of paint
         jumps = np.concatenate([along[0].jumps_m(), *(width.jumps_m() + shift for width in widths)])
         at_begin = (jumps > begin_m) & (jumps < begin_m + _SAME_M)
         knots += [jumps - _RAMP_M, np.full(int(at_begin.any()), begin_m + _RAMP_AT_BEGIN_M)]
-        inner = np.unique(np.ceil(np.concatenate(knots) * 1e6) / 1e6)  # up: what begins at a knot holds there
+        inner = np.unique(np.ceil(np.concatenate(knots) * 1e6) / 1e6)  # rounded up, so that a piece holds at its knot
         ends = np.concatenate([[begin_m], inner[(inner > begin_m + _SAME_M) & (inner < end_m - _SAME_M)], [end_m]])
         low, long = ends[:-1], np.diff(ends)
         bend = self._bend(low, long, widths, shift)
@@ -218,8 +225,8 @@ class Road:
         return np.concatenate([np.repeat(low, count) + part * np.repeat(long, count), [end_m]])
 
     def _bend(self, low: FloatArray, long: FloatArray, widths: list[Cubics], shift: float) -> FloatArray:
-        """Return how sharply anything along the road bends in each piece, 1/m, at most."""
-        first = low + np.minimum(2 * _SAME_M, long / 2)  # what ends nearer to the begin was no place
+        """Return (N,) upper bounds of curvature in each interval, 1/m."""
+        first = low + np.minimum(2 * _SAME_M, long / 2)  # skips shorter pieces
         which = np.maximum(np.searchsorted(self.plan.s_m, first, side="right") - 1, 0)
         sharp = self.plan.sharpest[which]
         bend = sharp * (1.0 + _WIDE_M * sharp)
@@ -231,7 +238,7 @@ class Road:
 
 @dataclass(slots=True, eq=False)
 class Junction:
-    """A junction: connecting lanes by the incoming road's lane, ``(road, lane) -> [(connecting road, contact, lane)]``."""
+    """A junction: connecting lanes by incoming lane, ``(road, lane) -> [(connecting road, contact, lane)]``."""
 
     id: str
     lanes: dict[tuple[str, int], list[tuple[str, str, int]]] = field(default_factory=dict)
@@ -239,10 +246,10 @@ class Junction:
 
 @dataclass(slots=True, eq=False)
 class Network:
-    """A file: roads and junctions in its order, and what is wrong with it.
+    """A file: roads and junctions in its order, and its faults.
 
     Attributes:
-        origin_deg_m: of its frame on the earth, by its geoReference.
+        origin_deg_m: geographic origin of the frame, by the geoReference.
     """
 
     roads: dict[str, Road]

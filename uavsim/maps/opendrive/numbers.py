@@ -1,4 +1,4 @@
-"""Numbers of an XML element, or why there is none."""
+"""Numeric attributes of XML elements."""
 
 import math
 from typing import TypeAlias
@@ -7,14 +7,14 @@ from xml.etree import ElementTree
 Element: TypeAlias = ElementTree.Element
 
 _LARGEST = 1e8
-_COEFFICIENTS = frozenset("bcd")  # of pieces that are far shorter than a millimetre: anything
+_COEFFICIENTS = frozenset("bcd")  # may be large in pieces far below a millimetre
 
 
 class Faulty(Exception):
-    """Part of a file cannot be used; the message says why, ``s_m`` where."""
+    """Raised for a part of a file that cannot be used, at ``s_m`` of its road."""
 
     def __init__(self, text: str, s_m: float = 0.0) -> None:
-        """Remember where."""
+        """Store the position."""
         super().__init__(text)
         self.s_m = s_m
 
@@ -23,7 +23,7 @@ def number(element: Element, key: str, default: float | None = None) -> float:
     """Return an attribute as a finite number.
 
     Raises:
-        Faulty: it is none, or not there and has no default.
+        Faulty: the attribute is not a number in range, or is missing and has no default.
     """
     text = element.get(key)
     if text is None:

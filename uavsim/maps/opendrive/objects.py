@@ -8,7 +8,7 @@ from uavsim.typing import FloatArray
 
 
 def read_objects(road: Road, element: Element, faults: list[Fault]) -> None:
-    """Add the objects of a road's element to the road."""
+    """Add the objects of a road's element to the road; faulty ones become faults."""
     for row in element.iterfind("objects/object"):
         try:
             road.objects.append(_object(row))
@@ -47,7 +47,7 @@ def _outline(row: Element) -> tuple[FloatArray, bool]:
 
 
 def read_signals(road: Road, element: Element, faults: list[Fault]) -> None:
-    """Add the signals of a road's element, and its references to others, to the road."""
+    """Add the signals and signal references of a road's element to the road; faulty ones become faults."""
     for row in (*element.iterfind("signals/signal"), *element.iterfind("signals/signalReference")):
         try:
             road.signals.append(_signal(row))
@@ -75,7 +75,7 @@ def _signal(row: Element) -> Signal:
 
 
 def outline_on_map(road: Road, thing: RoadObject) -> FloatArray:
-    """Return (N, 3) map points of an object's outline, in the file's order; of one without, its rectangle's corners."""
+    """Return (N, 3) map points of an object's outline, or of the corners of its rectangle without an outline."""
     if thing.on_road:
         return road.xyz(thing.outline[:, 0], thing.outline[:, 1], thing.outline[:, 2])
     corners = thing.outline

@@ -1,7 +1,7 @@
-"""The reference line of a road: lines, arcs, spirals and polynomials, evaluated for all places at once.
+"""The reference line of a road: lines, arcs, spirals and polynomials.
 
-Source: ASAM OpenDRIVE 1.8, "Geometry". A spiral is integrated by Gauss and Legendre's rule; of polynomials, s is the length
-along the curve, as the standard says, so that their parameter is looked up in a table of lengths.
+Spirals are integrated by Gauss-Legendre quadrature. On polynomials s is the length along the curve, so a table of lengths
+gives their parameter. Source: ASAM OpenDRIVE 1.8, "Geometry".
 """
 
 from dataclasses import dataclass
@@ -20,11 +20,15 @@ class Piece:
     """One geometry element.
 
     Attributes:
-        s_m, x_m, y_m, heading_rad, length_m: as the file says.
-        curvature: at its begin and its end, 1/m; of a polynomial None.
-        uv: (2, 4) coefficients of u and v by powers of the parameter; of other kinds None.
-        parameter_end: of a polynomial.
-        is_whole: the piece is the whole of the polynomial: its end is at ``parameter_end``, whatever rounding says.
+        s_m: s of the begin.
+        x_m: x of the begin.
+        y_m: y of the begin.
+        heading_rad: heading at the begin.
+        length_m: length.
+        curvature: curvature at begin and end, 1/m; None for polynomials.
+        uv: (2, 4) coefficients of u and v by powers of the parameter; None for other kinds.
+        parameter_end: last parameter of a polynomial.
+        is_whole: the piece ends exactly at ``parameter_end``, despite rounding of its length.
     """
 
     s_m: float
@@ -38,7 +42,7 @@ class Piece:
     is_whole: bool = False
 
     def local(self, ds_m: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return u, v and the heading relative to the begin, each (M,), at lengths ``ds_m``."""
+        """Return (M,) u, v and heading relative to the begin at (M,) lengths ``ds_m``."""
         if self.uv is not None:
             return self._polynomial(ds_m)
         assert self.curvature is not None
@@ -57,7 +61,7 @@ class Piece:
         return u, v, begin * ds_m + rate * ds_m**2 / 2.0
 
     def on_map(self, ds_m: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return (M, 2) points of the map and (M,) headings at lengths ``ds_m`` along the piece."""
+        """Return (M, 2) map points and (M,) headings at (M,) lengths ``ds_m``."""
         u, v, turned = self.local(np.clip(ds_m, 0.0, self.length_m))
         cos, sin = np.cos(self.heading_rad), np.sin(self.heading_rad)
         points = np.stack([self.x_m + u * cos - v * sin, self.y_m + u * sin + v * cos], axis=-1)
@@ -76,7 +80,7 @@ class Piece:
 
     @property
     def sharpest(self) -> float:
-        """The largest curvature in it, 1/m."""
+        """Largest curvature, 1/m."""
         if self.uv is None:
             assert self.curvature is not None
             return max(abs(self.curvature[0]), abs(self.curvature[1]))
@@ -88,20 +92,20 @@ class Piece:
 
 
 class PlanView:
-    """A reference line."""
+    """A reference line of at least one piece."""
 
     def __init__(self, pieces: list[Piece]) -> None:
-        """Take at least one piece, in the order of s."""
+        """Store the pieces, ascending in s."""
         self.pieces = pieces
         self.s_m = np.array([piece.s_m for piece in pieces])
         self.sharpest = np.array([piece.sharpest for piece in pieces])
 
     def __call__(self, s_m: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return (M, 2) points and (M,) headings at (M,) places."""
+        """Return (M, 2) map points and (M,) headings at (M,) s."""
         point, heading = np.empty((len(s_m), 2)), np.empty(len(s_m))
         which = np.maximum(np.searchsorted(self.s_m, s_m + 1e-9, side="right") - 1, 0)
         order = np.argsort(which, kind="stable")
-        for own in np.split(order, np.flatnonzero(np.diff(which[order])) + 1) if len(order) else ():
-            piece = self.pieces[which[own[0]]]
-            point[own], heading[own] = piece.on_map(s_m[own] - piece.s_m)
+        for rows in np.split(order, np.flatnonzero(np.diff(which[order])) + 1) if len(order) else ():
+            piece = self.pieces[which[rows[0]]]
+            point[rows], heading[rows] = piece.on_map(s_m[rows] - piece.s_m)
         return point, heading

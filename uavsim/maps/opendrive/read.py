@@ -1,6 +1,6 @@
-"""Read an OpenDRIVE file; what is wrong in it is left out, and listed with its road and s.
+"""Reader of OpenDRIVE files; faulty parts are left out and listed with their road and s.
 
-Source: ASAM OpenDRIVE 1.4 to 1.8. Roads are read one after the other, so that a file of 90 MB needs little memory.
+Roads are read one by one, so that a file of 90 MB needs little memory. Source: ASAM OpenDRIVE 1.4 to 1.8.
 """
 
 from io import BytesIO
@@ -13,7 +13,7 @@ from uavsim.config.load import shown
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.parse import open_regular
 from uavsim.geometry.geographic import origin_of_reference
-from uavsim.maps.opendrive.cubics import NOTHING, Cubics, cubics
+from uavsim.maps.opendrive.cubics import ZERO, Cubics, cubics
 from uavsim.maps.opendrive.model import Fault, Junction, Lane, Mark, Network, Road, RoadLink, Section, Speed
 from uavsim.maps.opendrive.numbers import Element, Faulty, number
 from uavsim.maps.opendrive.objects import read_objects, read_signals
@@ -25,7 +25,7 @@ _MOST_BYTES: Final = 400_000_000
 _BYTES: Final = 60
 _BYTES_OF: Final = {"road": 2500, "geometry": 700, "laneSection": 400, "lane": 1300, "object": 1100, "signal": 1100,
                     "signalReference": 1100, "roadMark": 260, "speed": 150, "connection": 300, "laneLink": 400}  # fmt: skip
-"""Memory that each element takes in ``Network``, as measured."""
+"""Measured memory of elements in ``Network``."""
 _GAP_M: Final = 0.1
 _LONGEST_M: Final = 1e5
 _MOST_FAULTS: Final = 10_000
@@ -39,7 +39,7 @@ def read_opendrive(path: Path) -> Network:
     """Read a file.
 
     Raises:
-        InputError: no regular file, not OpenDRIVE, or without any road that can be used.
+        InputError: the file is not a regular file, not OpenDRIVE, or has no usable road.
     """
     try:
         file = open_regular(path, most_bytes=_LARGEST_BYTES)
@@ -50,19 +50,19 @@ def read_opendrive(path: Path) -> Network:
 
 
 def read_network(data: bytes, *, name: str) -> Network:
-    """Read the bytes of a file; ``name`` is for messages. Raises as ``read_opendrive``."""
+    """Read the bytes of a file; ``name`` appears in messages. Raises as ``read_opendrive``."""
     return _network(BytesIO(data), name=name)
 
 
 def _network(file: IO[bytes], *, name: str) -> Network:
     network = Network({}, {}, [], name)
-    held = 0
+    needed_bytes = 0
     for element in children(file, name=name):
         if element.tag == "header":
             network.origin_deg_m = origin_of_reference(element.findtext("geoReference") or "")
         elif element.tag in {"road", "junction"} and "id" in element.attrib:
-            held += sum(_BYTES_OF.get(part.tag, _BYTES) for part in element.iter())
-            if held > _MOST_BYTES:
+            needed_bytes += sum(_BYTES_OF.get(part.tag, _BYTES) for part in element.iter())
+            if needed_bytes > _MOST_BYTES:
                 raise InputError(
                     f"{name}: its roads need more than {_MOST_BYTES // 1_000_000} MB; no town of CARLA's does"
                 )
@@ -174,8 +174,8 @@ def _profile(element: Element, path: str, road: Road, faults: list[Fault]) -> Cu
             rows.append((number(row, "s"), *(number(row, key, 0.0) for key in "abcd")))
         except Faulty as error:
             faults.append(Fault(road.id, error.s_m, f"a {row.tag} is left out: {error}"))
-    found = cubics(rows)  # type: ignore[arg-type]
-    return NOTHING if found.is_nothing else found
+    profile = cubics(rows)  # type: ignore[arg-type]
+    return ZERO if profile.is_zero else profile
 
 
 def _link(element: Element | None) -> RoadLink | None:
@@ -238,7 +238,7 @@ def _lane(element: Element, side: str, road: str, faults: list[Fault]) -> Lane:
 
 
 def _speeds(element: Element, path: str, key: str, road: str, faults: list[Fault]) -> list[Speed]:
-    """Return speed limits: of a lane's ``speed`` elements, or of a road's ``type`` elements that hold one."""
+    """Return speed limits of a lane's ``speed`` elements, or of a road's ``type`` elements, ascending in s."""
     found = []
     for row in element.iterfind(path):
         speed = row if path == "speed" else row.find("speed")
@@ -262,7 +262,7 @@ def _add_junction(network: Network, element: Element) -> None:
     for row in element.iterfind("connection"):
         road, contact = row.get("connectingRoad"), row.get("contactPoint", "start")
         incoming = row.get("incomingRoad")
-        if road is None or incoming is None:  # a virtual one, or of a direct junction: linkedRoad
+        if road is None or incoming is None:  # a virtual or direct junction, which has linkedRoad
             road = row.get("linkedRoad") if road is None else road
             if road is None or incoming is None:
                 continue

@@ -1,4 +1,4 @@
-"""The XML of an OpenDRIVE file, one child of the root at a time, within bounds of bytes, names, depth and elements."""
+"""Streaming XML parser of OpenDRIVE files with limits of bytes, names, depth and elements."""
 
 from collections.abc import Iterator
 from typing import IO, Final
@@ -18,16 +18,16 @@ _MOST_DEPTH: Final = 100
 
 
 def children(file: IO[bytes], *, name: str) -> Iterator[Element]:
-    """Yield each child of the root when it ends; the root keeps none of them.
+    """Yield each child of the root when it ends, and drop it.
 
-    A document type is refused, so no entity and no attribute's default is expanded.
+    Document types are refused, so that no entity or default attribute is expanded.
 
     Args:
         file: the document.
-        name: of the document, for messages.
+        name: name of the document in messages.
 
     Raises:
-        InputError: the document is no XML, has a document type, or is larger than the bounds of this module.
+        InputError: the document is not XML, has a document type, or exceeds a limit.
     """
     builder = _Builder()
     parser = XMLParser(target=builder)
@@ -42,13 +42,13 @@ def children(file: IO[bytes], *, name: str) -> Iterator[Element]:
                 raise InputError(f"{name}: not OpenDRIVE: one element is larger than the road of any town")
             yield from builder.take()
         parser.close()
-    except (ParseError, LookupError, ValueError, TypeError) as error:  # LookupError: an encoding that is none
+    except (ParseError, LookupError, ValueError, TypeError) as error:  # LookupError: an unknown encoding
         raise InputError(f"{name}: not OpenDRIVE: {error}") from error
     yield from builder.take()
 
 
 class _Builder(TreeBuilder):
-    """A tree that keeps one child of its root at a time."""
+    """A tree builder that keeps one child of the root at a time."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,11 +59,11 @@ class _Builder(TreeBuilder):
         self._root: Element | None = None
 
     def take(self) -> Iterator[Element]:
-        """Yield, and forget, the children that have ended."""
+        """Yield and drop the children that have ended."""
         done, self.done = self.done, []
         yield from done
 
-    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:  # noqa: ARG002 - a method of the parser's
+    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:  # noqa: ARG002 - called by the parser
         """Refuse a document type."""
         raise ValueError("document types and entities (<!DOCTYPE ...>) are not read: write the file without")
 

@@ -1,4 +1,4 @@
-"""``uavsim report``: one self-contained page about a dataset, for whoever decides whether to use it."""
+"""``uavsim report``: one self-contained HTML page about a dataset."""
 
 from uavsim.viewing.report.write import ReportRequest, write_report
 

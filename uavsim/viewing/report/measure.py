@@ -1,4 +1,4 @@
-"""Measures of a dataset's tables, counted scene by scene in little memory."""
+"""Measures of a dataset, counted scene by scene in little memory."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,14 +10,13 @@ from uavsim.access import Boxes, Dataset, Sample, Scene, simulator_of
 from uavsim.records.modalities import DEPTH, INSTANCE
 from uavsim.typing import AnyArray, FloatArray
 
-_CELL_M: Final = 5.0
-_MOST_DRAWN: Final = 40
-_WEATHER_TITLE: Final = "weather of a scene"
+CELL_M: Final = 5.0  # side of a cell of box counts
+_MOST_DRAWN: Final = 40  # histograms of random numbers of scenes
 
 
 @dataclass(slots=True)
 class Histogram:
-    """Counts of a quantity in fixed bins; what lies beyond the last edge is in the last bin."""
+    """Counts of a quantity in fixed bins; the last bin includes larger values."""
 
     title: str
     unit: str
@@ -29,14 +28,14 @@ class Histogram:
         self.counts = np.zeros(len(self.edges) - 1)
 
     def add(self, values: AnyArray) -> None:
-        """Count values; those that are not finite are unknown and are left out."""
+        """Count values of any shape; values that are not finite are unknown and left out."""
         values = np.asarray(values, dtype=np.float64)
-        known = np.clip(values[np.isfinite(values)], self.edges[0], self.edges[-1])
-        self.counts += np.histogram(known, bins=self.edges)[0]
+        finite = np.clip(values[np.isfinite(values)], self.edges[0], self.edges[-1])
+        self.counts += np.histogram(finite, bins=self.edges)[0]
 
     @property
     def total(self) -> int:
-        """Return how many values were counted."""
+        """The number of counted values."""
         return int(self.counts.sum())
 
 
@@ -57,15 +56,10 @@ class SceneFigures:
 
 @dataclass(slots=True)
 class TownFigures:
-    """The places of drones and boxes in a town: ways of the first drone, and box counts by cells of 5 m."""
+    """Routes of the first drone, (N, 2) in the map frame, metres, and box counts by cell of a town."""
 
     routes: list[FloatArray] = field(default_factory=list)
     boxes_per_cell: Counter[tuple[int, int]] = field(default_factory=Counter)
-
-    @property
-    def cell_m(self) -> float:
-        """Side of a cell."""
-        return _CELL_M
 
 
 def _histograms() -> dict[str, Histogram]:
@@ -90,8 +84,8 @@ class Measures:
     simulators: Counter[str] = field(default_factory=Counter)
     histograms: dict[str, Histogram] = field(default_factory=_histograms)
     image_sizes: Counter[tuple[int, int]] = field(default_factory=Counter)
-    unchecked_masks: int = 0  # images that have a mask, but no depth
-    drawn: dict[str, list[float]] = field(default_factory=dict)  # of the scenes, by key
+    unchecked_masks: int = 0  # images with a mask but without depth
+    drawn: dict[str, list[float]] = field(default_factory=dict)  # random numbers of the scenes by key
     channels: set[str] = field(default_factory=set)
     drones: set[int] = field(default_factory=set)
     keyframe_step_s: list[float] = field(default_factory=list)
@@ -146,9 +140,9 @@ def _add_scene(found: Measures, scene: Scene) -> None:
         row.seen_boxes += int(np.sum(sample.boxes.seen))
         objects.update(sample.boxes.instance_tokens)
     row.objects = len(objects)
-    ways = scene.map_SE3_drones()
-    if ways:
-        town.routes.append(ways[min(ways)].translation_m[:, :2])
+    poses_of = scene.map_SE3_drones()
+    if poses_of:
+        town.routes.append(poses_of[min(poses_of)].translation_m[:, :2])
     stamps = [sample.timestamp_us for sample in scene]
     if len(stamps) > 1:
         found.keyframe_step_s.append((stamps[-1] - stamps[0]) / 1e6 / (len(stamps) - 1))
@@ -171,22 +165,22 @@ def _add_sample(found: Measures, town: TownFigures, sample: Sample) -> None:
     if not len(boxes):
         return
     centres_m = boxes.map_SE3_box.translation_m
-    cells = np.floor(centres_m[:, :2] / _CELL_M).astype(int)
+    cells = np.floor(centres_m[:, :2] / CELL_M).astype(int)
     town.boxes_per_cell.update(map(tuple, cells.tolist()))
     found.histograms["speed"].add(np.linalg.norm(boxes.velocity_map_mps, axis=1))
-    places_m = [image.map_SE3_flu.translation_m for image in sample.images]
-    if places_m:
-        drones_m = np.unique(np.round(places_m, 3), axis=0)
+    positions_m = [image.map_SE3_flu.translation_m for image in sample.images]
+    if positions_m:
+        drones_m = np.unique(np.round(positions_m, 3), axis=0)
         distance_m = np.linalg.norm(centres_m[:, None] - drones_m[None], axis=-1).min(axis=1)
         found.histograms["distance"].add(distance_m)
     _add_views(found, boxes)
 
 
 def _add_views(found: Measures, boxes: Boxes) -> None:
-    views = [view for reported in boxes.views for view in reported]
+    views = [view for box_views in boxes.views for view in box_views]
     if not views:
         return
     visible = np.array([view["visible_px"] for view in views], dtype=np.float64)
     found.histograms["pixels"].add(visible[visible > 0])
     found.histograms["occlusion"].add(np.array([v["occlusion"] for v in views if v["visible_px"] > 0]))
-    found.histograms["drones"].add(np.array([len(seen) for seen in boxes.seen_by], dtype=np.float64))
+    found.histograms["drones"].add(np.array([len(agents) for agents in boxes.seen_by], dtype=np.float64))

@@ -1,4 +1,4 @@
-"""The plots of the report as SVG in the page's text colour, so that they are read by day and by night; by no library."""
+"""Plots of the report as inline SVG in the page's text colour, legible in light and dark mode."""
 
 import base64
 import itertools
@@ -15,11 +15,11 @@ from uavsim.images import draw
 from uavsim.images.codec import encode_png
 from uavsim.records.road_map import BUILDINGS, POLYGON_LAYERS
 from uavsim.typing import FloatArray
-from uavsim.viewing.report.measure import Histogram, TownFigures
+from uavsim.viewing.report.measure import CELL_M, Histogram, TownFigures
 
 _BAR: Final = "#3b82c4"
 _ROUTE: Final = "#e08a1e"
-_HEAT: Final = ("#7fb2e6", "#5f95cb", "#3f79b1", "#23609f", "#354f9c", "#473598", "#5b1a8b")  # few boxes to many
+_HEAT: Final = ("#7fb2e6", "#5f95cb", "#3f79b1", "#23609f", "#354f9c", "#473598", "#5b1a8b")  # from few boxes to many
 _PAINT: Final = {
     BUILDINGS: "#cdbba8",
     "lane_divider": "#ffffff",
@@ -27,18 +27,18 @@ _PAINT: Final = {
     "ped_crossing": "#e6b422",
     "stop_line": "#d9483b",
 }
-_WIDE: Final = 420.0  # of bars and histograms; the page scales them
+_WIDE: Final = 420.0  # width of bars and histograms; the page scales them
 _MAP: Final = 600.0
 _WIDEST_PX: Final = 900
-_LETTER: Final = 8.0  # of 13 units high text, at most
+_LETTER: Final = 8.0  # largest width of a letter at font size 13
 _LABELS: Final = 220.0
 _LINE: Final = 18.0
-_NARROWEST: Final = 0.2  # of the longer side of a map
+_NARROWEST: Final = 0.2  # least aspect ratio of a map
 _LONGEST_LABEL: Final = 64
 
 
 def bars(name: str, counts: Mapping[str, int]) -> str:
-    """Return horizontal bars, the first at the top, as SVG."""
+    """Return horizontal bars as SVG, the first at the top."""
     labels = [_fitting(label, n) for n, label in enumerate(counts)]
     left = min(max(map(len, labels)) * _LETTER, _LABELS) + 8
     scale = (_WIDE - left - max(len(f"{count:,}") for count in counts.values()) * _LETTER - 8) / max(
@@ -58,15 +58,15 @@ def bars(name: str, counts: Mapping[str, int]) -> str:
 
 
 def _fitting(label: str, number: int) -> str:
-    """Return a label that leaves room for its bar, unlike all others."""
+    """Return a label, cut to a unique one of 64 characters at most."""
     return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 5]}… {number}"
 
 
-def histogram(name: str, found: Histogram) -> str:
-    """Return one histogram as SVG."""
+def histogram(name: str, data: Histogram) -> str:
+    """Return a histogram as SVG."""
     left, top, right, bottom = 70.0, 10.0, _WIDE - 30, 210.0
-    most = max(float(found.counts.max()), 5.0)  # marks are whole numbers
-    edges = np.log10(found.edges) if found.log else found.edges
+    most = max(float(data.counts.max()), 5.0)  # marks are whole numbers
+    edges = np.log10(data.edges) if data.log else data.edges
     low, high = float(edges[0]), float(edges[-1])
 
     def x(value: float) -> float:
@@ -76,24 +76,30 @@ def histogram(name: str, found: Histogram) -> str:
         return bottom - count / most * (bottom - top)
 
     steps = " ".join(
-        f"V{y(count):.1f}H{x(end):.1f}" for count, end in zip(found.counts.tolist(), edges[1:].tolist(), strict=True)
+        f"V{y(count):.1f}H{x(end):.1f}" for count, end in zip(data.counts.tolist(), edges[1:].tolist(), strict=True)
     )
     parts = [f'<path d="M{left:g} {bottom:g}{steps}V{bottom:g}Z" fill="{_BAR}"/>']
-    if found.log:
+    if data.log:
         marks = [(x(k), _short(10.0**k)) for k in range(math.ceil(low), math.floor(high) + 1)]
     else:
         marks = _marks(low, high, x)
     parts += _axes((left, top, right, bottom), marks, _marks(0.0, most, y, is_up=True))
-    parts += [_text((left + right) / 2, bottom + 42, found.unit, anchor="middle"), _sideways(14, 110, "boxes")]
+    parts += [_text((left + right) / 2, bottom + 42, data.unit, anchor="middle"), _sideways(14, 110, "boxes")]
     return _svg(name, _WIDE, bottom + 50, parts)
 
 
 def town_map(name: str, town: TownFigures, known: TownMap | None) -> str:
-    """Return a town from above as SVG: where vehicles drive, where boxes are, how the first drone of each scene flew."""
+    """Return a map of a town as SVG: drivable area, box counts, and the first drone's route in each scene.
+
+    Args:
+        name: id of the SVG element.
+        town: routes and box counts.
+        known: the map of the town, if the dataset has one.
+    """
     ground = _ground(known)
     cells = np.array(list(town.boxes_per_cell), dtype=np.float64).reshape(-1, 2)
     corners = [np.array(ground[1:]).reshape(2, 2)] if ground is not None else []
-    corners += [cells * town.cell_m, (cells + 1) * town.cell_m, *(way[:, :2] for way in town.routes)]
+    corners += [cells * CELL_M, (cells + 1) * CELL_M, *(route[:, :2] for route in town.routes)]
     points = np.concatenate(corners)
     if not len(points):
         return ""
@@ -113,17 +119,17 @@ def town_map(name: str, town: TownFigures, known: TownMap | None) -> str:
     parts = []
     if ground is not None:
         image, x0, y0, x1, y1 = ground
-        place = f'x="{x(x0):.1f}" y="{y(y1):.1f}" width="{(x1 - x0) * scale:.1f}" height="{(y1 - y0) * scale:.1f}"'
+        area = f'x="{x(x0):.1f}" y="{y(y1):.1f}" width="{(x1 - x0) * scale:.1f}" height="{(y1 - y0) * scale:.1f}"'
         parts.append(
-            f'<mask id="{name}-ground"><image href="{image}" {place} preserveAspectRatio="none"/></mask>'
-            f'<rect {place} fill="currentColor" opacity=".3" mask="url(#{name}-ground)"/>'
+            f'<mask id="{name}-ground"><image href="{image}" {area} preserveAspectRatio="none"/></mask>'
+            f'<rect {area} fill="currentColor" opacity=".3" mask="url(#{name}-ground)"/>'
         )
     frame = f'<rect x="{left:g}" y="{top:g}" width="{right - left:.1f}" height="{bottom - top:.1f}"/>'
     parts += [f'<clipPath id="{name}-frame">{frame}</clipPath><g clip-path="url(#{name}-frame)">']
-    parts += [*_roads(known, x, y), "</g>", *_heat(town, x, y, scale)]
-    for way in town.routes:
-        line = "L".join(f"{x(px):.1f} {y(py):.1f}" for px, py in way[:, :2].tolist())
-        begin = f'<circle cx="{x(float(way[0, 0])):.1f}" cy="{y(float(way[0, 1])):.1f}" r="3.5" fill="{_ROUTE}"/>'
+    parts += [*_roads(known, x, y), "</g>", *_cells(town, x, y, scale)]
+    for route in town.routes:
+        line = "L".join(f"{x(px):.1f} {y(py):.1f}" for px, py in route[:, :2].tolist())
+        begin = f'<circle cx="{x(float(route[0, 0])):.1f}" cy="{y(float(route[0, 1])):.1f}" r="3.5" fill="{_ROUTE}"/>'
         parts.append(f'<path d="M{line}" fill="none" stroke="{_ROUTE}" stroke-width="2"/>{begin}')
     across, up = _marks(float(low[0]), float(high[0]), x), _marks(float(low[1]), float(high[1]), y, is_up=True)
     parts += _axes((left, top, right, bottom), across, up)
@@ -133,7 +139,7 @@ def town_map(name: str, town: TownFigures, known: TownMap | None) -> str:
 
 
 def _roads(known: TownMap | None, x: Callable[[float], float], y: Callable[[float], float]) -> Iterable[str]:
-    """Yield the vector map, a path for each layer: buildings, crossings, stop lines and what is painted between lanes."""
+    """Yield a path for each layer of the vector map: buildings, crossings, stop lines and dividers."""
     try:
         roads = known.roads() if known is not None else None
     except DatasetError:
@@ -149,12 +155,12 @@ def _roads(known: TownMap | None, x: Callable[[float], float], y: Callable[[floa
         yield f'<path d="{path}" {paint}/>'
 
 
-def _heat(town: TownFigures, x: Callable[[float], float], y: Callable[[float], float], scale: float) -> Iterable[str]:
-    """Yield one path for each colour: the cells that have it."""
-    side = town.cell_m * scale
+def _cells(town: TownFigures, x: Callable[[float], float], y: Callable[[float], float], scale: float) -> Iterable[str]:
+    """Yield one path of cells for each colour."""
+    side = CELL_M * scale
     paths: dict[str, list[str]] = {}
     for (column, row), count in town.boxes_per_cell.items():
-        corner = f"M{x(column * town.cell_m):.1f} {y((row + 1) * town.cell_m):.1f}"
+        corner = f"M{x(column * CELL_M):.1f} {y((row + 1) * CELL_M):.1f}"
         paths.setdefault(_colour(count, town), []).append(f"{corner}h{side:.1f}v{side:.1f}h-{side:.1f}z")
     yield from (f'<path d="{"".join(cells)}" fill="{colour}"/>' for colour, cells in sorted(paths.items()))
 
@@ -165,7 +171,7 @@ def _colour(count: int, town: TownFigures) -> str:
 
 
 def _legend(town: TownFigures, left: float, y: float) -> Iterable[str]:
-    """Yield the colours of 1, 10, ... boxes in a cell, each colour once."""
+    """Yield the legend: each colour once, with its count of boxes in a cell."""
     if not town.boxes_per_cell:
         return
     most = max(town.boxes_per_cell.values())
@@ -174,11 +180,11 @@ def _legend(town: TownFigures, left: float, y: float) -> Iterable[str]:
         x = left + 70 * n
         yield f'<rect x="{x:g}" y="{y - 11:g}" width="14" height="14" fill="{colour}"/>'
         yield _text(x + 20, y, _short(count))
-    yield _text(left, y + 20, f"boxes in {town.cell_m:g} m x {town.cell_m:g} m")
+    yield _text(left, y + 20, f"boxes in {CELL_M:g} m x {CELL_M:g} m")
 
 
 def _ground(known: TownMap | None) -> tuple[str, float, float, float, float] | None:
-    """Return the drivable area as the address of a image, white on black, and its least and greatest x and y in metres."""
+    """Return the drivable area as a data URI of a white on black image, and its west, south, east and north end, metres."""
     if known is None:
         return None
     try:
@@ -198,11 +204,20 @@ def _ground(known: TownMap | None) -> tuple[str, float, float, float, float] | N
     return f"data:image/png;base64,{packed}", x, y, x + width * size, y + height * size
 
 
-def _marks(low: float, high: float, place: Callable[[float], float], *, is_up: bool = False) -> list[tuple[float, str]]:
-    """Return round numbers from low to high with their places on an axis, as many up to five as do not touch each other."""
+def _marks(
+    low: float, high: float, position: Callable[[float], float], *, is_up: bool = False
+) -> list[tuple[float, str]]:
+    """Return positions and labels of up to five round numbers on an axis, whose labels do not overlap.
+
+    Args:
+        low: begin of the axis.
+        high: end of the axis.
+        position: position of a number in the plot.
+        is_up: whether the axis is vertical.
+    """
     marks: list[tuple[float, str]] = []
     for most in (5, 4, 3, 2, 1):
-        marks = [(place(value), _short(value)) for value in _ticks(low, high, most)]
+        marks = [(position(value), _short(value)) for value in _ticks(low, high, most)]
         room = _LINE if is_up else (max((len(text) for _, text in marks), default=0) + 1) * _LETTER
         if all(abs(after - before) >= room for (before, _), (after, _) in itertools.pairwise(marks)):
             return marks
@@ -210,7 +225,7 @@ def _marks(low: float, high: float, place: Callable[[float], float], *, is_up: b
 
 
 def _short(number: float) -> str:
-    """Return a number in at most five letters where it is round: 1,500, 20k, 1.5M."""
+    """Return a number with at most four digits: 1,500, 20k, 1.5M."""
     scale, unit = (1e6, "M") if abs(number) >= 1e6 else (1e3, "k") if abs(number) >= 1e4 else (1.0, "")
     return f"{number / scale:,.4g}{unit}"
 
@@ -226,7 +241,7 @@ def _ticks(low: float, high: float, most: int) -> FloatArray:
 def _axes(
     frame: tuple[float, float, float, float], across: list[tuple[float, str]], up: list[tuple[float, str]]
 ) -> Iterable[str]:
-    """Yield the lines at the left and the bottom of a frame (left, top, right, bottom), with their marks."""
+    """Yield the left and bottom axis of a frame (left, top, right, bottom) with their marks."""
     left, top, right, bottom = frame
     yield _line(left, top, left, bottom) + _line(left, bottom, right, bottom)
     for x, label in across:
@@ -248,7 +263,7 @@ def _sideways(x: float, y: float, text: str) -> str:
 
 
 def _svg(name: str, width: float, height: float, parts: Iterable[str]) -> str:
-    """Return the parts as SVG for use inside a page, which reads the numbers from its table."""
-    place = f'xmlns="http://www.w3.org/2000/svg" id="{name}" viewBox="0 0 {width:g} {height:g}"'
-    looks = 'aria-hidden="true" focusable="false" font-size="13" fill="currentColor"'
-    return "".join([f"<svg {place} {looks}>", *parts, "</svg>"])
+    """Return an inline SVG element; screen readers read the page's table of numbers."""
+    element = f'xmlns="http://www.w3.org/2000/svg" id="{name}" viewBox="0 0 {width:g} {height:g}"'
+    style = 'aria-hidden="true" focusable="false" font-size="13" fill="currentColor"'
+    return "".join([f"<svg {element} {style}>", *parts, "</svg>"])

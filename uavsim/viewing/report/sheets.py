@@ -1,4 +1,4 @@
-"""Small images of the report: contact sheets of samples, thumbnails of findings."""
+"""Images of the report: contact sheets of samples, large views, thumbnails of findings."""
 
 import base64
 from dataclasses import dataclass
@@ -13,18 +13,19 @@ from uavsim.images import draw, overlay
 from uavsim.records.channels import channel_without_kind
 from uavsim.typing import UInt8Array
 from uavsim.validate import Report
+from uavsim.validate.findings import Finding
 
 _TILE_PX: Final = 256
 _THUMBNAIL_PX: Final = 320
 _QUALITY: Final = 72
 _LARGE_PX: Final = 960
-_NOT_THERE: Final = (60, 60, 60)
-_GROUND: Final = (24, 24, 24)
+_MISSING: Final = (60, 60, 60)
+_MASK_BACKGROUND: Final = (24, 24, 24)
 
 
 @dataclass(frozen=True, slots=True)
 class Jpeg:
-    """An image for the page: its data URI, its size, so that the page keeps its place, and its alternative text."""
+    """An image of the page: data URI, size and alternative text."""
 
     source: str
     width_px: int
@@ -34,7 +35,7 @@ class Jpeg:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """All cameras of one sample."""
+    """A contact sheet of all cameras of one sample."""
 
     scene: str
     sample: int
@@ -43,7 +44,7 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Thumbnail:
-    """The image that a finding is about."""
+    """The image of a finding."""
 
     code: str
     place: str
@@ -52,7 +53,7 @@ class Thumbnail:
 
 
 def contact_sheets(data: Dataset, *, most: int) -> list[Sheet]:
-    """Draw the middle sample of scenes that are spread over the dataset; images that are not there are grey."""
+    """Return contact sheets of the middle samples of at most ``most`` scenes; missing images are grey."""
     names = data.scene_names
     chosen = dict.fromkeys(names[round(k)] for k in np.linspace(0, len(names) - 1, min(most, len(names))))
     sheets = []
@@ -71,29 +72,30 @@ def contact_sheets(data: Dataset, *, most: int) -> list[Sheet]:
 
 
 def large_views(data: Dataset) -> list[Jpeg]:
-    """Return one image with its boxes, and its mask: that which shows most, amid the first scene."""
+    """Return the image that shows most in the middle of the first scene, with its boxes, and its mask."""
     scene = data.scene(data.scene_names[0])
     if not scene.samples:
         return []
     sample = scene.samples[len(scene) // 2]
     try:
         image = richest_image(sample)
-        named = f"{image.channel} of {scene.name}, sample {sample.number}"
-        views = [(with_boxes(sample, image), f"{named}, with its boxes")]
+        title = f"{image.channel} of {scene.name}, sample {sample.number}"
+        views = [(with_boxes(sample, image), f"{title}, with its boxes")]
         if "instance" in image.layers:
-            mask = overlay.painted_mask(image.mask()[0], ground=_GROUND)
-            views.append((mask, f"Instance mask of {named}: a colour for each object, that of its box"))
-    except DatasetError:  # as in the sheets
+            mask = overlay.painted_mask(image.mask()[0], ground=_MASK_BACKGROUND)
+            views.append((mask, f"Instance mask of {title}: a colour for each object, that of its box"))
+    except DatasetError:  # a missing or damaged image
         return []
     return [_jpeg(pixels, text, width_px=_LARGE_PX) for pixels, text in views]
 
 
 def thumbnails(data: Dataset, report: Report, *, most: int) -> list[Thumbnail]:
-    """Return the images that findings name by sample and channel: the first of each code, then further ones."""
+    """Return images of findings that name a sample and a channel: the first of each code, then further ones."""
     of_image = [f for f in report.findings if f.scene and f.sample and f.channel]
-    seen: set[str] = set()
-    first = [f for f in of_image if not (f.code in seen or seen.add(f.code))]  # type: ignore[func-returns-value]
-    chosen = (first + [f for f in of_image if f not in first])[:most]
+    first: dict[str, Finding] = {}
+    for finding in of_image:
+        first.setdefault(finding.code, finding)
+    chosen = [*first.values(), *(f for f in of_image if f not in first.values())][:most]
     found = []
     for finding in sorted(chosen, key=lambda f: f.scene):
         image = _image_of(data, finding.scene, finding.sample, finding.channel)
@@ -103,7 +105,7 @@ def thumbnails(data: Dataset, report: Report, *, most: int) -> list[Thumbnail]:
             text = f"Image of {image.channel} in {finding.scene}, which {finding.code} names"
             jpeg = _jpeg(image.pixels(), text, width_px=_THUMBNAIL_PX)
         except DatasetError:
-            continue  # the finding may be just that: it is listed all the same
+            continue  # the finding itself is listed elsewhere
         found.append(Thumbnail(finding.code, finding.place, finding.message, jpeg))
     return found
 
@@ -127,13 +129,13 @@ def _sheet(sample: Sample) -> UInt8Array:
 def _tile(image: Image, sample: Sample) -> UInt8Array:
     try:
         return with_boxes(sample, image)
-    except DatasetError:  # missing or damaged: the validator says which
+    except DatasetError:  # missing or damaged; the validator reports it
         width, height = image.size_px
-        return np.full((height, width, 3), _NOT_THERE, dtype=np.uint8)
+        return np.full((height, width, 3), _MISSING, dtype=np.uint8)
 
 
 def _jpeg(pixels: UInt8Array, text: str, *, width_px: int) -> Jpeg:
     data = overlay.small_jpeg(pixels, width_px=width_px, quality=_QUALITY)
-    shown = min(width_px / pixels.shape[1], 1.0)
-    height_px, width_px = (round(side * shown) for side in pixels.shape[:2])
+    scale = min(width_px / pixels.shape[1], 1.0)
+    height_px, width_px = (round(side * scale) for side in pixels.shape[:2])
     return Jpeg("data:image/jpeg;base64," + base64.b64encode(data).decode("ascii"), width_px, height_px, text)

@@ -1,9 +1,11 @@
-"""Put the report together: measure, plot, ask the validator and the ledger, render, write."""
+"""Write the report: measure and plot the dataset, validate it, read its ledger, render the page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from uavsim.access import Dataset, origin_of_scenes
 from uavsim.errors import StorageError, UavsimError
@@ -19,7 +21,6 @@ from uavsim.validate import Report, validate_version
 from uavsim.validate.findings import Finding
 from uavsim.viewing.report import plots, sheets
 from uavsim.viewing.report.measure import Histogram, Measures, measure
-from uavsim.viewing.report.page import render
 
 _MOST_SHEETS: Final = 6
 _MOST_THUMBNAILS: Final = 12
@@ -41,7 +42,7 @@ _UAV3D: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """The request for a report: ask the validator (``check``), and let it decode images (``pixels``)."""
+    """The options of a report: run the validator (``check``), and let it decode images (``pixels``)."""
 
     check: bool = True
     pixels: bool = False
@@ -58,14 +59,14 @@ def write_report(data: Dataset, path: Path, request: ReportRequest) -> int:
     report, notes = _validated(data, request)
     ledger = _ledger(data)
     findings = [] if report is None else _findings(report)
-    shown = sheets.contact_sheets(data, most=_MOST_SHEETS)
-    notes += [f"There is no table {table}: {lost} are not shown." for table, lost in data.missing.items()]
+    contact_sheets = sheets.contact_sheets(data, most=_MOST_SHEETS)
+    notes += [f"There is no table {table}: {content} are not shown." for table, content in data.missing.items()]
     if found.unchecked_masks:
         notes.append(f"Of {count(found.unchecked_masks, 'image')}: {UNCHECKED_MASKS}.")
     notes += _unlisted(data)
-    if not shown:
+    if not contact_sheets:
         notes.append("No images are there: the tables alone are shown.")
-    parts = [("images", "Images")] if shown else []
+    parts = [("images", "Images")] if contact_sheets else []
     parts += [
         ("maps", "Maps"),
         ("labels", "Labels"),
@@ -73,15 +74,15 @@ def write_report(data: Dataset, path: Path, request: ReportRequest) -> int:
         ("findings", "Findings"),
         ("scenes", "Scenes"),
     ]
-    html = render(
+    html = _render(
         title=str(data.info.get("dataset") or data.root.resolve().name),
         subtitle=_subtitle(data),
         origin=visible(origin_of_scenes(found.simulators)),
         parts=parts,
         facts=_facts(data, found),
         notes=notes,
-        large=sheets.large_views(data) if shown else [],
-        sheets=shown,
+        large=sheets.large_views(data) if contact_sheets else [],
+        sheets=contact_sheets,
         maps=_maps(data, found),
         plots=_plots(found),
         comparison=_comparison(found),
@@ -98,6 +99,18 @@ def write_report(data: Dataset, path: Path, request: ReportRequest) -> int:
     return len(page)
 
 
+def _render(**content: Any) -> str:
+    """Return the page as HTML; the template escapes all text of the dataset."""
+    environment = Environment(
+        loader=PackageLoader("uavsim.viewing.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html").render(**content)
+
+
 def _validated(data: Dataset, request: ReportRequest) -> tuple[Report | None, list[str]]:
     if not request.check:
         return None, []
@@ -108,14 +121,14 @@ def _validated(data: Dataset, request: ReportRequest) -> tuple[Report | None, li
 
 
 def _unlisted(data: Dataset) -> list[str]:
-    """Say in how many scenes the town's vehicles were shown and not listed."""
+    """Return a note about scenes whose images show vehicles that the simulator does not list."""
     notes = [scene.log.get("uav_notes") or () for scene in data.scenes()]
     scenes = sum(any(str(note).startswith(UNLISTED) for note in of_scene) for of_scene in notes)
     return [f"In {scenes} scenes {UNLISTED}: those that images show are regions to ignore."] if scenes else []
 
 
 def _ledger(data: Dataset) -> Mapping[str, LedgerEntry]:
-    """Return how scenes were flown; {} where others wrote the dataset, or without its ``.uavsim``."""
+    """Return the ledger entries of scenes; {} without a readable ``.uavsim`` folder."""
     try:
         return read_ledger(LocalOutput(data.root.absolute()))
     except StorageError:
@@ -124,11 +137,11 @@ def _ledger(data: Dataset) -> Mapping[str, LedgerEntry]:
 
 def _subtitle(data: Dataset) -> str:
     info = data.info
-    reported = [f"version {data.version}", f"dialect {data.dialect_name}"]
+    items = [f"version {data.version}", f"dialect {data.dialect_name}"]
     if "seed" in info:
-        reported.append(f"seed {info['seed']}")
-    reported += [f"uavsim {version}" for name, version in info.get("versions", {}).items() if name == "uavsim"]
-    return ", ".join(reported)
+        items.append(f"seed {info['seed']}")
+    items += [f"uavsim {version}" for name, version in info.get("versions", {}).items() if name == "uavsim"]
+    return ", ".join(items)
 
 
 def _facts(data: Dataset, found: Measures) -> list[tuple[str, str]]:
@@ -158,7 +171,7 @@ def _maps(data: Dataset, found: Measures) -> list[dict[str, Any]]:
 
 
 def _plots(found: Measures) -> list[dict[str, Any]]:
-    shown = [
+    figures = [
         _bars("classes", "boxes by class", "class", dict(found.classes.most_common())),
         _bars(
             "visibility",
@@ -168,15 +181,15 @@ def _plots(found: Measures) -> list[dict[str, Any]]:
         ),
         _bars("weather", "scenes by weather", "weather", dict(found.weather.most_common())),
     ]
-    shown += [_histogram(name, h) for name, h in found.histograms.items() if h.total]
-    return [plot for plot in shown if plot["rows"]]
+    figures += [_histogram(name, h) for name, h in found.histograms.items() if h.total]
+    return [plot for plot in figures if plot["rows"]]
 
 
 def _bars(name: str, title: str, head: str, counts: Mapping[str, int]) -> dict[str, Any]:
-    reported = {visible(key): value for key, value in counts.items()}
-    rows = [(key, f"{value:,}") for key, value in reported.items()]
-    svg = plots.bars(name, reported) if reported else ""
-    return {"title": title, "svg": svg, "text": f"{sum(reported.values()):,} in all", "head": head, "rows": rows}
+    labelled = {visible(key): value for key, value in counts.items()}
+    rows = [(key, f"{value:,}") for key, value in labelled.items()]
+    svg = plots.bars(name, labelled) if labelled else ""
+    return {"title": title, "svg": svg, "text": f"{sum(labelled.values()):,} in all", "head": head, "rows": rows}
 
 
 def _histogram(name: str, found: Histogram) -> dict[str, Any]:
@@ -205,7 +218,7 @@ def _comparison(found: Measures) -> list[tuple[str, str, str]]:
 
 
 def _by_reason(skipped: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the checks that were not made, by the reason."""
+    """Return the skipped checks by reason."""
     found: dict[str, list[str]] = {}
     for check, reason in skipped.items():
         found.setdefault(reason, []).append(check)
@@ -251,15 +264,15 @@ def _scene_rows(found: Measures, ledger: Mapping[str, LedgerEntry], report: Repo
                 f"{scene.boxes:,}",
                 f"{scene.seen_boxes:,}",
                 f"{scene.objects:,}",
-                _reported(scene.vehicles_asked),
-                _reported(scene.vehicles_spawned),
-                _reported(None if entry is None else len(entry.reasons)),
-                _reported(None if facts is None or not facts.images_per_s else f"{facts.images_per_s:.1f}"),
-                _reported(None if report is None else counts.get(scene.name, 0)),
+                _cell(scene.vehicles_asked),
+                _cell(scene.vehicles_spawned),
+                _cell(None if entry is None else len(entry.reasons)),
+                _cell(None if facts is None or not facts.images_per_s else f"{facts.images_per_s:.1f}"),
+                _cell(None if report is None else counts.get(scene.name, 0)),
             )
         )
     return rows
 
 
-def _reported(value: object) -> str:
+def _cell(value: object) -> str:
     return "–" if value is None else visible(value)

@@ -1,4 +1,4 @@
-"""Arrangement of a recording at first sight: the town on the left, each drone's cameras in a tab on the right."""
+"""The default layout of a recording: the town on the left, a tab of cameras for each drone on the right."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -9,7 +9,7 @@ import rerun.blueprint as rrb
 from uavsim.typing import FloatArray
 
 _LEAST_REACH_M: Final = 20.0
-_EYE: Final = (-0.75, -1.0, 0.45)  # from the middle of the swarm, in reaches
+_EYE: Final = (-0.75, -1.0, 0.45)  # offset from the swarm's centre, in multiples of its reach
 
 
 def arrange(cameras: Mapping[int, Sequence[tuple[str, str]]], *, swarm_map_m: FloatArray) -> rrb.Blueprint:
@@ -17,7 +17,7 @@ def arrange(cameras: Mapping[int, Sequence[tuple[str, str]]], *, swarm_map_m: Fl
 
     Args:
         cameras: drone -> (entity, name) of each of its cameras.
-        swarm_map_m: (N, 3) where the drones are at first: the first view has them, and the ground below them, before it.
+        swarm_map_m: (N, 3) first positions of the drones, map frame, metres, which the initial view shows.
     """
     middle = swarm_map_m.mean(axis=0)
     x, y, z = (float(v) for v in middle)

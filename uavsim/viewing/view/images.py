@@ -1,4 +1,4 @@
-"""Cameras of a recording: pinhole, image, mask and projected boxes, a column for each camera."""
+"""Cameras of a recording: pinhole, image, mask and projected boxes."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,16 +15,16 @@ from uavsim.images import overlay
 from uavsim.typing import FloatArray, UInt8Array, UInt16Array
 from uavsim.viewing.view.times import Times
 
-_AROUND: Final = [0, 1, 2, 3, 0, 4, 5, 1, 5, 6, 2, 6, 7, 3, 7, 4]
-"""A way along all 12 edges of a box, in one stroke."""
+_EDGE_LINE: Final = [0, 1, 2, 3, 0, 4, 5, 1, 5, 6, 2, 6, 7, 3, 7, 4]
+"""Corners of a line along all 12 edges of a box."""
 _WIDTHS_PX: Final = (640, 560, 480, 400, 340, 288, 240, 200, 160)
-_IMAGE_PLANE_M: Final = 3.0  # small enough that the planes of a swarm hide neither each other nor the town
+_IMAGE_PLANE_M: Final = 3.0  # image planes of a swarm should not overlap
 _MASK_OPACITY: Final = 0.45
 
 
 @dataclass(slots=True)
-class ShownImages:
-    """Counts of the images written, and of those that are not there or cannot be read."""
+class ImageCounts:
+    """Counts of written images, and of missing or damaged ones (``lost``)."""
 
     images: int = 0
     lost: int = 0
@@ -32,7 +32,7 @@ class ShownImages:
 
 @dataclass(slots=True)
 class _Column:
-    """One camera over the samples of a scene: rows at which its image is there."""
+    """One camera over some samples; ``rows`` are the numbers of its samples."""
 
     first: Image
     rows: list[int] = field(default_factory=list)
@@ -47,9 +47,9 @@ class _Column:
 
 def log_images(
     recording: rr.RecordingStream, samples: Sequence[Sample], times: Times, *, width_px: int, quality: int
-) -> ShownImages:
-    """Write the cameras of a scene."""
-    shown = ShownImages()
+) -> ImageCounts:
+    """Write the cameras of some samples."""
+    counts = ImageCounts()
     columns: dict[str, _Column] = {}
     for row, sample in enumerate(samples):
         colours = overlay.object_colours(sample.boxes.instance_id)
@@ -63,26 +63,23 @@ def log_images(
             column.jpegs.append(
                 b"" if pixels is None else overlay.small_jpeg(pixels, width_px=width_px, quality=quality)
             )
-            shown.images, shown.lost = shown.images + (pixels is not None), shown.lost + (pixels is None)
+            counts.images, counts.lost = counts.images + (pixels is not None), counts.lost + (pixels is None)
             if ids is not None:
                 column.masks.append(overlay.coloured_mask(ids, width_px=width_px))
                 column.mask_rows.append(row)
             chosen = boxes_shown(sample.boxes, image)
-            strips = image.project(corners_map_m[chosen][:, _AROUND], beyond=True) * scale
+            strips = image.project(corners_map_m[chosen][:, _EDGE_LINE], beyond=True) * scale
             column.strips.extend(strips)
             column.colours.extend(colours[n] for n in chosen)
             column.strip_count.append(len(chosen))
     for channel, column in columns.items():
         _send(recording, f"world/drones/{column.first.drone_id}/{channel}", column, times, width_px=width_px)
     _send_drones(recording, samples, times)
-    return shown
+    return counts
 
 
 def fitting_width_px(samples: Sequence[Sample], *, most_bytes: int, quality: int) -> int:
-    """Return the largest width at which the images and masks of samples are no more than ``most_bytes``, else the smallest.
-
-    Images are measured, not guessed: a photograph's JPEG is several times that of a rendered street.
-    """
+    """Return the largest width at which encoded images and masks of samples fit ``most_bytes``, else the smallest."""
     read = [_read(image) for sample in samples for image in sample.images]
     for width_px in _WIDTHS_PX[:-1]:
         size = 0
@@ -95,7 +92,7 @@ def fitting_width_px(samples: Sequence[Sample], *, most_bytes: int, quality: int
 
 
 def _read(image: Image) -> tuple[UInt8Array | None, UInt16Array | None]:
-    """Return the pixels and the instance ids of an image; None for what is missing, damaged or never was."""
+    """Return pixels and instance ids of an image; None for a missing or damaged file."""
     pixels = ids = None
     with suppress(DatasetError):
         pixels = image.pixels()
@@ -106,7 +103,7 @@ def _read(image: Image) -> tuple[UInt8Array | None, UInt16Array | None]:
 
 
 def _send(recording: rr.RecordingStream, entity: str, column: _Column, times: Times, *, width_px: int) -> None:
-    own = times.at(column.rows)
+    indexes = times.at(column.rows)
     width, height = column.first.size_px
     scale = min(width_px / width, 1.0)
     small = np.diag([scale, scale, 1.0])
@@ -117,13 +114,15 @@ def _send(recording: rr.RecordingStream, entity: str, column: _Column, times: Ti
         camera_xyz=[rr.ViewCoordinates.RDF] * len(column.rows),
         image_plane_distance=[_IMAGE_PLANE_M] * len(column.rows),
     )
-    recording.send_columns(entity, indexes=own, columns=[*pinholes, *_transforms(mounts)])
-    there = [n for n, data in enumerate(column.jpegs) if data]
-    if there:
+    recording.send_columns(entity, indexes=indexes, columns=[*pinholes, *_transforms(mounts)])
+    present = [n for n, data in enumerate(column.jpegs) if data]
+    if present:
         images = rr.EncodedImage.columns(
-            blob=[column.jpegs[n] for n in there], media_type=["image/jpeg"] * len(there), draw_order=[0.0] * len(there)
+            blob=[column.jpegs[n] for n in present],
+            media_type=["image/jpeg"] * len(present),
+            draw_order=[0.0] * len(present),
         )
-        rows = [column.rows[n] for n in there]
+        rows = [column.rows[n] for n in present]
         recording.send_columns(entity, indexes=times.at(rows), columns=images)
     if column.masks:
         count = len(column.masks)
@@ -135,7 +134,7 @@ def _send(recording: rr.RecordingStream, entity: str, column: _Column, times: Ti
         )
         recording.send_columns(f"{entity}/mask", indexes=times.at(column.mask_rows), columns=masks)
     lines = rr.LineStrips2D.columns(strips=column.strips, colors=column.colours).partition(column.strip_count)
-    recording.send_columns(f"{entity}/boxes", indexes=own, columns=lines)
+    recording.send_columns(f"{entity}/boxes", indexes=indexes, columns=lines)
 
 
 def _send_drones(recording: rr.RecordingStream, samples: Sequence[Sample], times: Times) -> None:
@@ -143,11 +142,11 @@ def _send_drones(recording: rr.RecordingStream, samples: Sequence[Sample], times
     for row, sample in enumerate(samples):
         for drone in sample.drone_ids().tolist():
             first = next(image for image in sample.images if image.drone_id == drone)
-            rows, ways = poses.setdefault(drone, ([], []))
+            rows, drone_poses = poses.setdefault(drone, ([], []))
             rows.append(row)
-            ways.append(first.map_SE3_flu)
-    for drone, (rows, ways) in poses.items():
-        recording.send_columns(f"world/drones/{drone}", indexes=times.at(rows), columns=_transforms(ways))
+            drone_poses.append(first.map_SE3_flu)
+    for drone, (rows, drone_poses) in poses.items():
+        recording.send_columns(f"world/drones/{drone}", indexes=times.at(rows), columns=_transforms(drone_poses))
 
 
 def _transforms(poses: Sequence[Any]) -> Any:

@@ -1,6 +1,7 @@
-"""Boxes, tracks and lidar points of a recording, in the map frame."""
+"""Boxes, tracks, points and voxels of a recording, in the map frame."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -9,21 +10,22 @@ import rerun as rr
 from uavsim.access import Image, Sample, Scene
 from uavsim.errors import DatasetError
 from uavsim.images import draw, overlay
+from uavsim.occupancy.files import voxels_of
 from uavsim.typing import FloatArray, UInt8Array
 from uavsim.viewing.view.times import Times
 
 _MOVED_M: Final = 1.0
 _UNSEEN_COLOUR: Final = (110, 110, 110)
-_LINE: Final = -1.5  # Rerun's way of saying points of the screen, whatever the distance
-_WAY: Final = -2.5
+_LINE: Final = -1.5  # negative radii are screen points in Rerun
+_ROUTE: Final = -2.5
 _DRONE: Final = -7.0
-_FARTHEST_M: Final = 150.0  # beyond, a pixel is half a metre
+_FARTHEST_M: Final = 150.0  # a pixel beyond is half a metre wide
 
 
 def log_boxes(
     recording: rr.RecordingStream, samples: Sequence[Sample], times: Times, *, categories: Sequence[str]
 ) -> None:
-    """Write the 3D boxes: a colour for each class, grey where nothing sees it, the class and number as a label."""
+    """Write the 3D boxes with a colour for each class; unseen boxes are grey."""
     of_class = dict(zip(categories, draw.palette(len(categories)), strict=True))
     counts = [len(sample.boxes) for sample in samples]
     if not sum(counts):
@@ -53,33 +55,33 @@ def log_boxes(
     recording.send_columns("world/boxes", indexes=times.all(), columns=columns)
 
 
-def log_ways(recording: rr.RecordingStream, scene: Scene) -> None:
-    """Write each drone's way through the scene, and the drone as a dot with its name where it is."""
-    ways = scene.map_SE3_drones()
-    for (drone, way), colour in zip(ways.items(), draw.palette(len(ways)), strict=True):
-        recording.log(f"world/routes/{drone}", rr.LineStrips3D([way.translation_m], colors=[colour], radii=[_WAY]))
+def log_routes(recording: rr.RecordingStream, scene: Scene) -> None:
+    """Write each drone's route through the scene, and the drone as a labelled dot."""
+    poses_of = scene.map_SE3_drones()
+    for (drone, poses), colour in zip(poses_of.items(), draw.palette(len(poses_of)), strict=True):
+        recording.log(f"world/routes/{drone}", rr.LineStrips3D([poses.translation_m], colors=[colour], radii=[_ROUTE]))
         dot = rr.Points3D([[0, 0, 0]], colors=[colour], radii=[_DRONE], labels=[f"drone {drone}"], show_labels=True)
         recording.log(f"world/drones/{drone}/body", dot, static=True)
 
 
 def log_tracks(recording: rr.RecordingStream, scene: Scene) -> None:
-    """Write the way of every object that moves, for the whole scene; the caller has set the recording's clock."""
+    """Write the tracks of moving objects at the recording's current time."""
     strips, colours = [], []
-    first = {
+    colour_of = {
         token: colour
         for s in scene
         for token, colour in zip(s.boxes.instance_tokens, overlay.object_colours(s.boxes.instance_id), strict=True)
     }
     for track in scene.tracks:
-        way = track.map_SE3_box.translation_m
-        if float(np.ptp(way, axis=0).max()) > _MOVED_M:
-            strips.append(way)
-            colours.append(first[track.instance_token])
+        positions_m = track.map_SE3_box.translation_m
+        if float(np.ptp(positions_m, axis=0).max()) > _MOVED_M:
+            strips.append(positions_m)
+            colours.append(colour_of[track.instance_token])
     recording.log("world/tracks", rr.LineStrips3D(strips, colors=colours, radii=[_LINE]))
 
 
 def log_lidars(recording: rr.RecordingStream, samples: Sequence[Sample], times: Times, *, most_points: int) -> None:
-    """Write lidar points in the map frame, thinned so that the scene has at most ``most_points``."""
+    """Write at most ``most_points`` lidar points in the map frame."""
     clouds: dict[str, tuple[list[int], list[FloatArray]]] = {}
     for row, sample in enumerate(samples):
         for scan in sample.lidars:
@@ -99,13 +101,13 @@ def log_lidars(recording: rr.RecordingStream, samples: Sequence[Sample], times: 
 
 
 def log_depth(recording: rr.RecordingStream, samples: Sequence[Sample], times: Times, *, most_points: int) -> None:
-    """Write what the depth images show, buildings and all, as points in the images' colours, at most so many."""
+    """Write at most ``most_points`` points of depth images in the images' colours."""
     with_depth = sum("depth" in image.layers for sample in samples for image in sample.images)
     clouds: list[tuple[int, FloatArray, UInt8Array]] = []
     for row, sample in enumerate(samples):
-        seen = [_cloud(image, most_points // with_depth) for image in sample.images if "depth" in image.layers]
-        if seen:
-            clouds.append((row, np.concatenate([p for p, _ in seen]), np.concatenate([c for _, c in seen])))
+        parts = [_cloud(image, most_points // with_depth) for image in sample.images if "depth" in image.layers]
+        if parts:
+            clouds.append((row, np.concatenate([p for p, _ in parts]), np.concatenate([c for _, c in parts])))
     if not clouds:
         return
     rows, points, colours = zip(*clouds, strict=True)
@@ -117,7 +119,7 @@ def log_depth(recording: rr.RecordingStream, samples: Sequence[Sample], times: T
 
 
 def _cloud(image: Image, most: int) -> tuple[FloatArray, UInt8Array]:
-    """Return (N, 3) map points and (N, 3) colours of a grid over an image; none where a file is missing or damaged."""
+    """Return (N, 3) map points, metres, and (N, 3) colours of an image; N = 0 for a missing or damaged file."""
     try:
         depth_m, pixels = image.depth_m(), image.pixels()
     except DatasetError:
@@ -128,3 +130,22 @@ def _cloud(image: Image, most: int) -> tuple[FloatArray, UInt8Array]:
     v, u = v[near], u[near]
     rays = image.rays(np.stack([u + 0.5, v + 0.5], axis=1))
     return image.map_SE3_optical.apply(rays * depth_m[v, u][:, None]), pixels[v, u]
+
+
+def log_voxels(recording: rr.RecordingStream, samples: Sequence[Sample], times: Times, *, folder: Path) -> None:
+    """Write the voxels of samples that a folder holds.
+
+    Raises:
+        DatasetError: a file is damaged.
+    """
+    for row, sample in enumerate(samples):
+        times.go_to(recording, row)
+        for voxels in voxels_of(folder, sample):
+            boxes = rr.Boxes3D(
+                centers=voxels.centres_map_m.astype(np.float32),
+                half_sizes=np.full((len(voxels.classes), 3), voxels.voxel_m / 2, dtype=np.float32),
+                quaternions=[np.roll(voxels.quat_wxyz, -1)],
+                colors=np.array(draw.palette(len(voxels.names)), dtype=np.uint8)[voxels.classes],
+                fill_mode=rr.components.FillMode.Solid,
+            )
+            recording.log(f"world/voxels/{voxels.grid}", boxes)

@@ -1,14 +1,14 @@
 """A dataset as a Rerun recording, written scene by scene.
 
-Timelines: ``keyframe`` counts through all scenes; ``time`` is the samples' own. Entities::
+Timelines: ``keyframe`` counts through all scenes; ``time`` is the time of samples. Entities::
 
-    world/town/...                           drivable area, borders; map: the vector map's lines by layer
+    world/town/...                           drivable area, borders; map: lines of the vector map by layer
     world/drones/<id>                        the drone; below it <CHANNEL>: pinhole, image, mask, boxes (2D)
-    world/routes/<id>                        its way through the scene
-    world/boxes                              3D boxes by class; world/tracks: the ways of those that move
-    world/voxels/<GRID>                      occupied voxels by class, from files that another package reads
-    world/lidars/<CHANNEL>                   points in the map frame; world/depth: those of depth images
-    about                                    what the scene is
+    world/routes/<id>                        the drone's route through the scene
+    world/boxes                              3D boxes by class; world/tracks: tracks of moving objects
+    world/voxels/<GRID>                      occupied voxels by class
+    world/lidars/<CHANNEL>                   points in the map frame; world/depth: points of depth images
+    about                                    a description of the scene
 """
 
 from collections.abc import Callable, Sequence
@@ -26,28 +26,27 @@ from uavsim.files.parse import reading
 from uavsim.records.channels import channel_without_kind
 from uavsim.viewing.view.blueprint import arrange
 from uavsim.viewing.view.images import fitting_width_px, log_images
-from uavsim.viewing.view.objects import log_boxes, log_depth, log_lidars, log_tracks, log_ways
+from uavsim.viewing.view.objects import log_boxes, log_depth, log_lidars, log_routes, log_tracks, log_voxels
 from uavsim.viewing.view.sink import whole_sink
 from uavsim.viewing.view.times import Times
 from uavsim.viewing.view.town import log_town
-from uavsim.viewing.view.voxels import log_voxels
 
 _APPLICATION = "uavsim"
-_IMAGE_BYTES = 110_000_000  # of a recording, which stays under 200 MB even where later images are half as large again
-_LIDAR_POINTS = 2_500_000  # of a recording: 30 MB
-_AT_ONCE = 5  # keyframes: so many are in memory, and so many wait for the next ones to be seen
+_IMAGE_BYTES = 110_000_000  # of a recording, which stays below 200 MB even if later images are 1.5 times as large
+_LIDAR_POINTS = 2_500_000  # of a recording, 30 MB
+_AT_ONCE = 5  # keyframes in memory
 
 
 @dataclass(frozen=True, slots=True)
 class ViewRequest:
-    """The request for a view.
+    """The options of a recording.
 
     Attributes:
-        scenes: names; all when empty.
-        most_samples: the recording ends after so many.
-        image_width_px: images are made no wider than this, and JPEG; None: as wide as lets the recording stay under 200 MB.
-        jpeg_quality: of them.
-        voxels: folder of voxels of the samples; None shows none.
+        scenes: names of scenes; () for all.
+        most_samples: largest number of samples.
+        image_width_px: largest width of images; None chooses one that keeps the recording below 200 MB.
+        jpeg_quality: quality of the images.
+        voxels: folder of voxel files; None shows none.
     """
 
     scenes: tuple[str, ...] = ()
@@ -59,7 +58,7 @@ class ViewRequest:
 
 @dataclass(frozen=True, slots=True)
 class ViewSummary:
-    """The content of a recording; ``notes`` are lines about what is missing."""
+    """Counts of a recording; ``notes`` name missing content."""
 
     scenes: int
     samples: int
@@ -89,13 +88,13 @@ def write_recording(data: Dataset, path: Path, request: ViewRequest) -> ViewSumm
 
 
 def send_recording(data: Dataset, url: str, request: ViewRequest, *, wanted: Callable[[], bool]) -> ViewSummary:
-    """Send a recording to a viewer while it is made: the first keyframes show when the rest is yet to be read.
+    """Send a recording to a viewer while it is made, so that the first keyframes show early.
 
     Args:
         data: the dataset.
-        url: of the viewer, as Rerun writes it.
-        request: what to show.
-        wanted: asked now and then; when it says no, the rest is not made.
+        url: Rerun's address of the viewer.
+        request: the options.
+        wanted: whether the viewer is still open; called between keyframes.
 
     Raises:
         UnknownNameError: no such scene.
@@ -112,7 +111,7 @@ def send_recording(data: Dataset, url: str, request: ViewRequest, *, wanted: Cal
 
 
 class _Writer:
-    """Writes scenes one behind the other, a few keyframes at a time, and counts."""
+    """A writer of scenes, a few keyframes at a time."""
 
     def __init__(self, data: Dataset, request: ViewRequest) -> None:
         if request.most_samples < 1 or (request.image_width_px or 16) < 16:
@@ -126,13 +125,13 @@ class _Writer:
         self.recording = rr.RecordingStream(_APPLICATION, recording_id=f"{data.root.name}-{data.version}")
         self._scenes = self._samples = self._images = self._boxes = self._lost = 0
         self._town: str | None = None
-        self._notes = [f"no {table}.json: {lost} are not shown" for table, lost in data.missing.items()]
+        self._notes = [f"no {table}.json: {content} are not shown" for table, content in data.missing.items()]
         total = sum(length for name, length in data.scene_lengths if not request.scenes or name in request.scenes)
         self._expected = min(max(total, 1), request.most_samples)
         self._width_px = request.image_width_px or 0
 
     def add_all(self, wanted: Callable[[], bool] = lambda: True) -> None:
-        """Write scenes until the recording is full, or nobody wants more."""
+        """Write scenes until the recording is full or the viewer is closed."""
         self.recording.log("world", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
         for name in self._names:
             if not self._add(self._data.scene(name), wanted):
@@ -141,17 +140,17 @@ class _Writer:
             self.recording.flush()
 
     def _add(self, scene: Scene, wanted: Callable[[], bool]) -> bool:
-        """Write a scene; False when there is no room for it, or nobody wants more."""
+        """Write a scene; returns False if the recording is full or the viewer is closed."""
         samples = list(islice(scene.samples, self._request.most_samples - self._samples))
         if not samples:
             return False
         if not self._width_px:
-            some = [samples[n] for n in sorted({0, len(samples) // 2, len(samples) - 1})]
+            measured = [samples[n] for n in sorted({0, len(samples) // 2, len(samples) - 1})]
             self._width_px = fitting_width_px(
-                some, most_bytes=_IMAGE_BYTES * len(some) // self._expected, quality=self._request.jpeg_quality
+                measured, most_bytes=_IMAGE_BYTES * len(measured) // self._expected, quality=self._request.jpeg_quality
             )
-        Times(self._samples, samples).start(self.recording)
-        self._log_place(scene, samples)
+        Times(self._samples, samples).go_to(self.recording, 0)
+        self._log_scene(scene, samples)
         self._scenes += 1
         for start in range(0, len(samples), _AT_ONCE):
             if not wanted():
@@ -159,18 +158,18 @@ class _Writer:
             self._add_samples(samples[start : start + _AT_ONCE])
         return True
 
-    def _log_place(self, scene: Scene, samples: Sequence[Sample]) -> None:
-        """Write what holds for the whole scene."""
+    def _log_scene(self, scene: Scene, samples: Sequence[Sample]) -> None:
+        """Write the content that does not change in a scene."""
         bottoms = [s.boxes.map_SE3_box.translation_m[:, 2] - s.boxes.size_lwh_m[:, 2] / 2 for s in samples]
         ground_z_m = float(np.median(np.concatenate(bottoms))) if sum(map(len, bottoms)) else 0.0
         self._log_town(self.recording, scene, ground_z_m=ground_z_m)
         self.recording.log("about", rr.TextDocument(_about(scene), media_type=rr.MediaType.MARKDOWN))
-        log_ways(self.recording, scene)
+        log_routes(self.recording, scene)
         log_tracks(self.recording, scene)
 
     def _add_samples(self, samples: Sequence[Sample]) -> None:
         times = Times(self._samples, samples)
-        shown = log_images(self.recording, samples, times, width_px=self._width_px, quality=self._request.jpeg_quality)
+        counts = log_images(self.recording, samples, times, width_px=self._width_px, quality=self._request.jpeg_quality)
         log_boxes(self.recording, samples, times, categories=self._data.categories)
         most_points = max(_LIDAR_POINTS * len(samples) // self._expected, 1)
         log_lidars(self.recording, samples, times, most_points=most_points)
@@ -178,11 +177,11 @@ class _Writer:
         if self._request.voxels is not None:
             log_voxels(self.recording, samples, times, folder=self._request.voxels)
         self._samples += len(samples)
-        self._images, self._lost = self._images + shown.images, self._lost + shown.lost
+        self._images, self._lost = self._images + counts.images, self._lost + counts.lost
         self._boxes += sum(len(s.boxes) for s in samples)
 
     def summary(self) -> ViewSummary:
-        """Return what was written."""
+        """Return the counts and notes."""
         scenes = len(self._names)
         notes = list(self._notes)
         if self._lost:
@@ -209,8 +208,8 @@ def _blueprint(scene: Scene) -> object:
     for image in sample.images:
         entity = f"/world/drones/{image.drone_id}/{image.channel}"
         cameras.setdefault(image.drone_id, []).append((entity, channel_without_kind(image.channel)))
-    places = [way.translation_m[0] for way in scene.map_SE3_drones().values()]
-    return arrange(dict(sorted(cameras.items())), swarm_map_m=np.array(places or [[0.0, 0.0, 0.0]]))
+    positions = [poses.translation_m[0] for poses in scene.map_SE3_drones().values()]
+    return arrange(dict(sorted(cameras.items())), swarm_map_m=np.array(positions or [[0.0, 0.0, 0.0]]))
 
 
 def _about(scene: Scene) -> str:
@@ -224,8 +223,8 @@ def _about(scene: Scene) -> str:
         "samples": len(scene),
     }
     origin = origin_of_scenes({simulator_of(scene.log): 1})
-    reported: Sequence[str] = [
+    lines: Sequence[str] = [
         f"{name}: {markdown_text(value)}" for name, value in facts.items() if value not in {None, ""}
     ]
     first = f"**{markdown_text(origin)}**\n\n" if origin else ""
-    return f"{first}**{markdown_text(scene.name)}**  \n" + " · ".join(reported)
+    return f"{first}**{markdown_text(scene.name)}**  \n" + " · ".join(lines)

@@ -1,7 +1,7 @@
-"""A file that Rerun writes, whole or not there.
+"""A file that Rerun writes, complete or absent.
 
-Rerun's own writer ends at a disk that is full, says so on the terminal, and never answers again: flushing and ending the
-recording would wait for ever. So it writes into a pipe, which is read to its end whatever the disk says.
+Rerun's writer thread stops at a full disk, after which flushing and closing the recording never return. Rerun therefore writes
+to a pipe, which a thread drains regardless of errors of the disk.
 """
 
 import os
@@ -18,16 +18,13 @@ _STEP_BYTES: Final = 1 << 20
 
 @contextmanager
 def whole_sink(path: Path) -> Iterator[str]:
-    """Yield a name to write to; what was written there is at ``path`` when the context ends well.
+    """Yield a file name to write to; its content is at ``path`` when the context ends without an error.
 
-    Whoever opens the name has closed it when the context ends.
-
-    Args:
-        path: of the file.
+    The writer must close the file before the context ends.
 
     Raises:
-        InputError: no file can be there; see ``whole_file``.
-        StorageError: it cannot be written.
+        InputError: no file can be at ``path``; see ``whole_file``.
+        StorageError: the file cannot be written.
     """
     with whole_file(path) as file:
         source, sink = os.pipe()

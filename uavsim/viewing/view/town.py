@@ -1,4 +1,4 @@
-"""The town of a recording: drivable area and its borders, the lines of the vector map, buildings as blocks."""
+"""The town of a recording: drivable area, its borders, lines of the vector map, and buildings."""
 
 from typing import Final
 
@@ -27,7 +27,7 @@ _STRAIGHT_WITHIN_PX: Final = 2.0
 
 
 def log_town(recording: rr.RecordingStream, town: TownMap, *, ground_z_m: float) -> bool:
-    """Log a town's map under ``world/town``; False where the dataset has no such file."""
+    """Write a town's map under ``world/town``; returns False without a readable map mask."""
     try:
         drivable = town.drivable()
     except DatasetError:
@@ -46,8 +46,8 @@ def log_town(recording: rr.RecordingStream, town: TownMap, *, ground_z_m: float)
             albedo_texture=_texture(drivable),
         ),
     )
-    lines = overlay.outlines(drivable, within_px=_STRAIGHT_WITHIN_PX)
-    strips = [_to_map(line, low=low, high=high, metres_per_px=town.metres_per_px, z_m=z) for line in lines]
+    outlines = overlay.outlines(drivable, within_px=_STRAIGHT_WITHIN_PX)
+    strips = [_to_map(line, low=low, high=high, metres_per_px=town.metres_per_px, z_m=z) for line in outlines]
     recording.log("world/town/borders", rr.LineStrips3D(strips, colors=[_BORDER], radii=[0.08]))
     roads = town.roads()
     if roads is not None:
@@ -56,7 +56,7 @@ def log_town(recording: rr.RecordingStream, town: TownMap, *, ground_z_m: float)
 
 
 def _log_roads(recording: rr.RecordingStream, roads: RoadMap) -> None:
-    """Log the lines of a vector map, each layer on its own, at its own height."""
+    """Write lines of a vector map and blocks of its buildings."""
     for layer, colour in _LAYERS.items():
         lines = [shape for parts in roads.shapes_map_m(layer).values() for shape in parts]
         recording.log(f"world/town/map/{layer}", rr.LineStrips3D(lines, colors=[colour], radii=[0.06]))
@@ -78,14 +78,14 @@ def _block(roof_map_m: FloatArray, bottom_map_m: float) -> FloatArray:
     """Return the triangles of a building's roof and walls.
 
     Args:
-        roof_map_m: (N, 3) its roof, a closed ring.
-        bottom_map_m: height of its foot.
+        roof_map_m: (N, 3) closed ring of the roof, map frame, metres.
+        bottom_map_m: height of the ground floor, metres.
 
     Returns:
         (M, 3, 3) corners of each triangle, map frame, metres.
     """
     outline = shapely.orient_polygons(shapely.Polygon(roof_map_m))
-    roof_map_m = shapely.get_coordinates(outline, include_z=True)  # counter-clockwise: its walls face outwards
+    roof_map_m = shapely.get_coordinates(outline, include_z=True)  # counter-clockwise, so that walls face outwards
     parts = shapely.constrained_delaunay_triangles(shapely.make_valid(outline))
     corners = [shapely.get_coordinates(part)[:3] for part in shapely.orient_polygons(parts).geoms]
     roof = np.insert(np.array(corners).reshape(-1, 3, 2), 2, roof_map_m[0, 2], axis=2)
@@ -104,6 +104,6 @@ def _texture(drivable: BoolArray) -> UInt8Array:
 
 
 def _to_map(line: FloatArray, *, low: FloatArray, high: FloatArray, metres_per_px: float, z_m: float) -> FloatArray:
-    """Take (N, 2) pixels, first row northernmost, to (N, 3) map points."""
+    """Return (N, 3) map points, metres, of (N, 2) pixels of an image whose first row is the northernmost."""
     x, y = low[0] + line[:, 0] * metres_per_px, high[1] - line[:, 1] * metres_per_px
     return np.stack([x, y, np.full(len(line), z_m)], axis=1)

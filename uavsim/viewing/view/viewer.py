@@ -1,4 +1,4 @@
-"""Start Rerun's own viewer, its window or its web page on this machine alone, and end it when nobody needs it any more."""
+"""Start and end Rerun's viewer, as a window or as a web page on 127.0.0.1."""
 
 import importlib.util
 import os
@@ -13,19 +13,19 @@ from typing import Final
 from uavsim.environment import install_line
 from uavsim.errors import InputError, SystemFailure
 
-_LOOK_S: Final = 0.1
-_PATIENCE_S: Final = 5.0
-_GOOD_ENDS: Final = (0, 130, -2)  # also by an interrupt that the terminal sent to both
+_POLL_S: Final = 0.1
+_TERMINATE_S: Final = 5.0
+_REGULAR_CODES: Final = (0, 130, -2)  # a terminal sends an interrupt to both processes
 
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """A viewer that runs.
+    """A running viewer.
 
     Attributes:
-        process: of Rerun.
-        url: where it takes a recording while that is made.
-        page: its web page; "" for a window.
+        process: Rerun's process.
+        url: address that accepts a recording.
+        page: address of the web page; "" for a window.
     """
 
     process: subprocess.Popen[bytes]
@@ -33,25 +33,25 @@ class Viewer:
     page: str
 
     def is_open(self) -> bool:
-        """Say whether it still runs."""
+        """Return whether the viewer runs."""
         return self.process.poll() is None
 
     def wait(self) -> None:
-        """Wait until it is closed.
+        """Wait until the viewer is closed.
 
         Raises:
-            SystemFailure: it failed.
+            SystemFailure: the viewer failed.
         """
         code = self.process.wait()
-        if code not in _GOOD_ENDS:
+        if code not in _REGULAR_CODES:
             raise SystemFailure(f"Rerun's viewer ended with {code}; what it printed above says why")
 
 
 def viewer_command(*, web: bool, port: int, web_port: int = 0) -> list[str]:
-    """Return the command of Rerun's own program, without the Python that its package puts before it; on 127.0.0.1 only.
+    """Return the command that runs Rerun's program directly, bound to 127.0.0.1.
 
     Raises:
-        InputError: the package has no such program.
+        InputError: Rerun's program is not installed.
     """
     spec = importlib.util.find_spec("rerun_cli")
     program = Path(spec.origin).with_name("rerun") if spec is not None and spec.origin else None
@@ -63,38 +63,38 @@ def viewer_command(*, web: bool, port: int, web_port: int = 0) -> list[str]:
 
 @contextmanager
 def open_viewer(*, web: bool, port: int = 9876, web_port: int = 9090) -> Iterator[Viewer]:
-    """Yield a viewer that takes recordings; it has ended when the context has, whatever ends that.
+    """Yield a viewer that accepts recordings; the end of the context ends it.
 
     Args:
-        web: serve the web page, and open no window.
-        port: of the data, with ``web``; a window takes a free one.
-        web_port: of the page.
+        web: serve the web page instead of a window.
+        port: port of the data with ``web``; a window takes a free one.
+        web_port: port of the page.
 
     Raises:
-        InputError: there is no display, or something else answers at one of the ports.
-        SystemFailure: the viewer ended before it could take anything.
+        InputError: there is no display, or a port is in use.
+        SystemFailure: the viewer ended before it accepted connections.
     """
     if not web and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise InputError(
             "no display here: show the recording as a web page with --web, or keep it with --save FILE.rrd"
         )
     ports = (port, web_port) if web else (_free_port(),)
-    for taken in ports:
-        if _answers(taken):
-            raise InputError(f"port {taken} of 127.0.0.1 is taken; choose others with --port and --web-port")
+    for number in ports:
+        if _answers(number):
+            raise InputError(f"port {number} of 127.0.0.1 is taken; choose others with --port and --web-port")
     process = subprocess.Popen(viewer_command(web=web, port=ports[0], web_port=web_port), stdin=subprocess.DEVNULL)
     try:
         while not all(map(_answers, ports)):
-            _refuse_ended(process)
+            _raise_if_ended(process)
         url = f"rerun+http://127.0.0.1:{ports[0]}/proxy"
         yield Viewer(process, url, f"http://127.0.0.1:{web_port}/?url={url.replace('+', '%2B')}" if web else "")
     finally:
         _end(process)
 
 
-def _refuse_ended(process: subprocess.Popen[bytes]) -> None:
+def _raise_if_ended(process: subprocess.Popen[bytes]) -> None:
     try:
-        code = process.wait(_LOOK_S)
+        code = process.wait(_POLL_S)
     except subprocess.TimeoutExpired:
         return
     raise SystemFailure(f"Rerun's viewer ended with {code}; what it printed above says why")
@@ -103,7 +103,7 @@ def _refuse_ended(process: subprocess.Popen[bytes]) -> None:
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
-        process.wait(_PATIENCE_S)
+        process.wait(_TERMINATE_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -1,7 +1,7 @@
-"""One folder a scene, as ``ros2 bag record -s mcap`` leaves it; ``ros2 bag play`` and readers without ROS take it.
+"""One folder for each scene, in the layout of ``ros2 bag record -s mcap``; ``ros2 bag play`` and readers without ROS open it.
 
-Messages come in the order of time. Stamps and times are the dataset's own; what has one stamp is of one tick. All mounts are
-in one message on ``/tf_static``, the first after the clock's: a latch keeps one message for those who listen later.
+Messages ascend in time; stamps are the dataset's, and messages of one tick have equal stamps. One message on ``/tf_static``,
+after the first clock, holds all mounts, because a latched topic keeps only its last message.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,10 +28,10 @@ from uavsim.registry import pick
 
 _Reading = Image | LidarScan | Sample
 _LATCHED: Final = "/tf_static"
-_FIRST_WITH_WORDS: Final = 9
+_FIRST_WITH_NAMES: Final = 9
 VERSIONS: Final = {"humble": 5, "jazzy": 9}
-"""Version of ``metadata.yaml`` by ROS distribution. Humble reads quality of service as a string of YAML with rmw's numbers;
-later distributions read both. Source: ros2/rosbag2, issues 1895 and 2013."""
+"""Version of ``metadata.yaml`` by ROS distribution. Humble reads quality of service only as a YAML string with rmw's numbers.
+Source: ros2/rosbag2, issues 1895 and 2013."""
 
 
 @exporter
@@ -70,7 +70,7 @@ def export_rosbag2(request: ExportRequest) -> list[Path]:
 
 
 class _Bag:
-    """The topics of one file, and what ``metadata.yaml`` says of them (JSON is YAML)."""
+    """The topics of one MCAP file, and their ``metadata.yaml``."""
 
     def __init__(self, foxglove: Any, store: Any, *, ros: str) -> None:
         self._ros, self._version = ros, VERSIONS[ros]
@@ -86,9 +86,9 @@ class _Bag:
             definition = self._store.generate_msgdef(kind, ros_version=2)[0].encode()
             schema = self._foxglove.Schema(name=kind, encoding="ros2msg", data=definition)
             quality = self._quality(topic)
-            offered = {"offered_qos_profiles": quality if isinstance(quality, str) else _in_yaml(quality)}
+            qos = {"offered_qos_profiles": quality if isinstance(quality, str) else _in_yaml(quality)}
             channel = self._foxglove.Channel(
-                topic, schema=schema, message_encoding="cdr", context=self.context, metadata=offered
+                topic, schema=schema, message_encoding="cdr", context=self.context, metadata=qos
             )
             self._open[topic] = kind, channel
         data = bytes(self._store.serialize_cdr(content, kind))
@@ -103,7 +103,7 @@ class _Bag:
             "duration": {"nanoseconds": (last_us - first_us) * 1000},
             "message_count": len(self._times_us),
         }
-        words = self._version >= _FIRST_WITH_WORDS
+        has_names = self._version >= _FIRST_WITH_NAMES
         topics = [
             {
                 "topic_metadata": {
@@ -112,12 +112,12 @@ class _Bag:
                     "serialization_format": "cdr",
                     "offered_qos_profiles": self._quality(topic),
                 }
-                | ({"type_description_hash": self._store.hash_rihs01(kind)} if words else {}),
+                | ({"type_description_hash": self._store.hash_rihs01(kind)} if has_names else {}),
                 "message_count": self._counts[topic],
             }
             for topic, (kind, _) in self._open.items()
         ]
-        reported = {
+        info = {
             "version": self._version,
             "storage_identifier": "mcap",
             "relative_file_paths": [name],
@@ -127,25 +127,25 @@ class _Bag:
             "compression_mode": "",
             "files": [{"path": name, **span}],
         }
-        reported |= {"custom_data": None, "ros_distro": self._ros} if words else {}
-        return {"rosbag2_bagfile_information": reported}
+        info |= {"custom_data": None, "ros_distro": self._ros} if has_names else {}
+        return {"rosbag2_bagfile_information": info}
 
     def _quality(self, topic: str) -> list[dict[str, Any]] | str:
-        """Return a topic's quality of service as the distribution writes it; what does not change is latched."""
+        """Return a topic's quality of service in the form of the distribution; ``/tf_static`` is latched."""
         latched = topic == _LATCHED
-        always = {"sec": 9223372036, "nsec": 854775807}  # rmw's infinite duration
+        infinite = {"sec": 9223372036, "nsec": 854775807}  # rmw's value
         quality = {
             "history": "keep_last",
             "depth": 1 if latched else 10,
             "reliability": "reliable",
             "durability": "transient_local" if latched else "volatile",
-            "deadline": always,
-            "lifespan": always,
+            "deadline": infinite,
+            "lifespan": infinite,
             "liveliness": "automatic",
-            "liveliness_lease_duration": always,
+            "liveliness_lease_duration": infinite,
             "avoid_ros_namespace_conventions": False,
         }
-        if self._version >= _FIRST_WITH_WORDS:
+        if self._version >= _FIRST_WITH_NAMES:
             return [quality]
         numbers = {"history": 1, "reliability": 1, "durability": 1 if latched else 2, "liveliness": 1}
         return _in_yaml([quality | numbers])
@@ -156,8 +156,8 @@ def _in_yaml(value: object) -> str:
 
 
 def _messages(scene: Scene, messages: RosMessages, *, style: str) -> Iterator[tuple[int, str, Message]]:
-    """Yield time, topic and message of all that a scene holds, in the order of time."""
-    readings = sorted((*_readings(scene), *_streamed(scene)), key=lambda one: one.timestamp_us)
+    """Yield time in microseconds, topic and message of all readings of a scene, ascending in time."""
+    readings = sorted((*_readings(scene), *_stream_readings(scene)), key=lambda one: one.timestamp_us)
     mounts = _mounts(readings, style)
     for time_us, group in groupby(readings, key=lambda one: one.timestamp_us):
         of_tick = list(group)
@@ -165,23 +165,23 @@ def _messages(scene: Scene, messages: RosMessages, *, style: str) -> Iterator[tu
         if mounts:
             yield time_us, _LATCHED, messages.transforms(time_us, mounts)
             mounts = []
-        for one in (r for r in of_tick if isinstance(r, _Streamed)):
-            names = names_of(one.channel, style=style, is_optical=False)
-            yield time_us, names.topics[one.kind], messages.stream(one.kind, one.row, names.agent)
+        for reading in (r for r in of_tick if isinstance(r, _StreamReading)):
+            names = names_of(reading.channel, style=style, is_optical=False)
+            yield time_us, names.topics[reading.kind], messages.stream(reading.kind, reading.row, names.agent)
         sensed = [(r, _names(r, style)) for r in of_tick if isinstance(r, Image | LidarScan)]
         yield from _poses(sensed, messages, time_us)
         for measured, names in sensed:
-            for what, message in _contents(measured, names, messages):
-                yield time_us, names.topics[what], message
+            for content, message in _contents(measured, names, messages):
+                yield time_us, names.topics[content], message
         for sample in (r for r in of_tick if isinstance(r, Sample)):
             yield time_us, STYLES[style]["boxes"], messages.boxes(time_us, sample.boxes)
-            shown = ((r, names) for r, names in sensed if isinstance(r, Image) and scene.reports_views)
-            for image, names in shown:
+            images = ((r, names) for r, names in sensed if isinstance(r, Image) and scene.reports_views)
+            for image, names in images:
                 yield time_us, names.topics["detections"], messages.detections(image, sample.boxes, names.frame)
 
 
 def _readings(scene: Scene) -> Iterator[_Reading]:
-    """Yield all images, scans and samples; LIDAR_TOP where it stands on the ground under drone 0 is no sensor."""
+    """Yield all images, scans and samples, but not the reference LIDAR_TOP, which is no sensor."""
     for channel in sorted({image.channel for sample in scene for image in sample.images}):
         yield from scene.images_of(channel)
     for channel in sorted(
@@ -192,8 +192,8 @@ def _readings(scene: Scene) -> Iterator[_Reading]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Streamed:
-    """One reading of a flight controller's sensor."""
+class _StreamReading:
+    """One reading of a flight sensor."""
 
     timestamp_us: int
     channel: str
@@ -201,20 +201,20 @@ class _Streamed:
     row: Any
 
 
-def _streamed(scene: Scene) -> Iterator[_Streamed]:
+def _stream_readings(scene: Scene) -> Iterator[_StreamReading]:
     for stream in scene.streams:
-        for row in stream.readings() if stream.kind != KIND else ():  # the state of a car is no measurement
-            yield _Streamed(int(row["timestamp_us"]), stream.channel, stream.kind, row)
+        for row in stream.readings() if stream.kind != KIND else ():  # a car's state is not a measurement
+            yield _StreamReading(int(row["timestamp_us"]), stream.channel, stream.kind, row)
 
 
 def _mounts(readings: Iterable[Any], style: str) -> list[tuple[str, str, SE3]]:
-    """Return agent, frame and mount of every sensor, as its first reading says."""
-    found: dict[str, tuple[str, str, SE3]] = {}
+    """Return agent, frame and ``flu_SE3_sensor`` of every sensor, from its first reading."""
+    mounts: dict[str, tuple[str, str, SE3]] = {}
     for reading in readings:
         if isinstance(reading, Image | LidarScan):
             names = _names(reading, style)
-            found.setdefault(names.frame, (names.agent, names.frame, _mount(reading)))
-    return list(found.values())
+            mounts.setdefault(names.frame, (names.agent, names.frame, _mount(reading)))
+    return list(mounts.values())
 
 
 def _names(reading: Image | LidarScan, style: str) -> Names:
@@ -228,7 +228,7 @@ def _mount(reading: Image | LidarScan) -> SE3:
 def _poses(
     sensed: list[tuple[Image | LidarScan, Names]], messages: RosMessages, time_us: int
 ) -> Iterator[tuple[int, str, Message]]:
-    """Yield where each agent is: the pose of its first sensor's row."""
+    """Yield ``/tf`` and odometry of each agent, by the ego pose of its first sensor."""
     firsts: dict[str, tuple[Image | LidarScan, Names]] = {}
     for measured, names in sensed:
         firsts.setdefault(names.agent, (measured, names))
@@ -241,7 +241,7 @@ def _poses(
 
 
 def _contents(reading: Image | LidarScan, names: Names, messages: RosMessages) -> Iterator[tuple[str, Message]]:
-    """Yield what a sensor measured, by what its topic carries."""
+    """Yield the content key of a topic and the message for each output of a sensor."""
     if isinstance(reading, RadarScan):
         yield "radar", messages.radar(reading, names.frame)
     elif isinstance(reading, LidarScan):

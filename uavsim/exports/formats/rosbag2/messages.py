@@ -1,4 +1,4 @@
-"""A dataset's content as ROS 2 messages: REP 103's axes and units, stamps of the samples to the nanosecond."""
+"""A dataset's content as ROS 2 messages in REP 103's axes and units."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
@@ -29,27 +29,27 @@ VISION_MESSAGES: Final = {
     ),
     "vision_msgs/msg/Detection2DArray": "std_msgs/Header header\nDetection2D[] detections",
 }
-"""Definitions that no ROS distribution's core has. Source: ros-perception/vision_msgs 4, the files' fields."""
+"""Definitions that are not in the core of a ROS distribution. Source: ros-perception/vision_msgs 4."""
 
-_UNKNOWN: Final = 1e6  # variance of what the dataset does not say
+_UNKNOWN: Final = 1e6  # variance of unknown values
 _POINT: Final = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("intensity", "<f4"), ("ring", "<u2")])
 _RADAR: Final = ("x", "y", "z", "rcs", "vx", "vy", "vx_comp", "vy_comp")
 _DATATYPE: Final = {"<u2": 4, "<f4": 7}  # PointField's constants
 
 
 class RosMessages:
-    """Makes messages of the types of one store of rosbags."""
+    """Creates messages with the types of a rosbags store."""
 
     def __init__(self, types: Mapping[str, Any]) -> None:
-        """Take the classes by name."""
+        """Store the message classes by name."""
         self._types = types
 
     def clock(self, time_us: int) -> Message:
-        """The simulated time."""
+        """Return the simulated time."""
         return self._message("rosgraph_msgs/msg/Clock", self._time(time_us))
 
     def transforms(self, time_us: int, frames: Sequence[tuple[str, str, SE3]]) -> Message:
-        """Parent, child and ``parent_SE3_child`` of each frame."""
+        """Return the transforms of parent, child and ``parent_SE3_child``."""
         stamped = [
             self._new(
                 "geometry_msgs/msg/TransformStamped",
@@ -62,11 +62,11 @@ class RosMessages:
         return self._message("tf2_msgs/msg/TFMessage", stamped)
 
     def odometry(self, image: Image | LidarScan, *, agent: str, velocity_map_mps: FloatArray) -> Message:
-        """Pose in ``map`` and velocity in the agent's own frame, without noise (REP 105); no turning rates are known."""
+        """Return the exact pose in ``map`` and velocity in the agent's frame (REP 105); turning rates are unknown."""
         pose = self._new("geometry_msgs/msg/PoseWithCovariance", self._pose(image.map_SE3_flu), np.zeros(36))
-        known = bool(np.isfinite(velocity_map_mps).all())
-        velocity = image.map_SE3_flu.inverse().rotate(velocity_map_mps) if known else np.zeros(3)
-        variance = np.diag([0.0 if known else _UNKNOWN] * 3 + [_UNKNOWN] * 3).ravel()
+        is_known = bool(np.isfinite(velocity_map_mps).all())
+        velocity = image.map_SE3_flu.inverse().rotate(velocity_map_mps) if is_known else np.zeros(3)
+        variance = np.diag([0.0 if is_known else _UNKNOWN] * 3 + [_UNKNOWN] * 3).ravel()
         twist = self._new("geometry_msgs/msg/Twist", self._vector(velocity), self._vector(np.zeros(3)))
         with_variance = self._new("geometry_msgs/msg/TwistWithCovariance", twist, variance)
         return self._message(
@@ -74,20 +74,20 @@ class RosMessages:
         )
 
     def compressed(self, image: Image, frame: str, data: bytes) -> Message:
-        """A file of the dataset as it is."""
+        """Return the bytes of an image file as a message."""
         kind = "png" if data.startswith(b"\x89PNG") else "jpeg"
         pixels = np.frombuffer(data, np.uint8)
         return self._message("sensor_msgs/msg/CompressedImage", self._header(image.timestamp_us, frame), kind, pixels)
 
     def depth(self, image: Image, frame: str) -> Message:
-        """Metres along the optical axis, float32, infinite where nothing is (REP 118)."""
+        """Return depth along the optical axis in metres, float32, infinite in the sky (REP 118)."""
         depth_m = np.ascontiguousarray(image.depth_m(), "<f4")
         height, width = depth_m.shape
         header, data = self._header(image.timestamp_us, frame), depth_m.reshape(-1).view(np.uint8)
         return self._message("sensor_msgs/msg/Image", header, height, width, "32FC1", 0, 4 * width, data)
 
     def camera_info(self, image: Image, frame: str) -> Message:
-        """The camera with its lens, by ROS's names of them, and from the middle of the first pixel as ROS has it."""
+        """Return intrinsics and lens; the origin is the centre of the first pixel, as in ROS."""
         k, (width, height) = intrinsic_of_opencv(image.intrinsic), image.size_px
         region = self._new("sensor_msgs/msg/RegionOfInterest", 0, 0, 0, 0, False)
         p = np.hstack([k, np.zeros((3, 1))]).ravel()
@@ -100,7 +100,7 @@ class RosMessages:
         )
 
     def lidar(self, scan: LidarScan, frame: str) -> Message:
-        """Points in the sensor's frame with intensity and ring."""
+        """Return points in the sensor's frame, metres, with intensity and ring."""
         rows = scan.points()
         points = np.empty(len(rows), _POINT)
         for n, name in enumerate(_POINT.names or ()):
@@ -108,7 +108,7 @@ class RosMessages:
         return self._cloud(scan.timestamp_us, frame, points)
 
     def radar(self, scan: RadarScan, frame: str) -> Message:
-        """Detections in the sensor's frame: RCS, and the speed along the ray as measured and without the sensor's own."""
+        """Return detections in the sensor's frame: RCS, measured and ego-compensated velocity."""
         detections = scan.detections()
         points = np.empty(len(detections), [(name, "<f4") for name in _RADAR])
         for name in _RADAR:
@@ -116,12 +116,12 @@ class RosMessages:
         return self._cloud(scan.timestamp_us, frame, points)
 
     def stream(self, kind: str, row: Any, frame: str) -> Message:
-        """One reading of a flight controller's sensor; covariances are unknown, zeros by REP 145's drivers' way.
+        """Return one reading of a flight sensor; covariances are zero, which means unknown (REP 145).
 
         Args:
-            kind: of ``SensorStream``.
+            kind: kind of the ``SensorStream``.
             row: one of its readings.
-            frame: the drone's.
+            frame: frame of the agent.
         """
         header = self._header(int(row["timestamp_us"]), frame)
         if kind == "imu":
@@ -132,25 +132,25 @@ class RosMessages:
             )
         if kind == "gnss":
             status = self._new("sensor_msgs/msg/NavSatStatus", 0, 1)  # a fix, by GPS
-            place = row["lat_lon_deg_height_m"].tolist()
-            return self._message("sensor_msgs/msg/NavSatFix", header, status, *place, np.zeros(9), 0)
+            position = row["lat_lon_deg_height_m"].tolist()
+            return self._message("sensor_msgs/msg/NavSatFix", header, status, *position, np.zeros(9), 0)
         if kind == "barometer":
             return self._message("sensor_msgs/msg/FluidPressure", header, float(row["pressure_pa"]), 0.0)
         field_t = self._vector(row["field_ut"] * 1e-6)
         return self._message("sensor_msgs/msg/MagneticField", header, field_t, np.zeros(9))
 
     def boxes(self, time_us: int, boxes: Boxes) -> Message:
-        """The labels in ``map``; a box's size is along its own x, y and z: length, width, height."""
-        header, found = self._header(time_us, "map"), []
+        """Return the boxes in ``map``; sizes are length, width, height along the box's axes."""
+        header, labels = self._header(time_us, "map"), []
         for n, token in enumerate(boxes.instance_tokens):
             pose = self._pose(boxes.map_SE3_box[n])
             box = self._new("vision_msgs/msg/BoundingBox3D", pose, self._vector(boxes.size_lwh_m[n]))
-            found.append(self._new("vision_msgs/msg/Detection3D", header, [self._result(boxes, n, pose)], box, token))
-        return self._message("vision_msgs/msg/Detection3DArray", header, found)
+            labels.append(self._new("vision_msgs/msg/Detection3D", header, [self._result(boxes, n, pose)], box, token))
+        return self._message("vision_msgs/msg/Detection3DArray", header, labels)
 
     def detections(self, image: Image, boxes: Boxes, frame: str) -> Message:
-        """The labels that the image's mask shows: bounds of the visible pixels, and the box in the camera's frame."""
-        header, found = self._header(image.timestamp_us, frame), []
+        """Return labels of objects that an image shows: bounds of visible pixels, and the box in the optical frame."""
+        header, labels = self._header(image.timestamp_us, frame), []
         optical_SE3_box = image.map_SE3_optical.inverse() @ boxes.map_SE3_box
         for n, views in enumerate(boxes.views):
             for view in views:
@@ -161,13 +161,13 @@ class RosMessages:
                     bounds = self._new("vision_msgs/msg/BoundingBox2D", centre, x1 - x0, y1 - y0)
                     result = self._result(boxes, n, self._pose(optical_SE3_box[n]))
                     token = boxes.instance_tokens[n]
-                    found.append(self._new("vision_msgs/msg/Detection2D", header, [result], bounds, token))
-        return self._message("vision_msgs/msg/Detection2DArray", header, found)
+                    labels.append(self._new("vision_msgs/msg/Detection2D", header, [result], bounds, token))
+        return self._message("vision_msgs/msg/Detection2DArray", header, labels)
 
     def _result(self, boxes: Boxes, n: int, pose: Any) -> Any:
         hypothesis = self._new("vision_msgs/msg/ObjectHypothesis", boxes.categories[n], 1.0)
-        placed = self._new("geometry_msgs/msg/PoseWithCovariance", pose, np.zeros(36))
-        return self._new("vision_msgs/msg/ObjectHypothesisWithPose", hypothesis, placed)
+        exact_pose = self._new("geometry_msgs/msg/PoseWithCovariance", pose, np.zeros(36))
+        return self._new("vision_msgs/msg/ObjectHypothesisWithPose", hypothesis, exact_pose)
 
     def _cloud(self, time_us: int, frame: str, points: AnyArray) -> Message:
         fields = [
@@ -200,5 +200,5 @@ class RosMessages:
         return self._new("geometry_msgs/msg/Quaternion", x, y, z, w)
 
     def _pose(self, pose: SE3) -> Any:
-        place = self._new("geometry_msgs/msg/Point", *pose.translation_m.tolist())
-        return self._new("geometry_msgs/msg/Pose", place, self._turn(pose))
+        point = self._new("geometry_msgs/msg/Point", *pose.translation_m.tolist())
+        return self._new("geometry_msgs/msg/Pose", point, self._turn(pose))

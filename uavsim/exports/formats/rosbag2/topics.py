@@ -1,4 +1,4 @@
-"""Names of topics and frames, in the ways that robots' software knows."""
+"""Names of ROS topics and frames in three styles."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -57,18 +57,17 @@ STYLES: Final[Mapping[str, Mapping[str, str]]] = {
     "carla": _CARLA,
     "nuscenes2mcap": _NUSCENES2MCAP,
 }
-"""Names of topics by what they carry: those of AirSim's ROS wrapper (its east-north-up form), CARLA's ROS bridge, and
-foxglove's nuscenes2mcap."""
+"""Topic names by content: of AirSim's ROS wrapper (east-north-up), CARLA's ROS bridge, and Foxglove's nuscenes2mcap."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of what belongs to one channel.
+    """The names of one channel.
 
     Attributes:
-        agent: ``drone_0``, ``vehicle_1``, ``roadside_0``; also its frame, whose axes are flu (REP 103).
-        frame: of the sensor's data; a camera's ends in ``_optical`` (REP 103).
-        topics: by what they carry.
+        agent: ``drone_0``, ``vehicle_1``, ``roadside_0``; also the name of its flu frame (REP 103).
+        frame: frame of the sensor's data; a camera's ends in ``_optical`` (REP 103).
+        topics: topic names by content.
     """
 
     agent: str
@@ -77,7 +76,7 @@ class Names:
 
 
 def names_of(channel: str, *, style: str, is_optical: bool) -> Names:
-    """Name what belongs to a channel.
+    """Return the names of a channel.
 
     Raises:
         UnknownNameError: no such style.
