@@ -1,20 +1,13 @@
 """Tracks that jump, and velocities that are not their own."""
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.validate.planted import assert_named, planted
 from uavsim.validate.frames import AnnotationBoxes
 from uavsim.validate.motion import nothing_jumps
-
-
-@pytest.mark.parametrize("name", planted("motion"))
-def test_a_planted_defect_is_named_at_its_place(name: str, clean: Path, tmp_path: Path) -> None:
-    assert_named(name, clean, tmp_path)
 
 
 def _turn(*, speed_mps: float, radius_m: float, every_s: float, offset_m: float = 0.0) -> Any:

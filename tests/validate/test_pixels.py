@@ -9,18 +9,12 @@ from typing import cast
 import numpy as np
 import pytest
 
-from tests.validate.planted import assert_named, planted
 from tests.validate.small import VERSION
 from uavsim.access import open_folder
 from uavsim.dataset.tables import read_rows, write_rows
 from uavsim.validate.evidence import Evidence, Pairs
 from uavsim.validate.pixels import boxes_fill_silhouettes
 from uavsim.validate.validator import validate_version
-
-
-@pytest.mark.parametrize("name", planted("pixels"))
-def test_a_planted_defect_is_named_at_its_place(name: str, clean: Path, tmp_path: Path) -> None:
-    assert_named(name, clean, tmp_path)
 
 
 @pytest.mark.parametrize("is_agent", [False, True])
