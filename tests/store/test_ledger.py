@@ -16,7 +16,7 @@ FACTS = SceneFacts(
 ENTRY = {"version": 3, **asdict(LedgerEntry("scene_00", "committed", facts=FACTS))}
 
 
-def test_there_and_back(tmp_path: Path) -> None:
+def test_entries_round_trip(tmp_path: Path) -> None:
     output = LocalOutput(tmp_path)
     for k, entry in enumerate((LedgerEntry("a", "flying", retired=(0, 2)), LedgerEntry("b", "committed", facts=FACTS))):
         write_entry(output, entry)
@@ -38,7 +38,7 @@ def test_there_and_back(tmp_path: Path) -> None:
         (ENTRY | {"scene": "scene_01"}, "it is of .scene_01."),
     ],
 )
-def test_what_is_no_entry(tmp_path: Path, values: object, words: str) -> None:
+def test_invalid_entry_is_refused(tmp_path: Path, values: object, words: str) -> None:
     output = LocalOutput(tmp_path)
     data = values if isinstance(values, bytes) else json.dumps(values).encode()
     output.replace(f"{LEDGER}/scene_00.json", data)

@@ -49,7 +49,7 @@ PLANTED = {str(number): code for number, (_, _, code) in enumerate(DEFECTS)} | {
 
 
 @pytest.mark.parametrize(("table", "change", "code"), DEFECTS)
-def test_what_is_planted_is_found(
+def test_planted_defect_of_encounters_is_found(
     root: Path, table: str, change: Callable[[dict[str, Any]], object], code: str
 ) -> None:
     rewrite(root, table, lambda rows: change(rows[-1]))

@@ -32,7 +32,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("spoil", "code"), PLANTED.items())
-def test_the_validator_finds(spoil: str, code: str, root: Path, tmp_path: Path) -> None:
+def test_planted_defect_of_points_is_found(spoil: str, code: str, root: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad"
     shutil.copytree(root, bad)
     if spoil == "count":

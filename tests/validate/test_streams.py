@@ -31,11 +31,11 @@ def found(root: Path) -> list[tuple[str, str]]:
     return [(f.code, f.message) for f in report.findings if f.code.startswith(("streams", "files", "schema"))]
 
 
-def test_what_was_made_is_good(clean: Path) -> None:
+def test_valid_streams_have_no_finding(clean: Path) -> None:
     assert found(clean) == []
 
 
-def test_streams_that_no_library_reads_are_named_as_skipped(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streams_are_skipped_without_pyarrow(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, *more: None if name == "pyarrow" else find(name, *more)
@@ -70,7 +70,7 @@ PLANTED = {"no parquet": "streams.file", **{name: code for name, (_, code, _) in
 
 
 @pytest.mark.parametrize(("change", "code", "reported"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_found(
+def test_planted_defect_of_streams_is_found(
     clean: Path, tmp_path: Path, change: Callable[[Records], Records], code: str, reported: str
 ) -> None:
     root = tmp_path / "set"

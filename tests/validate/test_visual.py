@@ -34,7 +34,7 @@ def findings(luma: np.ndarray, own: np.ndarray, after: np.ndarray) -> list[str]:
     return [found.code for found in of_this_tick(cast("object", evidence))]  # type: ignore[arg-type]
 
 
-def test_borders_that_lie_where_there_is_much_to_see_are_no_better_fit() -> None:
+def test_borders_in_a_rich_texture_are_no_better_fit() -> None:
     luma = street(20, busy=slice(110, 220))
     assert not findings(luma, own=car_at(20), after=car_at(130))
 
@@ -55,7 +55,7 @@ def test_an_image_whose_borders_are_smoothed_into_the_next_pixel_is_of_its_tick(
     assert not findings(luma, own=own, after=after)
 
 
-def test_few_borders_of_another_tick_are_no_better_fit() -> None:
+def test_few_borders_are_no_better_fit() -> None:
     """All that the other mask has is a part of a car that comes into sight, where a bright wall ends in the image.
 
     The car of the image's own tick stands among stripes, which are as strong as its borders.

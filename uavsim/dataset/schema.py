@@ -226,8 +226,8 @@ def all_tables() -> tuple[Table[Any], ...]:
 @cache
 def other_objects() -> tuple[str, ...]:
     """Return the names of tables of objects that the dialect uav3d cannot represent."""
-    plugins = _plugin_tables(one for _, one in every() if one.adds_objects)
-    return tuple(table.name for table in (CORNER_CASE, OBJECT_TAG, *plugins))
+    ingredients = (one for _, one in every() if one.adds_objects)
+    return (CORNER_CASE.name, OBJECT_TAG.name, *(table.name for table in _plugin_tables(ingredients)))
 
 
 def _plugin_tables(ingredients: Iterable[Ingredient]) -> list[Table[Any]]:

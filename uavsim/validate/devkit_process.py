@@ -15,16 +15,16 @@ from uavsim.typing import JsonDict
 PYTHON_VARIABLE: Final = "UAVSIM_JUDGE_PYTHON"
 PROGRAMS: Final = Path(__file__).with_name("devkit")
 _CHECKOUT: Final = Path(__file__).resolve().parents[2]
+_TIMEOUT_S: Final = 6 * 3600
 _REPORTED: Final = frozenset({0, 4})  # valid and invalid; any other code is a failure of the judge
 
 
-def devkit_report(root: Path, version: str, *, split: str | None = None, images: Path | None = None) -> JsonDict:
+def devkit_report(root: Path, version: str, *, images: Path | None = None) -> JsonDict:
     """Load, walk, draw and evaluate a strict dataset with the unmodified nuScenes devkit.
 
     Args:
         root: the dataset's folder.
         version: its version folder.
-        split: split of ``splits.json`` to evaluate; default: every scene.
         images: folder for the devkit's drawings; default: temporary.
 
     Returns:
@@ -35,7 +35,6 @@ def devkit_report(root: Path, version: str, *, split: str | None = None, images:
         SystemFailure: the judge crashed.
     """
     arguments = [str(root.resolve()), version]
-    arguments += ["--split", split] if split else []
     arguments += ["--images", str(images.resolve())] if images else []
     return run_judge("devkit_check", *arguments)
 
@@ -63,7 +62,7 @@ def judge_python() -> Path:
     return python
 
 
-def run_judge(name: str, *arguments: str, folder: Path = PROGRAMS, timeout_s: float = 6 * 3600) -> JsonDict:
+def run_judge(name: str, *arguments: str, folder: Path = PROGRAMS) -> JsonDict:
     """Run ``<folder>/<name>.py`` in the judges' environment and return its report.
 
     Raises:
@@ -73,9 +72,9 @@ def run_judge(name: str, *arguments: str, folder: Path = PROGRAMS, timeout_s: fl
     command = [str(judge_python()), str(folder / f"{name}.py"), *arguments]
     environment = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "VIRTUAL_ENV"}}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, env=environment, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, env=environment, check=False)
     except subprocess.TimeoutExpired as error:
-        raise SystemFailure(f"judge {name} did not end within {timeout_s:.0f} s; judge fewer scenes") from error
+        raise SystemFailure(f"judge {name} did not end within {_TIMEOUT_S} s; judge fewer scenes") from error
     try:
         report = json.loads(done.stdout)
     except ValueError as error:

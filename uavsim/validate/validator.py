@@ -12,30 +12,33 @@ from uavsim.validate.evidence import Evidence, gather, ready_to_look
 from uavsim.validate.findings import Finding, Report, collect
 
 
-def validate_dataset(
-    root: Path, *, versions: list[str] | None = None, dialect: str | None = None, pixels: bool = True, workers: int = 2
-) -> list[Report]:
+def validate_dataset(root: Path, *, pixels: bool = True, workers: int = 2) -> list[Report]:
     """Validate every version folder of a dataset.
 
     Args:
         root: the dataset's folder.
-        versions: version folders; default: all.
-        dialect: ``strict`` or ``uav3d``; default: detected.
         pixels: decode images and masks.
         workers: processes that measure images.
 
     Raises:
-        InputError: the folder, a version or the dialect does not exist.
+        InputError: the folder does not exist.
         DatasetError: the folder has no dataset.
     """
-    found = versions or versions_of(root)
-    return [validate_version(root, v, dialect=dialect, pixels=pixels, workers=workers) for v in found]
+    return [validate_version(root, version, pixels=pixels, workers=workers) for version in versions_of(root)]
 
 
 def validate_version(
     root: Path, version: str, *, dialect: str | None = None, pixels: bool = True, workers: int = 2
 ) -> Report:
-    """Validate one version folder; see ``validate_dataset``."""
+    """Validate one version folder.
+
+    Args:
+        root: the dataset's folder.
+        version: one of ``versions_of``.
+        dialect: ``strict`` or ``uav3d``; default: detected.
+        pixels: decode images and masks.
+        workers: processes that measure images.
+    """
     skipped: dict[str, str] = {}
     with np.errstate(all="ignore"):  # a dataset may have any numbers; checks ignore those that are not finite
         with ready_to_look(root / version, workers=workers) as run:

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from tests.dataset_factory import table
 from tools.common.factories import UE_TO_OPTICAL, camera_pose_ue, make_plan, shape_of, street, ue_matrix
-from uavsim.dataset.dialects import STRICT, dialect_of
 from uavsim.dataset.dialects.uav3d.format import sweep_folder
 from uavsim.dataset.euler_safe import ned_quaternions, uav3d_euler_deg
-from uavsim.dataset.reader import open_dataset
 from uavsim.geometry import frames, unreal
 
 
@@ -132,8 +130,3 @@ def test_the_plain_quaternion_would_not_survive() -> None:
 )
 def test_sweep_folders(log: Any, folder: str) -> None:
     assert sweep_folder(log) == folder
-
-
-def test_dialects_are_distinguished(uav3d: Path, strict: Path) -> None:
-    assert dialect_of(open_dataset(uav3d)).name == "uav3d"
-    assert dialect_of(open_dataset(strict)) is STRICT
