@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,15 @@ from tests.validate.small import VERSION
 Row = dict[str, Any]
 SCENE, SAMPLE = "scene_01", 2
 CAR, TURNING_CAR, VAN, TRUCK, BUS, BIKE, WALKER = 1, 2, 3, 4, 5, 7, 8  # instance ids in the cast
+
+
+@contextmanager
+def edited_table(folder: Path, name: str) -> Iterator[list[Row]]:
+    """Yield the rows of a table in a version folder to edit; other hard links of the file do not change."""
+    path = folder / f"{name}.json"
+    rows = json.loads(path.read_bytes())
+    yield rows
+    Disk.replace(path, json.dumps(rows).encode())
 
 
 class Disk:
@@ -31,11 +40,8 @@ class Disk:
     def write(self, table: str, rows: Any) -> None:
         self.replace(self.path(table), json.dumps(rows).encode())
 
-    @contextmanager
-    def rows(self, table: str) -> Iterator[list[Row]]:
-        rows = self.read(table)
-        yield rows
-        self.write(table, rows)
+    def rows(self, table: str) -> AbstractContextManager[list[Row]]:
+        return edited_table(self.root / VERSION, table)
 
     @contextmanager
     def row(self, table: str, token: str) -> Iterator[Row]:

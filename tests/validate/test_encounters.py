@@ -1,6 +1,5 @@
 """Each check of encounters says nothing of a good dataset, and finds what is planted."""
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.encounter_factory import make_encounter_dataset
+from tests.validate.disk import edited_table
 from uavsim.validate import validate_version
 
 
@@ -32,10 +32,8 @@ def test_a_good_dataset_has_no_finding(clean: Path) -> None:
 
 
 def rewrite(root: Path, table: str, change: Callable[[list[dict[str, Any]]], object]) -> None:
-    path = root / "v1.0-mini" / f"{table}.json"
-    rows = json.loads(path.read_text())
-    change(rows)
-    path.write_text(json.dumps(rows))
+    with edited_table(root / "v1.0-mini", table) as rows:
+        change(rows)
 
 
 DEFECTS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [

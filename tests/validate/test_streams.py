@@ -1,7 +1,6 @@
 """Streams against their rows and the poses of the same instants."""
 
 import importlib.util
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from tests.dataset_factory import make_dataset
 from tests.streams import add_streams
+from tests.validate.disk import edited_table
 from uavsim.files.parquet import Records, from_parquet, to_parquet
 from uavsim.validate.validator import validate_version
 
@@ -85,9 +85,8 @@ def test_planted_defect_of_streams_is_found(
 def test_a_row_without_a_rate_is_found(clean: Path, tmp_path: Path) -> None:
     root = tmp_path / "set"
     shutil.copytree(clean, root)
-    rows = json.loads((root / "v1.0-mini/stream.json").read_bytes())
-    rows[0]["rate_hz"] = 0
-    (root / "v1.0-mini/stream.json").write_text(json.dumps(rows))
+    with edited_table(root / "v1.0-mini", "stream") as rows:
+        rows[0]["rate_hz"] = 0
     ((code, message),) = found(root)
     assert code == "streams.readings"
     assert "its row says 0 Hz" in message
