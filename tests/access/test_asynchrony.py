@@ -45,7 +45,7 @@ def known(agent: str, at: int) -> dict[str, tuple[int, int, int]]:
     return {name: (k.timestamp_us, k.agent_timestamp_us, k.arrival_us) for name, k in found.items()}
 
 
-def test_one_knows_ones_own_images_at_once_and_others_when_they_arrive() -> None:
+def test_own_images_are_known_at_once_and_others_on_arrival() -> None:
     assert known("0", 99) == {}
     assert known("0", 100) == {"0": (100, 107, 100)}
     assert known("0", 349) == {"0": (300, 307, 300)}
@@ -54,19 +54,19 @@ def test_one_knows_ones_own_images_at_once_and_others_when_they_arrive() -> None
     assert known("1", 500) == {"1": (250, 240, 250)}, "a lost message is never known"
 
 
-def test_all_cameras_of_a_firing_are_given() -> None:
+def test_images_of_all_cameras_are_returned() -> None:
     found = newest_known(cast("list[Image]", IMAGES), ROWS, agent="0", timestamp_us=100)
     assert [image.token for image in found["0"].images] == ["a100", "a100b"]
 
 
-def test_who_has_no_clock_is_named() -> None:
+def test_agent_without_clock_is_refused() -> None:
     with pytest.raises(InputError, match=r"no agent '7' has a clock here; it is one of 0, 1"):
         known("7", 100)
     with pytest.raises(InputError, match="no agent '0'"):
         newest_known([], {}, agent="0", timestamp_us=1)
 
 
-def test_how_old_images_are_is_by_the_receivers_clock() -> None:
+def test_age_of_images_is_by_the_receivers_clock() -> None:
     """At 500, 400 after the first image, a clock that is 5 % fast and 7 ahead shows 527."""
     found = newest_known(cast("list[Image]", IMAGES), ROWS, agent="0", timestamp_us=500)
     assert {name: known.age_us for name, known in found.items()} == {"0": 527 - 307, "1": 527 - 240}

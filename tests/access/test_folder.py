@@ -27,7 +27,7 @@ def test_both_dialects_give_the_same_arrays(strict: Path, uav3d: Path) -> None:
         np.testing.assert_array_equal(a.images[3].map_SE3_optical.matrix, b.images[3].map_SE3_optical.matrix)
 
 
-def test_a_scene_goes_with_its_last_reader_and_needs_no_collector(strict: Path) -> None:
+def test_scene_is_freed_with_its_last_reference(strict: Path) -> None:
     gc.collect()
     gc.disable()
     try:
@@ -103,7 +103,7 @@ def test_a_dataset_of_others_has_what_it_reports(foreign: Path) -> None:
         sample.images[0].mask()
 
 
-def test_what_is_missing_is_named_and_the_rest_works(foreign: Path, tmp_path: Path) -> None:
+def test_missing_table_is_named_and_other_data_are_read(foreign: Path, tmp_path: Path) -> None:
     shutil.copytree(foreign, tmp_path / "part")
     (tmp_path / "part/v1.0-mini/instance.json").unlink()
     data = uavsim.open(tmp_path / "part")

@@ -19,7 +19,7 @@ def stream(folder: Path, data: bytes) -> SensorStream:
     return SensorStream("IMU_id_0", "imu", "planned", 200.0, "imu.parquet", DataFolder(folder))
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_stream_round_trips(tmp_path: Path) -> None:
     made = np.zeros(3, [("timestamp_us", "<i8"), ("force", "<f8", (3,)), ("pressure_pa", "<f8")])
     made["timestamp_us"], made["force"], made["pressure_pa"] = [5, 7, 9], np.arange(9).reshape(3, 3), [0.1, np.nan, 0.3]
     found = stream(tmp_path, to_parquet(made, {"kind": "own"})).readings()

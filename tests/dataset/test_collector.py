@@ -13,14 +13,14 @@ def _damaged() -> None:
     raise ValueError("damaged")
 
 
-def test_it_rests_and_goes_on_even_after_an_error() -> None:
+def test_collector_is_enabled_again_after_an_error() -> None:
     assert gc.isenabled()
     with pytest.raises(ValueError, match="damaged"):
         _damaged()
     assert gc.isenabled()
 
 
-def test_one_in_another_and_one_that_was_off_already() -> None:
+def test_nested_pauses_and_a_disabled_collector_keep_the_state() -> None:
     with collector_paused():
         with collector_paused():
             pass

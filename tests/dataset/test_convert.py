@@ -16,7 +16,7 @@ from uavsim.errors import DatasetError, InputError
 @pytest.mark.parametrize(
     "options", [Uav3dOptions(), Uav3dOptions(timestamp_unit="ns", num_pts="minus_one")], ids=["default", "as released"]
 )
-def test_there_and_back_is_the_identity_byte_for_byte(options: Uav3dOptions, strict: Path, tmp_path: Path) -> None:
+def test_round_trip_keeps_every_byte(options: Uav3dOptions, strict: Path, tmp_path: Path) -> None:
     convert(strict, tmp_path / "uav3d", dialect="uav3d", options=options)
     convert(tmp_path / "uav3d", tmp_path / "back", dialect="strict")
     before, after = files_of(strict), files_of(tmp_path / "back")
@@ -24,7 +24,7 @@ def test_there_and_back_is_the_identity_byte_for_byte(options: Uav3dOptions, str
     assert [name for name in before if before[name] != after[name]] == []
 
 
-def test_streams_and_vector_maps_come_along_both_ways(strict: Path, tmp_path: Path) -> None:
+def test_streams_and_vector_maps_survive_a_round_trip(strict: Path, tmp_path: Path) -> None:
     root = tmp_path / "strict"
     shutil.copytree(strict, root)
     names = add_what_no_dialect_knows(root)
@@ -82,7 +82,7 @@ def test_tables_of_others_convert_too(uav3d: Path, tmp_path: Path) -> None:
         assert abs(np.dot(sensors[pose["token"]]["rotation"], pose["rotation"])) == pytest.approx(1.0, abs=1e-12)
 
 
-def test_what_cannot_be_is_reported(strict: Path, uav3d: Path, tmp_path: Path) -> None:
+def test_impossible_conversions_are_refused(strict: Path, uav3d: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="already"):
         convert(strict, tmp_path / "a", dialect="strict")
     with pytest.raises(InputError, match="holds something"):

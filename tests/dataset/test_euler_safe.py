@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uavsim.dataset.euler_safe import as_their_code_reads, ned_quaternions
+from uavsim.dataset.euler_safe import ned_quaternions, uav3d_euler_deg
 from uavsim.geometry import frames, quaternion, unreal
 
 DEGREES = st.floats(-180, 180)
@@ -16,7 +16,7 @@ def attitude(euler_deg):
 
 
 def test_a_level_camera_that_looks_east_of_north():
-    read = as_their_code_reads(ned_quaternions(np.array([[0.0, 0.0, 30.0]])))
+    read = uav3d_euler_deg(ned_quaternions(np.array([[0.0, 0.0, 30.0]])))
     np.testing.assert_allclose(read, [[0, 0, 30]], atol=1e-9)
 
 
@@ -29,5 +29,5 @@ def test_away_from_the_pole_the_attitude_is_exact(euler_deg):
 @given(DEGREES, DEGREES)
 def test_straight_down_what_is_read_is_what_was_meant(roll, yaw):
     euler_deg = [roll, -90.0, yaw]
-    read = attitude(as_their_code_reads(ned_quaternions(np.array([euler_deg]))))
+    read = attitude(uav3d_euler_deg(ned_quaternions(np.array([euler_deg]))))
     assert float(quaternion.angle_between(read, attitude(euler_deg))[0]) < 1e-5

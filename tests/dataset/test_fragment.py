@@ -38,6 +38,6 @@ def test_a_row_is_as_python_writes_it(row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, [1.0, math.nan]])
-def test_what_json_does_not_have_is_refused(value: object) -> None:
+def test_nonfinite_number_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         json_row({"visible_box": None, "occlusion": value})

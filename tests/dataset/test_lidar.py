@@ -84,7 +84,7 @@ def test_the_validator_accepts_it(root: Path) -> None:
     assert not [f for f in report.findings if f.code in {"pixels.count", "shape.visibility"}]
 
 
-def test_there_and_back_is_the_identity_byte_for_byte(root: Path, tmp_path: Path) -> None:
+def test_round_trip_keeps_every_byte(root: Path, tmp_path: Path) -> None:
     convert(root, tmp_path / "uav3d", dialect="uav3d")
     assert not (tmp_path / "uav3d/v1.0-mini/lidarseg.json").exists()  # its readers know no lidar
     found = {finding.code for finding in validate_version(tmp_path / "uav3d", "v1.0-mini", workers=1).findings}

@@ -113,7 +113,9 @@ def test_num_lidar_pts_counts_pixels_and_is_a_plain_int(fragment: Fragment) -> N
         assert sorted(seen) == row["uav_seen_by"] == detail["seen_by"]
 
 
-def test_what_cameras_see_of_boxes_is_the_same_in_pieces(fragment: Fragment, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_visibility_details_do_not_depend_on_the_batch_size(
+    fragment: Fragment, monkeypatch: pytest.MonkeyPatch
+) -> None:
     together = list(fragment.rows["visibility_detail"])
     monkeypatch.setattr(strict_boxes, "_TOGETHER", 2)
     assert len(together) > 4
@@ -177,7 +179,7 @@ def test_velocity_is_the_simulators(fragment: Fragment) -> None:
     assert np.array_equal(F @ F, np.eye(3))
 
 
-def test_what_agents_are_reported_wrongly_stands_beside_the_truth(recording: Recording) -> None:
+def test_degraded_reports_are_written_beside_the_truth(recording: Recording) -> None:
     reported = {"reported_translation": [1.0, 2.0, 3.0], "reported_rotation": [1.0, 0.0, 0.0, 0.0], "dropped": False,
             "reported_timestamp_us": 5, "arrival_timestamp_us": 9, "file": "degraded/X/000000.png"}  # fmt: skip
     frames = [

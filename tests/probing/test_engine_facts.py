@@ -15,8 +15,6 @@ def facts(
         returns_within_ticks=late,
         car_moves_m=moves_m,
         paused_moves_m=paused_m,
-        paused_clock_s=0.25,
-        airsim_clock_s=0.0,
     )
 
 

@@ -88,7 +88,7 @@ def test_a_short_run_is_measured_and_leaves_nothing(paper: Paper, tmp_path: Path
     assert json.loads(json.dumps(reported.as_json()))["scenes"] == 6
 
 
-def test_nothing_to_do_is_said(paper: Paper, monkeypatch) -> None:
+def test_run_without_remaining_scenes_is_refused(paper: Paper, monkeypatch) -> None:
     monkeypatch.setattr(forecast, "resolve", paper_job)
     monkeypatch.setattr(forecast, "read_ledger", lambda _: {f"scene_{k:02d}": Committed() for k in range(3)})
     with pytest.raises(InputError, match="nothing is left to forecast"):

@@ -60,7 +60,7 @@ def test_drones_are_drawn_at_their_map_position(scene: Scene) -> None:
     assert (page[y, x] == (40, 44, 52)).all()
 
 
-def test_one_sample_of_the_chosen_scene_is_flown_and_nothing_else_is_left(paper, tmp_path, monkeypatch, capsys) -> None:
+def test_preview_flies_one_sample_and_leaves_no_other_files(paper, tmp_path, monkeypatch, capsys) -> None:
     requests: list[Request] = []
 
     def made(request: Request, **_: object):

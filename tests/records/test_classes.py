@@ -23,7 +23,7 @@ from uavsim.records.classes import (
 from uavsim.records.recording import ActorInfo
 
 
-def test_there_is_one_row_for_each_word() -> None:
+def test_each_label_has_one_class() -> None:
     assert [c.label for c in CLASSES] == list(LABELS)
 
 

@@ -138,7 +138,7 @@ def test_arrays_of_any_order_and_numpy_scalars():
 
 
 @pytest.mark.parametrize("bad", [Path("x"), {1: 2}, {"~": 1}, {1, 2}, np.array(["a"]), np.array([None]), object()])
-def test_what_no_record_holds(bad):
+def test_unsupported_value_is_refused(bad):
     with pytest.raises(TypeError):
         codec.pack_value(bad)
 
@@ -155,7 +155,7 @@ def test_what_no_record_holds(bad):
         codec.pack_plan(make_plan())[:-5],
     ],
 )
-def test_what_is_no_plan(data):
+def test_invalid_plan_is_refused(data):
     with pytest.raises(DatasetError, match="not a scene plan"):
         codec.unpack_plan(data)
 
@@ -184,7 +184,7 @@ def test_other_versions_of_a_record():
         {"dtype": 8.5, "shape": [1], "data": b"12345678"},
     ],
 )
-def test_what_is_no_array(array):
+def test_invalid_array_is_refused(array):
     with pytest.raises(DatasetError, match="not an array"):
         codec.unpack_value({"~": "ndarray"} | array)
 

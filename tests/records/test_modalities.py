@@ -114,7 +114,7 @@ def test_an_installed_package_adds_a_sensor(install) -> None:
         ("heat", "warm:GONE", "does not load"),
     ],
 )
-def test_what_is_no_sensor_is_refused(name: str, value: str, error: str, install) -> None:
+def test_invalid_plugin_sensor_is_refused(name: str, value: str, error: str, install) -> None:
     install(name, value)
     with pytest.raises(InputError, match=error):
         modalities()

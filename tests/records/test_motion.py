@@ -51,7 +51,7 @@ def test_a_motion_comes_back_bit_by_bit(ticks: int, actors: int, lights: int, dr
         assert same_bits(getattr(there, field.name), getattr(back, field.name)), field.name
 
 
-def test_what_stands_costs_nearly_nothing() -> None:
+def test_standing_actors_take_almost_no_space() -> None:
     ticks, actors = 200, 50
     moving = motion(ticks, actors)
     standing = dataclasses.replace(

@@ -7,7 +7,7 @@ from uavsim.store.layout import check_name, file_roots, scene_of_file, scene_of_
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\\b", ".hidden", "a..b", "a b", "a\n", "ä", "-a", "x" * 101])
-def test_what_is_no_plain_name_is_refused(name: str) -> None:
+def test_invalid_name_is_refused(name: str) -> None:
     with pytest.raises(InputError, match=r"scene .* cannot be a file name"):
         check_name(name, what="scene")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from uavsim.errors import StorageError
+from uavsim.errors import InputError, StorageError
 from uavsim.store.ledger import LEDGER, LedgerEntry, SceneFacts, read_entry, read_ledger, write_entry
 from uavsim.store.local import LocalOutput
 
@@ -16,7 +16,7 @@ FACTS = SceneFacts(
 ENTRY = {"version": 3, **asdict(LedgerEntry("scene_00", "committed", facts=FACTS))}
 
 
-def test_there_and_back(tmp_path: Path) -> None:
+def test_entries_round_trip(tmp_path: Path) -> None:
     output = LocalOutput(tmp_path)
     for k, entry in enumerate((LedgerEntry("a", "flying", retired=(0, 2)), LedgerEntry("b", "committed", facts=FACTS))):
         write_entry(output, entry)
@@ -30,6 +30,7 @@ def test_there_and_back(tmp_path: Path) -> None:
         (ENTRY | {"colour": 1}, "not a ledger entry"),
         (ENTRY | {"state": "lost"}, "unknown state"),
         ([1], "not a ledger entry"),
+        (b"{", "restore it from a copy"),
         (ENTRY | {"index": 10**30}, "index is out of its range"),
         (ENTRY | {"town": 7}, "town is no text"),
         (ENTRY | {"retired": [-1]}, "retired: a number"),
@@ -37,8 +38,14 @@ def test_there_and_back(tmp_path: Path) -> None:
         (ENTRY | {"scene": "scene_01"}, "it is of .scene_01."),
     ],
 )
-def test_what_is_no_entry(tmp_path: Path, values: object, words: str) -> None:
+def test_invalid_entry_is_refused(tmp_path: Path, values: object, words: str) -> None:
     output = LocalOutput(tmp_path)
-    output.replace(f"{LEDGER}/scene_00.json", json.dumps(values).encode())
+    data = values if isinstance(values, bytes) else json.dumps(values).encode()
+    output.replace(f"{LEDGER}/scene_00.json", data)
     with pytest.raises(StorageError, match=words):
         read_entry(output, "scene_00")
+
+
+def test_scene_name_that_leaves_the_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be a file name"):
+        write_entry(LocalOutput(tmp_path), LedgerEntry("../x", "flying"))

@@ -1,7 +1,6 @@
 """The folder that scenes are committed to: durable order, orphans, locks, foreign folders."""
 
 import errno
-import json
 import os
 import subprocess
 import sys
@@ -10,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from uavsim.errors import InputError, StorageError
+from uavsim.errors import StorageError
 from uavsim.files import whole as atomic
 from uavsim.store.commit import commit_scene, read_fragment, sweep_orphans
-from uavsim.store.identity import check_identity, claim_output, fingerprint
 from uavsim.store.ledger import LedgerEntry, read_entry, read_ledger, write_entry
 from uavsim.store.local import LocalOutput
 
@@ -143,7 +141,7 @@ def test_two_threads_of_one_process_exclude_each_other(output: LocalOutput) -> N
 
 
 def test_temp_files_of_dead_writers_go_and_of_live_ones_stay(output: LocalOutput) -> None:
-    folder = output.layout.ledger
+    folder = output.root / ".uavsim/ledger"
     folder.mkdir(parents=True)
     dead = folder / f".x.json.aaaaaaaaaaaa{atomic.TEMP_SUFFIX}"
     dead.write_bytes(b"half")
@@ -181,33 +179,3 @@ def test_storage_errors_say_what_to_do(
     assert "\n" not in str(caught.value)
     monkeypatch.undo()
     assert output.keys(".uavsim") == []  # not even the temp file
-
-
-def test_a_folder_that_holds_another_dataset_is_refused(output: LocalOutput) -> None:
-    mine = {"dataset": "smoke", "seed": 0, "fingerprint": fingerprint({"samples": 5}, seed=0)}
-    claim_output(output, identity=mine)
-    claim_output(output, identity=mine)
-    assert not check_identity(output, mark=str(mine["fingerprint"]), name="smoke")
-    with pytest.raises(InputError, match="holds another dataset"):
-        check_identity(output, mark=fingerprint({"samples": 5}, seed=1), name="smoke")
-    assert json.loads((output.root / ".uavsim/dataset.json").read_text())["seed"] == 0
-
-
-def test_a_folder_with_strange_files_is_refused(output: LocalOutput) -> None:
-    output.root.mkdir()
-    (output.root / "thesis.tex").write_text("x")
-    with pytest.raises(InputError, match=r"thesis\.tex"):
-        claim_output(output, identity={"dataset": "smoke", "fingerprint": "x"})
-    assert not output.layout.meta.exists()
-
-
-@pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "", "a b", "x..y"])
-def test_scene_names_cannot_leave_the_folder(output: LocalOutput, name: str) -> None:
-    with pytest.raises(InputError):
-        write_entry(output, LedgerEntry(name, "flying"))
-
-
-def test_a_broken_ledger_entry_is_reported(output: LocalOutput) -> None:
-    output.replace(".uavsim/ledger/scene_00.json", b"{")
-    with pytest.raises(StorageError, match="restore it from a copy"):
-        read_ledger(output)

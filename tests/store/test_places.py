@@ -9,7 +9,7 @@ from uavsim.store.local import LocalOutput
 from uavsim.store.places import open_output
 
 
-def test_a_folder_is_taken_from_where_the_command_runs(tmp_path, monkeypatch):
+def test_relative_folder_is_resolved_against_the_working_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     for text, path in (("out", tmp_path / "out"), ("~/sets", tmp_path / "home/sets"), ("/data/x", Path("/data/x"))):
@@ -21,7 +21,7 @@ def test_a_folder_is_taken_from_where_the_command_runs(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("text", ["", "  "])
-def test_nothing_is_no_place(text):
+def test_empty_out_is_refused(text):
     with pytest.raises(InputError, match="--out is empty"):
         open_output(text)
 

@@ -108,7 +108,7 @@ def test_a_run_that_is_killed_at_any_step_is_repaired_by_the_next(
     assert seen(own.root / "staged" / VERSION) == {}
 
 
-def test_where_there_are_no_hard_links_files_are_moved(own: OwnFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_foreign_files_are_moved_without_hard_links(own: OwnFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     before = plant(own.root / VERSION)
     monkeypatch.setattr(OwnFolder, "link", lambda *_: False)
     publish_tables(own, "staged", versions=[VERSION])
@@ -116,7 +116,7 @@ def test_where_there_are_no_hard_links_files_are_moved(own: OwnFolder, monkeypat
     assert rows_of(own) == 2
 
 
-def test_where_folders_cannot_be_exchanged_tables_are_replaced(own: OwnFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_are_replaced_without_folder_exchange(own: OwnFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     before = plant(own.root / VERSION)
     monkeypatch.setattr(OwnFolder, "exchange", lambda *_: False)
     publish_tables(own, "staged", versions=[VERSION])

@@ -131,7 +131,7 @@ def test_the_first_claim_wins(output: ObjectOutput) -> None:
         check_identity(output, mark="2", name="b")
 
 
-def test_a_store_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_store_is_reported_without_credentials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import s3fs
 
     with socket.socket() as probe:
@@ -148,7 +148,7 @@ def test_a_store_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "hunter2" not in str(caught.value)
 
 
-def test_nobody_waits_for_a_silent_store_when_the_run_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_a_silent_store_ends_with_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import s3fs
 
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")

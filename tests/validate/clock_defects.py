@@ -1,18 +1,18 @@
 """Defects of readings by clocks; the dataset that they are planted in is flown (``tests.e2e.test_clocks``)."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from tests.validate.disk import edited_table
 
 Rows = list[dict[str, Any]]
 
 
 def _edit(table: str, change: Callable[[Rows], None]) -> Callable[[Path, Path], None]:
     def plant(out: Path, tables: Path) -> None:
-        rows = json.loads((tables / f"{table}.json").read_bytes())
-        change(rows)
-        (tables / f"{table}.json").write_text(json.dumps(rows))
+        with edited_table(tables, table) as rows:
+            change(rows)
 
     return plant
 

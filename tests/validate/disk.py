@@ -1,10 +1,10 @@
-"""A copy of the small dataset that a test may break: rows and images by scene, sample and channel."""
+"""An editable copy of the small dataset, with rows and images by scene, sample and channel."""
 
 import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,17 @@ SCENE, SAMPLE = "scene_01", 2
 CAR, TURNING_CAR, VAN, TRUCK, BUS, BIKE, WALKER = 1, 2, 3, 4, 5, 7, 8  # instance ids in the cast
 
 
+@contextmanager
+def edited_table(folder: Path, name: str) -> Iterator[list[Row]]:
+    """Yield the rows of a table in a version folder to edit; other hard links of the file do not change."""
+    path = folder / f"{name}.json"
+    rows = json.loads(path.read_bytes())
+    yield rows
+    Disk.replace(path, json.dumps(rows).encode())
+
+
 class Disk:
-    """Tables are read and written whole; files are hard links until they are replaced."""
+    """A copy of a dataset whose files are hard links until they are replaced."""
 
     def __init__(self, clean: Path, root: Path) -> None:
         self.root = root
@@ -31,11 +40,38 @@ class Disk:
     def write(self, table: str, rows: Any) -> None:
         self.replace(self.path(table), json.dumps(rows).encode())
 
+    def rows(self, table: str) -> AbstractContextManager[list[Row]]:
+        return edited_table(self.root / VERSION, table)
+
     @contextmanager
-    def rows(self, table: str) -> Iterator[list[Row]]:
-        rows = self.read(table)
-        yield rows
-        self.write(table, rows)
+    def row(self, table: str, token: str) -> Iterator[Row]:
+        """Yield one row to edit."""
+        with self.rows(table) as rows:
+            yield next(row for row in rows if row["token"] == token)
+
+    @contextmanager
+    def box(self, instance_id: int = CAR) -> Iterator[Row]:
+        """Yield one annotation to edit."""
+        with self.rows("sample_annotation") as boxes:
+            yield self.box_of(boxes, instance_id)
+
+    @contextmanager
+    def track(self, instance_id: int = CAR) -> Iterator[list[Row]]:
+        """Yield the annotations of one object to edit."""
+        with self.rows("sample_annotation") as boxes:
+            yield self.track_of(boxes, instance_id)
+
+    @contextmanager
+    def image_row(self, channel: str) -> Iterator[Row]:
+        """Yield the row of one image to edit."""
+        with self.row("sample_data", self.data_token(channel)) as row:
+            yield row
+
+    @contextmanager
+    def calibration(self, channel: str) -> Iterator[Row]:
+        """Yield the calibration of one channel to edit."""
+        with self.row("calibrated_sensor", self._data(channel, SAMPLE, SCENE)["calibrated_sensor_token"]) as row:
+            yield row
 
     @staticmethod
     def replace(path: Path, data: bytes) -> None:
@@ -66,6 +102,14 @@ class Disk:
     def box_of(self, boxes: list[Row], instance_id: int = CAR, index: int = SAMPLE, scene: str = SCENE) -> Row:
         sample = self.sample(index, scene)["token"]
         return next(b for b in boxes if b["sample_token"] == sample and b["uav_instance_id"] == instance_id)
+
+    @staticmethod
+    def take_out(rows: list[Row], lost: Row) -> None:
+        """Remove a row, and link its neighbours to each other."""
+        rows[:] = [row for row in rows if row["token"] != lost["token"]]
+        for row in rows:
+            row["next"] = lost["next"] if row["next"] == lost["token"] else row["next"]
+            row["prev"] = lost["prev"] if row["prev"] == lost["token"] else row["prev"]
 
     def track_of(self, boxes: list[Row], instance_id: int = CAR, scene: str = SCENE) -> list[Row]:
         token = self.box_of(boxes, instance_id, 0, scene)["instance_token"]

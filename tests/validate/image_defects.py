@@ -1,4 +1,4 @@
-"""What can be wrong with a dataset's files, planted one at a time: images, masks, lidar, maps."""
+"""Planted defects of files: images, masks, lidar, maps."""
 
 import json
 
@@ -96,9 +96,8 @@ def split_with_a_name_that_leads_out(disk: Disk) -> None:
 
 @defect("files.format", channel=LEFT)
 def format_reported_wrongly(disk: Disk) -> None:
-    token = disk.data_token(LEFT)
-    with disk.rows("sample_data") as images:
-        next(i for i in images if i["token"] == token)["fileformat"] = "jpg"
+    with disk.image_row(LEFT) as image:
+        image["fileformat"] = "jpg"
 
 
 @defect("pixels.unlabelled", channel=FRONT)
@@ -120,9 +119,6 @@ def mask_of_the_next_tick(disk: Disk) -> None:
 
 @defect("pixels.view", channel=BOTTOM)
 def intrinsics_wrong(disk: Disk) -> None:
-    token = disk.data_token(BOTTOM)
-    calibration = next(i for i in disk.read("sample_data") if i["token"] == token)["calibrated_sensor_token"]
-    with disk.rows("calibrated_sensor") as rows:
-        matrix = next(c for c in rows if c["token"] == calibration)["camera_intrinsic"]
-        matrix[0][0] *= 1.4
-        matrix[1][1] *= 1.4
+    with disk.calibration(BOTTOM) as row:
+        row["camera_intrinsic"][0][0] *= 1.4
+        row["camera_intrinsic"][1][1] *= 1.4

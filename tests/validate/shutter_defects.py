@@ -1,24 +1,22 @@
 """Defects of images through shutters; the dataset that they are planted in is flown (``tests.e2e.test_shutters``)."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from tests.validate.disk import edited_table
 from uavsim.images import codec, mask_pixels
 
 
 def late(out: Path, tables: Path) -> None:
-    rows = json.loads((tables / "shutter_tick.json").read_bytes())
-    rows[1]["timestamp"] += 1
-    (tables / "shutter_tick.json").write_text(json.dumps(rows))
+    with edited_table(tables, "shutter_tick") as rows:
+        rows[1]["timestamp"] += 1
 
 
 def elsewhere(out: Path, tables: Path) -> None:
-    rows = json.loads((tables / "shutter_tick.json").read_bytes())
-    rows[0]["translation"][0] += 0.01
-    (tables / "shutter_tick.json").write_text(json.dumps(rows))
+    with edited_table(tables, "shutter_tick") as rows:
+        rows[0]["translation"][0] += 0.01
 
 
 def lost(out: Path, tables: Path) -> None:
@@ -26,9 +24,8 @@ def lost(out: Path, tables: Path) -> None:
 
 
 def unlisted(out: Path, tables: Path) -> None:
-    rows = json.loads((tables / "layer.json").read_bytes())
-    first = next(row for row in rows if row["kind"] == "shutter")
-    (tables / "layer.json").write_text(json.dumps([row for row in rows if row is not first]))
+    with edited_table(tables, "layer") as rows:
+        rows.remove(next(row for row in rows if row["kind"] == "shutter"))
 
 
 def of_another_tick(out: Path, tables: Path) -> None:

@@ -1,4 +1,4 @@
-"""What can be wrong with a dataset's tables, planted one at a time."""
+"""Planted defects of tables other than boxes, and of single rows."""
 
 import json
 
@@ -11,14 +11,14 @@ TABLE_DEFECTS = defect = Defects()
 # ------------------------------------------------------------------------------------------------------------ tables
 @defect("schema.field")
 def point_count_is_a_float(disk: Disk) -> None:
-    with disk.rows("sample_annotation") as boxes:
-        disk.box_of(boxes)["num_lidar_pts"] = float(disk.box_of(boxes)["num_lidar_pts"])
+    with disk.box() as box:
+        box["num_lidar_pts"] = float(box["num_lidar_pts"])
 
 
 @defect("schema.field")
 def position_is_nan(disk: Disk) -> None:
-    with disk.rows("sample_annotation") as boxes:
-        disk.box_of(boxes)["translation"][0] = float("nan")
+    with disk.box() as box:
+        box["translation"][0] = float("nan")
 
 
 @defect("schema.table", scene=None)
@@ -39,8 +39,8 @@ def token_duplicated(disk: Disk) -> None:
 
 @defect("referential.key")
 def next_dangles(disk: Disk) -> None:
-    with disk.rows("sample_annotation") as boxes:
-        disk.box_of(boxes)["next"] = "0" * 32
+    with disk.box() as box:
+        box["next"] = "0" * 32
 
 
 @defect("referential.chain")
@@ -51,28 +51,26 @@ def chain_leaves_its_instance(disk: Disk) -> None:
 
 @defect("referential.chain", channel=FRONT)
 def chain_runs_backward(disk: Disk) -> None:
-    with disk.rows("sample_data") as images:
-        here = next(i for i in images if i["token"] == disk.data_token(FRONT))
-        here["next"], here["prev"] = here["prev"], here["next"]
+    with disk.image_row(FRONT) as image:
+        image["next"], image["prev"] = image["prev"], image["next"]
 
 
 @defect("referential.count", sample=None)
 def scene_count_wrong(disk: Disk) -> None:
-    with disk.rows("scene") as scenes:
-        next(s for s in scenes if s["name"] == SCENE)["nbr_samples"] += 1
+    with disk.row("scene", disk.scene()["token"]) as scene:
+        scene["nbr_samples"] += 1
 
 
 @defect("referential.count", sample=0)
 def instance_count_wrong(disk: Disk) -> None:
-    token = disk.box_of(disk.read("sample_annotation"))["instance_token"]
-    with disk.rows("instance") as instances:
-        next(i for i in instances if i["token"] == token)["nbr_annotations"] = 2
+    with disk.row("instance", disk.box_of(disk.read("sample_annotation"))["instance_token"]) as instance:
+        instance["nbr_annotations"] = 2
 
 
 @defect("referential.end", sample=None)
 def last_sample_is_not_last(disk: Disk) -> None:
-    with disk.rows("scene") as scenes:
-        next(s for s in scenes if s["name"] == SCENE)["last_sample_token"] = disk.sample(3)["token"]
+    with disk.row("scene", disk.scene()["token"]) as scene:
+        scene["last_sample_token"] = disk.sample(3)["token"]
 
 
 @defect("referential.instance", sample=None, scene="scene_02")
@@ -85,34 +83,27 @@ def instance_in_two_scenes(disk: Disk) -> None:
 @defect("referential.attributes")
 def two_attributes(disk: Disk) -> None:
     both = [a["token"] for a in disk.read("attribute")[:2]]
-    with disk.rows("sample_annotation") as boxes:
-        disk.box_of(boxes)["attribute_tokens"] = both
+    with disk.box() as box:
+        box["attribute_tokens"] = both
 
 
 @defect("referential.lidar_top", channel="LIDAR_TOP")
 def sample_without_lidar_top(disk: Disk) -> None:
     token = disk.data_token("LIDAR_TOP")
     with disk.rows("sample_data") as images:
-        lost = next(i for i in images if i["token"] == token)
-        images.remove(lost)
-        for row in images:
-            row["next"] = lost["next"] if row["next"] == token else row["next"]
-            row["prev"] = lost["prev"] if row["prev"] == token else row["prev"]
+        disk.take_out(images, next(image for image in images if image["token"] == token))
 
 
 @defect("referential.keyframes", channel=LEFT)
 def camera_missing_in_one_sample(disk: Disk) -> None:
-    token = disk.data_token(LEFT)
-    with disk.rows("sample_data") as images:
-        next(i for i in images if i["token"] == token)["is_key_frame"] = False
+    with disk.image_row(LEFT) as image:
+        image["is_key_frame"] = False
 
 
 @defect("referential.calibration", channel=LEFT)
 def calibration_of_another_channel(disk: Disk) -> None:
-    with disk.rows("sample_data") as images:
-        left = next(i for i in images if i["token"] == disk.data_token(LEFT))
-        front = next(i for i in images if i["token"] == disk.data_token(FRONT))
-        left["calibrated_sensor_token"] = front["calibrated_sensor_token"]
+    with disk.calibration(FRONT) as front, disk.image_row(LEFT) as left:
+        left["calibrated_sensor_token"] = front["token"]
 
 
 @defect("referential.map", sample=None)
@@ -140,24 +131,22 @@ def nanoseconds(disk: Disk) -> None:
 
 @defect("temporal.unit")
 def one_stamp_in_seconds(disk: Disk) -> None:
-    token = disk.sample()["token"]
-    with disk.rows("sample") as samples:
-        next(s for s in samples if s["token"] == token)["timestamp"] //= 1_000_000
+    with disk.row("sample", disk.sample()["token"]) as sample:
+        sample["timestamp"] //= 1_000_000
 
 
 @defect("temporal.tick", channel=BOTTOM)
 def camera_late(disk: Disk) -> None:
-    token = disk.data_token(BOTTOM)
-    with disk.rows("sample_data") as images:
-        next(i for i in images if i["token"] == token)["timestamp"] += 50_000
+    with disk.image_row(BOTTOM) as image:
+        image["timestamp"] += 50_000
 
 
 @defect("temporal.ego_pose", channel=FRONT)
 def ego_pose_of_the_tick_before(disk: Disk) -> None:
-    before = disk.data_token(FRONT, 1)
-    pose = next(i for i in disk.read("sample_data") if i["token"] == before)["ego_pose_token"]
-    with disk.rows("sample_data") as images:
-        next(i for i in images if i["token"] == disk.data_token(FRONT))["ego_pose_token"] = pose
+    with disk.row("sample_data", disk.data_token(FRONT, 1)) as previous:
+        pose = previous["ego_pose_token"]
+    with disk.image_row(FRONT) as image:
+        image["ego_pose_token"] = pose
 
 
 @defect("pixels.view", channel=FRONT)
@@ -172,10 +161,7 @@ def ego_pose_stale_with_a_fresh_stamp(disk: Disk) -> None:
 def keyframe_gap(disk: Disk) -> None:
     lost = disk.sample()
     with disk.rows("sample") as samples:
-        samples[:] = [s for s in samples if s["token"] != lost["token"]]
-        for row in samples:
-            row["next"] = lost["next"] if row["next"] == lost["token"] else row["next"]
-            row["prev"] = lost["prev"] if row["prev"] == lost["token"] else row["prev"]
+        disk.take_out(samples, lost)
 
 
 # ---------------------------------------------------------------------------------------------------- whole dataset
@@ -195,9 +181,8 @@ def split_names_a_scene_that_is_not_there(disk: Disk) -> None:
 
 @defect("coverage.spawned", sample=None)
 def few_vehicles_spawned(disk: Disk) -> None:
-    log = disk.scene()["log_token"]
-    with disk.rows("log") as logs:
-        next(row for row in logs if row["token"] == log)["uav_vehicles_spawned"] = 3
+    with disk.row("log", disk.scene()["log_token"]) as log:
+        log["uav_vehicles_spawned"] = 3
 
 
 @defect("coverage.empty", sample=None)
@@ -211,8 +196,8 @@ def scene_without_boxes(disk: Disk) -> None:
 
 @defect("splits.name", scene="scene_00", sample=None)
 def two_scenes_of_one_name(disk: Disk) -> None:
-    with disk.rows("scene") as scenes:
-        next(row for row in scenes if row["name"] == SCENE)["name"] = "scene_00"
+    with disk.row("scene", disk.scene()["token"]) as scene:
+        scene["name"] = "scene_00"
 
 
 @defect("temporal.devkit_gap", scene=None, sample=None)
@@ -227,49 +212,35 @@ def keyframes_two_seconds_apart(disk: Disk) -> None:
 # ------------------------------------------------------------------------------------------------ rows of single images
 @defect("files.path", channel=FRONT)
 def image_outside_of_the_dataset(disk: Disk) -> None:
-    token = disk.data_token(FRONT)
-    with disk.rows("sample_data") as rows:
-        row = next(r for r in rows if r["token"] == token)
-        row["filename"] = "samples/../../" + row["filename"]
+    with disk.image_row(FRONT) as image:
+        image["filename"] = "samples/../../" + image["filename"]
 
 
 @defect("files.shared", channel=LEFT)
 def one_file_for_two_images(disk: Disk) -> None:
-    one, other = disk.data_token(FRONT), disk.data_token(LEFT)
-    with disk.rows("sample_data") as rows:
-        filename = next(r["filename"] for r in rows if r["token"] == one)
-        next(r for r in rows if r["token"] == other)["filename"] = filename
+    with disk.image_row(LEFT) as image:
+        image["filename"] = str(disk.image(FRONT).relative_to(disk.root))
 
 
 @defect("motion.camera", channel=FRONT)
 def camera_leaps_aside(disk: Disk) -> None:
-    token = disk.data_token(FRONT)
-    pose = next(r for r in disk.read("sample_data") if r["token"] == token)["ego_pose_token"]
-    with disk.rows("ego_pose") as rows:
-        next(row for row in rows if row["token"] == pose)["translation"][1] += 8.0
+    with disk.image_row(FRONT) as image, disk.row("ego_pose", image["ego_pose_token"]) as pose:
+        pose["translation"][1] += 8.0
 
 
 @defect("shape.intrinsic", sample=0, channel=LEFT)
 def skewed_rows_in_the_intrinsic_matrix(disk: Disk) -> None:
-    token = disk.data_token(LEFT)
-    calibration = next(i for i in disk.read("sample_data") if i["token"] == token)["calibrated_sensor_token"]
-    with disk.rows("calibrated_sensor") as rows:
-        next(c for c in rows if c["token"] == calibration)["camera_intrinsic"][1][0] = 3.0
+    with disk.calibration(LEFT) as row:
+        row["camera_intrinsic"][1][0] = 3.0
 
 
 @defect("shape.lens", sample=0, channel=LEFT)
 def lens_that_folds_back_in_the_image(disk: Disk) -> None:
-    token = disk.data_token(LEFT)
-    calibration = next(i for i in disk.read("sample_data") if i["token"] == token)["calibrated_sensor_token"]
-    with disk.rows("calibrated_sensor") as rows:
-        row = next(c for c in rows if c["token"] == calibration)
+    with disk.calibration(LEFT) as row:
         row |= {"uav_lens": "brown_conrady", "uav_distortion": [-2.0, 0.0, 0.0, 0.0]}
 
 
 @defect("pixels.view", sample=0, channel=LEFT)
 def lens_that_is_none(disk: Disk) -> None:
-    token = disk.data_token(LEFT)
-    calibration = next(i for i in disk.read("sample_data") if i["token"] == token)["calibrated_sensor_token"]
-    with disk.rows("calibrated_sensor") as rows:
-        row = next(c for c in rows if c["token"] == calibration)
+    with disk.calibration(LEFT) as row:
         row |= {"uav_lens": "brown_conrady", "uav_distortion": [0.3, 0.0, 0.0, 0.0]}

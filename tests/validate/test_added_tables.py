@@ -22,7 +22,7 @@ def codes(clean: Path, folder: Path, references: Any, rows: Any) -> Counter[str]
     return Counter(finding.code for finding in report.findings)
 
 
-def test_a_reference_that_leads_nowhere_and_a_token_that_comes_twice_are_found(clean: Path, tmp_path: Path) -> None:
+def test_dangling_reference_and_duplicate_token_are_found(clean: Path, tmp_path: Path) -> None:
     rows = [{"token": "a" * 32, "scene_token": "f" * 32}] * 2
     usual = codes(clean, tmp_path / "usual", {}, rows)  # nothing is said of the table: nothing is checked
     found = codes(clean, tmp_path / "said", {"buoy": {"scene_token": "scene"}}, rows)
@@ -41,6 +41,6 @@ def test_a_reference_that_leads_nowhere_and_a_token_that_comes_twice_are_found(c
         {"gone": {"scene_token": "scene"}},
     ],
 )
-def test_nonsense_is_passed_over(clean: Path, tmp_path: Path, nonsense: Any) -> None:
+def test_malformed_references_are_ignored(clean: Path, tmp_path: Path, nonsense: Any) -> None:
     usual = codes(clean, tmp_path / "usual", {}, [])
     assert codes(clean, tmp_path / "said", nonsense, []) == usual

@@ -27,11 +27,11 @@ def codes(root: Path) -> list[str]:
     return [finding.code for finding in report.findings if finding.severity == "error"]
 
 
-def test_a_good_one_has_no_finding(rare: Path) -> None:
+def test_valid_corner_cases_have_no_finding(rare: Path) -> None:
     assert codes(rare) == []
 
 
-def test_what_is_planted_is_found(rare: Path, tmp_path: Path) -> None:
+def test_planted_defect_of_corner_cases_is_found(rare: Path, tmp_path: Path) -> None:
     root = Path(shutil.copytree(rare, tmp_path / "data"))
     cases, tags = (
         json.loads((root / "v1.0-mini" / f"{n}.json").read_text("utf-8")) for n in ("corner_case", "object_tag")

@@ -53,9 +53,7 @@ def test_scenes_too_short_for_a_velocity_in_their_middle_are_good(samples: int, 
 
 
 @pytest.mark.parametrize("at_m", [(), (400.0,), (130.0,)], ids=["no box", "none in sight", "none in range"])
-def test_where_there_is_no_box_to_score_the_devkit_has_nothing_to_compare(
-    at_m: tuple[float, ...], tmp_path: Path
-) -> None:
+def test_dataset_without_scored_boxes_has_nothing_to_compare(at_m: tuple[float, ...], tmp_path: Path) -> None:
     movers = [replace(street()[0], at=(x, 0.0, 0.02), speed=0.0) for x in at_m]
     empty = write_small(tmp_path / "empty", tmp_path / "recordings", samples=3, movers=movers)
     report = devkit_report(empty, VERSION)

@@ -1,6 +1,5 @@
 """Each check of encounters says nothing of a good dataset, and finds what is planted."""
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.encounter_factory import make_encounter_dataset
+from tests.validate.disk import edited_table
 from uavsim.validate import validate_version
 
 
@@ -32,10 +32,8 @@ def test_a_good_dataset_has_no_finding(clean: Path) -> None:
 
 
 def rewrite(root: Path, table: str, change: Callable[[list[dict[str, Any]]], object]) -> None:
-    path = root / "v1.0-mini" / f"{table}.json"
-    rows = json.loads(path.read_text())
-    change(rows)
-    path.write_text(json.dumps(rows))
+    with edited_table(root / "v1.0-mini", table) as rows:
+        change(rows)
 
 
 DEFECTS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
@@ -49,7 +47,7 @@ PLANTED = {str(number): code for number, (_, _, code) in enumerate(DEFECTS)} | {
 
 
 @pytest.mark.parametrize(("table", "change", "code"), DEFECTS)
-def test_what_is_planted_is_found(
+def test_planted_defect_of_encounters_is_found(
     root: Path, table: str, change: Callable[[dict[str, Any]], object], code: str
 ) -> None:
     rewrite(root, table, lambda rows: change(rows[-1]))

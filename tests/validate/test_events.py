@@ -55,12 +55,12 @@ def found(root: Path, wanted: Callable[[Finding], bool] = lambda f: f.code.start
     return [finding for finding in validate_version(root, "v1.0-mini", workers=1).findings if wanted(finding)]
 
 
-def test_what_a_camera_sends_is_good(root: Path) -> None:
+def test_valid_events_have_no_finding(root: Path) -> None:
     assert found(root, lambda _: True) == []
 
 
 @pytest.mark.parametrize("name", PLANTED_EVENTS)
-def test_the_validator_finds(name: str, root: Path, tmp_path: Path) -> None:
+def test_planted_defect_of_events_is_found(name: str, root: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad"
     shutil.copytree(root, bad)
     planted, code = PLANTED_EVENTS[name]
@@ -81,7 +81,7 @@ def test_an_event_of_a_first_image_has_no_image_before(root: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     "spoil", [lambda data: data[:-1], lambda data: b"", lambda data: data.replace(b"t_ns", b"t_us")]
 )
-def test_a_file_that_is_none(spoil: Callable[[bytes], bytes], root: Path, tmp_path: Path) -> None:
+def test_invalid_event_file_is_found(spoil: Callable[[bytes], bytes], root: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad"
     shutil.copytree(root, bad)
     second = sorted((bad / "events" / CHANNEL).iterdir())[1]

@@ -70,7 +70,7 @@ def test_cameras_that_see_different_things_do_not_agree() -> None:
     assert not first_images_off(*flown)
 
 
-def test_one_first_image_stands_out_where_its_own_camera_is_steady() -> None:
+def test_single_first_image_differs_from_its_steady_camera() -> None:
     steady = [0.0, 0.05, 0.0, -0.05, 0.0]
     assert first_images_off([0.8, *steady[1:]], *[steady] * 4) == pytest.approx([0.7], abs=0.06)
     assert not first_images_off([0.8, 0.0, 0.4, -0.2, 0.3], *[steady] * 4)

@@ -12,13 +12,13 @@ def report(**values):
     return replace(EMPTY, **values)
 
 
-def test_a_place_is_what_is_known_of_it():
+def test_place_joins_scene_sample_and_channel():
     assert Finding("a.b", "wrong").place == "dataset"
     assert Finding("a.b", "wrong", scene="s", sample="0123456789", channel="C").place == "s / 01234567 / C"
     assert Finding("a.b", "wrong", channel="C").place == "C"
 
 
-def test_of_too_many_findings_the_first_are_kept_and_all_are_counted():
+def test_excess_findings_are_counted_but_not_listed():
     many = [Finding("a.b", str(n)) for n in range(MAX_PER_CODE + 5)]
     kept, counts, errors = collect([*many, Finding("c.d", "odd", severity="warning")])
     assert [finding.message for finding in kept[-2:]] == [str(MAX_PER_CODE - 1), "odd"]
@@ -31,7 +31,7 @@ def test_warnings_alone_leave_a_dataset_valid():
     assert not report(errors=1).ok
 
 
-def test_a_report_is_json_whatever_was_measured():
+def test_report_with_nonfinite_numbers_is_json():
     finding = Finding("a.b", "wrong", numbers={"gap": float("nan"), "far": float("-inf"), "n": 3})
     (row,) = json.loads(json.dumps(report(findings=(finding,)).as_json(), allow_nan=False))["findings"]
     assert row["numbers"] == {"gap": "nan", "far": "-inf", "n": 3}

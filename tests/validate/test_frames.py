@@ -20,5 +20,5 @@ def test_any_rotation_is_proper() -> None:
     np.testing.assert_allclose(turned @ turned.transpose(0, 2, 1), np.broadcast_to(np.eye(3), (100, 3, 3)), atol=1e-12)
 
 
-def test_what_is_no_unit_quaternion_is_nan() -> None:
+def test_invalid_quaternion_gives_nan() -> None:
     assert np.isnan(rotations(np.array([[1.0, 0, 0, 0.1], [np.nan, 0, 0, 0], [0.0, 0, 0, 0]]))).all()

@@ -55,7 +55,7 @@ def test_the_slopes_are_those_of_the_bending(lens: Lens) -> None:
         ("brown_conrady", np.array([-0.5, 0.0, 0.0, 0.0]), r"the lens shows nothing in 51\.9% of its image"),
     ],
 )
-def test_what_is_no_lens_is_said(model: str, k: FloatArray, fault: str) -> None:
+def test_invalid_lens_is_reported(model: str, k: FloatArray, fault: str) -> None:
     (found,) = lens_faults(Lens.of(model, k, MATRIX), *SIZE)
     assert re.match(fault, found)
 

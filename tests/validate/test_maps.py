@@ -47,7 +47,7 @@ def found(clean: Path, folder: Path, tables: Any) -> list[tuple[str, str]]:
     return [(one.code, one.message) for one in report.findings if one.code.startswith("maps.")]
 
 
-def test_a_good_one_has_no_finding(clean: Path, tmp_path: Path) -> None:
+def test_valid_map_has_no_finding(clean: Path, tmp_path: Path) -> None:
     assert found(clean, tmp_path, drawn()) == []
 
 
@@ -73,14 +73,14 @@ def test_a_good_one_has_no_finding(clean: Path, tmp_path: Path) -> None:
         (lambda t: t.update(version="1.2"), "has version '1.2', not 1.3"),
     ],
 )
-def test_what_is_damaged_is_found(clean: Path, tmp_path: Path, change: Callable[[JsonDict], Any], said: str) -> None:
+def test_damaged_map_is_found(clean: Path, tmp_path: Path, change: Callable[[JsonDict], Any], said: str) -> None:
     tables = drawn()
     change(tables)
     ((code, message), *_) = found(clean, tmp_path, tables)
     assert (code, said in message) == ("maps.expansion", True), message
 
 
-def test_what_is_no_map_is_found(clean: Path, tmp_path: Path) -> None:
+def test_invalid_map_is_found(clean: Path, tmp_path: Path) -> None:
     ((code, message),) = found(clean, tmp_path, [1])
     assert (code, message.endswith("is no JSON object")) == ("maps.expansion", True)
 

@@ -1,20 +1,13 @@
 """Tracks that jump, and velocities that are not their own."""
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.validate.planted import assert_named, planted
 from uavsim.validate.frames import AnnotationBoxes
 from uavsim.validate.motion import nothing_jumps
-
-
-@pytest.mark.parametrize("name", planted("motion"))
-def test_a_planted_defect_is_named_at_its_place(name: str, clean: Path, tmp_path: Path) -> None:
-    assert_named(name, clean, tmp_path)
 
 
 def _turn(*, speed_mps: float, radius_m: float, every_s: float, offset_m: float = 0.0) -> Any:
@@ -60,13 +53,13 @@ class _Data:
 
 
 @pytest.mark.parametrize(("speed_mps", "radius_m"), [(8.0, 7.0), (11.0, 7.0), (11.5, 8.0)])
-def test_a_car_that_corners_hard_does_not_jump(speed_mps: float, radius_m: float) -> None:
+def test_hard_cornering_is_no_jump(speed_mps: float, radius_m: float) -> None:
     """Up to 18 m/s2 were met at junctions, with a sample a second."""
     for every_s in (0.5, 1.0):
         assert list(nothing_jumps(_turn(speed_mps=speed_mps, radius_m=radius_m, every_s=every_s))) == []
 
 
-def test_in_a_turn_a_jump_is_still_a_jump() -> None:
+def test_jump_in_a_turn_is_found() -> None:
     (finding,) = nothing_jumps(_turn(speed_mps=11.0, radius_m=7.0, every_s=1.0, offset_m=4.5))
     assert finding.code == "motion.jump"
     (finding,) = nothing_jumps(_turn(speed_mps=11.0, radius_m=7.0, every_s=0.5, offset_m=4.5))
@@ -85,7 +78,7 @@ def _crash(offset_m: float = 0.0) -> Any:
     return scene
 
 
-def test_who_gathers_speed_until_a_crash_does_not_jump() -> None:
+def test_acceleration_until_a_crash_is_no_jump() -> None:
     assert list(nothing_jumps(_crash())) == []
     (finding,) = nothing_jumps(_crash(offset_m=3.5))
     assert finding.code == "motion.jump"
@@ -99,7 +92,7 @@ def _hit_and_driven_on(every_s: float) -> Any:
     return scene
 
 
-def test_in_a_second_one_can_be_stopped_and_start_again() -> None:
+def test_bus_that_stops_and_starts_within_a_second_does_not_jump() -> None:
     assert list(nothing_jumps(_hit_and_driven_on(every_s=1.0))) == []
     (finding,) = nothing_jumps(_hit_and_driven_on(every_s=0.9))
     assert finding.code == "motion.jump"

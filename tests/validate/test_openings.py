@@ -178,34 +178,24 @@ ATTACKS = {
     "device": _device,
     "huge": _huge,
 }
-NAMED = [  # every kind of file that a table names
-    ("sample_data", lambda row: row["fileformat"] == "png"),
-    ("sample_data", lambda row: "LIDAR_id" in row["filename"]),
-    ("sample_data", lambda row: "LIDAR_TOP" in row["filename"]),
-    *(("layer", lambda row, kind=kind: row["kind"] == kind)
-      for kind in ("instance", "depth", "semantic", "optical_flow", "events", "lidar_instance")),
-    ("lidarseg", lambda row: True),
-    ("map", lambda row: True),
-    ("stream", lambda row: True),
-]  # fmt: skip
-NAMED_IDS = [
-    "image",
-    "lidar",
-    "bev",
-    "instance",
-    "depth",
-    "semantic",
-    "optical_flow",
-    "events",
-    "owners",
-    "lidarseg",
-    "map",
-    "stream",
-]
+
+
+def _is_of(kind: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda row: bool(row["kind"] == kind)
+
+
+NAMED: dict[str, tuple[str, Callable[[dict[str, Any]], bool]]] = {  # every kind of file that a table names
+    "image": ("sample_data", lambda row: row["fileformat"] == "png"),
+    "lidar": ("sample_data", lambda row: "LIDAR_id" in row["filename"]),
+    "bev": ("sample_data", lambda row: "LIDAR_TOP" in row["filename"]),
+    **{kind: ("layer", _is_of(kind))
+       for kind in ("instance", "depth", "semantic", "optical_flow", "events", "lidar_instance")},
+    **{table: (table, lambda _: True) for table in ("lidarseg", "map", "stream")},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-@pytest.mark.parametrize("named", NAMED, ids=NAMED_IDS)
+@pytest.mark.parametrize("named", NAMED.values(), ids=NAMED)
 def test_a_named_file_is_not_opened_outside(named: tuple[str, Callable[..., bool]], attack: str, root: Path) -> None:
     name, chosen = named
     rows = table(root, name)

@@ -1,6 +1,5 @@
 """Planted defects of lidars: each is found, under its code."""
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.dataset_factory import make_dataset, table
+from tests.validate.disk import edited_table
 from uavsim.validate.validator import validate_version
 
 PLANTED = {
@@ -32,7 +32,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("spoil", "code"), PLANTED.items())
-def test_the_validator_finds(spoil: str, code: str, root: Path, tmp_path: Path) -> None:
+def test_planted_defect_of_points_is_found(spoil: str, code: str, root: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad"
     shutil.copytree(root, bad)
     if spoil == "count":
@@ -52,7 +52,5 @@ def test_the_validator_finds(spoil: str, code: str, root: Path, tmp_path: Path) 
 
 
 def _change(root: Path, table: str, which, **values) -> None:
-    path = root / "v1.0-mini" / f"{table}.json"
-    rows = json.loads(path.read_bytes())
-    next(row for row in rows if which(row)).update(values)
-    path.write_text(json.dumps(rows))
+    with edited_table(root / "v1.0-mini", table) as rows:
+        next(row for row in rows if which(row)).update(values)

@@ -1,6 +1,5 @@
 """Boxes and cameras that cannot be."""
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -8,15 +7,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from tests.validate.planted import assert_named, planted
 from uavsim.validate import shapes
 from uavsim.validate.dataset import DataSet, FindingPlace
 from uavsim.validate.evidence import Evidence
-
-
-@pytest.mark.parametrize("name", planted("shape"))
-def test_a_planted_defect_is_named_at_its_place(name: str, clean: Path, tmp_path: Path) -> None:
-    assert_named(name, clean, tmp_path)
 
 
 @pytest.mark.parametrize(("leans_deg", "found"), [(0.0, 1), (7.7, 0)])

@@ -1,7 +1,6 @@
 """Streams against their rows and the poses of the same instants."""
 
 import importlib.util
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from tests.dataset_factory import make_dataset
 from tests.streams import add_streams
+from tests.validate.disk import edited_table
 from uavsim.files.parquet import Records, from_parquet, to_parquet
 from uavsim.validate.validator import validate_version
 
@@ -31,11 +31,11 @@ def found(root: Path) -> list[tuple[str, str]]:
     return [(f.code, f.message) for f in report.findings if f.code.startswith(("streams", "files", "schema"))]
 
 
-def test_what_was_made_is_good(clean: Path) -> None:
+def test_valid_streams_have_no_finding(clean: Path) -> None:
     assert found(clean) == []
 
 
-def test_streams_that_no_library_reads_are_named_as_skipped(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streams_are_skipped_without_pyarrow(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, *more: None if name == "pyarrow" else find(name, *more)
@@ -70,7 +70,7 @@ PLANTED = {"no parquet": "streams.file", **{name: code for name, (_, code, _) in
 
 
 @pytest.mark.parametrize(("change", "code", "reported"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_found(
+def test_planted_defect_of_streams_is_found(
     clean: Path, tmp_path: Path, change: Callable[[Records], Records], code: str, reported: str
 ) -> None:
     root = tmp_path / "set"
@@ -85,9 +85,8 @@ def test_what_is_wrong_is_found(
 def test_a_row_without_a_rate_is_found(clean: Path, tmp_path: Path) -> None:
     root = tmp_path / "set"
     shutil.copytree(clean, root)
-    rows = json.loads((root / "v1.0-mini/stream.json").read_bytes())
-    rows[0]["rate_hz"] = 0
-    (root / "v1.0-mini/stream.json").write_text(json.dumps(rows))
+    with edited_table(root / "v1.0-mini", "stream") as rows:
+        rows[0]["rate_hz"] = 0
     ((code, message),) = found(root)
     assert code == "streams.readings"
     assert "its row says 0 Hz" in message

@@ -54,10 +54,10 @@ def test_rows_are_the_same_in_every_layout(tmp_path: Path, block: int, rows: lis
 
 
 @pytest.mark.parametrize("text", ['[\n{"a":1},\n2\n]\n', '[\n{"a":1},\n{"b":\n', "{}\n", '[\n{"a":1}\n', "[\n\n"])
-def test_what_is_no_table_is_refused(tmp_path: Path, text: str) -> None:
+def test_invalid_table_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(DatasetError, match=r"sample\.json"):
         read(tmp_path, text)
 
 
-def test_what_comes_behind_the_table_is_not_read(tmp_path: Path) -> None:
+def test_text_behind_the_table_is_ignored(tmp_path: Path) -> None:
     assert read(tmp_path, '[\n{"a":1}\n]\nrest\n') == [{"a": 1}]

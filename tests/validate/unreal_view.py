@@ -1,4 +1,4 @@
-"""CARLA's own projection of box corners, written down from its documentation, for comparison with the devkit's.
+"""CARLA's projection of box corners by its documentation, for comparison with the devkit's.
 
 Left-handed frame (x forward, y right, z up), angles in degrees, matrix of carla.Transform.get_matrix; a camera sees x to the
 right = y_ue, y down = -z_ue, depth = x_ue. Reads the extra fields of the tables and shares no code with uavsim.
@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from tools.common.factories import ue_matrix
+
 FLIP_Y = np.array([1.0, -1.0, 1.0])
 DEVKIT_ORDER = np.array(
     [[1, 1, 1], [1, -1, 1], [1, -1, -1], [1, 1, -1], [-1, 1, 1], [-1, -1, 1], [-1, -1, -1], [-1, 1, -1]]
@@ -20,29 +22,17 @@ def load(root: Path, version: str, table: str) -> dict[str, dict[str, Any]]:
     return {row["token"]: row for row in json.loads((root / version / f"{table}.json").read_text())}
 
 
-def matrix_ue(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    r, p, y = np.radians([roll, pitch, yaw])
-    cr, sr, cp, sp, cy, sy = np.cos(r), np.sin(r), np.cos(p), np.sin(p), np.cos(y), np.sin(y)
-    return np.array(
-        [
-            [cp * cy, cy * sp * sr - sy * cr, -cy * sp * cr - sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, -sy * sp * cr + cy * sr],
-            [sp, -cp * sr, cp * cr],
-        ]
-    )
-
-
 def corners_ue(box: dict[str, Any]) -> np.ndarray:
     """(8, 3) world corners in CARLA's frame, in the devkit's order."""
     width, length, height = box["size"]
     local = DEVKIT_ORDER * np.array([length, width, height]) / 2 * FLIP_Y
     origin, offset = np.array(box["uav_actor_translation"]) * FLIP_Y, np.array(box["uav_bbox_offset"]) * FLIP_Y
-    return origin + (local + offset) @ matrix_ue(*box["uav_euler_deg"]).T
+    return origin + (local + offset) @ ue_matrix(*box["uav_euler_deg"]).T
 
 
 def project_ue(points: np.ndarray, camera: dict[str, Any], intrinsic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(N, 2) pixels and (N,) depths."""
-    inside = (points - np.array(camera["translation"]) * FLIP_Y) @ matrix_ue(*camera["euler_deg"])
+    inside = (points - np.array(camera["translation"]) * FLIP_Y) @ ue_matrix(*camera["euler_deg"])
     seen = np.stack([inside[:, 1], -inside[:, 2], inside[:, 0]], axis=1)
     pixels = seen @ intrinsic.T
     return pixels[:, :2] / pixels[:, 2:], seen[:, 2]

@@ -1,4 +1,4 @@
-"""A dataset on disk as typed arrays in named frames, read lazily; any nuScenes-format dataset, in any installed dialect."""
+"""Lazy access to nuScenes-format datasets of all installed dialects as typed arrays in named frames."""
 
 from uavsim.access.asynchrony import KnownImages
 from uavsim.access.boxes import Boxes, Track

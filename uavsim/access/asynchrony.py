@@ -1,4 +1,4 @@
-"""Knowledge of an agent at an instant: its own images, and those of others that have arrived by then."""
+"""The images that an agent has at a time: its own, and those of other agents that have arrived."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from uavsim.records.channels import agent_id
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownImages:
-    """The images of one agent's firing, in another one's hands or its own.
+    """The images of one time of one agent, as another agent or the agent itself has them.
 
     Attributes:
-        agent: who took them.
+        agent: the sender.
         images: of all its cameras.
-        timestamp_us: true time at which they were taken.
-        agent_timestamp_us: what the clock of who took them showed then: all that a receiver learns of it.
-        arrival_us: true time at which they arrived; of one's own, when they were taken.
-        age_us: what the receiver's clock shows at the instant, less ``agent_timestamp_us``: how old it takes them to be.
+        timestamp_us: true time of the images.
+        agent_timestamp_us: time of the sender's clock, which the receiver knows.
+        arrival_us: true time of the arrival; of own images, ``timestamp_us``.
+        age_us: age of the images by the receiver's clock: its present time less ``agent_timestamp_us``.
     """
 
     agent: str
@@ -33,16 +33,16 @@ class KnownImages:
 def newest_known(
     images: Sequence[Image], rows: Mapping[str, Sequence[Mapping[str, Any]]], *, agent: str, timestamp_us: int
 ) -> dict[str, KnownImages]:
-    """Return the newest images of every agent that one of them has at an instant.
+    """Return the newest images of every agent that one agent has at a time.
 
     Args:
         images: of a scene.
-        rows: its tables ``clock``, ``clock_reading`` and ``message``.
-        agent: whose knowledge it is.
-        timestamp_us: the instant, true time.
+        rows: the scene's tables ``clock``, ``clock_reading`` and ``message``.
+        agent: the receiver.
+        timestamp_us: true time.
 
     Raises:
-        InputError: no agent of that name has a clock.
+        InputError: no agent of this name has a clock.
     """
     agents = [str(row["agent"]) for row in rows.get("clock", ())]
     if agent not in agents:
@@ -61,7 +61,7 @@ def newest_known(
     since_us = timestamp_us - min(image.timestamp_us for image in images)
     shown_us = timestamp_us + since_us * float(clock["drift_ppm"]) * 1e-6 + float(clock["offset_us"])
     found: dict[str, KnownImages] = {}
-    for key in sorted(arrivals):  # by agent, then by time: a later one takes the place of an earlier one
+    for key in sorted(arrivals):  # by agent, then by time: later images replace earlier ones
         if arrivals[key] <= timestamp_us and key in fired:
             taken = tuple(fired[key])
             stamp_us = stamped[taken[0].token]

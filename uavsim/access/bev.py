@@ -1,4 +1,4 @@
-"""Rasters of the map and of boxes around an agent, as models of nuScenes' form take them."""
+"""Bird's-eye-view rasters of the map and of boxes around an agent, as models for nuScenes use them."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ from uavsim.registry import pick
 from uavsim.typing import BoolArray, FloatArray, UInt8Array
 
 _INK = (255, 255, 255)
-_SHARE = 64  # of 255 that a line covers of a pixel that is its own
+_SHARE = 64  # of 255; a pixel with a larger covered share is set
 
 
 def bev_of_map(road_map: RoadMap, layers: Sequence[str], frame: BevFrame) -> BoolArray:
-    """Return (L, H, W) where each of some layers of a map lies; of lines a pixel wide.
+    """Return (L, H, W) bool rasters of map layers; lines are one pixel wide.
 
     Raises:
-        UnknownNameError: no such layer.
+        UnknownNameError: a layer does not exist.
     """
     for layer in layers:
         pick(dict.fromkeys(MAP_LAYERS), layer, what="map layer")
@@ -28,11 +28,11 @@ def bev_of_map(road_map: RoadMap, layers: Sequence[str], frame: BevFrame) -> Boo
 
 
 def bev_of_boxes(boxes: Boxes, classes: Sequence[str], frame: BevFrame) -> BoolArray:
-    """Return (C, H, W) where the boxes of each of some classes stand, by their footprint.
+    """Return (C, H, W) bool rasters of the boxes' footprints by class.
 
     Args:
         boxes: of a sample.
-        classes: names of categories or the first words of some: ``vehicle`` has all that begin with ``vehicle.``.
+        classes: names of categories, or their first words: ``vehicle`` includes all that begin with ``vehicle.``.
         frame: of the raster.
     """
     found: BoolArray = np.zeros((len(classes), *frame.size_px[::-1]), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""The boxes of one sample, and one object through its scene."""
+"""The boxes of one sample, and the track of one object."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.typing import AnyArray, FloatArray, IntArray, JsonDict
 
 UNKNOWN: Final = (float("nan"),) * 3
-"""A vector that the dataset does not say."""
+"""An unknown vector."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,18 +22,18 @@ class Boxes:
 
     Attributes:
         tokens: (N,) of their rows in ``sample_annotation``.
-        instance_tokens: (N,) of the objects; the same object has the same token in all samples of its scene.
+        instance_tokens: (N,) of the objects; an object has the same token in all samples of its scene.
         categories: (N,) names, ``vehicle.car``.
-        instance_id: (N,) the number in the instance masks; 0 where the dataset does not say.
+        instance_id: (N,) ids in the instance masks; 0 if unknown.
         map_SE3_box: (N,) box frame: x forward, y left, z up, origin at the centre.
         size_lwh_m: (N, 3) length, width, height.
-        actor_map_m: (N, 3) the simulator's own origin of the object; the centre where the dataset does not say.
-        velocity_map_mps: (N, 3) from the simulator; NaN where the dataset does not say.
-        visible_px: (N,) pixels over all cameras of the sample; -1 where the dataset does not say.
+        actor_map_m: (N, 3) origin of the object in the simulator; the centre if unknown.
+        velocity_map_mps: (N, 3) from the simulator; NaN if unknown.
+        visible_px: (N,) pixels in all cameras of the sample; -1 if unknown.
         lidar_points: (N,) the column ``num_lidar_pts``.
-        visibility: (N,) nuScenes' level 1 to 4; 0 where there is none.
-        seen_by: (N,) the drones that see a pixel of it; () where none does or the dataset does not say.
-        views: (N,) what each camera image shows of it, rows of ``visibility_detail``; () where there are none.
+        visibility: (N,) nuScenes' level 1 to 4; 0 if unknown.
+        seen_by: (N,) drones that see a pixel of the object; () if none does, or unknown.
+        views: (N,) the object in each camera image, entries of ``visibility_detail``; () if unknown.
     """
 
     tokens: tuple[str, ...]
@@ -55,16 +55,16 @@ class Boxes:
 
     @property
     def corners_map_m(self) -> FloatArray:
-        """(N, 8, 3) corners, in the devkit's order."""
+        """(N, 8, 3) corners in the devkit's order."""
         return cuboid.corners(self.map_SE3_box, size_lwh_m=self.size_lwh_m)
 
     @property
     def seen(self) -> AnyArray:
-        """(N,) whether the dataset says that a camera or lidar sees it; the devkit's evaluation drops the others."""
+        """(N,) bool, a camera or lidar sees the object; the devkit's evaluation drops all others."""
         return np.where(self.visible_px >= 0, self.visible_px > 0, self.lidar_points > 0)
 
     def pick(self, rows: AnyArray) -> Boxes:
-        """Return some of the boxes: (N,) booleans, or row numbers."""
+        """Select boxes by (N,) booleans, or by row numbers."""
         chosen = np.arange(len(self))[rows]
         numbers = chosen.tolist()
         return Boxes(
@@ -86,17 +86,17 @@ class Boxes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Track:
-    """One object through its scene: T boxes in the order of time.
+    """The track of one object: T boxes in order of time.
 
     Attributes:
         instance_token: of the object.
-        category: its class.
-        instance_id: the number in the instance masks, 0 where the dataset does not say.
-        sample_numbers: (T,) the keyframes that have it.
+        category: class of the object.
+        instance_id: id in the instance masks, 0 if unknown.
+        sample_numbers: (T,) numbers of the keyframes.
         timestamps_us: (T,).
         map_SE3_box: (T,).
         size_lwh_m: (T, 3).
-        velocity_map_mps: (T, 3); NaN where the dataset does not say.
+        velocity_map_mps: (T, 3); NaN if unknown.
     """
 
     instance_token: str
@@ -119,7 +119,7 @@ def boxes_of(
     category_names: Mapping[str, str],
     details: Mapping[str, JsonDict],
 ) -> Boxes:
-    """Make the boxes of rows of ``sample_annotation``, strict dialect.
+    """Make boxes from rows of ``sample_annotation`` in the strict dialect.
 
     Args:
         rows: of one sample.
@@ -159,12 +159,12 @@ def _columns(rows: Sequence[JsonDict], name: str, width: int) -> FloatArray:
 
 
 def _visible_px(row: JsonDict) -> int:
-    """Pixels that cameras see: a column of its own beside a lidar's points, else ours are in ``num_lidar_pts``."""
+    """Return the visible pixels: ``uav_visible_px``, or ``num_lidar_pts`` in uavsim's datasets without lidar; else -1."""
     if "uav_visible_px" in row:
         return int(row["uav_visible_px"])
     return int(row["num_lidar_pts"]) if "uav_instance_id" in row and row["num_lidar_pts"] >= 0 else -1
 
 
 def mask_ids(boxes: Boxes) -> IntArray:
-    """Return (N,) instance ids; where the dataset has none, numbers that are unique in the sample."""
+    """Return (N,) instance ids; numbers unique in the sample for unknown ids."""
     return np.where(boxes.instance_id > 0, boxes.instance_id, np.arange(1, len(boxes) + 1))

@@ -1,6 +1,6 @@
-"""One sample on one page: one image large beside its mask, and every camera of every drone, with boxes by the tables on disk.
+"""The contact sheet of one sample: one large image beside its mask, and all camera images, with boxes.
 
-Read back from the written tables, so that what people look at is what users of the dataset get.
+It uses the tables on disk, like any user of the dataset.
 """
 
 from collections import Counter
@@ -24,31 +24,26 @@ _GAP_PX: Final = 4
 _GROUND: Final = (24, 24, 24)
 
 
-def write_contact_sheet(
-    root: Path, path: Path, *, version: str, scene: str | None = None, sample: int | None = None
-) -> Path:
-    """Write the page as PNG.
+def write_contact_sheet(root: Path, path: Path, *, version: str) -> Path:
+    """Write the contact sheet of the middle sample of the first scene as PNG.
 
     Args:
         root: the dataset's folder.
         path: of the PNG.
         version: ``v1.0-mini``.
-        scene: its name; the first one by default.
-        sample: keyframe number; the middle one by default.
 
     Raises:
-        UnknownNameError: no such scene.
-        DatasetError: no such sample, or images are missing.
-        StorageError: the page cannot be written.
+        DatasetError: images are missing.
+        StorageError: the file cannot be written.
     """
     data = open_folder(root, version)
     with reading(root):
-        page = draw_contact_sheet(data.scene(scene or data.scene_names[0]), sample=sample)
+        page = draw_contact_sheet(data.scene(data.scene_names[0]))
     return write_whole(path, codec.encode_png(page, level=2))
 
 
 def draw_contact_sheet(scene: Scene, *, sample: int | None = None) -> UInt8Array:
-    """Return the page: the image that shows most, large, beside its mask; below it a row per drone, a column per camera."""
+    """Return the sheet, (H, W, 3) uint8: the richest image beside its mask; below, a row per drone, a column per camera."""
     number = len(scene) // 2 if sample is None else sample
     if not 0 <= number < len(scene):
         raise DatasetError(f"scene {scene.name} has samples 0-{len(scene) - 1}, no {number}")
@@ -71,22 +66,22 @@ def draw_contact_sheet(scene: Scene, *, sample: int | None = None) -> UInt8Array
 
 
 def richest_image(sample: Sample) -> Image:
-    """Return the image of a sample that shows the most boxes, of those that are there; the first of several.
+    """Return the existing image of a sample with the most boxes; the first of several.
 
     Raises:
-        DatasetError: none is there.
+        DatasetError: no image exists.
     """
-    there = [image for image in sample.images if image.there]
-    if not there:
+    existing = [image for image in sample.images if image.there]
+    if not existing:
         raise DatasetError(f"{sample.scene_name}: sample {sample.number} has no images")
-    return max(there, key=lambda image: len(boxes_shown(sample.boxes, image)))
+    return max(existing, key=lambda image: len(boxes_shown(sample.boxes, image)))
 
 
 def with_boxes(sample: Sample, image: Image) -> UInt8Array:
-    """Return an image with the boxes that it shows, each in the colour that its object has in every image and mask.
+    """Return an image with its boxes, (H, W, 3) uint8; an object has one colour in all images and masks.
 
     Raises:
-        DatasetError: the image is not there, or damaged.
+        DatasetError: the image is missing or damaged.
     """
     canvas, boxes = np.ascontiguousarray(image.pixels()), sample.boxes
     height_px, width_px = canvas.shape[:2]

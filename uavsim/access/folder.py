@@ -1,4 +1,4 @@
-"""A dataset opened by its folder: scenes in any order, one after the other in little memory."""
+"""A dataset opened by its folder: scenes in any order, with little memory for sequential access."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from uavsim.files.unfinished import refuse_unfinished, refuse_without_tables
 from uavsim.records.road_map import RoadMap
 from uavsim.registry import pick
 
-_KEPT_SCENES: Final = 16
+_CACHED_SCENES: Final = 16
 _NEEDED: Final = ("scene", "sample", "sample_data", "ego_pose", "calibrated_sensor", "sensor")
 _LOST_WITHOUT: Final = {"sample_annotation": "boxes", "instance": "boxes", "category": "boxes", "map": "maps"}
 
 
 def open_folder(folder: Path | str, version: str | None = None) -> Dataset:
-    """Open a dataset in the nuScenes format, ours or others', in any installed dialect.
+    """Open a dataset in the nuScenes format, in any installed dialect.
 
     Args:
-        folder: the one that holds ``v1.0-mini`` or the like.
-        version: its version folder; by default the only one.
+        folder: the dataset's folder, with ``v1.0-mini`` or the like.
+        version: version folder; default: the only one.
 
     Raises:
-        DatasetError: no dataset there, or a table that nothing works without is missing.
-        UnknownNameError: no such version, or several and none was named.
+        DatasetError: the folder has no dataset, or a required table is missing.
+        UnknownNameError: the version does not exist, or ``version`` is missing and there are several.
     """
     root = Path(folder)
     refuse_unfinished(root)
@@ -50,20 +50,17 @@ def open_folder(folder: Path | str, version: str | None = None) -> Dataset:
 
 
 class Dataset:
-    """One version of a dataset, read lazily: a scene's rows when it is asked for, its pixels when they are."""
+    """One version of a dataset; rows of scenes and pixels are read on first access."""
 
     def __init__(self, reader: DatasetReader) -> None:
-        """Remember where it is; use ``open_folder``."""
-        self.dialect_name = dialect_of(reader).name
+        """Use ``open_folder``."""
+        self._dialect = dialect_of(reader)
+        self.dialect_name = self._dialect.name
         self.root, self.version = reader.root, reader.version
-        dialect = dialect_of(reader)
-        self._reader = (
-            DatasetReader(reader.root, reader.version, tables=dialect.tables, required=_NEEDED)
-            if dialect.tables
-            else reader
-        )
-        self._dialect = dialect
-        self._kept: OrderedDict[str, Scene] = OrderedDict()
+        self._reader = reader
+        if self._dialect.tables:
+            self._reader = DatasetReader(self.root, self.version, tables=self._dialect.tables, required=_NEEDED)
+        self._cached: OrderedDict[str, Scene] = OrderedDict()
         self._running: Iterator[Scene] = iter(())
 
     def __repr__(self) -> str:
@@ -77,13 +74,13 @@ class Dataset:
 
     @property
     def missing(self) -> dict[str, str]:
-        """Tables of nuScenes that are not there, and what cannot be had without them."""
+        """Missing tables of nuScenes, and the data that are unavailable without them."""
         names = {table.name for table in self._reader.tables}
         return {name: _LOST_WITHOUT.get(name, "its columns") for name in REQUIRED if name not in names}
 
     @property
     def info(self) -> DatasetInfo:
-        """The dataset's own description; {} where others wrote it."""
+        """The dataset's description; {} without one."""
         return self._reader.info
 
     @cached_property
@@ -99,7 +96,7 @@ class Dataset:
 
     @property
     def splits(self) -> dict[str, list[str]]:
-        """Scene names by split; {} where the dataset has none."""
+        """Scene names by split; {} without splits."""
         return self._reader.splits
 
     @cached_property
@@ -111,14 +108,14 @@ class Dataset:
     @cached_property
     @reads
     def category_index(self) -> dict[str, int]:
-        """The number of each class, nuScenes' own; by its place in the table where the dataset does not say."""
+        """The index of each class: nuScenes', or else its position in the table."""
         rows = self._shared_tables.get(CATEGORY.name, ())
         return {str(row["name"]): int(row.get("index", place)) for place, row in enumerate(rows)}
 
     @cached_property
     @reads
     def maps(self) -> dict[str, TownMap]:
-        """The map masks by town: those whose place the dataset reports."""
+        """The map masks by town, if the dataset has their places."""
         files, found = DataFolder(self.root), {}
         for row in self._shared_tables.get(MAP.name, ()):
             if "uav_mask_origin" in row:
@@ -133,11 +130,11 @@ class Dataset:
 
     @property
     def map(self) -> RoadMap:
-        """The roads of the dataset's town; where it has several, ``Scene.map`` has a scene's own.
+        """The vector map of the dataset's only town; see ``Scene.map`` for datasets with several towns.
 
         Raises:
-            DatasetError: the dataset has no map expansion, or scenes in several towns.
-            InputError: no installed package reads it.
+            DatasetError: the dataset has no map expansion, or several towns.
+            InputError: no installed package reads the map.
         """
         towns = sorted(self.maps)
         if len(towns) != 1:
@@ -147,43 +144,43 @@ class Dataset:
         return self._shared.road_map(towns[0])
 
     def rows(self, table: Table[Row]) -> list[Row]:
-        """Return the rows of a table that belong to no scene, in the strict dialect; [] where the dataset has none."""
+        """Return the rows of a shared table in the strict dialect; [] for a missing table."""
         return self._reader.shared(table) if self._dialect is STRICT else table.of(self._conversion().shared())
 
     def scene(self, name: str) -> Scene:
         """Return one scene.
 
-        Going forward is fast. A scene far behind the last one is found by reading the tables from their beginning.
+        Forward access is fast. For a scene far behind the last one, the tables are read from their beginning.
 
         Raises:
-            UnknownNameError: no such scene; the message names the nearest one.
+            UnknownNameError: the scene does not exist; the message has the nearest name.
             DatasetError: a table is damaged.
         """
         pick(dict.fromkeys(self.scene_names), name, what="scene")
-        if name in self._kept:
-            self._kept.move_to_end(name)
-            return self._kept[name]
-        with collector_paused():  # which would walk over the kept scenes at each one that is passed
+        if name in self._cached:
+            self._cached.move_to_end(name)
+            return self._cached[name]
+        with collector_paused():  # which would scan the cached scenes for each new one
             for begun in (self._running, self.scenes()):
                 self._running = begun
                 for scene in begun:
-                    self._keep(scene)
+                    self._cache(scene)
                     if scene.name == name:
                         return scene
         raise DatasetError(f"{self.root}: scene {name} has gone while it was read")
 
     def scenes(self, split: str | None = None) -> Iterator[Scene]:
-        """Yield every scene, or those of a split, in table order; the rows of one scene are in memory.
+        """Yield all scenes, or those of a split, in table order, with the rows of one scene in memory.
 
         Raises:
-            UnknownNameError: no such split.
+            UnknownNameError: the split does not exist.
             DatasetError: a table is damaged.
         """
-        wanted = None if split is None else set(pick(self.splits, split, what="split"))
+        names = None if split is None else set(pick(self.splits, split, what="split"))
         conversion = None if self._dialect is STRICT else self._conversion()
         with reading(self.root):
             for rows in self._reader.scenes():
-                if wanted is not None and rows.scene["name"] not in wanted:
+                if names is not None and rows.scene["name"] not in names:
                     continue
                 if conversion is None:
                     yield Scene(rows, self._shared, {})
@@ -192,14 +189,14 @@ class Dataset:
                     yield Scene(after, self._shared, _stored_names(conversion, rows, after))
 
     def samples(self, split: str | None = None) -> Iterator[Sample]:
-        """Yield every sample of every scene; see ``scenes``."""
+        """Yield all samples of all scenes; see ``scenes``."""
         for scene in self.scenes(split):
             yield from scene
 
-    def _keep(self, scene: Scene) -> None:
-        self._kept[scene.name] = scene
-        while len(self._kept) > _KEPT_SCENES:
-            self._kept.popitem(last=False)
+    def _cache(self, scene: Scene) -> None:
+        self._cached[scene.name] = scene
+        while len(self._cached) > _CACHED_SCENES:
+            self._cached.popitem(last=False)
 
     def _conversion(self) -> Conversion:
         if self._dialect.to_strict is None:

@@ -1,4 +1,4 @@
-"""One camera image, one lidar or radar scan: where they were taken, and their pixels and points when asked for."""
+"""Camera images, lidar and radar scans: poses, and lazily read pixels and points."""
 
 from __future__ import annotations
 
@@ -20,19 +20,17 @@ from uavsim.images.points import PointArray
 from uavsim.records.channels import split_channel
 from uavsim.typing import FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["NOTHING_IGNORED", "Image", "LidarScan", "RadarScan", "ShutterImage", "ShutterTicks"]
-
 T = TypeVar("T")
 NOTHING_IGNORED: Final = np.zeros((0, 4), np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShutterTicks:
-    """A shutter, and where its camera was.
+    """A shutter and the poses of its camera.
 
     Attributes:
         shutter: exposure and readout.
-        map_SE3_optical: (T,) the camera at the image's own tick and those after it, ``shutter.step_us`` apart.
+        map_SE3_optical: (T,) camera poses from the image's own tick on, ``shutter.step_us`` apart.
     """
 
     shutter: Shutter
@@ -46,18 +44,18 @@ class Image:
     Attributes:
         token: of its row in ``sample_data``.
         channel: ``CAMERA_FRONT_id_0``.
-        timestamp_us: when it was taken.
+        timestamp_us: time of the image.
         size_px: width, height.
-        intrinsic: (3, 3), pixels; of a camera with a lens, from where this bends the rays to.
-        lens: through which the image is seen; None of a pinhole.
-        shutter_ticks: where the camera was while its shutter was open; None where it has none.
-        map_SE3_flu: the drone.
-        flu_SE3_optical: how the camera is mounted.
-        drone_velocity_map_mps: (3,) NaN where the dataset does not say.
+        intrinsic: (3, 3), pixels; for a camera with a lens, applied after its distortion.
+        lens: lens of the camera; None for a pinhole.
+        shutter_ticks: shutter of the camera; None without one.
+        map_SE3_flu: pose of the drone.
+        flu_SE3_optical: mount of the camera.
+        drone_velocity_map_mps: (3,) NaN if unknown.
         filename: in the dataset's folder.
-        layers: kind (``instance``, ``depth``, ...) -> file name of what was taken at the same pose and tick.
-        ignored_px: (K, 4) regions that show a road user without a box: x_min, y_min, x_max, y_max in pixel edges.
-        reported: the image's row of ``agent_view``: what its drone would report; {} where nothing is degraded on purpose.
+        layers: kind (``instance``, ``depth``, ...) -> name of the file with the same pose and tick.
+        ignored_px: (K, 4) regions with a road user without a box: x_min, y_min, x_max, y_max in pixel edges.
+        reported: the image's row of ``agent_view``, the degraded report of its drone; {} without degradation.
     """
 
     token: str
@@ -78,73 +76,73 @@ class Image:
 
     @property
     def drone_id(self) -> int:
-        """The drone, from the channel; 0 where it names none."""
+        """The drone's number in the channel name; 0 without one."""
         return split_channel(self.channel)[1]
 
     @property
     def camera(self) -> str:
-        """The camera's name on its drone: FRONT of ``CAMERA_FRONT_id_0``."""
+        """The camera's name on its drone: FRONT for ``CAMERA_FRONT_id_0``."""
         return split_channel(self.channel)[0]
 
     @property
     def map_SE3_optical(self) -> SE3:
-        """Return where the camera was."""
+        """Pose of the camera."""
         return self.map_SE3_flu @ self.flu_SE3_optical
 
     @property
     def there(self) -> bool:
-        """Return whether the file is there; a dataset may have been downloaded in part."""
+        """Whether the file exists; a dataset may be downloaded in part."""
         return self.files.fault(self.filename) is None
 
     def pixels(self) -> UInt8Array:
-        """Read the image: (H, W, 3) RGB.
+        """Read the image: (H, W, 3) uint8 RGB.
 
         Raises:
-            DatasetError: the file is missing, no image, or of another size than its row says.
+            DatasetError: the file is missing, no image, or has another size than its row.
         """
         return self._decoded(self.filename, codec.decode_rgb)
 
     def layer_bytes(self, kind: str) -> bytes:
-        """Read the file of a layer as it is.
+        """Return the bytes of a layer's file.
 
         Raises:
-            DatasetError: the dataset has no such layer of this image.
+            DatasetError: the image does not have the layer.
         """
         return self.files.read(self._layer(kind))
 
     def bytes(self) -> bytes:
-        """Read the file as it is."""
+        """Return the bytes of the file."""
         return self.files.read(self.filename)
 
     def mask(self) -> tuple[UInt16Array, UInt8Array]:
-        """Read the instance mask: (H, W) instance ids, 0 where no labelled object is, and (H, W) semantic tags.
+        """Read the instance mask: (H, W) uint16 instance ids, 0 for other pixels, and (H, W) uint8 semantic tags.
 
         Raises:
-            DatasetError: the dataset has no mask of this image.
+            DatasetError: the image has no mask.
         """
         return self.read_layer("instance", codec.mask_ids_and_tags)
 
     def depth_m(self) -> Float32Image:
-        """Read the depth: (H, W) metres along the optical axis, infinite where nothing was hit.
+        """Read the depth: (H, W) float32 metres along the optical axis, infinite for the sky.
 
         Raises:
-            DatasetError: the dataset has no depth of this image.
+            DatasetError: the image has no depth.
         """
         return self.read_layer("depth", codec.decode_depth)
 
     def project(self, points_map_m: FloatArray, *, beyond: bool = False) -> FloatArray:
         """Project (..., 3) map points to (..., 2) pixels, through the lens if there is one.
 
-        NaN for points that are not in front of the camera, or that its lens does not see.
+        Points behind the camera, or outside the lens's field of view, give NaN.
 
         Args:
-            points_map_m: any.
-            beyond: the lens continues straight on where it sees no more: for outlines that reach out of the image.
+            points_map_m: (..., 3).
+            beyond: extrapolate the lens linearly outside its field of view, for outlines that extend beyond the image.
         """
         return self.project_from(self.map_SE3_optical, points_map_m, beyond=beyond)
 
     def project_from(self, map_SE3_optical: SE3, points_map_m: FloatArray, *, beyond: bool = False) -> FloatArray:
-        """Project (..., 3) map points to (..., 2) pixels as ``project`` does, from another place of the camera."""
+        """Project (..., 3) map points to (..., 2) pixels like ``project``, from another pose of the camera."""
         points_optical_m = map_SE3_optical.apply_inverse(points_map_m)
         if self.lens is not None:
             return self.lens.project(points_optical_m, beyond=beyond)
@@ -152,33 +150,33 @@ class Image:
 
     @property
     def shutter(self) -> ShutterImage:
-        """The image that the camera's shutter makes from this tick on.
+        """The image through the camera's shutter, which begins at this image.
 
         Raises:
-            DatasetError: the camera has none.
+            DatasetError: the camera has no shutter.
         """
         if self.shutter_ticks is None:
             raise DatasetError(f"{self.filename}: its camera has no shutter")
         return ShutterImage(self, self.shutter_ticks)
 
     def read_layer(self, kind: str, decode: Callable[[ImageSource], T]) -> T:
-        """Read the file of a layer that is an image of the same size.
+        """Read and decode the file of a layer of the same size.
 
         Raises:
-            DatasetError: the dataset has no such layer of this image, or it is damaged.
+            DatasetError: the image does not have the layer, or the file is damaged.
         """
         return self._decoded(self._layer(kind), decode)
 
     def rays(self, pixels: FloatArray) -> FloatArray:
-        """Return (..., 3) points of the camera's frame, at depth 1 m, that are seen in (..., 2) pixels."""
+        """Return the rays of (..., 2) pixels: (..., 3) points of the camera's frame at depth 1 m."""
         return pinhole.rays(pixels, intrinsic=self.intrinsic) if self.lens is None else self.lens.rays(pixels)
 
     @property
     def pinhole(self) -> FloatArray:
-        """The (3, 3) intrinsics, for whoever knows no lenses.
+        """The (3, 3) intrinsics of a camera without a lens.
 
         Raises:
-            DatasetError: the image is seen through one.
+            DatasetError: the camera has a lens.
         """
         if self.lens is not None:
             raise DatasetError(
@@ -188,7 +186,7 @@ class Image:
         return self.intrinsic
 
     def undistorted(self) -> UInt8Array:
-        """Read the image as a pinhole with ``intrinsic`` has it, (H, W, 3) RGB; black where the lens sees nothing."""
+        """Read the image rectified to a pinhole with ``intrinsic``: (H, W, 3) uint8 RGB; black outside the field of view."""
         pixels = self.pixels()
         if self.lens is None:
             return pixels
@@ -197,10 +195,10 @@ class Image:
         return resample.colours_at(pixels, self.lens.project(rays))
 
     def points_map_m(self, *, every_px: int = 1) -> tuple[FloatArray, UInt8Array]:
-        """Return (N, 3) map points that the depth image shows, and their (N, 3) colours.
+        """Return (N, 3) map points of the depth image, metres, and their (N, 3) uint8 colours.
 
         Args:
-            every_px: stride over lines and columns.
+            every_px: stride over rows and columns.
         """
         depth_m = self.depth_m()[::every_px, ::every_px]
         v, u = np.indices(depth_m.shape) * every_px + 0.5
@@ -210,12 +208,12 @@ class Image:
         return self.map_SE3_optical.apply(rays * depth_m[near].astype(np.float64)[:, None]), colours
 
     def _decoded(self, name: str, decode: Callable[[ImageSource], T]) -> T:
-        shown = self.files.root / name
-        data = codec.as_declared(self.files.read(name), self.size_px, name=shown)
+        path = self.files.root / name
+        data = codec.as_declared(self.files.read(name), self.size_px, name=path)
         try:
             return decode(data)
         except DatasetError as error:
-            raise DatasetError(f"{shown}: {error}") from error
+            raise DatasetError(f"{path}: {error}") from error
 
     def _layer(self, kind: str) -> str:
         if kind not in self.layers:
@@ -226,50 +224,50 @@ class Image:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShutterImage:
-    """An image of the ticks after a stamp, by a camera's shutter; masks and depths are of the rows' middles.
+    """An image through a shutter; masks and depths are of the middle of each row's exposure.
 
     Attributes:
-        image: of the single tick with which it begins.
-        ticks: its shutter, and where the camera was.
+        image: image of the first tick.
+        ticks: shutter and poses of the camera.
     """
 
     image: Image
     ticks: ShutterTicks
 
     def pixels(self) -> UInt8Array:
-        """Read the image: (H, W, 3) RGB.
+        """Read the image: (H, W, 3) uint8 RGB.
 
         Raises:
-            DatasetError: the file is missing, no image, or of another size.
+            DatasetError: the file is missing, no image, or has another size.
         """
         return self.image.read_layer("shutter", codec.decode_rgb)
 
     def mask(self) -> tuple[UInt16Array, UInt8Array]:
-        """Read the mask, see ``Image.mask``."""
+        """Read the mask; see ``Image.mask``."""
         return self.image.read_layer("shutter_instance", codec.mask_ids_and_tags)
 
     def depth_m(self) -> Float32Image:
-        """Read the depth, see ``Image.depth_m``; each row's is along the optical axis at its own tick."""
+        """Read the depth, as in ``Image.depth_m``; each row's depth is along the optical axis at its own tick."""
         return self.image.read_layer("shutter_depth", codec.decode_depth)
 
     @property
     def row_times_us(self) -> FloatArray:
-        """(H,) instants since the image's stamp of the middles of the rows' exposures, as a shutter without steps has them."""
+        """(H,) middles of the rows' exposures since the image's timestamp, us, of a shutter without steps."""
         shutter = self.ticks.shutter
         return shutter.row_times_us(self.image.size_px[1]) + shutter.exposure_us / 2
 
     def project(self, points_map_m: FloatArray, *, velocity_map_mps: FloatArray | float = 0.0) -> FloatArray:
-        """Project (..., 3) map points to (..., 2) pixels: each at the tick whose rows see it.
+        """Project (..., 3) map points to (..., 2) pixels, each at the tick whose rows see the point.
 
-        Where several do, at the first; where a point jumps over its row between two ticks, at the one that is nearer. NaN
-        for points that are not in front of the camera.
+        Of several ticks, the first counts; if a point jumps over its row between two ticks, the nearer one. Points behind the
+        camera give NaN.
 
         Args:
-            points_map_m: at the image's stamp.
-            velocity_map_mps: (..., 3) of the points; they keep it while the shutter is open.
+            points_map_m: (..., 3) at the image's timestamp.
+            velocity_map_mps: (..., 3) constant velocities of the points.
 
         Raises:
-            DatasetError: the dataset does not say where the camera was.
+            DatasetError: the dataset does not have all poses of the camera.
         """
         points = np.asarray(points_map_m, dtype=np.float64)
         shutter, height = self.ticks.shutter, self.image.size_px[1]
@@ -293,14 +291,14 @@ class ShutterImage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LidarScan:
-    """One turn of a lidar.
+    """One revolution of a lidar.
 
     Attributes:
         token: of its row in ``sample_data``.
         channel: ``LIDAR_id_0``, ``LIDAR_TOP``.
-        timestamp_us: when it was taken.
-        map_SE3_flu: the drone; LIDAR_TOP's is the place on the ground that labels of nuScenes' detectors refer to.
-        flu_SE3_sensor: how it is mounted.
+        timestamp_us: time of the scan.
+        map_SE3_flu: pose of the drone; for LIDAR_TOP the reference pose on the ground of nuScenes' detectors.
+        flu_SE3_sensor: mount of the sensor.
         filename: in the dataset's folder.
     """
 
@@ -314,17 +312,17 @@ class LidarScan:
 
     @property
     def drone_id(self) -> int:
-        """The drone, from the channel; 0 where it names none."""
+        """The drone's number in the channel name; 0 without one."""
         return split_channel(self.channel)[1]
 
     @property
     def map_SE3_sensor(self) -> SE3:
-        """Return where it was."""
+        """Pose of the sensor."""
         return self.map_SE3_flu @ self.flu_SE3_sensor
 
     @property
     def there(self) -> bool:
-        """Return whether the file is there; a dataset may have been downloaded in part."""
+        """Whether the file exists; a dataset may be downloaded in part."""
         return self.files.fault(self.filename) is None
 
     def points(self) -> PointArray:
@@ -336,7 +334,7 @@ class LidarScan:
         return points.decode_points(self.files.read(self.filename))
 
     def points_map_m(self) -> FloatArray:
-        """Read (N, 3) points in the map frame."""
+        """Read (N, 3) points in the map frame, metres."""
         return self.map_SE3_sensor.apply(self.points()[:, :3].astype(np.float64))
 
 

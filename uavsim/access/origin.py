@@ -1,4 +1,4 @@
-"""The simulator that drew a dataset's images, in the words that its report, card and recording open with."""
+"""The simulator of a dataset's images, and the sentences about it in reports and dataset cards."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,11 +10,11 @@ HEADLESS_LIMIT: Final = (
     "The headless simulator draws boxes, prisms and simple meshes in procedural towns. Its images teach a detector nothing "
     "about real streets. It is for code, tests, labels and geometry."
 )
-"""As docs/limits.md has it."""
+"""The same sentences as in docs/limits.md."""
 
 
 def simulator_of(log: JsonDict) -> str:
-    """Name what drew a scene, by its row of ``log``: the headless simulator, or CARLA with its version; "" if unsaid."""
+    """Return a scene's simulator by its row of ``log``: the headless simulator, or CARLA with its version; "" if unknown."""
     kind, version = str(log.get("uav_simulator") or ""), str(log.get("uav_server_version") or "")
     if kind == "headless":
         return HEADLESS
@@ -22,10 +22,10 @@ def simulator_of(log: JsonDict) -> str:
 
 
 def origin_of_scenes(scenes: Mapping[str, int]) -> str:
-    """Say what drew the images; "" where a scene does not say.
+    """Return the sentences about the simulators of the images; "" if one is unknown.
 
     Args:
-        scenes: how many, by ``simulator_of``.
+        scenes: numbers of scenes by ``simulator_of``.
     """
     if not scenes or "" in scenes:
         return ""

@@ -1,4 +1,4 @@
-"""The rows of a scene by token, and what they say of images, scans and boxes."""
+"""The rows of a scene by token, and the images, scans and boxes made from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,8 +19,6 @@ from uavsim.images.png import MOST_PIXELS
 from uavsim.records.road_map import RoadMap
 from uavsim.typing import IntArray, JsonDict
 
-__all__ = ["SceneTables", "SharedRows"]
-
 Scan = TypeVar("Scan", bound=LidarScan)
 
 
@@ -32,7 +30,7 @@ class SharedRows:
         files: the dataset's folder.
         sensors: rows of ``sensor`` by token.
         category_names: by token.
-        road_maps: those that were read, by town.
+        road_maps: cache of the vector maps by town.
     """
 
     files: DataFolder
@@ -41,11 +39,11 @@ class SharedRows:
     road_maps: dict[str, RoadMap] = field(default_factory=dict)
 
     def road_map(self, town: str) -> RoadMap:
-        """Read a town's map expansion, once.
+        """Return a town's map expansion, from the cache if possible.
 
         Raises:
-            DatasetError: the dataset has none of it, or it is damaged.
-            InputError: no installed package reads it.
+            DatasetError: the map is missing or damaged.
+            InputError: no installed package reads the map.
         """
         if town not in self.road_maps:
             self.road_maps[town] = read_road_map(self.files, town)
@@ -53,9 +51,9 @@ class SharedRows:
 
 
 class SceneTables:
-    """The rows of a scene by token: what its samples share.
+    """The rows of a scene by token, which its samples share.
 
-    It does not know them: rows in a cycle would stay in memory until Python's collector walks over all of them.
+    It has no reference to the samples: cycles would keep the rows in memory until the garbage collector runs.
     """
 
     def __init__(self, rows: Tables, shared: SharedRows, stored: Mapping[str, str]) -> None:
@@ -66,7 +64,7 @@ class SceneTables:
         """Return the rows of keyframes by the token of their sample."""
         found: dict[str, list[JsonDict]] = {}
         if table == "sample_annotation" and not ("instance" in self._rows and self._shared.category_names):
-            return found  # of others, without the tables that say what a box is of
+            return found  # without classes, boxes are unavailable
         for row in self._rows.get(table, ()):
             if row.get("is_key_frame", True):
                 found.setdefault(row["sample_token"], []).append(row)
@@ -108,7 +106,7 @@ class SceneTables:
         return self._shared.road_map(str(logs[0].get("location", "")))
 
     def on_disk(self, name: str) -> str:
-        """Return what a file of the strict dialect is called on disk."""
+        """Return the name on disk of a file of the strict dialect."""
         return self._stored.get(name, name)
 
     def _sensor(self, row: JsonDict) -> tuple[JsonDict, JsonDict]:
@@ -117,7 +115,7 @@ class SceneTables:
         return calibration, self._shared.sensors[calibration["sensor_token"]]
 
     def _mount(self, calibration: JsonDict) -> SE3:
-        """Return how a sensor is mounted; it is the same in all samples."""
+        """Return the mount of a sensor, which is constant."""
         found = self._mounts.get(calibration["token"])
         if found is None:
             found = self._mounts[calibration["token"]] = _pose(calibration)
@@ -181,7 +179,7 @@ class SceneTables:
         )
 
     def sweep_rows(self, timestamp_us: int) -> list[JsonDict]:
-        """Return rows as of ``sample_annotation`` for an instant between keyframes."""
+        """Return rows like those of ``sample_annotation`` for a time between keyframes."""
         keep = ("size", "uav_visible_px", "num_lidar_pts", "uav_instance_id", "visibility_token")
         made = []
         for row in self._sweep_rows.get(timestamp_us, ()):
@@ -214,10 +212,10 @@ class SceneTables:
 
 
 def _size_px(row: JsonDict) -> tuple[int, int]:
-    """Return the width and height of an image that can be one.
+    """Return width and height of an image.
 
     Raises:
-        DatasetError: they are no numbers of pixels, or more than any image has.
+        DatasetError: the values are invalid, or too large.
     """
     width, height = row["width"], row["height"]
     if type(width) is type(height) is int and min(width, height) > 0 and width * height <= MOST_PIXELS:

@@ -1,4 +1,4 @@
-"""Scenes and samples: rows of the tables turned to arrays when they are asked for."""
+"""Scenes and samples, which make arrays from table rows on access."""
 
 from __future__ import annotations
 
@@ -24,21 +24,19 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.road_map import RoadMap
 from uavsim.typing import BoolArray, IntArray, JsonDict
 
-__all__ = ["Sample", "Scene"]
-
 Row = TypeVar("Row", bound=Mapping[str, object])
 
 
 class Scene:
-    """One scene; ``samples`` are its keyframes in the order of time."""
+    """One scene; ``samples`` are its keyframes in order of time."""
 
     def __init__(self, rows: SceneRows, shared: SharedRows, stored: Mapping[str, str]) -> None:
-        """Take the rows of a scene in the strict dialect.
+        """Make a scene from its rows in the strict dialect.
 
         Args:
             rows: of every table.
-            shared: what belongs to no scene.
-            stored: file name in the strict dialect -> name on disk, where they differ.
+            shared: shared rows of the dataset.
+            stored: file name in the strict dialect -> name on disk, if they differ.
         """
         self._rows, self._tables = rows.rows, SceneTables(rows.rows, shared, stored)
         self.name = str(rows.scene["name"])
@@ -46,7 +44,7 @@ class Scene:
         self.description = str(rows.scene.get("description", ""))
         logs = self._rows.get("log") or [{}]
         self.log: JsonDict = dict(logs[0])
-        """Row of ``log``: what the scene was recorded with."""
+        """Row of ``log``: the circumstances of the recording."""
 
     def __repr__(self) -> str:
         return f"Scene({self.name!r}, {len(self)} samples)"
@@ -59,43 +57,43 @@ class Scene:
 
     @property
     def town(self) -> str:
-        """Return where it was recorded; "" where the dataset does not say."""
+        """Town of the scene; "" if unknown."""
         return str(self.log.get("location", ""))
 
     @property
     def map(self) -> RoadMap:
-        """The roads of its town, of the map expansion in ``maps/expansion``.
+        """Vector map of the town, from ``maps/expansion``.
 
         Raises:
-            DatasetError: the dataset has none of this town, or it is damaged.
-            InputError: no installed package reads it.
+            DatasetError: the map is missing or damaged.
+            InputError: no installed package reads the map.
         """
         return self._tables.road_map()
 
     @property
     @reads
     def drawn(self) -> dict[str, float]:
-        """The numbers that the scene drew from distributions, by file and key: ``formation.spacing_m``; {} for none."""
+        """Random numbers of the scene by configuration file and key: ``formation.spacing_m``; {} for none."""
         return {str(key): float(value) for key, value in self.log.get("uav_drawn", {}).items()}
 
     def rows(self, table: Table[Row]) -> list[Row]:
-        """Return the scene's rows of a table as they are, in the strict dialect; [] where the dataset has none."""
+        """Return the scene's rows of a table in the strict dialect; [] for a missing table."""
         return table.of(self._rows)
 
     def images_of(self, channel: str) -> list[Image]:
-        """Return every image of a camera, those between the samples too, in the order of time."""
+        """Return all images of a camera, including sweeps, in order of time."""
         with reading(f"scene {self.name}"):
             return [self._tables.image_of(row) for row in self._rows_of(channel)]
 
     def known_at(self, timestamp_us: int, agent: int | str) -> dict[str, KnownImages]:
-        """Return the newest images of every agent that one of them has at an instant, where agents have clocks of their own.
+        """Return the newest images of every agent that one agent has at a time, for agents with clocks of their own.
 
         Args:
-            timestamp_us: the instant, true time; ``boxes_at`` gives the truth at the time of any image.
+            timestamp_us: true time; ``boxes_at`` gives the truth at the time of any image.
             agent: a drone's number.
 
         Raises:
-            InputError: no such agent has a clock.
+            InputError: the agent has no clock.
         """
         return newest_known(self._camera_images, self._rows, agent=str(agent), timestamp_us=timestamp_us)
 
@@ -106,7 +104,7 @@ class Scene:
             return tuple(self._tables.image_of(row) for row in cameras)
 
     def scans_of(self, channel: str) -> list[LidarScan | RadarScan]:
-        """Return every scan of a lidar or radar, those between the samples too, in the order of time."""
+        """Return all scans of a lidar or radar, including sweeps, in order of time."""
         with reading(f"scene {self.name}"):
             kinds: dict[str, type[LidarScan | RadarScan]] = {"lidar": LidarScan, "radar": RadarScan}
             rows = [(row, kinds.get(self._tables.modality(row))) for row in self._rows_of(channel)]
@@ -117,10 +115,10 @@ class Scene:
         return sorted(own, key=lambda row: row["timestamp"])
 
     def boxes_at(self, timestamp_us: int) -> Boxes:
-        """Return the boxes of a keyframe, or of an instant between two: there without velocities and views.
+        """Return the boxes at the time of a keyframe or a sweep; the latter have no velocities and views.
 
         Raises:
-            DatasetError: the dataset says nothing of that instant.
+            DatasetError: the dataset has no boxes at this time.
         """
         found = self._sample_at.get(timestamp_us)
         if found is not None:
@@ -139,12 +137,12 @@ class Scene:
 
     @property
     def reports_views(self) -> bool:
-        """Return whether the dataset says what each image shows of each box: ``Boxes.views``."""
+        """Whether the dataset has ``Boxes.views``."""
         return bool(self._rows.get("visibility_detail"))
 
     @property
     def streams(self) -> tuple[SensorStream, ...]:
-        """Sensors that measure at rates of their own: IMU, GNSS, barometer, magnetometer of drones and cars."""
+        """Sensors with rates of their own: IMU, GNSS, barometer, magnetometer of drones and cars."""
         with reading(f"scene {self.name}"):
             return tuple(
                 SensorStream(
@@ -173,7 +171,7 @@ class Scene:
     @cached_property
     @reads
     def tracks(self) -> tuple[Track, ...]:
-        """Every object, in the order of its first box."""
+        """Tracks of all objects, in order of their first box."""
         places: dict[str, list[tuple[int, int]]] = {}
         for sample in self.samples:
             for row, token in enumerate(sample.boxes.instance_tokens):
@@ -182,14 +180,12 @@ class Scene:
 
     @reads
     def map_SE3_drones(self) -> dict[int, SE3]:
-        """Return the way of each drone over the samples, (samples,): the pose of its first camera."""
+        """Return (samples,) poses of each drone, by its first camera."""
         ways: dict[int, list[SE3]] = {}
         for sample in self.samples:
-            seen = set()
-            for image in sample.images:
-                if image.drone_id not in seen:
-                    ways.setdefault(image.drone_id, []).append(image.map_SE3_flu)
-                    seen.add(image.drone_id)
+            poses = {image.drone_id: image.map_SE3_flu for image in reversed(sample.images)}
+            for drone, pose in poses.items():
+                ways.setdefault(drone, []).append(pose)
         return {drone: SE3.stack(way) for drone, way in sorted(ways.items())}
 
     def _track(self, token: str, places: list[tuple[int, int]]) -> Track:
@@ -208,12 +204,12 @@ class Scene:
 
 
 class Sample:
-    """One keyframe: all sensors at one point in time, with labels."""
+    """One keyframe: all sensors at one time, with labels."""
 
     def __init__(
         self, scene: str, tables: SceneTables, number: int, row: JsonDict, rows: Mapping[str, list[JsonDict]]
     ) -> None:
-        """Take the rows that belong to the sample of a scene of that name."""
+        """Make a sample of a scene from its rows."""
         self._tables, self._row, self._rows = tables, row, rows
         self.number = number
         self.token = str(row["token"])
@@ -226,30 +222,30 @@ class Sample:
     @property
     @reads
     def weather(self) -> dict[str, float]:
-        """CARLA's weather parameters; {} where the dataset does not say."""
+        """CARLA's weather parameters; {} if unknown."""
         return {str(name): float(value) for name, value in self._row.get("uav_weather", {}).items()}
 
     @cached_property
     def images(self) -> tuple[Image, ...]:
-        """The camera images, in the order of the table."""
+        """The camera images in table order."""
         with reading(f"scene {self.scene_name}, sample {self.number}"):
             return tuple(map(self._tables.image_of, self._of("camera")))
 
     @cached_property
     def lidars(self) -> tuple[LidarScan, ...]:
-        """The lidar scans, LIDAR_TOP among them."""
+        """The lidar scans, including LIDAR_TOP."""
         with reading(f"scene {self.scene_name}, sample {self.number}"):
             return tuple(self._tables.scan_of(row, LidarScan) for row in self._of("lidar"))
 
     @cached_property
     def radars(self) -> tuple[RadarScan, ...]:
-        """The radars' measurements."""
+        """The radar scans."""
         with reading(f"scene {self.scene_name}, sample {self.number}"):
             return tuple(self._tables.scan_of(row, RadarScan) for row in self._of("radar"))
 
     @cached_property
     def boxes(self) -> Boxes:
-        """The labels."""
+        """The labelled boxes."""
         with reading(f"scene {self.scene_name}, sample {self.number}"):
             return self._tables.boxes_of(self._rows["sample_annotation"])
 
@@ -262,36 +258,36 @@ class Sample:
         size_m: tuple[float, float] = (100.0, 100.0),
         metres_per_px: float = 0.5,
     ) -> BoolArray:
-        """Return what lies around an agent, seen from above, as ``NuScenesMap.get_map_mask`` cuts it.
+        """Return a bird's-eye-view raster around an agent, like ``NuScenesMap.get_map_mask``.
 
         Args:
-            layers: of the map; () for boxes alone, which needs no map.
+            layers: of the map; () for boxes only, which needs no map.
             classes: of boxes: names of categories, or their first words (``vehicle``).
-            agent: as channels name it: 0 for the first drone, ``"v0"`` for the first car.
-            size_m: along the agent's heading and across it.
-            metres_per_px: of a pixel.
+            agent: id in channel names: 0 for the first drone, ``"v0"`` for the first car.
+            size_m: along and across the agent's heading.
+            metres_per_px: size of a pixel.
 
         Returns:
-            (layers + classes, H, W): columns along the heading, rows to its left, the agent in the middle.
+            (layers + classes, H, W) bool: columns along the heading, rows to its left, the agent in the centre.
 
         Raises:
-            DatasetError: no channel of that agent, or no map of the town; see ``Scene.map``.
-            UnknownNameError: no such layer.
+            DatasetError: the agent has no channel, or the town has no map; see ``Scene.map``.
+            UnknownNameError: a layer does not exist.
         """
-        places = {scan.channel.rpartition("_id_")[2]: scan.map_SE3_flu for scan in self.lidars}
-        places |= {image.channel.rpartition("_id_")[2]: image.map_SE3_flu for image in self.images}
-        place = places.get(str(agent)) if str(agent) in places or agent != 0 else next(iter(places.values()), None)
-        if place is None:
+        readings: tuple[Image | LidarScan, ...] = (*self.lidars, *self.images)
+        poses = {reading.channel.rpartition("_id_")[2]: reading.map_SE3_flu for reading in readings}
+        pose = poses.get(str(agent)) if str(agent) in poses or agent != 0 else next(iter(poses.values()), None)
+        if pose is None:
             raise DatasetError(
-                f"{self.scene_name}: sample {self.number} has no agent {agent}; it has {', '.join(sorted(places))}"
+                f"{self.scene_name}: sample {self.number} has no agent {agent}; it has {', '.join(sorted(poses))}"
             )
-        x, y, _ = place.translation_m.tolist()
-        frame = BevFrame((x, y), float(quaternion.yaw(place.quat_wxyz)), size_m, metres_per_px)
+        x, y, _ = pose.translation_m.tolist()
+        frame = BevFrame((x, y), float(quaternion.yaw(pose.quat_wxyz)), size_m, metres_per_px)
         ground = [bev_of_map(self._tables.road_map(), layers, frame)] if layers else []
         return np.concatenate([*ground, bev_of_boxes(self.boxes, classes, frame)])
 
     def drone_ids(self) -> IntArray:
-        """Return (drones,) those that have images, sorted."""
+        """Return (drones,) ids of the drones with images, sorted."""
         return np.unique(np.array([image.drone_id for image in self.images], dtype=np.int64))
 
     def _of(self, modality: str) -> list[JsonDict]:

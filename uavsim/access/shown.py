@@ -1,4 +1,4 @@
-"""Choice of the boxes that an image shows."""
+"""Selection of the boxes in an image."""
 
 from typing import Final
 
@@ -9,14 +9,14 @@ from uavsim.access.images import Image
 from uavsim.geometry import cuboid
 from uavsim.typing import IntArray
 
-_LEAST_PX: Final = 12  # of an object in its image's mask: of smaller ones the lines of the box are all there is
+_LEAST_PX: Final = 12  # of an object in the mask; the lines of a box would cover smaller objects
 
 
 def boxes_shown(boxes: Boxes, image: Image) -> IntArray:
-    """Return the numbers of the boxes that have pixels in the image and lie in front of its camera.
+    """Return (K,) indices of the boxes with pixels in the image and in front of its camera.
 
-    Where the dataset does not say how many pixels a box has in an image, the devkit's rule decides: those that reach into
-    it, of the boxes that something sees.
+    If the dataset does not have the pixels of boxes in images, the devkit's rule decides: visible boxes that extend into the
+    image.
     """
     corners_map_m = boxes.corners_map_m
     pixels = image.project(corners_map_m, beyond=True)
@@ -33,7 +33,7 @@ def boxes_shown(boxes: Boxes, image: Image) -> IntArray:
 
 
 def boxes_in_mask(boxes: Boxes, image: Image) -> IntArray:
-    """Return the boxes that the image's mask shows, keyframe or not; without a mask those that ``boxes_shown`` takes."""
+    """Return (K,) indices of the boxes with pixels in the image's mask; without a mask, those of ``boxes_shown``."""
     if "instance" not in image.layers:
         return boxes_shown(boxes, image)
     ids, _ = image.mask()

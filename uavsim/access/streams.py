@@ -1,4 +1,4 @@
-"""Readings at a rate of their own, beside the samples."""
+"""Streams: readings of sensors with rates of their own."""
 
 from dataclasses import dataclass, field
 
@@ -27,7 +27,7 @@ class SensorStream:
     files: DataFolder = field(repr=False)
 
     def readings(self) -> Records:
-        """Read (N,) rows in the order of time, with named fields: ``timestamp_us``, values with their units, and the truth.
+        """Read (N,) rows in order of time, with named fields: ``timestamp_us``, values with units, and the truth.
 
         Raises:
             DatasetError: the file is missing or damaged.
@@ -39,7 +39,7 @@ class SensorStream:
         return found
 
     def model(self) -> JsonDict:
-        """Read what the dataset's YAML said of the sensor: its rate, and the model of its errors; {} where nothing is said.
+        """Read the sensor's model in the dataset's YAML: rate and errors; {} if unknown.
 
         Raises:
             DatasetError: the file is missing or damaged.

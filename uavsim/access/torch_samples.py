@@ -1,4 +1,4 @@
-"""A map-style ``torch.utils.data.Dataset`` of samples; torch is imported when it is asked for, and is no dependency."""
+"""A map-style ``torch.utils.data.Dataset`` of samples; torch is an optional dependency, imported on use."""
 
 import importlib
 from collections.abc import Callable, Sequence
@@ -12,7 +12,6 @@ from uavsim.environment import pip_install
 from uavsim.errors import InputError
 from uavsim.geometry import quaternion
 from uavsim.registry import pick
-from uavsim.typing import AnyArray
 
 
 def torch_dataset(
@@ -22,17 +21,17 @@ def torch_dataset(
     channels: Sequence[str] | None = None,
     transform: Callable[[dict[str, Any]], Any] | None = None,
 ) -> Any:
-    """Return a ``torch.utils.data.Dataset`` whose items are samples.
+    """Return a ``torch.utils.data.Dataset`` of samples.
 
     Args:
-        data: of ``uavsim.open``.
-        split: of ``splits.json``; by default every scene.
-        channels: of these cameras only, in this order; by default all, in the order of the table.
-        transform: is given each item; by default items are dictionaries of tensors (see ``sample_arrays``).
+        data: from ``uavsim.open``.
+        split: name in ``splits.json``; default: all scenes.
+        channels: cameras in this order; default: all, in table order.
+        transform: applied to each item; default: items are dictionaries of tensors (see ``sample_arrays``).
 
     Raises:
         InputError: torch is not installed.
-        UnknownNameError: no such split.
+        UnknownNameError: the split does not exist.
     """
     try:
         torch = importlib.import_module("torch")
@@ -41,18 +40,18 @@ def torch_dataset(
         raise InputError(
             f"torch is not installed: {pip_install()} torch (https://pytorch.org has a build for CPUs)"
         ) from error
-    wanted = set(pick(data.splits, split, what="split")) if split is not None else set(data.scene_names)
-    places = [(name, n) for name, length in data.scene_lengths if name in wanted for n in range(length)]
+    scenes = set(pick(data.splits, split, what="split")) if split is not None else set(data.scene_names)
+    index = [(name, n) for name, length in data.scene_lengths if name in scenes for n in range(length)]
 
     class Samples(base):  # type: ignore[misc, valid-type]  # torch is no dependency: its types are not here
         """Samples of a dataset, as tensors."""
 
         def __len__(self) -> int:
-            return len(places)
+            return len(index)
 
         def __getitem__(self, number: int) -> Any:
-            name, at = places[number]
-            arrays = sample_arrays(data.scene(name).samples[at], channels=channels, categories=data.categories)
+            name, sample = index[number]
+            arrays = sample_arrays(data.scene(name).samples[sample], channels=channels, categories=data.categories)
             item = {k: torch.from_numpy(v) if isinstance(v, np.ndarray) else v for k, v in arrays.items()}
             return item if transform is None else transform(item)
 
@@ -69,8 +68,8 @@ def sample_arrays(
     ``instance_ids`` (N,); and text: ``scene``, ``token``, ``channels``.
 
     Raises:
-        UnknownNameError: no such channel.
-        InputError: cameras of several sizes; name some with ``channels``.
+        UnknownNameError: a channel does not exist.
+        InputError: the images have several sizes; select cameras with ``channels``.
     """
     by_channel = {image.channel: image for image in sample.images}
     chosen = [pick(by_channel, name, what="channel") for name in (channels or by_channel)]
@@ -78,7 +77,8 @@ def sample_arrays(
         raise InputError(f"{sample}: cameras of several sizes do not stack; name those of one size with channels=")
     boxes = sample.boxes
     number = {name: k for k, name in enumerate(categories)}
-    columns = (boxes.map_SE3_box.translation_m, boxes.size_lwh_m, _yaw(boxes.map_SE3_box.quat_wxyz))
+    yaw_rad = quaternion.yaw(boxes.map_SE3_box.quat_wxyz)[:, None]
+    columns = (boxes.map_SE3_box.translation_m, boxes.size_lwh_m, yaw_rad)
     return {
         "scene": sample.scene_name,
         "token": sample.token,
@@ -92,7 +92,3 @@ def sample_arrays(
         "labels": np.array([number.get(name, -1) for name in boxes.categories], dtype=np.int64),
         "instance_ids": boxes.instance_id.copy(),
     }
-
-
-def _yaw(quat_wxyz: AnyArray) -> AnyArray:
-    return quaternion.yaw(quat_wxyz)[:, None]

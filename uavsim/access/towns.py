@@ -1,4 +1,4 @@
-"""The maps of a town: where vehicles drive, and its roads as shapes."""
+"""The maps of a town: mask of the drivable area, and vector map."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -11,11 +11,11 @@ from uavsim.records.road_map import RoadMap
 from uavsim.typing import BoolArray, FloatArray
 
 LARGEST_MAP_BYTES: Final = 1 << 31
-"""Of a city's vector map; tables and images are smaller."""
+"""Limit for a city's vector map, which is larger than tables and images."""
 
 
 def expansion_path(town: str) -> str:
-    """Return where the devkit looks for the map expansion of a town."""
+    """Return the path of a town's map expansion, as in the devkit."""
     return f"maps/expansion/{town}.json"
 
 
@@ -23,7 +23,7 @@ def read_road_map(files: DataFolder, town: str) -> RoadMap:
     """Read the map expansion of a town in a dataset's folder.
 
     Raises:
-        DatasetError: there is none, or it is damaged.
+        DatasetError: the file is missing or damaged.
     """
     name = expansion_path(town)
     if part_fault(town) or files.fault(name, most_bytes=LARGEST_MAP_BYTES) == MISSING:
@@ -38,7 +38,7 @@ class TownMap:
     """A map mask, north up.
 
     Attributes:
-        town: its name.
+        town: name of the town.
         filename: in the dataset's folder.
         origin_map_m: (2,) map position of the lower left corner.
         metres_per_px: of one pixel.
@@ -52,11 +52,11 @@ class TownMap:
 
     @property
     def there(self) -> bool:
-        """Return whether the file is there."""
+        """Whether the file exists."""
         return self.files.fault(self.filename) is None
 
     def drivable(self) -> BoolArray:
-        """Read (H, W) whether vehicles drive there; the first row is the northernmost.
+        """Read (H, W) bool, the drivable area; the first row is the northernmost.
 
         Raises:
             DatasetError: the file is missing or no image.
@@ -64,10 +64,10 @@ class TownMap:
         return codec.decode_rgb(self.files.read(self.filename))[..., 0] > 127
 
     def roads(self) -> RoadMap | None:
-        """Read the vector map; None where the dataset has none.
+        """Read the vector map; None if the dataset has none.
 
         Raises:
-            DatasetError: it is damaged.
+            DatasetError: the file is damaged.
         """
         there = self.files.fault(expansion_path(self.town), most_bytes=LARGEST_MAP_BYTES) is None
         return read_road_map(self.files, self.town) if there else None

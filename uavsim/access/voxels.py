@@ -1,4 +1,4 @@
-"""Voxels of a sample that lie in files beside a dataset."""
+"""Voxels of a sample."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,12 @@ class Voxels:
     """Occupied voxels of one grid in a sample.
 
     Attributes:
-        grid: its name: ``swarm``, an agent's, a channel.
+        grid: name of the grid: ``swarm``, an agent, or a channel.
         centres_map_m: (N, 3).
         quat_wxyz: (4,) of the grid in the map.
         voxel_m: edge of a voxel.
-        classes: (N,) numbers of classes.
-        names: of all classes.
+        classes: (N,) class numbers.
+        names: names of all classes.
     """
 
     grid: str

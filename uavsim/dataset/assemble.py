@@ -1,4 +1,4 @@
-"""Assemble a dataset's tables from its scenes' fragments: copying text, so time grows with the bytes and memory does not."""
+"""Assemble a dataset's tables from its scenes' fragments by copying text, in constant memory."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
@@ -33,8 +33,6 @@ from uavsim.errors import DatasetError
 from uavsim.images import codec
 from uavsim.records.plan import ScenePlan
 
-__all__ = ["METRES_PER_MAP_PIXEL", "AssembledVersion", "assemble", "versions_of"]
-
 METRES_PER_MAP_PIXEL: Final = 0.1
 _SPLIT_ORDER: Final = ("uav_train", "uav_val", "uav_test")
 
@@ -53,7 +51,7 @@ NUM_LIDAR_PTS_WITH_LIDAR: Final = (
 
 @dataclass(slots=True)
 class AssembledVersion:
-    """The content of one version folder: scene names in table order and rows of each table."""
+    """The content of one version folder: scene names in table order, and the number of rows of each table."""
 
     version: str
     scenes: list[str] = field(default_factory=list)
@@ -61,9 +59,9 @@ class AssembledVersion:
 
 
 def versions_of(head: FragmentHead | ScenePlan) -> tuple[str, ...]:
-    """Return the version folders that hold a scene.
+    """Return the version folders of a scene.
 
-    As in UAV3D, ``v1.0-trainval`` holds every scene in order of its number, and ``v1.0-test`` the test scenes once more.
+    As in UAV3D, ``v1.0-trainval`` has all scenes in order of their numbers, and ``v1.0-test`` the test scenes again.
     """
     if head.version == "v1.0-trainval" and "uav_test" in head.splits:
         return (head.version, "v1.0-test")
@@ -79,16 +77,16 @@ def assemble(
 ) -> list[AssembledVersion]:
     """Write all tables, ``splits.json``, the map masks and the dataset's description.
 
-    The fragments are read once, one at a time. Tables appear in their places only after the last fragment was read.
+    The fragments are read once, one at a time. The tables replace older ones after the last fragment is read.
 
     Args:
         root: the dataset's folder.
-        fragments: packed, in the order of their scene numbers.
-        map_masks: town -> PNG, as from ``map_mask.draw_map_mask``; towns without one get a blank mask.
-        info: goes into ``uav_dataset.json`` (name, seed, versions of the tools).
+        fragments: packed fragments, in order of the scene numbers.
+        map_masks: town -> PNG, as from ``map_mask.draw_map_mask``; other towns get a blank mask.
+        info: content for ``uav_dataset.json`` (name, seed, versions of the tools).
 
     Raises:
-        DatasetError: no scene at all, a scene twice, scenes out of order, or rows of an unknown table.
+        DatasetError: there is no scene, a scene occurs twice or out of order, or a table is unknown.
         StorageError: a file cannot be written.
     """
     with ExitStack() as stack:
@@ -131,8 +129,8 @@ class _VersionFolder:
         for name, writer in self._writers.items():
             lines = fragment.lines(name)
             if name == LIDARSEG.name:  # the devkit counts the files of each version's own folder
-                own, here = (f'"{layout.LIDARSEG}/{version}/'.encode() for version in (head.version, self._folder.name))
-                lines = lines.replace(own, here)
+                old, new = (f'"{layout.LIDARSEG}/{version}/'.encode() for version in (head.version, self._folder.name))
+                lines = lines.replace(old, new)
             writer.add_lines(lines, count=fragment.row_count.get(name, 0))
         self._sensors |= dict(head.channels)
         for split in head.splits:
@@ -167,7 +165,7 @@ class _VersionFolder:
         added = {
             table.name: dict(table.references) for table in all_tables() if table.references and table.name in count
         }
-        hints = {"references": added} if added else {}  # for validators, which know of no package's tables
+        hints = {"references": added} if added else {}  # for the validator, which does not know the tables of packages
         write_json(self._folder / DATASET_INFO, {**described, **hints})
         return self.result
 
@@ -198,7 +196,7 @@ def _map_rows(towns: Mapping[str, tuple[tuple[float, float], list[str]]]) -> lis
 
 
 def _write_masks(root: Path, towns: list[str], masks: Mapping[str, bytes]) -> list[str]:
-    """Write what map masks there are; return the towns whose mask is blank."""
+    """Write the map masks; return the towns with a blank mask."""
     blank = codec.encode_png(np.zeros((16, 16), dtype=np.uint8))
     empty = []
     for town in towns:

@@ -1,4 +1,4 @@
-"""Python's collector of cycles: rows of tables have none, and it would walk over all of them again and again."""
+"""Pause of Python's garbage collector: table rows have no cycles, and the collector would scan them repeatedly."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Make many rows with the collector at rest; afterwards it is as it was."""
+    """Disable the garbage collector for the context, then restore its state."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

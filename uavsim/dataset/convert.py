@@ -1,4 +1,4 @@
-"""``uavsim convert``: a whole dataset from one dialect into another, scene by scene; image files are hard-linked."""
+"""``uavsim convert``: convert a dataset from one dialect to another, scene by scene; image files are hard-linked."""
 
 from collections.abc import Container, Iterable, Iterator
 from contextlib import ExitStack
@@ -20,21 +20,21 @@ from uavsim.files.whole import write_whole
 
 
 def convert(root: Path, out: Path | ResultPath, *, dialect: str, options: Any = None) -> list[AssembledVersion]:
-    """Write ``root`` in another dialect to ``out``, all versions that it has.
+    """Write all versions of ``root`` in another dialect to ``out``.
 
     strict -> uav3d -> strict gives the same bytes in every table.
 
     Args:
-        root: a dataset.
-        out: a folder that is empty, not there yet, or left by the same conversion when it was killed; or one that the caller
-            opened and marked (``ResultPath.unfinished``). On the same file system nothing is copied.
-        dialect: which to write, a name of ``DIALECTS``.
-        options: of that dialect, an instance of its ``options``.
+        root: the dataset's folder.
+        out: a new or empty folder, or that of the same conversion after an interruption; or an open, marked folder
+            (``ResultPath.unfinished``). On the same file system nothing is copied.
+        dialect: target dialect, a name of ``DIALECTS``.
+        options: an instance of the target dialect's ``options``.
 
     Raises:
-        UnknownNameError: no such dialect.
-        InputError: ``out`` is not empty, or ``root`` is in that dialect already, or neither of the two is strict.
-        DatasetError: ``root`` is no dataset, damaged, or has an unknown table.
+        UnknownNameError: the dialect does not exist.
+        InputError: ``out`` is not empty, ``root`` has the target dialect, or neither dialect is strict.
+        DatasetError: ``root`` is no dataset, is damaged, or has an unknown table.
         StorageError: ``out`` cannot be written.
     """
     if isinstance(out, ResultPath):
@@ -46,7 +46,7 @@ def convert(root: Path, out: Path | ResultPath, *, dialect: str, options: Any = 
 
 
 def conversion_job(root: Path, dialect: str, options: object) -> str:
-    """Say in one line what is converted to what; another after the dataset's tables have changed."""
+    """Return one line that identifies the conversion and the state of the source tables."""
     tables = ((path, path.stat()) for path in sorted(root.glob("v*/sample_data.json")))
     state = [(path.parent.name, found.st_size, found.st_mtime_ns) for path, found in tables]
     return f"uavsim convert {str(root.resolve())!a} --dialect {dialect} {options} {state}"
@@ -86,14 +86,14 @@ def convert_version(
     *,
     only: Container[str] | None = None,
 ) -> AssembledVersion:
-    """Write one version folder and bring its files.
+    """Write one version folder, and link or copy its files.
 
     Args:
         reader: of the version.
         out: the new dataset's folder.
-        conversion: from the one to the other.
+        conversion: between the dialects.
         known: tables that may be written.
-        only: tokens of scenes; by default all are converted.
+        only: tokens of the scenes to convert; default: all.
     """
     reader.refuse_unknown_files()
     files = _Files(reader.root, out)
@@ -115,7 +115,7 @@ def convert_version(
 
 
 def _files_of_ingredients(scene: SceneRows) -> Iterator[FileMove]:
-    """Yield the files that rows name which no dialect knows and every dialect keeps."""
+    """Yield the files in tables that every dialect keeps as they are."""
     known = {table.name for table in TABLES}
     for table in all_tables():
         rows = () if table.name in known else scene.rows.get(table.name, ())
@@ -153,7 +153,7 @@ class _TableWriters:
 
 
 class _Files:
-    """Brings files over by hard link, by copy where the file system has none."""
+    """Brings files over by hard links, or by copies on file systems without them."""
 
     def __init__(self, root: Path, out: ResultPath) -> None:
         self._source, self._out = DataFolder(root), out

@@ -1,10 +1,10 @@
-"""Camera quaternions for UAV3D files that survive being read through Euler angles.
+"""Camera quaternions for UAV3D files that UAV3D's conversion to Euler angles decodes correctly.
 
-UAV3D's code turns a quaternion into (roll, pitch, yaw) and builds its matrix from those. At pitch -90, where every BOTTOM
-camera of a level drone is, roll and yaw turn about the same axis, and many float64 quaternions within 1e-9 of it decode into a
-wrong attitude (off by up to 0.3 rad). Here each quaternion is read back as their code reads it; where that goes wrong, the
-nearest float32 quaternion is written instead, which lies 1e-7 rad beside it and just far enough from the pole.
-Source: transforms3d ``quat2euler`` (axes sxyz), UAV3D ``uav_converter.py`` ``get_matrix``.
+UAV3D's code converts a quaternion to (roll, pitch, yaw) and makes a matrix from these. At pitch -90, the pitch of BOTTOM
+cameras of level drones, roll and yaw have the same axis, and many float64 quaternions within 1e-9 of it decode to a wrong
+attitude (by up to 0.3 rad). This module decodes each quaternion like UAV3D. If the result is wrong, it uses the nearest
+float32 quaternion instead, which differs by 1e-7 rad and is far enough from the pole. Source: transforms3d ``quat2euler``
+(axes sxyz), UAV3D ``uav_converter.py`` ``get_matrix``.
 """
 
 from typing import Final
@@ -20,7 +20,7 @@ _OFF_POLE_DEG: Final = 1e-4
 
 
 def ned_quaternions(euler_deg: FloatArray) -> FloatArray:
-    """Return (N, 4) AirSim attitudes of (N, 3) roll, pitch, yaw in the simulator's frame, degrees."""
+    """Return (N, 4) AirSim quaternions, wxyz, of (N, 3) roll, pitch, yaw in the simulator's frame, degrees."""
     exact = _ned(euler_deg)
     written = exact
     off_pole = np.asarray(euler_deg, dtype=np.float64).copy()
@@ -31,10 +31,10 @@ def ned_quaternions(euler_deg: FloatArray) -> FloatArray:
     return np.asarray(written)
 
 
-def as_their_code_reads(ned_q_wxyz: FloatArray) -> FloatArray:
-    """Return (N, 3) roll, pitch, yaw in degrees that UAV3D's code gets from (N, 4) quaternions."""
+def uav3d_euler_deg(ned_q_wxyz: FloatArray) -> FloatArray:
+    """Return (N, 3) roll, pitch, yaw, degrees, as UAV3D's code decodes them from (N, 4) quaternions, wxyz."""
     w, x, y, z = np.asarray(ned_q_wxyz, dtype=np.float64).T
-    scale = 2.0 / (w * w + x * x + y * y + z * z)  # their very order of operations: it is the rounding that matters
+    scale = 2.0 / (w * w + x * x + y * y + z * z)  # UAV3D's order of operations, for the same rounding
     xs, ys, zs = x * scale, y * scale, z * scale
     m00, m10, m20 = 1.0 - (y * ys + z * zs), x * ys + w * zs, x * zs - w * ys
     m11, m21 = 1.0 - (x * xs + z * zs), y * zs + w * xs
@@ -51,5 +51,5 @@ def _ned(euler_deg: FloatArray) -> FloatArray:
 
 
 def _misread_rad(written: FloatArray, truth: FloatArray) -> FloatArray:
-    """Return by how much each attitude is wrong after their code has read it."""
-    return np.asarray(quaternion.angle_between(_ned(as_their_code_reads(written)), quaternion.normalise(truth)))
+    """Return (N,) errors of the attitudes after decoding like UAV3D, rad."""
+    return np.asarray(quaternion.angle_between(_ned(uav3d_euler_deg(written)), quaternion.normalise(truth)))

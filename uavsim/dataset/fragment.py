@@ -1,7 +1,7 @@
-"""A scene's rows of every table, on their way from one annotated scene to the dataset's tables.
+"""Fragments: the rows of one scene for every table of the dataset.
 
-Packed, each table is one compressed run of JSON rows, one a line, exactly as it will stand in the table's file: assembling a
-dataset is then copying, and takes time and memory that grow with nothing but the bytes.
+In a packed fragment, each table is compressed text with one JSON row per line, in the format of the table's file. Assembling a
+dataset therefore only copies text.
 """
 
 import json
@@ -26,20 +26,20 @@ _MOST_TEXT_BYTES: Final = 1 << 31  # of one table of one scene
 
 @dataclass(frozen=True, slots=True)
 class FragmentHead:
-    """The shared tables' needs of one scene.
+    """The input of one scene for the shared tables.
 
     Attributes:
         scene: name, unique in the dataset.
-        scene_index: place in the tables.
+        scene_index: position in the tables.
         dataset: name of the dataset.
         version: version folder, ``v1.0-mini``.
-        splits: names of ``splits.json`` that hold the scene.
+        splits: splits of the scene in ``splits.json``.
         town: name of the map mask.
         mask_origin_map_m: (x, y) of the mask's bottom-left pixel.
         log_token: of the scene's log.
-        has_props: boxes may be of props' classes.
-        has_drones: and of drones.
-        channels: (channel, modality) in the order of the table ``sensor``.
+        has_props: boxes may have classes of props.
+        has_drones: boxes may have the class of drones.
+        channels: (channel, modality) in order of the table ``sensor``.
     """
 
     scene: str
@@ -65,17 +65,17 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedFragment:
-    """A fragment whose rows are still text: what ``assemble`` copies."""
+    """A fragment with compressed rows, which ``assemble`` copies."""
 
     head: FragmentHead
     compressed: dict[str, bytes]
     row_count: dict[str, int]
 
     def lines(self, table: str) -> bytes:
-        """Return the rows of one table as they stand in its file: one JSON object a line, without the last newline.
+        """Return the text of one table: one JSON object per line, without the last newline.
 
         Raises:
-            DatasetError: they are damaged.
+            DatasetError: the rows are damaged.
         """
         if table not in self.compressed:
             return b""
@@ -98,10 +98,10 @@ _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check
 
 
 def json_row(row: JsonDict) -> bytes:
-    """Return one row as it stands in a table: compact, ASCII, floats as Python writes them, which read back to the same bits.
+    """Return the text of one row: compact ASCII, with floats that read back to the same bits.
 
     Raises:
-        ValueError: nan or infinity, which JSON does not have.
+        ValueError: a value is NaN or infinite.
     """
     return _ENCODER.encode(row).encode("ascii")
 
@@ -122,17 +122,17 @@ def unpack_fragment(data: bytes) -> Fragment:
     """Read a packed fragment with its rows.
 
     Raises:
-        DatasetError: not a fragment of this version.
+        DatasetError: the data are no fragment of this version.
     """
     packed = open_fragment(data)
     return Fragment(head=packed.head, rows={table: packed.rows(table) for table in packed.compressed})
 
 
 def open_fragment(data: bytes) -> PackedFragment:
-    """Read a packed fragment, leaving its rows as they are.
+    """Read a packed fragment without unpacking its rows.
 
     Raises:
-        DatasetError: not a fragment of this version.
+        DatasetError: the data are no fragment of this version.
     """
     try:
         value = msgpack.unpackb(data, raw=False, **few_containers(len(data)))
@@ -151,10 +151,10 @@ def open_fragment(data: bytes) -> PackedFragment:
 
 
 def with_splits(data: bytes, splits: Iterable[str]) -> bytes:
-    """Return a packed fragment whose scene is in other splits.
+    """Return a packed fragment with other splits.
 
     Raises:
-        DatasetError: not a fragment of this version, or a split's name that cannot be part of a file name.
+        DatasetError: the data are no fragment of this version, or a split's name is invalid.
     """
     packed = open_fragment(data)
     value = msgpack.unpackb(data, raw=False, **few_containers(len(data)))
@@ -181,5 +181,5 @@ def _head(value: dict[str, Any]) -> FragmentHead:
 
 
 def _compressed(rows: Iterable[JsonDict]) -> bytes:
-    lines = map(json_row, rows)  # one after the other: a scene's text is thrice as large as its rows
+    lines = map(json_row, rows)  # lazily: the text is three times as large as the rows
     return deflated(line if number == 0 else b"\n" + line for number, line in enumerate(lines))

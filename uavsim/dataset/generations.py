@@ -1,4 +1,4 @@
-"""The names of a scene's files when it was flown again: the same as ever, but for the mark of its generation."""
+"""File names of scenes that were flown again, with the mark of their generation."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from uavsim.files.names import generation_name
 
 
 def in_generation(fragment: Fragment, generation: int) -> Fragment:
-    """Return the rows with the file names of a generation; those of 0 are as they are."""
+    """Return the fragment with the file names of a generation; generation 0 has no mark."""
     if generation == 0:
         return fragment
     rows = {

@@ -1,4 +1,4 @@
-"""Places of a dataset's files: from a recording's own paths to ``samples/``, ``sweeps/`` and each modality's folder."""
+"""File paths in a dataset: ``samples/``, ``sweeps/`` and the folders of modalities."""
 
 from typing import Final
 
@@ -14,17 +14,16 @@ _DEGRADED: Final = "degraded"
 
 
 def file_path(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading, *, name: str) -> str:
-    """Return where the file of modality ``name`` lies in the dataset.
+    """Return the dataset path of a reading's file of modality ``name``.
 
-    A channel's own files are in ``samples/`` at keyframes and in ``sweeps/`` between them, everything else in its
-    modality's folder.
+    A channel's own files are in ``samples/`` at keyframes and in ``sweeps/`` between them, others in the modality's folder.
     """
     root = modality(name).folder or ("sweeps" if frame.sample_index is None else "samples")
     return _path(plan, frame, reading.channel, root=root, recorded=reading.files[name])
 
 
 def own_path(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading) -> str:
-    """Return where a channel's own file lies in the dataset: an image, a cloud of points."""
+    """Return the dataset path of a channel's own file: an image or a point cloud."""
     name = reading.sensor.spec.modalities[0]
     if name not in reading.files:
         raise DatasetError(f"{plan.scene_name}: {reading.channel} has no {name} at step {frame.step}")
@@ -32,31 +31,31 @@ def own_path(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading) -> s
 
 
 def degraded_path(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading) -> str:
-    """Return where the degraded copy of an image lies in the dataset."""
+    """Return the dataset path of the degraded copy of an image."""
     return _path(plan, frame, reading.channel, root=_DEGRADED, recorded=reading.degradation["file"])
 
 
 def lidar_path(plan: ScenePlan, frame: RecordedFrame) -> str:
-    """Return where the points of LIDAR_TOP at a keyframe lie."""
+    """Return the dataset path of LIDAR_TOP's points at a keyframe."""
     return f"samples/{BEV_CHANNEL}/{_stem(plan, frame, BEV_CHANNEL)}.pcd.bin"
 
 
 def lidarseg_path(plan: ScenePlan, frame: RecordedFrame, *, channel: str, version: str) -> str:
-    """Return where the point labels of a lidar channel at a keyframe lie.
+    """Return the dataset path of a lidar channel's point labels at a keyframe.
 
-    nuScenes calls them ``<token>_lidarseg.bin``; ours begin with the scene's name, by which its files are found and removed.
+    nuScenes' name is ``<token>_lidarseg.bin``; uavsim prepends the scene's name, which identifies the scene's files.
     """
     own = token(plan.dataset, plan.scene_name, "sample_data", channel, frame.timestamp_us)
     return f"{LIDARSEG}/{version}/{plan.scene_name}__{own}_lidarseg.bin"
 
 
 def map_path(town: str) -> str:
-    """Return where the map mask of a town lies."""
+    """Return the dataset path of a town's map mask."""
     return f"maps/{town}.png"
 
 
 def final_paths(recording: Recording) -> dict[str, str]:
-    """Return, for every file of the recording: path in its folder -> path in the dataset."""
+    """Return the dataset path of every file of a recording by its path in the recording's folder."""
     plan = recording.plan
     moves: dict[str, str] = {}
     for frame in recording.frames:
@@ -68,7 +67,7 @@ def final_paths(recording: Recording) -> dict[str, str]:
 
 
 def layers(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading) -> list[tuple[str, str]]:
-    """Return (kind, path in the dataset) of what was taken beside a channel's own file, in the registry's order."""
+    """Return (kind, dataset path) of a reading's layers, in the registry's order."""
     beside = [m.name for m in modalities().values() if m.folder and m.name in reading.files]
     found = [(name, file_path(plan, frame, reading, name=name)) for name in beside]
     if "file" in reading.degradation:

@@ -1,7 +1,7 @@
-"""The columns of ``calibrated_sensor`` that say a camera's lens and shutter, written and read."""
+"""The lens and shutter columns of ``calibrated_sensor``, and the table ``shutter_tick``."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from uavsim.dataset.rows import CalibratedSensorRow, LensColumns, ShutterTickRow
 from uavsim.dataset.tokens import token
@@ -14,7 +14,7 @@ from uavsim.records.sensors import CameraParams
 
 
 def columns_of(camera: CameraParams | None) -> LensColumns:
-    """Return the columns; none of a pinhole without a shutter, and of what is no camera."""
+    """Return the columns of a camera; {} for a pinhole without a shutter, and for other sensors."""
     found: LensColumns = {}
     if camera is None:
         return found
@@ -32,13 +32,13 @@ def columns_of(camera: CameraParams | None) -> LensColumns:
 
 
 def shutter_ticks(plan: ScenePlan, frame: RecordedFrame) -> list[ShutterTickRow]:
-    """Return the rows of ``shutter_tick`` of the images of a frame."""
+    """Return the rows of ``shutter_tick`` for the images of a frame."""
     rows: list[ShutterTickRow] = []
     own = [(reading.channel, s) for reading in frame.cameras if (s := reading.camera.shutter) is not None]
     for number, tick in enumerate(frame.shutter):
         for (channel, shutter), pose in zip(own, tick.map_SE3_optical, strict=True):
             if number > shutter.steps:
-                continue  # another camera's is open for longer
+                continue  # the shutter of another camera is open for longer
             owner = token(plan.dataset, plan.scene_name, "sample_data", channel, frame.timestamp_us)
             rows.append(
                 {
@@ -53,24 +53,22 @@ def shutter_ticks(plan: ScenePlan, frame: RecordedFrame) -> list[ShutterTickRow]
 
 
 def kept_columns(row: CalibratedSensorRow) -> LensColumns:
-    """Return them as a row has them."""
-    kept: Any = {name: value for name, value in row.items() if name in LensColumns.__annotations__}
-    found: LensColumns = kept
-    return found
+    """Return the lens and shutter columns of a row."""
+    return cast("LensColumns", {name: value for name, value in row.items() if name in LensColumns.__annotations__})
 
 
 def shutter_of(row: Mapping[str, Any]) -> Shutter | None:
-    """Return the shutter of a row of ``calibrated_sensor``; None where the camera has none."""
+    """Return the shutter of a row of ``calibrated_sensor``, or None."""
     if "uav_readout_us" not in row:
         return None
     return Shutter(row["uav_exposure_us"], row["uav_readout_us"], row["uav_shutter_step_us"])
 
 
 def lens_of(row: Mapping[str, Any], *, size_px: tuple[int, int]) -> Lens | None:
-    """Return the lens of a row of ``calibrated_sensor`` whose images have this size; None of a pinhole.
+    """Return the lens of a row of ``calibrated_sensor`` for images of this size; None for a pinhole.
 
     Raises:
-        DatasetError: one that is not known here.
+        DatasetError: the lens model or its number of coefficients is unknown.
     """
     name = row.get("uav_lens")
     if name is None:

@@ -1,7 +1,7 @@
-"""The map mask of a town: white where vehicles drive, 0.1 m a pixel, north up.
+"""The map mask of a town: white for the drivable area, 0.1 m per pixel, north up.
 
-The devkit puts the bottom left pixel at (0, 0) of the map frame, but towns lie around it. The mask therefore starts at the
-town's ``mask_origin_map_m``, which the table ``map`` repeats as ``uav_mask_origin``.
+The devkit puts the bottom left pixel at (0, 0) of the map frame, but towns extend around it. The mask therefore starts at the
+town's ``mask_origin_map_m``, the column ``uav_mask_origin`` of the table ``map``.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ _MOST_PIXELS = 400_000_000
 
 
 def draw_map_mask(site: TownSite, drivable_map_m: Sequence[FloatArray]) -> bytes:
-    """Return the mask as PNG, 255 where vehicles drive.
+    """Return the mask as PNG, 255 for the drivable area.
 
     Args:
-        site: the town; its bounds are the mask's.
-        drivable_map_m: polygons of (N, 2) or (N, 3) map points.
+        site: the town, with the bounds of the mask.
+        drivable_map_m: polygons of (N, 2) or (N, 3) map points, metres.
 
     Raises:
-        InputError: bounds that are empty or far too large.
+        InputError: the bounds are empty or too large.
     """
     x_min, y_min = site.mask_origin_map_m
     _, _, x_max, y_max = site.map_bounds_m

@@ -1,4 +1,4 @@
-"""The names in a dataset's tables, held against the one rule before anything makes a path of them."""
+"""Checks of the names in a dataset's tables before they become parts of paths."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -14,10 +14,10 @@ _COLUMNS: Final = ("filename", "uav_filename")
 def check_scene_names(
     files: DataFolder, scene: Mapping[str, object], rows: Mapping[str, Sequence[Mapping[str, object]]]
 ) -> None:
-    """Refuse a scene whose name or files may not be used.
+    """Refuse a scene with an invalid name or invalid file names; missing files are allowed.
 
     Raises:
-        DatasetError: names the table and the name; a file that is missing is no fault here.
+        DatasetError: a name is invalid; the message has the table and the name.
     """
     check_part(scene.get("name"), what=f"{files.root}: scene")
     for table in _NAMING:
@@ -28,10 +28,10 @@ def check_scene_names(
 
 
 def check_shared_names(files: DataFolder, table: str, rows: Iterable[Mapping[str, object]]) -> None:
-    """Refuse a table of channels or maps that holds what may not be used.
+    """Refuse a table of channels, maps or categories with invalid names.
 
     Raises:
-        DatasetError: names the table and the name.
+        DatasetError: a name is invalid; the message has the table and the name.
     """
     for row in rows:
         if table in {"sensor", "strict_sensor"}:
@@ -43,10 +43,10 @@ def check_shared_names(files: DataFolder, table: str, rows: Iterable[Mapping[str
 
 
 def check_splits(files: DataFolder, splits: JsonDict) -> None:
-    """Refuse split and scene names of ``splits.json`` that may not be used.
+    """Refuse invalid split and scene names in ``splits.json``.
 
     Raises:
-        DatasetError: names it.
+        DatasetError: a name is invalid.
     """
     for split, scenes in splits.items():
         check_part(split, what=f"{files.root}: split")

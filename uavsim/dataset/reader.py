@@ -1,7 +1,7 @@
-"""Read a dataset scene by scene, ours or others', in either dialect, without holding more than one scene.
+"""Read a dataset in any dialect scene by scene, with one scene in memory.
 
-Tables that we wrote have their rows in the order of the scenes, so every table is read along with the others, and each scene
-takes the rows that belong to it. Tables in any other order are read whole and grouped.
+Tables that uavsim wrote have their rows in order of the scenes: all tables are read together, and each scene takes its rows.
+Tables in any other order are read completely and grouped.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,14 +32,12 @@ from uavsim.files.unfinished import refuse_without_tables
 from uavsim.registry import nearest
 from uavsim.typing import JsonDict
 
-__all__ = ["DatasetReader", "SceneRows", "open_dataset"]
-
 Row = TypeVar("Row", bound=Mapping[str, object])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneRows:
-    """One scene: its row of ``scene`` and the rows of every table that belong to it, in table order."""
+    """One scene: its row of ``scene`` and its rows of every other table, in table order."""
 
     scene: SceneRow
     rows: Tables
@@ -51,16 +49,16 @@ class DatasetReader:
     def __init__(
         self, root: Path, version: str, *, tables: Iterable[Table[Any]] = (), required: Iterable[str] = REQUIRED
     ) -> None:
-        """Check that the tables are there that nothing works without.
+        """Open the tables, and verify that the required ones exist.
 
         Args:
             root: the dataset's folder.
             version: its version folder.
-            tables: that the dataset's dialect has beside ``schema.all_tables``.
-            required: names of tables; by default the 13 that the devkit opens.
+            tables: tables of the dialect beside ``schema.all_tables``.
+            required: names of required tables; default: the 13 that the devkit opens.
 
         Raises:
-            DatasetError: a table is missing.
+            DatasetError: a required table is missing.
         """
         self.root, self.version = root, version
         self.folder = root / check_part(version, what=f"{root}: version")
@@ -75,23 +73,23 @@ class DatasetReader:
         if missing:
             raise DatasetError(f"{self.folder}: no dataset: {missing[0]}.json is missing")
         self.tables = [table for table in known if (self.folder / table.file).is_file()]
-        """Every table that is there and known."""
+        """The known tables of the dataset."""
         self._per_scene = scene_tables(self.tables)
 
     @property
     def info(self) -> DatasetInfo:
-        """The dataset's own description; {} where others wrote it."""
+        """The dataset's description; {} without one."""
         return cast("DatasetInfo", self._json(DATASET_INFO))
 
     @property
     def splits(self) -> dict[str, list[str]]:
-        """Scene names by split; {} where there are none."""
+        """Scene names by split; {} without splits."""
         splits = self._json(SPLITS)
         check_splits(self._files, splits)
         return splits
 
     def shared(self, table: Table[Row]) -> list[Row]:
-        """Return the rows of a table that belong to no scene; [] for one that is not there."""
+        """Return the rows of a table whose rows belong to no scene; [] for a missing table."""
         path = self.folder / table.file
         rows = read_rows(path) if path.is_file() else []
         check_shared_names(self._files, table.name, rows)
@@ -101,7 +99,7 @@ class DatasetReader:
         """Return the rows of the table ``scene``.
 
         Raises:
-            DatasetError: it is damaged, or a scene's name cannot be part of a file name.
+            DatasetError: the table is damaged, or a scene's name is no valid part of a file name.
         """
         rows = read_rows(self._path("scene"))
         for row in rows:
@@ -112,7 +110,7 @@ class DatasetReader:
         """Yield every scene in table order.
 
         Raises:
-            DatasetError: a table is damaged, or the dataset's description counts an unknown one.
+            DatasetError: a table is damaged, or the dataset's description lists an unknown table.
         """
         counted: object = self.info.get("rows")
         self._refuse_unknown(counted if isinstance(counted, dict) else ())
@@ -121,10 +119,10 @@ class DatasetReader:
             yield scene
 
     def refuse_unknown_files(self) -> None:
-        """Refuse JSON files beside the tables; for what has to bring over everything.
+        """Refuse unknown JSON files beside the tables, for conversions that must not lose any table.
 
         Raises:
-            DatasetError: there is one that is no table that anybody knows.
+            DatasetError: a file is no known table.
         """
         files = {path.name for path in self.folder.glob("*.json")} - {SPLITS, DATASET_INFO}
         self._refuse_unknown(name.removesuffix(".json") for name in files)
@@ -148,7 +146,7 @@ class DatasetReader:
         return value
 
     def _in_scene_order(self) -> bool:
-        """Return whether the tables are ours, and whole; only then is their order known."""
+        """Return whether uavsim wrote the tables, and all of them exist; only then their order is known."""
         if not self.info or not {table.name for table in self.tables}.issuperset(REQUIRED):
             return False
         return sum(1 for _ in iter_rows(self._path("log"))) == sum(1 for _ in iter_rows(self._path("scene")))
@@ -171,14 +169,14 @@ def open_dataset(root: Path, version: str | None = None, *, required: Iterable[s
     """Open a dataset.
 
     Args:
-        root: its folder.
-        version: ``v1.0-mini``; by default the only one that is there.
-        required: names of the tables that must be there.
+        root: the dataset's folder.
+        version: ``v1.0-mini``; default: the only version.
+        required: names of required tables.
 
     Raises:
-        InputError: no such folder.
-        DatasetError: no tables in it.
-        UnknownNameError: no such version, or several and none was named.
+        InputError: the folder does not exist.
+        DatasetError: the folder has no tables.
+        UnknownNameError: the version does not exist, or ``version`` is missing and there are several.
     """
     if not root.is_dir():
         raise InputError(f"{root}: no such folder")
@@ -200,7 +198,7 @@ def open_dataset(root: Path, version: str | None = None, *, required: Iterable[s
 
 @dataclass(frozen=True, slots=True)
 class _Owns:
-    """A test of whether a row belongs to the scene at hand."""
+    """Predicate of the rows of one scene."""
 
     column: str
     tokens: dict[str, None]
@@ -210,7 +208,7 @@ class _Owns:
 
 
 class _Peekable:
-    """An iterator whose next row can be left for the next scene."""
+    """An iterator of rows that stops before the first row of the next scene."""
 
     def __init__(self, rows: Iterator[JsonDict]) -> None:
         self._rows = rows
@@ -243,7 +241,7 @@ class _ByOwner:
 
 
 def _collect(scene: Any, tables: list[Table[Any]], take: Callable[[Table[Any], _Owns], list[JsonDict]]) -> SceneRows:
-    """Take a scene's rows from every table; the rows of one table name those of the next."""
+    """Take a scene's rows from every table; rows of earlier tables name those of later ones."""
     rows: Tables = {}
     with collector_paused():
         for table in tables:
@@ -254,5 +252,5 @@ def _collect(scene: Any, tables: list[Table[Any]], take: Callable[[Table[Any], _
 
 
 def _named(owner: Owner, rows: Tables) -> dict[str, None]:
-    """Return the tokens that name rows of the scene at hand, in table order."""
+    """Return the tokens that identify a table's rows of the scene, in table order."""
     return {row[column]: None for table, column in owner.named_in for row in rows.get(table, ()) if column in row}

@@ -1,6 +1,6 @@
-"""The columns of every table, in the order in which they are written: a row is a plain dictionary with a declared type.
+"""The columns of every table, in writing order; a row is a plain dictionary.
 
-Columns that start with ``uav_`` are ours and may be missing in a dataset of others'; docs/formats-tables.md explains them.
+Columns ``uav_*`` are extensions, which other datasets lack; docs/formats-tables.md explains them.
 Source: nuScenes schema (nuscenes-devkit, ``docs/schema_nuscenes.md``).
 """
 
@@ -8,50 +8,11 @@ from typing import NotRequired, TypeAlias, TypedDict
 
 from uavsim.typing import JsonDict
 
-__all__ = [
-    "AgentRow",
-    "AgentViewRow",
-    "AttributeRow",
-    "CalibratedSensorRow",
-    "CameraPoseRow",
-    "CategoryRow",
-    "ClockReadingRow",
-    "ClockRow",
-    "CornerCaseRow",
-    "DatasetInfo",
-    "EgoPoseRow",
-    "EncounterRow",
-    "InstanceRow",
-    "IntruderViewRow",
-    "LayerRow",
-    "LensColumns",
-    "LidarsegRow",
-    "LogRow",
-    "MapRow",
-    "MessageRow",
-    "ObjectTagRow",
-    "RunInfo",
-    "SampleAnnotationRow",
-    "SampleDataRow",
-    "SampleRow",
-    "SceneRow",
-    "SemanticTagRow",
-    "SensorRow",
-    "ShutterTickRow",
-    "SkinRow",
-    "StreamRow",
-    "SweepAnnotationRow",
-    "Vector",
-    "ViewEntry",
-    "VisibilityDetailRow",
-    "VisibilityRow",
-]
-
 Vector: TypeAlias = list[float]
 
 
 class CategoryRow(TypedDict):
-    """A class of objects; ``index`` and ``color`` are for whoever colours semantic masks."""
+    """A class of objects; ``index`` and ``color`` are for drawings of semantic masks."""
 
     token: str
     name: str
@@ -118,7 +79,7 @@ class SceneRow(TypedDict):
 
 
 class LogRow(TypedDict):
-    """The circumstances of a scene's recording; one row a scene."""
+    """The circumstances of a scene's recording; one row per scene."""
 
     token: str
     logfile: str
@@ -177,7 +138,7 @@ class SampleDataRow(TypedDict):
 
 
 class SampleAnnotationRow(TypedDict):
-    """A box; the ``uav_`` columns are those of ``columns.COLUMNS``."""
+    """A box; ``records.label_columns.COLUMNS`` makes the ``uav_`` columns."""
 
     token: str
     sample_token: str
@@ -226,7 +187,7 @@ class InstanceRow(TypedDict):
 
 
 class AgentRow(TypedDict):
-    """An agent that senses in a scene; ``size`` and ``instance_token`` are those of a sensing vehicle's own box."""
+    """An agent with sensors; ``size`` and ``instance_token`` are those of its own box."""
 
     token: str
     scene_token: str
@@ -238,7 +199,7 @@ class AgentRow(TypedDict):
 
 
 class EgoPoseRow(TypedDict):
-    """The place of an image's agent; only drones have a plan, LIDAR_TOP's rows have no velocity either."""
+    """The pose of an image's agent; only drones have planned poses, and rows of LIDAR_TOP have no velocity."""
 
     token: str
     timestamp: int
@@ -252,7 +213,7 @@ class EgoPoseRow(TypedDict):
 
 
 class LensColumns(TypedDict):
-    """Columns of a camera beside a pinhole's: model and coefficients of ``LENS_MODELS``, vignetting, times of its shutter."""
+    """Columns of a camera with a lens or a shutter: model and coefficients of ``LENS_MODELS``, vignetting, shutter times."""
 
     uav_lens: NotRequired[str]
     uav_distortion: NotRequired[Vector]
@@ -263,7 +224,7 @@ class LensColumns(TypedDict):
 
 
 class CalibratedSensorRow(TypedDict):
-    """The mount of a sensor on its drone; ``camera_intrinsic`` is 3 x 3, [] for what is no camera."""
+    """The mount of a sensor on its drone; ``camera_intrinsic`` is 3 x 3, [] for other sensors than cameras."""
 
     token: str
     sensor_token: str
@@ -279,7 +240,7 @@ class CalibratedSensorRow(TypedDict):
 
 
 class CameraPoseRow(TypedDict):
-    """An image's global camera pose, map <- optical, and the angles that the simulator was sent (left-handed, degrees)."""
+    """An image's global camera pose, map <- optical, and the commanded angles (left-handed, degrees)."""
 
     token: str
     translation: Vector
@@ -288,7 +249,7 @@ class CameraPoseRow(TypedDict):
 
 
 class ShutterTickRow(TypedDict):
-    """The pose, map <- optical, of a camera at one of the ticks that its image through the shutter is made of."""
+    """The pose, map <- optical, of a camera at one of the ticks of its image through the shutter."""
 
     token: str
     sample_data_token: str
@@ -298,7 +259,7 @@ class ShutterTickRow(TypedDict):
 
 
 class LayerRow(TypedDict):
-    """A file that was taken at the same pose and tick as an image."""
+    """A file of another modality with the pose and tick of an image."""
 
     token: str
     sample_data_token: str
@@ -316,7 +277,7 @@ class LidarsegRow(TypedDict):
 
 
 class ViewEntry(TypedDict):
-    """A box in one camera image; boxes in pixels: x_min, y_min, x_max, y_max; ``shutter_*`` where the camera has a shutter."""
+    """A box in one camera image: x_min, y_min, x_max, y_max, pixels; ``shutter_*`` for a camera with a shutter."""
 
     sample_data_token: str
     channel: str
@@ -331,7 +292,7 @@ class ViewEntry(TypedDict):
 
 
 class AgentEntry(TypedDict):
-    """One agent's measurement of a box, summed over its sensors; points are there where a rig has such sensors."""
+    """One agent's measurement of a box, summed over its sensors; points for rigs with lidars or radars."""
 
     agent: str
     visible_px: int
@@ -341,7 +302,7 @@ class AgentEntry(TypedDict):
 
 
 class VisibilityDetailRow(TypedDict):
-    """A box in each camera; ``agents`` where the dataset has a table of them."""
+    """A box in each camera; ``agents`` in datasets with the table ``agent``."""
 
     token: str
     sample_annotation_token: str
@@ -361,7 +322,7 @@ class IgnoreRegionRow(TypedDict):
 
 
 class SweepAnnotationRow(TypedDict):
-    """A box between two keyframes, where the simulator had it; size and class are those of its instance's boxes."""
+    """The true pose of a box between two keyframes; size and class are those of its instance's boxes."""
 
     token: str
     sample_token: str
@@ -372,7 +333,7 @@ class SweepAnnotationRow(TypedDict):
 
 
 class AgentViewRow(TypedDict):
-    """The report of an image's agent where the dataset degrades that on purpose; ``links`` by who receives, air or ground."""
+    """The degraded report of an image's agent; ``links`` by the kind of the receiver, air or ground."""
 
     token: str
     sample_data_token: str
@@ -385,7 +346,7 @@ class AgentViewRow(TypedDict):
 
 
 class RunInfo(TypedDict, total=False):
-    """The report of the run that made a dataset; the same in every run of it."""
+    """Name, seed, fingerprint and versions of a dataset; the same in every run."""
 
     dataset: str
     seed: int
@@ -394,7 +355,7 @@ class RunInfo(TypedDict, total=False):
 
 
 class DatasetInfo(RunInfo, total=False):
-    """``uav_dataset.json``: what a version folder holds and how it is written; {} where others wrote the dataset."""
+    """``uav_dataset.json``: content and dialect of a version folder."""
 
     dialect: str
     version: str
@@ -405,7 +366,7 @@ class DatasetInfo(RunInfo, total=False):
 
 
 class CornerCaseRow(TypedDict):
-    """One object that makes a scene a corner case; ``instance_tokens`` are its parts, which have boxes as all others have.
+    """One object of a corner case; ``instance_tokens`` are its parts, which have boxes.
 
     ``seen`` maps each training set to whether it has the tag, ``in_domain`` to whether it has the scene's town and weather.
     """
@@ -425,7 +386,7 @@ class CornerCaseRow(TypedDict):
 
 
 class ObjectTagRow(TypedDict):
-    """The tag of one instance of a dataset with corner cases; ``corner_case_token`` is "" for what no case placed."""
+    """The tag of one instance of a dataset with corner cases; ``corner_case_token`` is "" for ordinary objects."""
 
     token: str
     instance_token: str
@@ -437,7 +398,7 @@ class ObjectTagRow(TypedDict):
 
 
 class EncounterRow(TypedDict):
-    """An intruder and how it passes: as planned, and ``cpa_m`` and ``cpa_s`` as flown; times since the scene's first image."""
+    """An intruder and its passage: planned values, and ``cpa_m`` and ``cpa_s`` as flown; times since the first image."""
 
     token: str
     scene_token: str
@@ -483,7 +444,7 @@ class IntruderViewRow(TypedDict):
 class StreamRow(TypedDict):
     """One sensor's readings over a scene; ``filename`` is a Parquet file.
 
-    ``motion`` is ``planned``, known between the simulator's steps, too, or ``reported`` by the simulator at its steps.
+    ``motion`` is ``planned``, also between the simulator's steps, or ``reported`` by the simulator at its steps.
     """
 
     token: str
@@ -512,10 +473,10 @@ class ClockRow(TypedDict):
 
 
 class ClockReadingRow(TypedDict):
-    """One image that was taken by its agent's clock; ``sample_data.timestamp`` is the true time at which it was.
+    """One image by its agent's clock; ``sample_data.timestamp`` is its true time.
 
-    ``asked_us`` is the true time at which it was to be taken, after the scene's begin; ``residual_us`` is how much later it
-    was, at most half a step of the simulation. ``agent_timestamp`` is what the agent's clock showed when it was taken.
+    ``asked_us`` is the requested true time since the scene's begin; ``residual_us`` is the delay, at most half a step of the
+    simulation. ``agent_timestamp`` is the time of the agent's clock.
     """
 
     token: str
@@ -526,7 +487,7 @@ class ClockReadingRow(TypedDict):
 
 
 class MessageRow(TypedDict):
-    """The images of one firing on the way to another agent; ``arrival`` is 0 where they were lost."""
+    """The transmission of the images of one time to another agent; ``arrival`` is 0 for a lost message."""
 
     token: str
     scene_token: str
@@ -537,7 +498,7 @@ class MessageRow(TypedDict):
 
 
 class SkinRow(TypedDict):
-    """The skin of a scene; its weather and sun stand in ``log`` and ``sample``.
+    """The skin of a scene; ``log`` and ``sample`` have its weather and sun.
 
     ``vehicle_colours`` is ``r,g,b`` by instance token; ``textures`` are the patterns, share, colours and seed of each.
     """

@@ -1,10 +1,8 @@
-"""Every table of a dataset, said once: its columns, whose rows they are, and whether a dataset must have it.
+"""The tables of a dataset: columns, owners of the rows, and required tables.
 
-Reader, writers, assembler, converter and exporters take their lists from here. Plug-ins add tables by their ingredients
-(``Ingredient.tables``) and dialects (``Dialect.tables``). The validator has its own idea of the format on purpose
-(``validate/schema.py``).
-
-Columns are in ``rows``.
+Reader, writers, assembler, converter and exporters use these lists. Plug-ins add tables by their ingredients
+(``Ingredient.tables``) and dialects (``Dialect.tables``). The validator has a schema of its own (``validate/schema.py``). The
+columns are in ``rows``.
 """
 
 from __future__ import annotations
@@ -16,42 +14,24 @@ from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from uavsim.dataset import rows
 from uavsim.errors import DatasetError
-from uavsim.records.ingredients import every
-
-__all__ = [
-    "DATASET_INFO",
-    "INGREDIENT_TABLES",
-    "REQUIRED",
-    "SPLITS",
-    "TABLES",
-    "UAV3D_TABLES",
-    "VECTOR_MAPS",
-    "Owner",
-    "Scope",
-    "Table",
-    "Tables",
-    "all_tables",
-    "other_objects",
-    "refuse_unknown",
-    "scene_tables",
-]
+from uavsim.records.ingredients import Ingredient, every
 
 Scope: TypeAlias = Literal["scene", "dataset", "shared"]
 """``scene``: each row belongs to one scene. ``dataset``: gathered from all scenes. ``shared``: the same in every dataset."""
 Row = TypeVar("Row", bound=Mapping[str, object])
 Tables: TypeAlias = dict[str, list[Any]]
-"""Rows by the name of their table; ``Table.of`` gives them back with their type."""
+"""Rows by the name of their table; ``Table.of`` returns them with their type."""
 SPLITS: Final = "splits.json"
 DATASET_INFO: Final = "uav_dataset.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The scene that a row belongs to: that of the row which names the value of ``column``.
+    """The rule that assigns a row to a scene: some earlier row of the scene has the value of ``column``.
 
     Attributes:
-        column: of the row.
-        named_in: (table, column) where that value stands, tables that are read before; ``("scene", "log_token")``.
+        column: column of the row.
+        named_in: (table, column) of the earlier rows; ``("scene", "log_token")``.
     """
 
     column: str
@@ -59,7 +39,7 @@ class Owner:
 
     @classmethod
     def by(cls, column: str, *places: str) -> Owner:
-        """Make one from ``table.column`` places."""
+        """Make an owner from ``table.column`` names."""
         return cls(column, tuple((table, name) for table, _, name in (place.partition(".") for place in places)))
 
 
@@ -68,13 +48,13 @@ class Table(Generic[Row]):
     """One table.
 
     Attributes:
-        name: of the file, without ``.json``.
-        row: its columns.
-        owner: None where rows belong to no scene.
+        name: file name without ``.json``.
+        row: type of the rows.
+        owner: None if the rows belong to no scene.
         scope: see ``Scope``.
-        required: the devkit opens it; without it a folder is no dataset.
-        where_empty: the file is written where the table has no rows too.
-        references: column -> table whose tokens it names; given to validators where a package adds the table.
+        required: the devkit opens the table.
+        where_empty: the file is written even without rows.
+        references: column -> referenced table; the validator checks these in tables of packages.
     """
 
     name: str
@@ -87,14 +67,14 @@ class Table(Generic[Row]):
 
     @classmethod
     def where_used(cls, name: str, row: type[Row], column: str, *, of: str = "", refers: bool = False) -> Table[Row]:
-        """Make one that is written only where it has rows, each of the scene of the row whose token ``column`` holds.
+        """Make a table that is written only with rows, and whose rows belong to the scene of the row in ``column``.
 
         Args:
             name: of the table.
-            row: its columns.
-            column: ``sample_token``, say.
-            of: the table that it names; default: the column's name without ``_token``.
-            refers: ``references`` says so.
+            row: type of the rows.
+            column: for example ``sample_token``.
+            of: the referenced table; default: the column's name without ``_token``.
+            refers: add the column to ``references``.
         """
         table = of or column.removesuffix("_token")
         references = {column: table} if refers else {}
@@ -104,11 +84,11 @@ class Table(Generic[Row]):
 
     @property
     def file(self) -> str:
-        """Name of the file in the version folder."""
+        """File name in the version folder."""
         return f"{self.name}.json"
 
     def of(self, tables: Mapping[str, list[Any]]) -> list[Row]:
-        """Return this table's rows out of those of all tables; [] where it is not there."""
+        """Return this table's rows from those of all tables; [] for a missing table."""
         return tables.get(self.name, [])
 
 
@@ -144,7 +124,7 @@ SWEEP_ANNOTATION: Final = Table.where_used("sweep_annotation", rows.SweepAnnotat
 AGENT_VIEW: Final = Table(
     "agent_view", rows.AgentViewRow, Owner.by("sample_data_token", "sample_data.token"), required=False
 )
-# where it is, the devkit looks for labels
+# with this table, the devkit requires label files
 LIDARSEG: Final = Table.where_used("lidarseg", rows.LidarsegRow, "sample_data_token")
 AGENT: Final = Table.where_used("agent", rows.AgentRow, "scene_token")
 
@@ -173,7 +153,7 @@ TABLES: Final[tuple[Table[Any], ...]] = (
     LIDARSEG,
     AGENT,
 )
-"""The tables that a dialect may rewrite, in the order in which scenes are read: what names an owner stands before it."""
+"""The tables that a dialect may rewrite, in reading order: owners before the rows that they own."""
 
 CORNER_CASE: Final = Table.where_used("corner_case", rows.CornerCaseRow, "scene_token")
 OBJECT_TAG: Final = Table.where_used("object_tag", rows.ObjectTagRow, "instance_token")
@@ -196,7 +176,7 @@ INGREDIENT_TABLES: Final[tuple[Table[Any], ...]] = (
     MESSAGE,
     SKIN,
 )
-"""The tables that ingredients fill, which every dialect keeps as they are; in the order in which they are written."""
+"""The tables of ingredients, which every dialect keeps as they are, in writing order."""
 
 STRICT_SAMPLE_DATA: Final = Table(
     "strict_sample_data", rows.SampleDataRow, Owner.by("sample_token", "sample.token"), required=False
@@ -228,10 +208,10 @@ UAV3D_TABLES: Final[tuple[Table[Any], ...]] = (
     STRICT_CATEGORY,
     STRICT_SENSOR,
 )
-"""What the dialect uav3d keeps of strict tables, so that it converts back without loss."""
+"""Rows of strict tables in the dialect uav3d, for a conversion back without loss."""
 
 VECTOR_MAPS: Final = ("maps/expansion", "maps/basemap")
-"""Folders of files that no table names: vector maps of the dataset's towns, as nuScenes' map expansion has them."""
+"""Folders of vector maps in the format of nuScenes' map expansion; no table names their files."""
 
 REQUIRED: Final = tuple(table.name for table in TABLES if table.required)
 """The 13 tables that the devkit opens."""
@@ -239,30 +219,31 @@ REQUIRED: Final = tuple(table.name for table in TABLES if table.required)
 
 @cache
 def all_tables() -> tuple[Table[Any], ...]:
-    """Return ``TABLES``, ``INGREDIENT_TABLES`` and those that installed plug-ins add, which stand behind them."""
-    added = (one.tables for _, one in every())
-    plugins = (table for tables in added if tables is not None for table in tables.load())
-    return (*TABLES, *INGREDIENT_TABLES, *plugins)
+    """Return ``TABLES``, ``INGREDIENT_TABLES`` and the tables of installed plug-ins, in this order."""
+    return (*TABLES, *INGREDIENT_TABLES, *_plugin_tables(one for _, one in every()))
 
 
 @cache
 def other_objects() -> tuple[str, ...]:
-    """Return the tables, by name, of objects that UAV3D's profile does not have."""
-    added = (one.tables for _, one in every() if one.adds_objects)
-    plugins = (table for tables in added if tables is not None for table in tables.load())
-    return tuple(table.name for table in (CORNER_CASE, OBJECT_TAG, *plugins))
+    """Return the names of tables of objects that the dialect uav3d cannot represent."""
+    ingredients = (one for _, one in every() if one.adds_objects)
+    return (CORNER_CASE.name, OBJECT_TAG.name, *(table.name for table in _plugin_tables(ingredients)))
+
+
+def _plugin_tables(ingredients: Iterable[Ingredient]) -> list[Table[Any]]:
+    return [table for one in ingredients if one.tables is not None for table in one.tables.load()]
 
 
 def refuse_unknown(names: Iterable[str], *, where: object, known: Iterable[Table[Any]] = ()) -> None:
-    """Refuse tables that a writer would leave out: what a dataset means does not depend on what is installed.
+    """Refuse unknown tables: a dataset must not depend on the installed plug-ins.
 
     Args:
-        names: of the tables that are there.
-        where: they are, for the message.
+        names: of the tables.
+        where: source of the tables, for the message.
         known: tables beside ``all_tables``.
 
     Raises:
-        DatasetError: names the first that is unknown.
+        DatasetError: a table is unknown.
     """
     for name in sorted(set(names).difference(table.name for table in (*all_tables(), *known))):
         raise DatasetError(
@@ -272,5 +253,5 @@ def refuse_unknown(names: Iterable[str], *, where: object, known: Iterable[Table
 
 
 def scene_tables(tables: Iterable[Table[Any]] | None = None) -> list[Table[Any]]:
-    """Return those whose rows belong to scenes; of all that there are by default."""
+    """Return the tables whose rows belong to scenes; default: of ``all_tables``."""
     return [table for table in (all_tables() if tables is None else tables) if table.scope == "scene"]

@@ -1,10 +1,9 @@
-"""The strict dialect: labels of one scene -> rows of the nuScenes tables, as the unmodified devkit reads them.
+"""The strict dialect: rows of the nuScenes tables from the labels of one scene, as the unmodified devkit reads them.
 
-Fields that the devkit does not know start with ``uav_``; tables that it does not know are ``camera_pose``, ``layer``,
-``visibility_detail`` and ``ignore_region``. It ignores both. docs/formats-tables.md describes every field.
+The devkit ignores the additional fields ``uav_*`` and the additional tables, for example ``camera_pose`` and ``layer``.
+docs/formats-tables.md describes every field.
 """
 
-from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import numpy as np
@@ -55,10 +54,10 @@ from uavsim.records.vocabulary import WEATHER_PARAMETERS
 
 
 def scene_fragment(labels: SceneLabels) -> Fragment:
-    """Return the scene's rows of every table, strict dialect.
+    """Return the scene's rows of every table in the strict dialect.
 
     Raises:
-        DatasetError: the recording lacks an image that the tables need.
+        DatasetError: an image is missing in the recording.
     """
     plan = labels.plan
     tables = _SceneTables(plan)
@@ -84,13 +83,13 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
 
 
 def map_SE3_bev(drone: DroneState) -> SE3:
-    """Return the pose of the virtual LIDAR_TOP under a drone: on z = 0, turned with it about z only."""
+    """Return the pose of the virtual LIDAR_TOP below a drone: at z = 0, with the drone's yaw."""
     x, y, _ = drone.map_SE3_flu.translation_m.tolist()
     return SE3(quaternion.from_yaw(quaternion.yaw(drone.map_SE3_flu.quat_wxyz)), np.array([x, y, 0.0]))
 
 
 class _SceneTables:
-    """Rows that grow with the frames; ``prev`` and ``next`` are linked per channel."""
+    """Accumulates the rows of the frames; ``prev`` and ``next`` link the rows of a channel."""
 
     def __init__(self, plan: ScenePlan) -> None:
         self._plan = plan
@@ -102,12 +101,14 @@ class _SceneTables:
         self._bev_poses: list[EgoPoseRow] = []
         names = ("calibrated_sensor", "ego_pose", "sample_data", "camera_pose", "layer", "agent_view", LIDARSEG.name)
         self.rows: Tables = {name: [] for name in (*names, SHUTTER_TICK.name)}
-        self._later: Tables = {name: [] for name in ("sample_data", "ego_pose", "layer")}  # of what is no camera
+        self._later: Tables = {
+            name: [] for name in ("sample_data", "ego_pose", "layer")
+        }  # rows of other sensors than cameras
 
     def add_frame(self, frame: RecordedFrame, *, sample_token: str) -> None:
-        if (given := len(frame.readings)) != (wanted := len(self._plan.sensors_at(frame.step))):
-            found = f"{given} of {wanted} sensors"
-            raise DatasetError(f"{self._plan.scene_name}: {found} have a reading at step {frame.step}")
+        if (found := len(frame.readings)) != (planned := len(self._plan.sensors_at(frame.step))):
+            sensors = f"{found} of {planned} sensors"
+            raise DatasetError(f"{self._plan.scene_name}: {sensors} have a reading at step {frame.step}")
         states = {state.agent: state for state in frame.states}
         map_SE3_sensor = SE3.stack([reading.map_SE3_sensor for reading in frame.readings])
         map_SE3_flu = map_SE3_sensor.right_divide(SE3.stack([self._mounts[r.sensor.spec] for r in frame.readings]))
@@ -120,7 +121,7 @@ class _SceneTables:
             self._add_bev(frame, drone, sample_token=sample_token)
 
     def finish(self) -> None:
-        """Put what is the same in all frames in place; cameras' rows come first, LIDAR_TOP's last."""
+        """Add the calibrations, then the rows of other sensors than cameras, then those of LIDAR_TOP."""
         for sensor in self._sensors:
             params = sensor.spec.params
             self._calibrate(
@@ -233,16 +234,16 @@ class _SceneTables:
 
 
 def _ego_pose(frame: RecordedFrame, state: DroneState | AgentState, ego_token: str, *, map_SE3_flu: SE3) -> EgoPoseRow:
-    """Place the agent so that a mounted sensor is exactly where it measured.
+    """Return the ego pose that gives the sensor's exact pose with the constant calibration of its channel.
 
-    Simulators take poses as float32. Each measurement has its own ego pose, as in nuScenes; those of one agent and tick agree
-    to that rounding (1e-5 m, 1e-7 rad), and the calibration stays one constant a channel.
+    Simulators round poses to float32. Each measurement has its own ego pose, as in nuScenes; the ego poses of one agent and
+    tick differ by this rounding (1e-5 m, 1e-7 rad).
 
     Args:
         frame: of the tick.
         state: of the agent that carries the sensor.
-        ego_token: of the row.
-        map_SE3_flu: the agent, from the sensor's pose and mount.
+        ego_token: token of the row.
+        map_SE3_flu: the agent's pose, from the sensor's pose and mount.
     """
     row: EgoPoseRow = {
         "token": ego_token,
@@ -263,7 +264,7 @@ def _ego_pose(frame: RecordedFrame, state: DroneState | AgentState, ego_token: s
 
 
 def _agent_row(labels: SceneLabels, agent: Agent, instance: int) -> AgentRow:
-    """Describe who senses; of an agent that an actor carries or shows, its body as the simulator has it and its box."""
+    """Return the row of an agent, with size and instance of the actor that carries it or is its body."""
     base = (labels.plan.dataset, labels.plan.scene_name)
     actor = next((one for one in labels.actors if instance and one.info.instance_id == instance), None)
     return {
@@ -325,7 +326,7 @@ def _sample_tokens(labels: SceneLabels) -> list[str]:
 
 
 def _tokens_of_frames(labels: SceneLabels, sample_tokens: list[str]) -> list[str]:
-    """Return each frame's sample; a sweep belongs to the keyframe that follows it, as in nuScenes."""
+    """Return each frame's sample token; a sweep belongs to the next keyframe, as in nuScenes."""
     tokens, following = [], sample_tokens[-1]
     for frame in reversed(labels.frames):
         if frame.sample_index is not None:
@@ -396,7 +397,7 @@ def _log_row(labels: SceneLabels) -> LogRow:
         "uav_walkers_asked": facts.walkers_asked,
         "uav_walkers_spawned": facts.walkers_spawned,
         "uav_traffic_retry": plan.traffic_retry,
-        "uav_notes": list(_plain(labels.notes)),
+        "uav_notes": [note for note in labels.notes if note],
     }
     if plan.notes.drawn:
         row["uav_drawn"] = dict(plan.notes.drawn)
@@ -405,7 +406,3 @@ def _log_row(labels: SceneLabels) -> LogRow:
     if (share := moved_share(facts.moved_in_scene)) is not None:
         row["uav_moved_in_scene"] = share
     return row
-
-
-def _plain(notes: Iterable[str]) -> Iterable[str]:
-    return (note for note in notes if note)

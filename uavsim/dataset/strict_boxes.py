@@ -1,4 +1,4 @@
-"""Boxes of the strict dialect: annotations, instances and what each camera saw of them."""
+"""Box tables of the strict dialect: annotations, instances and their visibility in each camera."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, cast
@@ -29,7 +29,7 @@ _TOGETHER: Final = 200  # boxes whose rows are made at once
 
 
 def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnotationRow]:
-    """Return the table ``sample_annotation``: true box centre, size as width, length, height."""
+    """Return the table ``sample_annotation``; sizes are width, length, height."""
     boxes, base = labels.boxes, (labels.plan.dataset, labels.plan.scene_name)
     instance_ids = boxes.instance_id.tolist()
     own = [token(*base, "annotation", k, i) for k, i in zip(boxes.sample_index.tolist(), instance_ids, strict=True)]
@@ -77,7 +77,7 @@ def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnota
 
 
 def _add_columns(rows: list[SampleAnnotationRow], labels: SceneLabels) -> None:
-    """Put the ``uav_`` columns behind the others, in place."""
+    """Append the ``uav_`` columns to the rows."""
     names = (*COLUMNS.builtin, *labels.columns)
     values = {name: COLUMNS.pick(name)(labels) for name in names}
     for name, column in values.items():
@@ -116,14 +116,14 @@ def instance_rows(labels: SceneLabels, annotations: list[SampleAnnotationRow]) -
 
 
 def detail_rows(labels: SceneLabels, annotations: list[SampleAnnotationRow]) -> list[VisibilityDetailRow]:
-    """Return the table ``visibility_detail``: one row a box, one entry a camera image that the box reaches into."""
+    """Return the table ``visibility_detail``: one row per box, one entry per camera image with a part of the box."""
     return cast("list[VisibilityDetailRow]", _DetailRows(labels, annotations))
 
 
 class _DetailRows(Sequence[VisibilityDetailRow]):
-    """Rows that are made as they are read, anew each time: who changes some puts a list of its own in their place.
+    """Immutable rows that are computed at each iteration.
 
-    All of a scene are 20 MB of small objects, which leave memory in pieces.
+    The rows of a scene take 20 MB of small objects, which fragment the memory.
     """
 
     def __init__(self, labels: SceneLabels, annotations: list[SampleAnnotationRow]) -> None:
@@ -159,7 +159,7 @@ class _DetailRows(Sequence[VisibilityDetailRow]):
                 yield made
 
     def _entries(self, first: int, sample_data: Sequence[Sequence[str]]) -> list[list[ViewEntry]]:
-        """Return the entries of the boxes from ``first`` on; views are sorted by their box."""
+        """Return the entries of ``_TOGETHER`` boxes from ``first`` on; views are sorted by box."""
         views, plan = self._labels.views, self._labels.plan
         last = min(first + _TOGETHER, len(self))
         own = slice(*np.searchsorted(views.box_row, (first, last)).tolist())
@@ -199,7 +199,7 @@ class _DetailRows(Sequence[VisibilityDetailRow]):
 
 
 def _agent_entries(labels: SceneLabels) -> list[list[AgentEntry]]:
-    """Return, for each box, what each agent measures of it: those that see a pixel of it or hit it."""
+    """Return, for each box, the measurements of the agents that see a pixel of it or hit it."""
     views, agents = labels.views, labels.plan.agents
     cameras = [sensor.agent for sensor in labels.plan.sensors if sensor.spec.params.is_optical]
     owner = np.array([agents.index(agent) for agent in cameras], dtype=np.int64)[views.channel_index]
@@ -222,7 +222,7 @@ def _agent_entries(labels: SceneLabels) -> list[list[AgentEntry]]:
 
 
 def ignore_rows(labels: SceneLabels) -> list[IgnoreRegionRow]:
-    """Return the table ``ignore_region``: one row a region of a keyframe's image."""
+    """Return the table ``ignore_region``: one row per region of a keyframe's image."""
     ignored, sample_data = labels.ignored, _image_tokens(labels)
     columns = zip(
         ignored.sample_index.tolist(),
@@ -245,7 +245,7 @@ def ignore_rows(labels: SceneLabels) -> list[IgnoreRegionRow]:
 
 
 def sweep_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SweepAnnotationRow]:
-    """Return the table ``sweep_annotation``: the true place, at each sweep, of what the keyframe before or after it has."""
+    """Return the table ``sweep_annotation``: the true poses, at each sweep, of the boxes of the adjacent keyframes."""
     boxes, base = labels.boxes, (labels.plan.dataset, labels.plan.scene_name)
     ids = np.array([actor.info.instance_id for actor in labels.actors], dtype=np.int64)
     made: list[SweepAnnotationRow] = []
@@ -277,24 +277,24 @@ def sweep_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SweepAnnot
 
 
 def has_agent_table(plan: ScenePlan) -> bool:
-    """Return whether a scene has agents that the channels' names alone do not describe: on the ground, or with bodies."""
+    """Return whether a scene has agents on the ground, or drones with bodies: those have rows in the table ``agent``."""
     return bool(plan.ground) or has_drones(plan.ingredients)
 
 
 def _image_tokens(labels: SceneLabels) -> list[list[str]]:
-    """Return the tokens of all keyframes' images, by sample and channel."""
+    """Return the tokens of the keyframes' images by sample and channel."""
     plan, keyframes = labels.plan, [f.timestamp_us for f in labels.frames if f.sample_index is not None]
     return [[token(plan.dataset, plan.scene_name, "sample_data", c, t) for c in plan.channels] for t in keyframes]
 
 
 def size_wlh(actor: LabelledActor) -> list[float]:
-    """Return width, length, height of an actor's box."""
+    """Return width, length, height of an actor's box, metres."""
     half_length, half_width, half_height = actor.half_extent_m
     return [2 * half_width, 2 * half_length, 2 * half_height]
 
 
 def _neighbours(instance_id: IntArray) -> tuple[IntArray, IntArray]:
-    """Return each row's previous and next row of the same instance, -1 at the ends; rows are sorted by sample."""
+    """Return (N,) previous and (N,) next rows of the same instance, -1 at the ends; rows are sorted by sample."""
     order = np.argsort(instance_id, kind="stable")
     same = instance_id[order][1:] == instance_id[order][:-1]
     before = np.full(len(instance_id), -1, dtype=np.int64)

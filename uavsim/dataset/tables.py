@@ -1,7 +1,7 @@
-"""Table files: one JSON array, one row a line, written and read as a stream.
+"""Table files: a JSON array with one row per line, written and read as a stream.
 
-Any JSON reader takes such a file as the array that it is; a reader that knows takes it line by line and needs memory for
-some hundred rows. Tables that others wrote (all in one line, or indented) are read whole.
+Reading line by line needs memory for some hundred rows. Tables in any other layout (one line, or indented) are read
+completely.
 """
 
 import json
@@ -30,17 +30,17 @@ from uavsim.typing import JsonDict
 
 _OPEN, _BETWEEN, _CLOSE = b"[\n", b",\n", b"\n]\n"
 _READ_BYTES: Final = 1 << 16
-_HANDED_OVER_BYTES: Final = 16 << 20  # the steps in which a table's text goes to the disk while the rest is made
+_HANDED_OVER_BYTES: Final = 16 << 20  # written text between two requests to flush the page cache
 
 
 class TableWriter:
-    """Writes one table beside its final place; ``keep`` puts it there in one step."""
+    """Writes one table to a temporary file; ``keep`` renames it to its final path."""
 
     def __init__(self, path: Path | HeldPath) -> None:
         """Open a temporary file in ``path``'s folder, and the folder.
 
         Raises:
-            StorageError: it cannot be written.
+            StorageError: the file cannot be written.
         """
         self.path = path
         self.row_count = 0
@@ -63,7 +63,7 @@ class TableWriter:
         self.add_lines(json_row(row), count=1)
 
     def add_lines(self, lines: bytes, *, count: int) -> None:
-        """Append ``count`` rows that are already text, one a line, no newline at the end."""
+        """Append ``count`` rows of text, one per line, without a newline at the end."""
         if not count:
             return
         if self.row_count:
@@ -72,7 +72,7 @@ class TableWriter:
         self.row_count += count
 
     def keep(self) -> None:
-        """Finish the table and put it in its place."""
+        """Finish the table and rename it to its final path."""
         self._write(_CLOSE if self.row_count else b"]\n")
         with storage_errors(f"write {self.path}", again=AGAIN):
             self._file.flush()
@@ -81,14 +81,14 @@ class TableWriter:
             self._file.close()
 
     def leave_out(self) -> None:
-        """Remove a table that was there before: there is none this time."""
+        """Remove an existing file of the table, because the table has no rows."""
         with suppress(FileNotFoundError):
             os.unlink(self.path.name, dir_fd=self._folder)
 
     def discard(self) -> None:
-        """Remove the temporary file, of which there is none after ``keep``, and close the folder."""
+        """Remove the temporary file, if ``keep`` was not called, and close the folder."""
         with self._opened:
-            with suppress(OSError):  # on a full disk its last bytes, which nobody needs, find no room
+            with suppress(OSError):  # on a full disk the last bytes cannot be written
                 self._file.close()
             with suppress(FileNotFoundError):
                 os.unlink(self._temporary, dir_fd=self._folder)
@@ -103,10 +103,10 @@ class TableWriter:
             raise storage_error(f"write {self.path}", error, again=AGAIN) from error
 
     def _hand_over(self) -> None:
-        """Let the system begin to write, and forget what it has written.
+        """Ask the system to write and drop the pages of the file.
 
-        Tables of several gigabytes would otherwise fill the memory with pages that nobody reads again, push out those of
-        the simulator beside us, and all reach the disk in one long wait at the end.
+        Otherwise tables of several gigabytes fill the page cache, displace the pages of the simulator, and reach the disk in
+        one long wait at the end.
         """
         self._unsent_bytes = 0
         if hasattr(os, "posix_fadvise"):
@@ -114,7 +114,7 @@ class TableWriter:
 
 
 def write_rows(path: Path | HeldPath, rows: Iterable[JsonDict]) -> int:
-    """Write a whole table; returns the number of rows."""
+    """Write a table; returns the number of rows."""
     with TableWriter(path) as table:
         for row in rows:
             table.add(row)
@@ -123,19 +123,19 @@ def write_rows(path: Path | HeldPath, rows: Iterable[JsonDict]) -> int:
 
 
 def write_json(path: Path | HeldPath, value: Mapping[str, object]) -> None:
-    """Write a small JSON object, indented for people, in one step.
+    """Write a small JSON object, indented, atomically.
 
     Raises:
-        StorageError: it cannot be written.
+        StorageError: the file cannot be written.
     """
     write_whole(path, (json.dumps(value, indent=1, allow_nan=False) + "\n").encode("ascii"))
 
 
 def iter_rows(path: Path) -> Iterator[JsonDict]:
-    """Yield a table's rows; a table in our form takes memory for some hundred rows only.
+    """Yield a table's rows, with some hundred rows in memory if each row has a line of its own.
 
     Raises:
-        DatasetError: missing, or no JSON array of objects.
+        DatasetError: the table is missing, or no JSON array of objects.
     """
     try:
         with open_regular(path) as file:
@@ -157,14 +157,14 @@ def read_rows(path: Path) -> list[JsonDict]:
     """Return all rows of a table.
 
     Raises:
-        DatasetError: missing, or no JSON array of objects.
+        DatasetError: the table is missing, or no JSON array of objects.
     """
     with collector_paused():
         return list(iter_rows(path))
 
 
 def _iter_lines(file: BinaryIO, path: Path) -> Iterator[JsonDict]:
-    """Yield rows from a file that has one object a line; fall back to reading all of it where it has not."""
+    """Yield rows from a file with one object per line; read the rest at once if it has another layout."""
     at = file.tell()
     while lines := file.readlines(_READ_BYTES):
         is_last = lines[-1].strip() == b"]"
@@ -180,7 +180,7 @@ def _iter_lines(file: BinaryIO, path: Path) -> Iterator[JsonDict]:
 
 
 def _rows_of_lines(lines: list[bytes]) -> list[JsonDict] | None:
-    """Return the rows of whole lines, in half the time that they take one by one; None where they are none."""
+    """Return the rows of complete lines; None if they are no objects. This is twice as fast as line by line."""
     try:
         rows: list[JsonDict] = parse_json(b"[" + b"".join(lines).rstrip().removesuffix(b",") + b"]")
     except ValueError:

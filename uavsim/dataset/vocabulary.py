@@ -1,6 +1,6 @@
-"""The words of the strict dialect that are the same in every dataset: categories, attributes, visibility levels.
+"""Tables of the strict dialect that all datasets share: categories, attributes, visibility levels, semantic tags.
 
-Names, indices and colours are nuScenes' own (nuscenes-devkit: ``utils/color_map.py``, lidarseg's category table), so that the
+Names, indices and colours are nuScenes' (nuscenes-devkit: ``utils/color_map.py``, lidarseg's category table), so that the
 unmodified devkit evaluates and draws them.
 """
 
@@ -20,7 +20,7 @@ ATTRIBUTES: Final = (
     ("pedestrian.moving", "Walks or runs."),
     ("pedestrian.standing", "Stands still."),
 )
-"""(name, description), all of them names that the devkit's detection evaluation knows."""
+"""(name, description); the devkit's detection evaluation knows these names."""
 
 SEMANTIC_TAGS: Final = (
     ("unlabeled", (0, 0, 0)),
@@ -77,12 +77,12 @@ def attribute_token(name: str) -> str:
 def category_rows(
     *, with_lidarseg: bool = False, with_props: bool = False, with_drones: bool = False
 ) -> list[CategoryRow]:
-    """Return the table ``category``; ``color`` and ``index`` are for whoever colours semantic masks.
+    """Return the table ``category``; ``color`` and ``index`` are for drawings of semantic masks.
 
     Args:
-        with_lidarseg: all 32 of nuScenes-lidarseg in the order of their index, which the devkit insists on for point labels.
-        with_props: those of props, too.
-        with_drones: that of drones, too.
+        with_lidarseg: all 32 categories of nuScenes-lidarseg in order of their index, as the devkit requires for point labels.
+        with_props: include the categories of props.
+        with_drones: include the category of drones.
     """
     some = (*CATEGORIES, *(PROP_CATEGORIES if with_props else ()), *(DRONE_CATEGORIES if with_drones else ()))
     return [
@@ -103,7 +103,7 @@ def attribute_rows() -> list[AttributeRow]:
 
 
 def semantic_tag_rows() -> list[SemanticTagRow]:
-    """Return the table ``semantic_tag``: what the masks' red channel means."""
+    """Return the table ``semantic_tag``: the values of the masks' red channel."""
     return [
         {"token": token("semantic_tag", index), "index": index, "name": name, "color": list(colour)}
         for index, (name, colour) in enumerate(SEMANTIC_TAGS)

@@ -1,8 +1,8 @@
-"""Measure where AirSim's origin lies in CARLA's frame: the one number per town that a merged build does not say.
+"""Measure AirSim's origin in CARLA's frame, which a merged build does not report.
 
-CARLA things are put at known places, one at a time; the object that appears in AirSim's list is that thing; its pose is
-read. Both frames have parallel axes (NED is CARLA's frame with z flipped), so the origin is the mean of the differences, and
-what remains is the residual. A turn between the frames would show in it, and is reported.
+The program spawns CARLA props at known places, one at a time, and reads the pose of the new object in AirSim's list. Both
+frames have parallel axes (NED is CARLA's frame with z flipped): the origin is the mean of the differences. Residual and
+rotation between the frames are reported.
 """
 
 import argparse
@@ -19,8 +19,6 @@ from uavsim.simulate.one_line import answer_in_one_line
 from uavsim.simulate.ports import Endpoint
 from uavsim.typing import FloatArray
 
-__all__ = ["OriginMeasurement", "measure_origin", "solve_origin"]
-
 _PLACES_UE_M: Final = np.array([[0.0, 0, 90], [60, 10, 95], [-40, 50, 110], [25, -60, 100], [-70, -35, 120]])
 _PROP: Final = "static.prop.streetbarrier"
 
@@ -30,11 +28,11 @@ class OriginMeasurement:
     """AirSim's PlayerStart in CARLA's frame.
 
     Attributes:
-        origin_ue_m: what belongs into the town's YAML as ``airsim_origin_ue_m``.
-        residual_m: root mean square of what the origin does not explain.
-        worst_m: the largest of it.
-        turn_deg: turn about z that would explain the points best; 0 when the axes are parallel.
-        points: places measured.
+        origin_ue_m: value of ``airsim_origin_ue_m`` in the town's YAML.
+        residual_m: root mean square of the residuals.
+        worst_m: largest residual.
+        turn_deg: rotation about z with the best fit; 0 for parallel axes.
+        points: number of measured places.
     """
 
     origin_ue_m: tuple[float, float, float]
@@ -48,11 +46,11 @@ def solve_origin(places_ue_m: FloatArray, places_ned_m: FloatArray) -> OriginMea
     """Solve ``ue = origin + diag(1, 1, -1) ned`` by least squares.
 
     Args:
-        places_ue_m: (N, 3) in CARLA's frame, N >= 3, not on one line.
-        places_ned_m: (N, 3) the same in AirSim's world.
+        places_ue_m: (N, 3) in CARLA's frame, N >= 3, not collinear.
+        places_ned_m: (N, 3) the same places in AirSim's world.
 
     Raises:
-        SimulatorError: fewer than three points.
+        SimulatorError: there are fewer than three points.
     """
     if len(places_ue_m) < 3:
         raise SimulatorError(f"an origin needs three measured places, there are {len(places_ue_m)}")
@@ -71,10 +69,10 @@ def solve_origin(places_ue_m: FloatArray, places_ned_m: FloatArray) -> OriginMea
 
 
 def measure_origin(carla: Endpoint, airsim: Endpoint) -> OriginMeasurement:
-    """Put props into a running merged simulator and see where AirSim finds them.
+    """Spawn props in a running merged simulator, and read their places from AirSim.
 
     Raises:
-        SimulatorError: no new object appears in AirSim: the two are not one world.
+        SimulatorError: no new object appears in AirSim.
     """
     world, link = CarlaWorld(carla.host, carla.port), AirSimLink(airsim.host, airsim.port)
     found = [_find(world, link, place) for place in _PLACES_UE_M]
@@ -83,7 +81,7 @@ def measure_origin(carla: Endpoint, airsim: Endpoint) -> OriginMeasurement:
 
 
 def _find(world: CarlaWorld, link: AirSimLink, place_ue_m: FloatArray) -> FloatArray:
-    """Return a prop's place in AirSim's world, (3,) NED metres."""
+    """Spawn a prop at (3,) CARLA metres, and return its place in AirSim's world, (3,) NED metres."""
     before = set(link.object_names())
     prop = world.spawn_prop(_PROP, place_ue_m)
     try:

@@ -1,4 +1,4 @@
-"""Look before a long run: one short flight a town, measured, and what usually goes wrong, each with its remedy."""
+"""``uavsim doctor``: one short measured flight per town, and checks of frequent problems with their remedies."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from uavsim.errors import SceneVoid, TrafficStalled, UavsimError
 from uavsim.files.scratch import scratch_folder
 from uavsim.on_top import ON_TOP
 from uavsim.probing.engine_facts import EngineFacts
-from uavsim.probing.finding import Finding, Level
+from uavsim.probing.finding import Finding
 from uavsim.probing.forecast import forecast_of
 from uavsim.probing.graphics import cards, cards_in_flight
 from uavsim.probing.listening import open_to_others
@@ -32,12 +32,10 @@ from uavsim.run.resolve import all_scenes, installed_version, resolve
 from uavsim.supervise.simulator_slot import SimulatorSlot
 from uavsim.terminal import Screen, size
 
-__all__ = ["Finding", "Level", "examine"]
-
 _PROBE_SAMPLES = 3
 _SLOW_IMAGES_PER_S = 5.0
 _SOFTWARE_RENDERERS = ("llvmpipe", "lavapipe", "swiftshader")
-_ROOM = 1.2  # times what is forecast
+_ROOM = 1.2  # times the forecast size
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +48,13 @@ class Flight:
 
 
 def examine(request: Request) -> Iterator[Finding]:
-    """Look at everything; findings come as they are made.
+    """Run all checks, and yield their findings.
 
     Args:
-        request: the job that is to be run; only the first scene of each town is flown, into a temporary folder.
+        request: the planned run; the doctor flies the first scene of each town into a temporary folder.
 
     Raises:
-        InputError: the job itself is wrong.
+        InputError: the request is invalid.
     """
     job = resolve(request.model_copy(update={"samples": _PROBE_SAMPLES, "scenes": _first_scenes(request)}), ON_TOP)
     yield from _machine()
@@ -76,9 +74,7 @@ def examine(request: Request) -> Iterator[Finding]:
                 home=temp / f"home{k}",
             )
             try:
-                limit_s = (
-                    run.deadlines.load_s + run.deadlines.spawn_s
-                )  # a map may have to be loaded, and traffic drives
+                limit_s = run.deadlines.load_s + run.deadlines.spawn_s  # loads a map, and spawns traffic
                 yield from _simulator(slot, job, folder=temp / name, flights=flights, limit_s=limit_s)
             finally:
                 slot.close()
@@ -104,9 +100,8 @@ def _machine() -> Iterator[Finding]:
     yield Finding("warning" if few else "good", "memory", f"{free_gb:.1f} GB available", remedy)
     year = time.gmtime().tm_year
     if year < 2024:
-        yield Finding(
-            "bad", "clock", f"the year is {year}", "set the clock: logs and Prefect need it (timedatectl set-ntp true)"
-        )
+        remedy = "set the clock: logs and Prefect need it (timedatectl set-ntp true)"
+        yield Finding("bad", "clock", f"the year is {year}", remedy)
     else:
         yield Finding("good", "clock", time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()))
 
@@ -119,7 +114,7 @@ def _available_memory_gb() -> float:
 
 
 def _masks(plan: ScenePlan) -> Iterator[Finding]:
-    """Say which cameras' masks nothing is held against."""
+    """Report cameras with masks and without depth, whose masks cannot be checked."""
     taken = [set(spec.modalities) for spec in plan.specs]
     if any(INSTANCE in names and DEPTH not in names for names in taken):
         yield Finding("warning", "masks", UNCHECKED_MASKS, "add depth to the rig's sensors")
@@ -138,12 +133,10 @@ def _simulator(
     servers = slot.simulator.ensure()
     address = ", ".join(f"{name} at {where}" for name, where in servers.items())
     yield Finding("good", slot.name, f"{address}: client {facts.client}, server {facts.server}, map {facts.map_name}")
-    for line in slot.simulator_log_tail().lower().splitlines():
-        if any(renderer in line for renderer in _SOFTWARE_RENDERERS):
-            yield Finding(
-                "bad", slot.name, f"renders on the processor: {line.strip()}", "install the card's Vulkan driver"
-            )
-            break
+    lines = slot.simulator_log_tail().lower().splitlines()
+    software = [line.strip() for line in lines if any(renderer in line for renderer in _SOFTWARE_RENDERERS)]
+    if software:
+        yield Finding("bad", slot.name, f"renders on the processor: {software[0]}", "install the card's Vulkan driver")
     if job.topology == "merged":
         engine = _engine(slot, job.plan_of(job.scenes[0].name), servers, folder=folder, limit_s=limit_s)
         yield engine
@@ -156,7 +149,7 @@ def _simulator(
 def _engine(
     slot: SimulatorSlot, plan: ScenePlan, servers: Mapping[str, str], *, folder: Path, limit_s: float
 ) -> Finding:
-    """Measure, in a process of its own, what a merged build does between ticks and under ``simPause``."""
+    """Measure in a process of its own how a merged build behaves between ticks and under ``simPause``."""
     what = f"{slot.name} engine"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "measure.msgpack"
@@ -173,9 +166,8 @@ def _engine(
         return Finding("bad", what, f"did not answer within {limit_s:g} s", "topology merged is refused here")
     except ValueError:
         last = (done.stderr.strip().splitlines() or ["said nothing"])[-1]
-        return Finding(
-            "bad", what, f"the measuring process ended with code {done.returncode}: {last}", "see the message"
-        )
+        message = f"the measuring process ended with code {done.returncode}: {last}"
+        return Finding("bad", what, message, "see the message")
     if "error" in answer:
         return Finding("bad", what, answer["error"], "topology merged is refused here; use topology bridge, or carla")
     found, remedy = EngineFacts(**answer["facts"]).lines
@@ -210,35 +202,27 @@ def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[F
     yield _sockets(what)
     yield from cards_in_flight(what, slot.simulator.config, simulator=recording.facts.simulator)
     if unlisted := unlisted_vehicles(recording, annotate(recording).ignored):
-        yield Finding(
-            "warning", what, unlisted, "use a released CARLA 0.9.16, or live without boxes of parked vehicles"
-        )
+        remedy = "use a released CARLA 0.9.16, or live without boxes of parked vehicles"
+        yield Finding("warning", what, unlisted, remedy)
     flight = _measured(plan, flown, seconds=time.monotonic() - began, images_at=images_at)
     flights.append(flight)
     slow = flight.images_per_s < _SLOW_IMAGES_PER_S
-    remedy = (
-        "is the server rendering on the processor? docker needs --gpus all and the Vulkan driver files" if slow else ""
-    )
     pace = f"{flight.images_per_s:.1f} images/s, {flight.ticks_per_s:.1f} ticks/s, {flight.vehicles} vehicles"
-    yield Finding("warning" if slow else "good", what, pace, remedy)
+    remedy = "is the server rendering on the processor? docker needs --gpus all and the Vulkan driver files"
+    yield Finding("warning" if slow else "good", what, pace, remedy if slow else "")
 
 
 def _sockets(what: str) -> Finding:
-    """Look at what listens while client and simulator are up."""
+    """Report listening sockets of client and simulator that other machines can reach."""
     found = open_to_others(os.getpid())
     if not found:
         return Finding("good", f"{what} sockets", "all listen on this machine alone")
-    said = "open to other machines: " + ", ".join(found)
-    return Finding(
-        "warning",
-        f"{what} sockets",
-        said,
-        "the client's (libcarla's Traffic Manager) drops all packets; a simulator needs a network of its own: SECURITY.md",
-    )
+    remedy = "the client's (libcarla's Traffic Manager) drops all packets; a simulator needs a network of its own: SECURITY.md"
+    return Finding("warning", f"{what} sockets", "open to other machines: " + ", ".join(found), remedy)
 
 
 def _measured(plan: ScenePlan, flown: SceneFlown, *, seconds: float, images_at: list[tuple[int, float]]) -> Flight:
-    """Take the pace between the first and the last capture: map loading and warm-up are paid once."""
+    """Return the pace between the first and the last capture, without map loading and warm-up."""
     (first, began), (last, ended) = images_at[0], images_at[-1]
     span_s = max(ended - began, 1e-6) if len(images_at) > 1 else seconds
     captures = max((last - first) / len(plan.channels), 1)
@@ -250,7 +234,7 @@ def _measured(plan: ScenePlan, flown: SceneFlown, *, seconds: float, images_at: 
 
 
 def _estimate(request: Request) -> Iterator[Finding]:
-    """Say what the run will take, by a short run of its kind with all simulators at work, and whether the disk holds it."""
+    """Forecast time and size of the run by a short run with all simulators, and check the free disk space."""
     try:
         found = forecast_of(request, console=Screen(quiet=True))
     except UavsimError as error:

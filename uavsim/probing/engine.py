@@ -1,7 +1,7 @@
-"""Measure what a merged simulator does in synchronous mode and under ``simPause``: what ``uavsim doctor`` asks of it.
+"""Measure how a merged simulator behaves in synchronous mode and under ``simPause``, for ``uavsim doctor``.
 
-Nothing is assumed of the build. A plan's traffic drives, the game is paused, and it is looked at what a call of AirSim's and a
-tick do then. The process is killed from outside if it hangs.
+The program spawns a plan's traffic, pauses the game, and measures the effects of an AirSim call and of ticks. The caller kills
+the process if it hangs.
 """
 
 import argparse
@@ -21,33 +21,31 @@ from uavsim.simulate.merged_engine import largest_move_m
 from uavsim.simulate.one_line import answer_in_one_line
 from uavsim.simulate.ports import Endpoint, TickState
 
-__all__ = ["measure_engine"]
-
 _RUN_UP: Final = 40  # ticks in which the traffic comes to speed
 _PAUSED: Final = 5
 _PATIENCE_S: Final = 1.5
 
 
 def measure_engine(plan: ScenePlan, carla: Endpoint, airsim: Endpoint) -> EngineFacts:
-    """Measure a merged simulator that runs, with the traffic of a plan; what was spawned is removed again.
+    """Measure a running merged simulator with the traffic of a plan, and remove the traffic.
 
     Raises:
-        SimulatorError: it is no merged simulator, or it does not answer.
+        SimulatorError: the simulator is not merged, or does not answer.
     """
     world = CarlaWorld(carla.host, carla.port)
     thread = ThreadPoolExecutor(1, thread_name_prefix="airsim")  # a client lives in one thread
     link: AirSimLink = thread.submit(lambda: AirSimLink(airsim.host, airsim.port)).result()
     try:
-        world.prepare(plan, heartbeat=_unheard)
-        world.populate(plan, heartbeat=_unheard)
+        world.prepare(plan, heartbeat=_ignore_heartbeat)
+        world.populate(plan, heartbeat=_ignore_heartbeat)
         return _measured(world, link, thread)
     finally:
         thread.submit(lambda: link.client.simPause(False)).result()
         world.close()
 
 
-def _unheard(_phase: str, _n: int) -> None:
-    """Report nothing: whoever started this process waits for its one line."""
+def _ignore_heartbeat(_phase: str, _n: int) -> None:
+    """Ignore the heartbeat: the caller reads one line of output only."""
 
 
 def _measured(world: CarlaWorld, link: AirSimLink, thread: ThreadPoolExecutor) -> EngineFacts:
@@ -61,23 +59,18 @@ def _measured(world: CarlaWorld, link: AirSimLink, thread: ThreadPoolExecutor) -
         world.tick(captured=True)
     car_moves_m, _ = largest_move_m(before, world.now())
     at_once(lambda: link.client.simPause(True))
-    clock_ns = at_once(lambda: link.client.getMultirotorState(link.vehicles[0]).timestamp)
     asked: Future[Any] = thread.submit(lambda: link.client.simListSceneObjects("uavsim-asks-for-nothing"))
     returned = not wait([asked], timeout=_PATIENCE_S).not_done
-    held = state = _passed(world)  # what the Traffic Manager teleported after the last tick shows in this one
+    held = state = _next_state(world)  # this snapshot has the Traffic Manager's teleports after the last tick
     for _ in range(_PAUSED):
         if state is not None:
-            state = _passed(world)
+            state = _next_state(world)
     late = not wait([asked], timeout=_PATIENCE_S).not_done
     facts = EngineFacts(
         returns_without_tick=returned,
         returns_within_ticks=late,
         car_moves_m=car_moves_m,
         paused_moves_m=largest_move_m(held, state)[0] if held and state else None,
-        paused_clock_s=state.elapsed_s - held.elapsed_s if held and state else 0.0,
-        airsim_clock_s=(at_once(lambda: link.client.getMultirotorState(link.vehicles[0]).timestamp) - clock_ns) / 1e9
-        if late
-        else 0.0,
     )
     if not late:
         raise SimulatorError(
@@ -86,7 +79,7 @@ def _measured(world: CarlaWorld, link: AirSimLink, thread: ThreadPoolExecutor) -
     return facts
 
 
-def _passed(world: CarlaWorld) -> TickState | None:
+def _next_state(world: CarlaWorld) -> TickState | None:
     seen = world.now().frame
     world.cue()
     return world.newer_than(seen, timeout_s=_PATIENCE_S)

@@ -1,4 +1,4 @@
-"""Facts of a merged build, and what follows from them; imports no vendor, so that ``doctor`` can read it."""
+"""Measured facts of a merged build and their consequences; without vendor imports, for ``doctor``."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -14,24 +14,20 @@ class EngineFacts:
     """The measured facts.
 
     Attributes:
-        returns_without_tick: whether a call that needs the game thread returned while nobody ticked.
-        returns_within_ticks: whether it had returned after a few ticks.
-        car_moves_m: what the fastest actor moved in as many ticks as below, before the pause.
-        paused_moves_m: what the fastest one moved in ticks under ``simPause``; None when no snapshot of such a tick came.
-        paused_clock_s: what CARLA's clock counted in them.
-        airsim_clock_s: what AirSim's clock counted in them.
+        returns_without_tick: a call that needs the game thread returned without a tick.
+        returns_within_ticks: the call returned after a few ticks.
+        car_moves_m: motion of the fastest actor in the same number of ticks before the pause.
+        paused_moves_m: motion of the fastest actor in ticks under ``simPause``; None without snapshots.
     """
 
     returns_without_tick: bool
     returns_within_ticks: bool
     car_moves_m: float
     paused_moves_m: float | None
-    paused_clock_s: float
-    airsim_clock_s: float
 
     @property
     def way(self) -> Way:
-        """Return how images can be captured here."""
+        """The method of capturing images."""
         if self.returns_without_tick:
             return "free"
         holds = self.paused_moves_m is not None and self.paused_moves_m <= _STILL_M and self.car_moves_m >= _MOVES_M
@@ -39,7 +35,7 @@ class EngineFacts:
 
     @property
     def lines(self) -> tuple[str, str]:
-        """Return what a person reads: what was found, and what to do about it."""
+        """Printed finding, and its remedy or ""."""
         asks = "return without a tick" if self.returns_without_tick else "wait for a tick"
         if self.paused_moves_m is None:
             ticks = "a tick under simPause sends no snapshot"

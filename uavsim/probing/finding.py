@@ -1,4 +1,4 @@
-"""What ``uavsim doctor`` says of one thing that it looked at."""
+"""A finding of ``uavsim doctor``."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ Level = Literal["good", "warning", "bad"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: how it stands and, unless it is good, what to do."""
+    """The result of one check, with a remedy unless it is good."""
 
     level: Level
     what: str

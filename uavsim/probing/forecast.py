@@ -1,8 +1,8 @@
-"""Forecast of a run's time and files, from a short run of the same kind with the same simulators.
+"""Forecast of a run's time and size by a short run of the same kind with the same simulators.
 
-Nothing in it is a constant of some machine: short scenes for each simulator and town are flown, encoded, labelled, committed,
-put into tables and validated as a run does it, all simulators at the same time, into a temporary folder. The last one counts:
-it flies while the one before is labelled, as almost every scene of a run does.
+The probe flies, encodes, labels, commits, assembles and validates short scenes for each simulator and town in a temporary
+folder, with all simulators at the same time. The last scene counts: it flies while the previous one is labelled, like almost
+every scene of a run.
 """
 
 from __future__ import annotations
@@ -33,19 +33,15 @@ from uavsim.store.places import open_output
 from uavsim.terminal import Screen, count, counts, duration, size, write_out
 from uavsim.typing import JsonDict
 
-__all__ = ["Forecast", "TownProbe", "forecast_of", "predicted", "show_forecast"]
-
 _SAMPLES = 4
-_FIRST_FLIGHTS = (
-    3  # of each simulator in the first town: one that loads the map, one that is labelled while the last one flies
-)
-_FLIGHTS = 2  # in each town after it: one that loads the map and is labelled while the other one flies
-_FIXED = ("maps", ".uavsim/maps", finish.SHEET, ".uavsim/logs")  # of what is written, not by the sample
+_FIRST_FLIGHTS = 3  # of each simulator in the first town: one loads the map, one is labelled while the last one flies
+_FLIGHTS = 2  # in each further town: one loads the map and is labelled while the other one flies
+_FIXED = ("maps", ".uavsim/maps", finish.SHEET, ".uavsim/logs")  # files whose size does not depend on the samples
 
 
 @dataclass(frozen=True, slots=True)
 class Flight:
-    """The times of a probe's scene: its begin, its samples, its simulator free, its commit; one clock."""
+    """The times of a probe's scene: begin, samples, end of the flight, commit; all of one clock."""
 
     began_s: float
     samples_s: tuple[float, ...]
@@ -54,7 +50,7 @@ class Flight:
 
     @classmethod
     def of(cls, events: Sequence[tuple[ClientEvent, float]], *, committed_s: float) -> Flight:
-        """Take the times at which each sample was there; images between them and ticks of open shutters are events, too."""
+        """Return the times of a scene; events are also images between samples, and ticks of open shutters."""
         taken = [(event.sample, at) for event, at in events if isinstance(event, SampleTaken)]
         last = max((sample for sample, _ in taken), default=0)
         return cls(
@@ -70,8 +66,8 @@ class TownProbe:
     """The measurements in one town.
 
     Attributes:
-        first: flights that began before the town was known to their simulator.
-        later: those that flew while the ones before them were labelled.
+        first: flights that load the town.
+        later: flights during the labelling of earlier ones.
     """
 
     first: tuple[Flight, ...]
@@ -79,31 +75,31 @@ class TownProbe:
 
     @property
     def sample_s(self) -> float:
-        """Between two samples, the median: ticks, images, encoding, writing, with all simulators at work."""
+        """Median time between two samples: ticks, images, encoding and writing, with all simulators at work."""
         flights = self.later or self.first
         steps = [b - a for flight in flights for a, b in zip(flight.samples_s, flight.samples_s[1:], strict=False)]
         return statistics.median(steps) if steps else 0.0
 
     def beside_samples_s(self, flights: Sequence[Flight]) -> float:
-        """Of a simulator's time in a scene, what is spent beside its samples: map, traffic, warm-up, the last files."""
+        """Return the median time of a scene without its samples: map, traffic, warm-up, last files."""
         spans = [f.flown_s - f.began_s - len(f.samples_s) * self.sample_s for f in flights]
         return max(statistics.median(spans), 0.0) if spans else 0.0
 
     @property
     def after_s(self) -> float:
-        """Labels and commit of a scene, for each of its samples; the next scene flies meanwhile, but for the last one."""
+        """Median time per sample of labels and commit; the next scene flies meanwhile, except after the last."""
         return statistics.median((f.committed_s - f.flown_s) / len(f.samples_s) for f in (*self.first, *self.later))
 
 
 @dataclass(frozen=True, slots=True)
 class FinishProbe:
-    """The time of tables, contact sheet and validation: once, and for each sample."""
+    """The time of tables, contact sheet and validation: constant part, and part per sample."""
 
     once_s: float
     sample_s: float
 
     def seconds(self, samples: int) -> float:
-        """Return the time for so many samples."""
+        """Return the time for a number of samples."""
         return self.once_s + samples * self.sample_s
 
 
@@ -112,12 +108,12 @@ class Measured:
     """The times of one short run.
 
     Attributes:
-        start_s: until simulators and clients were up.
-        towns: what was measured in each.
+        start_s: start of simulators and clients.
+        towns: measurements by town.
         finish: tables, contact sheet, validation.
         bytes_per_sample: on disk.
-        bytes_once: on disk, however many samples there are.
-        probe_s: the whole of it.
+        bytes_once: on disk, independent of the samples.
+        probe_s: duration of the short run.
     """
 
     start_s: float
@@ -133,16 +129,16 @@ class Forecast:
     """The expected time and size of a run.
 
     Attributes:
-        scenes: that are still to be flown.
-        samples: of all of them.
-        simulators: at the same time.
-        seconds: of the run, by the clock.
-        simulator_s: in which simulators are kept, all together.
-        finish_s: of ``seconds``, for tables and validation.
-        size_bytes: that will be written.
-        images: that are kept, of all modalities, and that cameras draw beside them to settle; zeros where AirSim takes them.
-        sample_s: measured, by town.
-        probe_s: how long measuring took.
+        scenes: scenes to fly.
+        samples: samples of these scenes.
+        simulators: number of simulators at the same time.
+        seconds: wall time of the run.
+        simulator_s: sum of the simulators' times.
+        finish_s: part of ``seconds`` for tables and validation.
+        size_bytes: size of the files.
+        images: numbers of stored images of all modalities, and of images for settling; zeros with AirSim's cameras.
+        sample_s: measured time per sample by town.
+        probe_s: duration of the measurement.
     """
 
     scenes: int
@@ -158,7 +154,7 @@ class Forecast:
 
     @property
     def text(self) -> str:
-        """For people."""
+        """Printed summary."""
         return (
             f"{counts(scene=self.scenes, sample=self.samples)} with {count(self.simulators, 'simulator')}: about "
             f"{duration(self.seconds)}, {duration(self.simulator_s)} of simulators, {size(self.size_bytes)}"
@@ -166,7 +162,7 @@ class Forecast:
         )
 
     def as_json(self) -> JsonDict:
-        """Write it for machines."""
+        """Return the forecast as JSON values."""
         return {
             "scenes": self.scenes,
             "samples": self.samples,
@@ -183,15 +179,15 @@ class Forecast:
 
 
 def forecast_of(request: Request, *, console: Screen) -> Forecast:
-    """Measure a short run of the request's kind and say what the rest of it will take.
+    """Forecast the rest of a run by a short run of the same kind.
 
     Args:
-        request: the run; what is committed already is not counted.
-        console: shows people what the probe does.
+        request: the run; committed scenes are not counted.
+        console: shows the progress of the measurement.
 
     Raises:
-        InputError: the request is wrong, or nothing is left to do.
-        SystemFailure: the simulators cannot do it.
+        InputError: the request is invalid, or all scenes are committed.
+        SystemFailure: the simulators fail.
     """
     job = resolve(request, ON_TOP)
     done = {name for name, e in read_ledger(open_output(request.out)).items() if e.state == "committed"}
@@ -205,7 +201,7 @@ def forecast_of(request: Request, *, console: Screen) -> Forecast:
 
 
 def show_forecast(request: Request, *, as_json: bool) -> None:
-    """Print what a run will take: what ``uavsim plan --forecast`` does."""
+    """Print the forecast of a run, for ``uavsim plan --forecast``."""
     found = forecast_of(request, console=Screen(stderr=True))
     if as_json:
         write_out(json.dumps(found.as_json()))
@@ -218,7 +214,7 @@ def show_forecast(request: Request, *, as_json: bool) -> None:
 
 
 def predicted(job: Job, waiting: Sequence[SceneRef], measured: Measured, *, simulators: int) -> Forecast:
-    """Carry what was measured over to all scenes: towns one after the other, scenes side by side."""
+    """Extrapolate the measurements to all scenes: towns in sequence, scenes in parallel."""
     seconds = measured.start_s
     for town, probe in measured.towns.items():
         count = sum(scene.town == town for scene in waiting)
@@ -246,7 +242,7 @@ def predicted(job: Job, waiting: Sequence[SceneRef], measured: Measured, *, simu
 
 def _measure(request: Request, waiting: Sequence[SceneRef], *, slots: int, console: Screen) -> Measured:
     numbers = [scene.index for scenes in _probed(waiting, slots=slots) for scene in scenes]
-    wanted = len(waiting) * resolve(request, ON_TOP).samples
+    planned = len(waiting) * resolve(request, ON_TOP).samples
     began = time.monotonic()
     with scratch_folder("uavsim-forecast-") as folder:
         probe = request.model_copy(
@@ -254,7 +250,7 @@ def _measure(request: Request, waiting: Sequence[SceneRef], *, slots: int, conso
         )
         with opened(prepared(probe, ON_TOP), console=console) as context:
             start_s = time.monotonic() - began
-            ends = _Ends(context, wanted=wanted)
+            ends = _Ends(context, planned=planned)
             towns = {}
             for town in context.job.towns:
                 names = [scene.name for scene in context.job.scenes_of(town)]
@@ -263,7 +259,7 @@ def _measure(request: Request, waiting: Sequence[SceneRef], *, slots: int, conso
                     towns[town] = TownProbe(flights[:slots], flights[slots:])
                     continue
                 first = _fly(context, names[:slots])
-                for _ in range(2):  # the first time, code is imported and read that the second one has
+                for _ in range(2):  # the first measurement includes imports
                     ends.measure(samples=len(first) * _SAMPLES)
                 later = _fly(context, names[slots:])
                 towns[town] = TownProbe(first, later[slots:] or later)
@@ -274,30 +270,30 @@ def _measure(request: Request, waiting: Sequence[SceneRef], *, slots: int, conso
 
 
 class _Ends:
-    """Writes the tables and validates them as a run's end does, at two sizes of the dataset.
+    """Measures tables and validation, like the end of a run, for two sizes of the dataset.
 
     Args:
         context: of the probe.
-        wanted: samples of the run itself: large datasets are validated without decoding every image.
+        planned: samples of the run: the validation of large datasets does not decode every image.
     """
 
-    def __init__(self, context: RunContext, *, wanted: int) -> None:
-        self._context, self._wanted = context, wanted
+    def __init__(self, context: RunContext, *, planned: int) -> None:
+        self._context, self._planned = context, planned
         self.spans_s: list[tuple[int, float]] = []
 
     def measure(self, *, samples: int) -> None:
-        """Do it once, with so many samples in the dataset."""
+        """Measure once, with a number of samples in the dataset."""
         root, request = self._context.output.root, self._context.request
         began = time.monotonic()
         versions = finish.assemble_tables(self._context.output)
         finish.sheet(root)
         if request.check:
             table = sum((root / version / "sample_data.json").stat().st_size for version in versions)
-            finish.validate(root, pixels=finish.decodes(table * self._wanted / samples, asked=request.pixels))
+            finish.validate(root, pixels=finish.decodes(table * self._planned / samples, asked=request.pixels))
         self.spans_s.append((samples, time.monotonic() - began))
 
     def probe(self) -> FinishProbe:
-        """Lay a line through the two sizes; the first time of all says what is paid once."""
+        """Fit a line through the two sizes; the first measurement gives the constant part."""
         (_, first_s), (few, few_s), (many, many_s) = self.spans_s
         sample_s = many_s / many
         if many > few:
@@ -306,7 +302,7 @@ class _Ends:
 
 
 def _probed(waiting: Sequence[SceneRef], *, slots: int) -> list[list[SceneRef]]:
-    """Return the scenes that are flown of each town."""
+    """Return the scenes of the probe by town."""
     towns = _by_town(waiting).values()
     return [_spread(scenes, slots * (_FLIGHTS if number else _FIRST_FLIGHTS)) for number, scenes in enumerate(towns)]
 
@@ -319,13 +315,13 @@ def _by_town(scenes: Sequence[SceneRef]) -> dict[str, list[SceneRef]]:
 
 
 def _spread(scenes: Sequence[SceneRef], count: int) -> list[SceneRef]:
-    """Take scenes from everywhere: weather and routes differ along the numbers."""
+    """Return evenly spaced scenes: weather and routes vary with the number."""
     count = min(count, len(scenes))
     return [scenes[k * len(scenes) // count] for k in range(count)]
 
 
 def _fly(context: RunContext, names: Sequence[str]) -> tuple[Flight, ...]:
-    """Fly short scenes as a run does, every simulator at the same time, and keep their times."""
+    """Fly short scenes with all simulators at the same time, and return their times."""
     seen: dict[str, list[tuple[ClientEvent, float]]] = {name: [] for name in names}
 
     def watch(scene: str, event: ClientEvent) -> None:
@@ -342,7 +338,7 @@ def _fly(context: RunContext, names: Sequence[str]) -> tuple[Flight, ...]:
 
 
 def _sizes(root: Path) -> tuple[float, float]:
-    """Return the bytes that are there once, and those that grow with the samples."""
+    """Return the size of the constant files, and that of the files that grow with the samples, bytes."""
     once = by_sample = 0
     for path in root.rglob("*"):
         if path.is_file() and not path.is_symlink():

@@ -1,4 +1,4 @@
-"""Graphics cards as their driver reports them: before a flight, and while a server renders."""
+"""Checks of graphics cards by their driver: before a flight, and while a server renders."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -7,14 +7,12 @@ from uavsim.config.run import SimulatorConfig
 from uavsim.probing.finding import Finding
 from uavsim.supervise.health import LOW_FREE_GPU_MB, ask_cards, is_on_this_machine, memory_mb
 
-__all__ = ["cards", "cards_in_flight"]
-
 _LEAST_USED_MB: Final = 1000  # an Unreal server that renders on a card holds more, with any map
 _FULL: Final = "end what uses the card, or use fewer or smaller cameras: full memory spoils images without an error"
 
 
 def cards() -> Iterator[Finding]:
-    """Ask the driver; a real server without a card renders on the processor, silently and ten to a hundred times slower."""
+    """Check the cards; a real server without a card silently renders on the processor, 10 to 100 times slower."""
     rows = ask_cards("index,name,memory.free,driver_version")
     if rows is None:
         yield Finding(
@@ -30,12 +28,12 @@ def cards() -> Iterator[Finding]:
 
 
 def cards_in_flight(what: str, config: SimulatorConfig, *, simulator: str) -> Iterator[Finding]:
-    """Look at the cards while a server holds its town and cameras; nothing where it runs elsewhere, or needs no card.
+    """Check the cards while a server renders; yields nothing for a server on another machine, or without a card.
 
     Args:
-        what: for the findings.
+        what: subject of the findings.
         config: of the simulator.
-        simulator: the kind of server that answered, as recorded: ``unreal`` or another.
+        simulator: recorded kind of the server: ``unreal`` or another.
     """
     if simulator != "unreal" or not is_on_this_machine(config):
         return

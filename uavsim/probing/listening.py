@@ -1,4 +1,4 @@
-"""Sockets of a run's processes that listen where others than programs of this machine could reach them."""
+"""Listening sockets of a run's processes that other machines can reach."""
 
 import os
 import socket
@@ -11,16 +11,16 @@ _LISTEN: Final = "0A"
 
 
 def open_to_others(pid: int) -> list[str]:
-    """Return ``program at address:port`` of every TCP socket that is not on loopback, of a process and its descendants.
+    """Return ``program at address:port`` of all listening TCP sockets of a process and its descendants, except on loopback.
 
     Source: proc(5), ``/proc/net/tcp``: addresses are words in the machine's order.
     """
-    there = dict(_listening())
+    listening = dict(_listening())
     found = set()
     for one in _family(pid):
-        for inode in _sockets(one) & set(there):
+        for inode in _sockets(one) & set(listening):
             name = Path(f"/proc/{one}/comm").read_text().strip()
-            found.add(f"{name} at {there[inode]}")
+            found.add(f"{name} at {listening[inode]}")
     return sorted(found)
 
 

@@ -1,4 +1,4 @@
-"""One sample of one scene on one page: every camera image with its boxes and masks, and the swarm on the map."""
+"""The preview: all camera images of one sample with boxes and masks, and the swarm on the map, on one page."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,11 +22,9 @@ from uavsim.run.resolve import resolve
 from uavsim.terminal import Screen
 from uavsim.typing import FloatArray, UInt8Array
 
-__all__ = ["Preview", "draw_swarm_map", "write_preview"]
-
 _MAP_HEIGHT_PX: Final = 1000
 _MARGIN_M: Final = 10.0
-_REACH_M: Final = 100.0  # a camera at 45 degrees sees ten times farther, where a car is a few pixels
+_REACH_M: Final = 100.0  # a camera at 45 degrees sees ten times farther, but a car there has a few pixels
 _ROAD: Final = (205, 203, 198)
 _GROUND: Final = (244, 242, 236)
 _TINT: Final = 0.15
@@ -42,7 +40,7 @@ class Preview:
         town: name of its town.
         images: camera images of the sample.
         objects: labelled objects of the sample.
-        visible: those of them that a camera or lidar sees.
+        visible: objects that a camera or lidar sees.
     """
 
     scene: str
@@ -53,16 +51,16 @@ class Preview:
 
 
 def write_preview(request: Request, png: Path, *, console: Screen) -> Preview:
-    """Fly one sample of the request's first scene in a temporary folder and write it as one page.
+    """Fly one sample of the request's first scene in a temporary folder, and write the page.
 
     Args:
-        request: dataset, overrides and simulators; its output folder and number of samples are not used.
-        png: the image to write.
+        request: dataset, overrides and simulators; output folder and number of samples are ignored.
+        png: path of the image.
         console: shows the progress of the flight.
 
     Raises:
-        InputError: the request is wrong.
-        SystemFailure: the simulator cannot do it.
+        InputError: the request is invalid.
+        SystemFailure: the simulator fails.
         DatasetError: the sample has no images.
     """
     job = resolve(request, ON_TOP)
@@ -84,23 +82,20 @@ def write_preview(request: Request, png: Path, *, console: Screen) -> Preview:
         return Preview(scene.name, scene.town, len(scene.samples[0].images), len(boxes), int(boxes.seen.sum()))
 
 
-def draw_swarm_map(
-    scene: Scene, town: TownMap | None, *, ground_z_m: float, size_px: tuple[int, int], sample: int = 0
-) -> UInt8Array:
-    """Draw one sample from above: roads, what each camera sees of flat ground, boxes, drones.
+def draw_swarm_map(scene: Scene, town: TownMap | None, *, ground_z_m: float, size_px: tuple[int, int]) -> UInt8Array:
+    """Draw the first sample from above: roads, the cameras' footprints on flat ground, boxes, drones.
 
     Args:
         scene: an opened scene.
-        town: its map mask, for the roads; None draws none.
+        town: map mask with the roads; None draws no roads.
         ground_z_m: height of the ground in the map frame.
         size_px: width, height of the result.
-        sample: keyframe number.
 
     Returns:
-        (height, width, 3) uint8 RGB; x of the map frame is right, y is up. Boxes have the colours of the masks; those that no
-        camera sees are grey outlines.
+        (height, width, 3) uint8 RGB; x of the map frame is right, y is up. Boxes have the colours of the masks; invisible
+        boxes are grey outlines.
     """
-    chosen = scene.samples[sample]
+    chosen = scene.samples[0]
     footprints = {image.channel: _footprint(image, ground_z_m=ground_z_m) for image in chosen.images}
     sheet = _sheet(np.concatenate(list(footprints.values())), size_px=size_px)
     if town is not None:
@@ -123,7 +118,7 @@ def draw_swarm_map(
             draw.draw_polygon(sheet.canvas, corners, colour=colour)
         draw.draw_polyline(sheet.canvas, corners, colour=INK if is_seen else FAINT, closed=True)
     for drone, pose in drones.items():
-        at = sheet.px(pose[sample].translation_m[None])
+        at = sheet.px(pose[0].translation_m[None])
         draw.draw_circles(sheet.canvas, at, radius_px=8, colour=INK)
         draw.draw_text(sheet.canvas, str(drone), (int(at[0, 0]) + 11, int(at[0, 1]) + 6), colour=INK, height_px=16)
     _draw_scale(sheet, f"{scene.name}, {scene.town}: x right, y up; areas: ground within {_REACH_M:g} m of each camera")
@@ -142,7 +137,7 @@ def _footprint(image: Image, *, ground_z_m: float) -> FloatArray:
 
 
 def _sheet(points_map_m: FloatArray, *, size_px: tuple[int, int]) -> Sheet:
-    """Return a canvas that shows all (N, 2) points, in its middle."""
+    """Return a canvas with all (N, 2) points in its centre."""
     low, high = points_map_m.min(axis=0) - _MARGIN_M, points_map_m.max(axis=0) + _MARGIN_M
     scale = float(min(np.array(size_px) / (high - low)))
     half = np.array(size_px) / scale / 2.0

@@ -1,1 +1,1 @@
-"""Records that stages hand on: frozen dataclasses, and their bytes."""
+"""Records of the pipeline stages: frozen dataclasses, and their serialisation."""

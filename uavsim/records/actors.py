@@ -1,4 +1,4 @@
-"""The actors of a scene: what does not change about each, and where all of them are at one tick."""
+"""The actors of a scene: constant properties, and states at one tick."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,18 +19,18 @@ _FARTHEST_OFFSET_M: Final = 3.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ActorInfo:
-    """The unchanging facts of one actor during a scene.
+    """The constant properties of one actor of a scene.
 
     Attributes:
-        instance_id: 1..65535, given in spawn order within the scene, the same in every run of the same plan; it is the
-            id in the masks on disk (G + 256 * B) and the key of ``ActorStates``.
-        simulator_actor_id: the id that the simulator used in this run; differs from run to run, never reaches tables.
-        kind: one that an ingredient names; ``actor_kind`` of ``records/ingredients.py`` says what follows from it.
+        instance_id: 1..65535 in spawn order, the same in every run of the plan; the id in the masks on disk (G + 256 * B) and
+            the key of ``ActorStates``.
+        simulator_actor_id: the simulator's id in this run; never in tables.
+        kind: kind of actor of an ingredient; see ``actor_kind`` of ``records/ingredients.py``.
         blueprint: CARLA blueprint id as the server reports it, ``vehicle.lincoln.mkz_2020``.
         base_type: CARLA's ``base_type`` attribute (car, truck, van, bus, motorcycle, bicycle) or "".
-        half_extent_m: (x, y, z) half sizes: length/2, width/2, height/2, as CARLA's bounding box; NaN where CARLA reports no
-            finite place for the box.
-        actor_SE3_box: box in the actor's flu frame (CARLA's with y flipped); not turned for any known blueprint.
+        half_extent_m: (x, y, z) half length, width, height of CARLA's bounding box; NaN if CARLA reports no finite place for
+            it.
+        actor_SE3_box: box in the actor's flu frame (CARLA's with y flipped); without rotation for all known blueprints.
         semantic_tag: CARLA's 28-tag palette (14 car, 15 truck, 16 bus, 18 motorcycle, 19 bicycle, 12 pedestrian).
         attributes: the blueprint attributes as strings (colour, role_name, number_of_wheels, ...).
     """
@@ -53,8 +53,8 @@ class ActorStates:
     Attributes:
         instance_id: (N,).
         map_SE3_actor: (N,) actor's flu at its origin (for vehicles: bottom centre, as CARLA has it).
-        ue_euler_deg: (N, 3) the simulator's own (roll, pitch, yaw) in its left-handed frame, float32 values exactly
-            as sent: what the uav3d dialect writes, kept so that it is not rounded twice.
+        ue_euler_deg: (N, 3) the simulator's (roll, pitch, yaw) in its left-handed frame, exact float32 values; the uav3d
+            dialect writes them without another rounding.
         velocity_map_mps: (N, 3).
         angular_velocity_map_radps: (N, 3).
         acceleration_map_mps2: (N, 3).
@@ -69,13 +69,13 @@ class ActorStates:
 
 
 def labelled_tags(actors: Sequence[ActorInfo]) -> BoolArray:
-    """Return which of 256 semantic tags a pixel of what may be labelled has, in a scene of these actors."""
+    """Return (256,) bool, the semantic tags of actors that may have labels."""
     own = [info.semantic_tag for info in actors if actor_kind(info.kind).has_own_tag]
     return np.isin(np.arange(256), [*MOVER_TAGS, *own])
 
 
 def believable(half_extent_m: tuple[float, float, float], box_actor_m: FloatArray, *, prop: bool = False) -> bool:
-    """Return whether a reported box, its centre at (3,) from the actor's origin, can be that of a vehicle, person or prop."""
+    """Return whether a box with its centre at (3,) from the actor's origin is plausible for a vehicle, person or prop."""
     half, offset = np.array(half_extent_m), np.asarray(box_actor_m)
     if not np.isfinite(half).all():
         return False
@@ -85,6 +85,6 @@ def believable(half_extent_m: tuple[float, float, float], box_actor_m: FloatArra
 
 
 def has_believable_box(info: ActorInfo) -> bool:
-    """Return whether an actor's own box, as the simulator reported it, can be true."""
+    """Return whether the box that the simulator reports for an actor is plausible."""
     kind = actor_kind(info.kind)
     return believable(info.half_extent_m, info.actor_SE3_box.translation_m, prop=kind.is_prop or kind.is_drone)

@@ -1,6 +1,6 @@
-"""The table of agent kinds. A new kind is an entry here, and an ingredient that brings its agents.
+"""The kinds of agents.
 
-New kinds come last: seeds depend on the order.
+A new kind needs an entry here and an ingredient with its agents. Append it, because seeds depend on the order.
 """
 
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ class AgentKind:
     """Properties of an agent kind that the pipeline branches on.
 
     Attributes:
-        plural: names several of them in a table.
-        letter: begins the agents' ids, ``v1``; drones have a number alone.
-        first_id: of the numbers that name agents of all kinds in one column.
-        id_step: between them, 1 or -1.
+        plural: name of several agents.
+        letter: first letter of agent ids, ``v1``; ids of drones are numbers.
+        first_id: first of the numbers that identify agents of all kinds in one column.
+        id_step: step of these numbers, 1 or -1.
         seed_offset: added to an agent's number in the seed of its degradations.
-        flies: is in the air for ``links``, and its cameras are called ``CAMERA`` as in UAV3D; else ``CAM`` as in nuScenes.
+        flies: is in the air for ``links``; prefix of its cameras is ``CAMERA`` as in UAV3D, else ``CAM`` as in nuScenes.
     """
 
     name: AgentKindName

@@ -1,9 +1,9 @@
-"""Object classes, each said once: labels, sizes, attributes, masks, every dialect and export take theirs from here.
+"""Object classes: labels, sizes, attributes and tags for labelling, dialects and exports.
 
-A class is one row of ``CLASSES`` (and its word in ``Label``). nuScenes' categories are the coarser words that strict datasets
-have; several classes may share one. The validator has its own idea of them on purpose (``validate``).
-Source: CARLA docs, "Vehicle catalogue" and "Semantic segmentation camera", 0.9.12 to 0.9.16; nuScenes ``utils/color_map.py``,
-lidarseg's category table, ``eval/detection/utils.py``; UAV3D ``nusc_tracking/projects/utils.py`` (27 names).
+A class is one row of ``CLASSES`` and a word in ``Label``. Strict datasets have the coarser categories of nuScenes, which
+several classes may share. The validator has its own list (``validate``). Source: CARLA docs, "Vehicle catalogue" and
+"Semantic segmentation camera", 0.9.12 to 0.9.16; nuScenes ``utils/color_map.py``, lidarseg's category table,
+``eval/detection/utils.py``; UAV3D ``nusc_tracking/projects/utils.py`` (27 names).
 """
 
 from collections.abc import Mapping
@@ -14,38 +14,18 @@ from uavsim.records.ingredients import actor_kind
 from uavsim.records.props import PROP_MESH, PROPS, PropLabel
 from uavsim.records.recording import ActorInfo
 
-__all__ = [
-    "CATEGORIES",
-    "CLASSES",
-    "DETECTION_CLASSES",
-    "DRONE_CATEGORIES",
-    "LABELS",
-    "PROP_CATEGORIES",
-    "UAV3D_CARS",
-    "VEHICLE_OF_TAG",
-    "Behaviour",
-    "Category",
-    "Label",
-    "ObjectClass",
-    "class_of",
-    "class_of_blueprint",
-    "class_of_label",
-    "detection_class",
-    "uav3d_category",
-]
-
 TrafficLabel: TypeAlias = Literal["car", "van", "truck", "bus", "motorcycle", "bicycle", "pedestrian"]
 Label: TypeAlias = TrafficLabel | PropLabel | Literal["drone"]
 """The words of configuration files; ``CLASSES`` has one row for each."""
 LABELS: Final[tuple[Label, ...]] = (*get_args(TrafficLabel), *get_args(PropLabel), "drone")
 Behaviour: TypeAlias = Literal["drives", "is_ridden", "walks", "stands", "flies"]
-"""Which attributes a class has: moving, stopped, parked; with and without rider; moving, standing; none; none."""
+"""Attributes of a class: moving, stopped, parked; with and without rider; moving, standing; none; none."""
 Size: TypeAlias = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A category of nuScenes with its index, colour and the name that detection benchmarks have for it."""
+    """A category of nuScenes with its index, colour and detection class."""
 
     name: str
     index: int
@@ -59,18 +39,17 @@ class ObjectClass:
     """One class of objects.
 
     Attributes:
-        label: its word in configuration files and in ``uav_label``.
-        category: in strict datasets.
-        behaviour: which attributes it has.
-        half_extent_m: (x, y, z) where the simulator's box cannot be true and the blueprint is not in ``sizes``.
-        fill: share of its box's silhouette that it covers, where a scene shows none of them free.
+        label: name in configuration files and in ``uav_label``.
+        category: category in strict datasets.
+        behaviour: see ``Behaviour``.
+        half_extent_m: (x, y, z) for implausible boxes of blueprints that are not in ``sizes``.
+        fill: covered share of the box's silhouette, for scenes without an unoccluded object of the class.
         base_types: CARLA's ``base_type`` attributes.
-        tag: of its pixels in CARLA's palette; None where another class has it.
-        blueprints: that belong here whatever their ``base_type`` and tag say.
+        tag: semantic tag in CARLA's palette; None if another class has it.
+        blueprints: blueprints of the class regardless of their ``base_type`` and tag.
         sizes: half extents (x, y, z) of single blueprints, metres.
-        uav3d_names: blueprint -> the name of CARLA 0.9.10, which UAV3D's files have: renamed ones by their old name,
-            remodelled ones (``_2020``, ``_2021``) by that of the vehicle that they replaced. A tracking evaluation that
-            does not know a name drops its boxes.
+        uav3d_names: blueprint -> name in CARLA 0.9.10, as in UAV3D's files; remodelled vehicles (``_2020``, ``_2021``) have
+            the names of those that they replace. UAV3D's tracking evaluation drops boxes with unknown names.
     """
 
     label: Label
@@ -111,15 +90,15 @@ _DEBRIS: Final = Category("movable_object.debris", 10, (210, 105, 30), "Thing th
 
 def _prop_class(label: PropLabel, category: Category, *, half_extent_m: Size) -> ObjectClass:
     """Return the class of all props with a label."""
-    own = {name: half for name, (of, half) in PROPS.items() if of == label}
+    sizes = {name: half for name, (of, half) in PROPS.items() if of == label}
     return ObjectClass(
         label=label,
         category=category,
         behaviour="stands",
         half_extent_m=half_extent_m,
         fill=0.7,
-        blueprints=(*own, *([PROP_MESH] if label == "debris" else [])),
-        sizes=own,
+        blueprints=(*sizes, *([PROP_MESH] if label == "debris" else [])),
+        sizes=sizes,
     )
 
 
@@ -242,11 +221,11 @@ def _categories(*behaviours: Behaviour) -> tuple[Category, ...]:
 
 
 CATEGORIES: Final = _categories("drives", "is_ridden", "walks")
-"""Those of traffic, by name: the rows of the table ``category``."""
+"""Categories of traffic, sorted by name: rows of the table ``category``."""
 PROP_CATEGORIES: Final = _categories("stands")
-"""Those of the things that corner cases are made of: more rows of it, where a dataset has corner cases."""
+"""Categories of props: additional rows in datasets with corner cases."""
 DRONE_CATEGORIES: Final = _categories("flies")
-"""Likewise, where the swarm's drones have bodies. nuScenes has no drone; it draws and knows whoever carries sensors."""
+"""Category of the swarm's drones: an additional row if these have bodies. nuScenes has no drones; ``vehicle.ego`` is drawn."""
 
 DETECTION_CLASSES: Final = (
     "car",
@@ -260,7 +239,7 @@ DETECTION_CLASSES: Final = (
     "traffic_cone",
     "barrier",
 )
-"""nuScenes' ten, in the order of its detection benchmarks."""
+"""nuScenes' ten detection classes, in the order of its benchmark."""
 
 _DETECTION_OF_OTHERS: Final = {
     "human.pedestrian.child": "pedestrian",
@@ -270,10 +249,10 @@ _DETECTION_OF_OTHERS: Final = {
     "vehicle.construction": "construction_vehicle",
     "vehicle.trailer": "trailer",
 }
-"""Of nuScenes' categories that none of our classes has."""
+"""Detection classes of other categories of nuScenes."""
 
 VEHICLE_OF_TAG: Final = {c.tag: c.label for c in CLASSES if c.tag is not None and c.base_types}
-"""Semantic tag -> label of the vehicles that have one of their own."""
+"""Semantic tag -> label of vehicles."""
 
 UAV3D_CARS: Final = (
     "vehicle.audi.a2",
@@ -294,8 +273,8 @@ UAV3D_CARS: Final = (
     "vehicle.tesla.model3",
     "vehicle.toyota.prius",
 )
-"""By their names in CARLA 0.9.10, which UAV3D's files use. The paper counts 17 classes and lists them nowhere: these are
-the 27 of its tracking code less the two-wheelers and what CARLA's own traffic script leaves out as unsafe."""
+"""UAV3D's 17 classes, which its paper does not list: the 27 of its tracking code without two-wheelers and without the vehicles
+that CARLA's traffic script excludes as unsafe."""
 
 _DETECTION: Final = {c.name: c.detection for c in (*CATEGORIES, *PROP_CATEGORIES) if c.detection} | _DETECTION_OF_OTHERS
 _BY_LABEL: Final[dict[str, ObjectClass]] = {c.label: c for c in CLASSES}
@@ -307,7 +286,7 @@ _UAV3D_NAME: Final = {name: old for c in CLASSES for name, old in c.uav3d_names.
 
 
 def class_of(info: ActorInfo) -> ObjectClass | None:
-    """Return the class of an actor, or None for things that are neither traffic nor of a corner case."""
+    """Return the class of an actor, or None for an actor without labels."""
     kind = actor_kind(info.kind)
     if not kind.has_box:
         return None
@@ -320,21 +299,21 @@ def class_of(info: ActorInfo) -> ObjectClass | None:
 
 
 def class_of_blueprint(blueprint: str) -> ObjectClass | None:
-    """Return the class that a blueprint's name reports, by CARLA's catalogue."""
+    """Return the class of a blueprint by its name, or None."""
     usual = {"vehicle": _BY_LABEL["car"], "walker": _BY_LABEL["pedestrian"]}
     return _BY_BLUEPRINT.get(blueprint) or usual.get(blueprint.partition(".")[0])
 
 
 def class_of_label(label: str) -> ObjectClass:
-    """Return the class that a label names."""
+    """Return the class of a label."""
     return _BY_LABEL[label]
 
 
 def uav3d_category(blueprint: str) -> str:
-    """Return the name that UAV3D's tables have for a blueprint; names it never had stay as they are."""
+    """Return UAV3D's name of a blueprint; other names do not change."""
     return _UAV3D_NAME.get(blueprint, blueprint)
 
 
 def detection_class(category: str) -> str | None:
-    """Return nuScenes' detection class of one of its categories; None for those that are not evaluated."""
+    """Return nuScenes' detection class of a category; None for a category without one."""
     return _DETECTION.get(category)

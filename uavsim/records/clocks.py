@@ -1,4 +1,4 @@
-"""A plan's record of agents that take images by clocks of their own, between the keyframes."""
+"""The plan of agents with clocks of their own, which trigger images between the keyframes."""
 
 from dataclasses import dataclass
 
@@ -8,21 +8,21 @@ from uavsim.typing import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClocksPlan:
-    """The clocks of A agents, the N times at which their cameras fire, and the M messages that these make.
+    """The clocks of A agents, their N trigger times, and the resulting M messages.
 
     An agent's clock shows ``t * (1 + drift_ppm * 1e-6) + offset_us`` at the true time ``t`` since step 0.
 
     Attributes:
-        agents: (A,) that have one: the drones first.
-        rate_hz: of each clock.
-        drift_ppm: (A,) of each clock.
-        offset_us: (A,) of each clock.
-        fires: (N,) places in ``agents``.
-        step: (N,) of the plan, ascending, in which the images are taken.
-        asked_us: (N,) true instants since step 0 at which the cameras were to fire; the step is the nearest one.
-        message: (M,) places in ``step``: what was sent.
-        receiver: (M,) places in ``agents``.
-        arrival_us: (M,) true instants since step 0; NaN where it was lost.
+        agents: (A,) agents with clocks, the drones first.
+        rate_hz: rate of each clock.
+        drift_ppm: (A,).
+        offset_us: (A,).
+        fires: (N,) indices into ``agents``.
+        step: (N,) plan steps of the images, ascending.
+        asked_us: (N,) requested true times since step 0; ``step`` is the nearest step.
+        message: (M,) indices into ``step``: the sent images.
+        receiver: (M,) indices into ``agents``.
+        arrival_us: (M,) true times since step 0; NaN for a lost message.
     """
 
     agents: tuple[Agent, ...]
@@ -37,6 +37,6 @@ class ClocksPlan:
     arrival_us: FloatArray
 
     def agents_at(self, step: int) -> set[Agent]:
-        """Return who takes images at a step."""
+        """Return the agents that take images at a step."""
         first, last = self.step.searchsorted(step), self.step.searchsorted(step, side="right")
         return {self.agents[k] for k in self.fires[first:last].tolist()}

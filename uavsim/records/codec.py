@@ -1,7 +1,7 @@
-"""Records to msgpack values and back, without loss: plans and recordings travel between processes and wait on disk.
+"""Lossless serialisation of records as msgpack values, for plans and recordings between processes and on disk.
 
-A value is what msgpack knows, with three rules: an array is a tuple; a map without ``~`` is a dict; a map with ``~`` is
-something of ours, named there:
+A value has msgpack's types, with three rules: an array is a tuple; a map without ``~`` is a dict; a map with ``~`` is an
+object of the named type:
 
 | ``~`` | rest of the map | is |
 |---|---|---|
@@ -11,7 +11,7 @@ something of ours, named there:
 | ``ndarray`` | ``dtype`` (``<f8``), ``shape``, ``data`` (raw, little-endian, C order) | numpy array |
 | ``list`` | ``items`` | list |
 
-A field that a reader does not know is refused, and so is a record without one that it knows: no version misreads another.
+A reader refuses unknown and missing fields, so that no version misreads another.
 """
 
 import dataclasses
@@ -38,7 +38,7 @@ _FORMAT: Final = "uavsim-plan-6"
 _KIND: Final = "~"
 _FREE_CONTAINERS: Final = 1 << 16
 _CONTAINER_BYTES: Final = 16
-"""Of a file, for each list or map in it beyond the free ones; the densest of ours has 58."""
+"""Minimum file size per additional list or map; the densest files of uavsim have 58 bytes."""
 _FIELDS: Final[dict[type, tuple[str, ...]]] = {}
 _NUMBERS: Final = re.compile("[<>=|]?[biuf][1248]")
 _PLAIN: Final = (bool, int, float, str, bytes, type(None))
@@ -51,15 +51,15 @@ _RECORDS: Final[dict[str, type]] = {
 
 
 def pack_plan(plan: ScenePlan) -> bytes:
-    """Write a plan as bytes; equal plans are equal bytes."""
+    """Serialise a plan; equal plans give equal bytes."""
     return bytes(msgpack.packb({"format": _FORMAT, "plan": pack_value(plan)}))
 
 
 def unpack_plan(data: bytes) -> ScenePlan:
-    """Read what ``pack_plan`` wrote.
+    """Deserialise the output of ``pack_plan``.
 
     Raises:
-        DatasetError: not a plan, or one of another version.
+        DatasetError: the data are no plan of this version.
     """
     with reading("scene plan"):
         return _plan_of(data)
@@ -79,9 +79,9 @@ def _plan_of(data: bytes) -> ScenePlan:
 
 
 def few_containers(size_bytes: int) -> dict[str, Callable[[Any], Any]]:
-    """Return options that let msgpack refuse, by a ``ValueError``, more lists and maps than files of ours have.
+    """Return options with which msgpack raises ``ValueError`` for more lists and maps than valid files have.
 
-    An empty one is a byte of a file and 64 bytes of memory.
+    An empty list takes one byte in a file and 64 bytes in memory.
     """
     left = iter(range(_FREE_CONTAINERS + size_bytes // _CONTAINER_BYTES))
 
@@ -94,10 +94,10 @@ def few_containers(size_bytes: int) -> dict[str, Callable[[Any], Any]]:
 
 
 def pack_value(value: Any) -> Any:
-    """Turn a record, array, tuple, list, dict or plain value into what msgpack writes.
+    """Convert a record, array, tuple, list, dict or plain value to msgpack's types.
 
     Raises:
-        TypeError: something that is none of these, or a dict whose keys are not strings: our own mistake.
+        TypeError: the value has another type, or a dict has keys that are no strings.
     """
     if isinstance(value, np.generic):
         return value.item()
@@ -122,7 +122,7 @@ def _pack_record(value: Any) -> dict[str, Any]:
     return {_KIND: name} | {field: pack_value(getattr(value, field)) for field in _field_names(record)}
 
 
-_packed_sensor: Final = lru_cache(maxsize=512)(_pack_record)  # each frame of a scene names the same few
+_packed_sensor: Final = lru_cache(maxsize=512)(_pack_record)  # all frames of a scene have the same sensors
 
 
 def _field_names(record: type[Any]) -> tuple[str, ...]:
@@ -132,10 +132,10 @@ def _field_names(record: type[Any]) -> tuple[str, ...]:
 
 
 def unpack_value(value: Any) -> Any:
-    """Turn what ``pack_value`` made, after msgpack, back into what it was; arrays are fresh and writable.
+    """Invert ``pack_value``; arrays are writable copies.
 
     Raises:
-        DatasetError: not something that ``pack_value`` makes, or a record of another version.
+        DatasetError: the value is invalid, or a record has another version.
     """
     if isinstance(value, (list, tuple)):
         return tuple(unpack_value(item) for item in value)
@@ -153,18 +153,17 @@ def unpack_value(value: Any) -> Any:
 
 
 def _name_elsewhere(record: type) -> str | None:
-    """Return the name of a record of an ingredient, or of the parameters of an installed package's sensor."""
-    own = record.__name__ if _params_called(record.__name__) is record else None
-    return own or ingredients.record_name(record)
+    """Return the name of an ingredient's record, or of a plug-in sensor's parameters; None for any other class."""
+    return record.__name__ if _params_called(record.__name__) is record else ingredients.record_name(record)
 
 
 def _params_called(name: str) -> type | None:
-    """Return the parameters of a sensor that are called so, where one modality's are.
+    """Return the parameter class of a modality by its name, or None.
 
     Raises:
-        DatasetError: two packages call theirs so.
+        DatasetError: two packages have parameter classes of this name.
     """
-    from uavsim.records.modalities import modalities  # whose entry points are looked up where they are needed
+    from uavsim.records.modalities import modalities  # loads entry points
 
     found = {m.params for m in modalities().values() if m.params.__name__ == name}
     if len(found) > 1:
@@ -188,7 +187,7 @@ def _pack_array(array: AnyArray) -> dict[str, Any]:
 
 def _unpack_array(rest: dict[str, Any]) -> AnyArray:
     try:
-        if not _NUMBERS.fullmatch(rest["dtype"]):  # numpy would read whole expressions there
+        if not _NUMBERS.fullmatch(rest["dtype"]):  # NumPy accepts other expressions, too
             raise TypeError(f"dtype {str(rest['dtype'])[:40]!a}")
         array = np.frombuffer(rest["data"], dtype=np.dtype(rest["dtype"])).reshape([int(n) for n in rest["shape"]])
     except (KeyError, TypeError, ValueError) as error:

@@ -1,8 +1,8 @@
-"""The ``uav_`` columns of the table ``sample_annotation``: one function each, from a scene's labels to one value a box.
+"""The ``uav_`` columns of the table ``sample_annotation``: functions from a scene's labels to one value per box.
 
-The built-in columns are always written, in the order of ``COLUMNS``. A column that an installed package adds (entry points of
-the group ``uavsim.label_columns``) is written where a dataset asks for it, ``labels: {columns: [NAME]}``: what is in a dataset
-must not depend on what happens to be installed.
+The built-in columns are always written, in the order of ``COLUMNS``. A column of an installed package (entry points of the
+group ``uavsim.label_columns``) is written if the dataset requests it, ``labels: {columns: [NAME]}``: datasets do not depend on
+the installed packages.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,11 +16,11 @@ from uavsim.registry import Registry
 from uavsim.typing import AnyArray
 
 LabelColumn: TypeAlias = Callable[[SceneLabels], Sequence[Any]]
-"""Returns a JSON value for each row of ``labels.boxes``: text, numbers, lists of them; numpy's own types are none."""
+"""Returns a JSON value for each row of ``labels.boxes``: text, Python numbers, or lists of them."""
 
 
 def drones_that_see(labels: SceneLabels) -> list[list[int]]:
-    """Return, for each box, the drones that see at least one pixel of it."""
+    """Return, for each box, the ids of the drones that see at least one pixel of it."""
     drones = labels.plan.swarm.drone_ids
     cameras = max(len(labels.plan.cameras), 1)
     seen: AnyArray = np.zeros((len(labels.boxes), len(drones)), dtype=bool)
@@ -34,7 +34,7 @@ def drones_that_see(labels: SceneLabels) -> list[list[int]]:
 
 
 def _of_boxes(name: str) -> LabelColumn:
-    """Return a column of ``BoxLabels`` as it is."""
+    """Return a column of ``BoxLabels``."""
 
     def column(labels: SceneLabels) -> list[Any]:
         values: list[Any] = getattr(labels.boxes, name).tolist()
@@ -44,7 +44,7 @@ def _of_boxes(name: str) -> LabelColumn:
 
 
 def _of_actors(value: Callable[[LabelledActor], Any]) -> LabelColumn:
-    """Return what every box of one actor repeats."""
+    """Return a column with one value per actor."""
 
     def column(labels: SceneLabels) -> list[Any]:
         values = [value(actor) for actor in labels.actors]
@@ -74,11 +74,11 @@ COLUMNS: Final[Registry[LabelColumn]] = Registry(
 
 
 def check_extra_columns(names: Iterable[str]) -> None:
-    """Make sure that columns can be written beside the built-in ones.
+    """Verify that columns exist and are not built-in.
 
     Raises:
-        UnknownNameError: nothing installed adds one of them.
-        InputError: a package that adds one does not load, or the column is a built-in one.
+        UnknownNameError: no installed package has the column.
+        InputError: the package of a column does not load, or the column is built-in.
     """
     for name in names:
         COLUMNS.pick(name)

@@ -1,8 +1,7 @@
-"""Records from ``annotate`` to ``dataset``: the labels of one scene, in no dialect yet.
+"""Records from ``annotate`` to ``dataset``: the labels of one scene, independent of the dialect.
 
-Everything is in the ``map`` frame (right-handed, z up, metres) and integer microseconds; tables of many rows are held as
-columns. The rows of ``BoxLabels`` are sorted by (sample, instance id), those of ``ViewLabels`` by (box, channel): the order
-in which both dialects write them.
+Poses are in the ``map`` frame (right-handed, z up, metres), times in integer microseconds; large tables are columns. Rows of
+``BoxLabels`` are sorted by (sample, instance id), those of ``ViewLabels`` by (box, channel), as both dialects write them.
 """
 
 from collections.abc import Mapping
@@ -19,17 +18,17 @@ SizeSource = Literal["simulator", "table"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledActor:
-    """One actor that gets labels, with what does not change during the scene.
+    """One actor with labels: its constant properties.
 
     Attributes:
-        info: as recorded.
+        info: recorded properties.
         label: car, van, truck, bus, motorcycle, bicycle or pedestrian.
         category: strict nuScenes category, ``vehicle.car``.
-        uav3d_category: UAV3D's category, the blueprint id under the name that CARLA 0.9.10 gave it.
-        half_extent_m: (x, y, z) half sizes that the labels use.
-        actor_SE3_box: box in the actor's flu frame that the labels use.
-        size_source: ``table`` when the simulator's extent is known to be wrong and the size table replaced it.
-        removed_at_sample: number of the first keyframe at which an actor that was alive before is gone; None if it stayed.
+        uav3d_category: UAV3D's category, the blueprint id with its name in CARLA 0.9.10.
+        half_extent_m: (x, y, z) half sizes of the labels.
+        actor_SE3_box: box of the labels in the actor's flu frame.
+        size_source: ``table`` if the size table replaces a wrong extent of the simulator.
+        removed_at_sample: first keyframe without the actor after it was removed; None if it stayed.
     """
 
     info: ActorInfo
@@ -86,20 +85,20 @@ class BoxLabels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewLabels:
-    """Each box in each camera image that it reaches into, one row each.
+    """The views of the boxes: one row per box and camera image with a part of the box.
 
     Attributes:
         box_row: (M,) row in ``BoxLabels``.
         channel_index: (M,) index into ``plan.channels``.
         visible_px: (M,) pixels of the instance in the mask.
-        amodal_px: (M,) pixels that it would have with nothing in front, an estimate (never below ``visible_px``).
+        amodal_px: (M,) estimated pixels without occlusion, at least ``visible_px``.
         occlusion: (M,) 1 - visible / amodal.
         truncation: (M,) share of the projected box that lies outside of the image.
         visible_box_px: (M, 4) tight x_min, y_min, x_max, y_max of the mask's pixels, pixel edges (a single pixel has
-            width 1); zeros where nothing is visible.
+            width 1); zeros if nothing is visible.
         amodal_box_px: (M, 4) bounds of the projected box, clipped to the image.
         shutter_px: (M,) pixels of the instance in the mask of the image through the camera's shutter; 0 without one.
-        shutter_box_px: (M, 4) their bounds, as ``visible_box_px``.
+        shutter_box_px: (M, 4) bounds of these pixels, as ``visible_box_px``.
     """
 
     box_row: IntArray
@@ -118,19 +117,19 @@ class ViewLabels:
 
 
 UNLISTED: Final = "the simulator lists no parked vehicles"
-"""Begins a note of a scene whose masks show some all the same."""
+"""First words of a note on a scene whose masks show parked vehicles without boxes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IgnoredLabels:
-    """Regions of keyframes' images that show a road user without a box: no table knows it, so no score may count it.
+    """Regions of keyframes' images with road users without boxes, which evaluations must ignore.
 
     Attributes:
         sample_index: (K,) keyframe number.
         channel_index: (K,) index into ``plan.channels``.
         box_px: (K, 4) x_min, y_min, x_max, y_max in pixel edges.
-        pixels: (K,) of the road user in it.
-        semantic_tag: (K,) theirs.
+        pixels: (K,) of the road user.
+        semantic_tag: (K,) of these pixels.
     """
 
     sample_index: IntArray

@@ -1,4 +1,4 @@
-"""The classes of lidar points: nuScenes-lidarseg's 32 numbers, and which one a semantic tag of CARLA's has.
+"""The classes of lidar points: nuScenes-lidarseg's 32 numbers, and their mapping from CARLA's semantic tags.
 
 Source: nuScenes-lidarseg's category table and the devkit's ``utils/color_map.py``.
 """
@@ -42,17 +42,11 @@ _OF_NO_BOX: Final = tuple(
     )
 )
 ALL_CATEGORIES: Final = tuple(sorted((*CATEGORIES, *_OF_NO_BOX), key=lambda category: category.index))
-"""All 32 in the order of their index, on which the devkit insists."""
+"""All 32 categories in order of their index, as the devkit requires."""
 
-_NAME_OF_TAG: Final = {
+_NAME_OF_TAG: Final = dict.fromkeys((3, 4, 5, 6, 7, 8, 26, 28), "static.manmade") | {
     1: "flat.driveable_surface",
     2: "flat.sidewalk",
-    3: "static.manmade",
-    4: "static.manmade",
-    5: "static.manmade",
-    6: "static.manmade",
-    7: "static.manmade",
-    8: "static.manmade",
     9: "static.vegetation",
     10: "flat.terrain",
     11: "noise",
@@ -66,11 +60,9 @@ _NAME_OF_TAG: Final = {
     23: "flat.other",
     24: "flat.driveable_surface",
     25: "flat.other",
-    26: "static.manmade",
     27: "flat.other",
-    28: "static.manmade",
 }
-"""CARLA's tag -> category; every other tag (static and dynamic props, trains, unlabelled) is ``static.other``."""
+"""CARLA's tag -> category; all other tags (static and dynamic props, trains, unlabelled) are ``static.other``."""
 
 
 def index_of(name: str) -> int:

@@ -1,22 +1,22 @@
-"""Modalities, each said once: how it is asked for, read from each simulator, stored, and called in the tables.
+"""Modalities: the configuration name, simulator readers, file format and table names of each kind of measurement.
 
-Spawning, capture, recording, layout, tables, labels and exports take everything that is particular to one sensor from its
-``Modality``. Another package adds sensors with the entry point group ``uavsim.modalities`` (docs/how-to-add-a-sensor.md).
+Spawning, capture, recording, layout, tables, labels and exports take all properties of a sensor from its ``Modality``.
+Packages add sensors by entry points of the group ``uavsim.modalities`` (docs/how-to-add-a-sensor.md).
 
-Arrays as captured, by modality:
+Captured arrays by modality:
 
 | name | array |
 |---|---|
 | ``rgb`` | (H, W, 3 or 4) uint8, blue first |
 | ``instance`` | as read, CARLA's encoding in (H, W, 3 or 4) uint8; as stored, a ``Mask`` |
 | ``depth`` | (H, W) float32 metres along the optical axis |
-| ``optical_flow`` | (H, W, 2) float32 pixels, right and down, that what is shown has moved since the camera's image before |
+| ``optical_flow`` | (H, W, 2) float32 pixels, right and down: motion since the camera's previous image |
 | ``lidar`` | as read, (N,) of ``images.points.RETURN``; as stored, (N, 5) float32 x, y, z, intensity, ring |
-| ``lidar_instance`` | (N, 2) instance id and tag of the points of ``lidar``, which it is made with |
-| ``radar`` | as read, places alone in (N,) of ``images.points.RETURN``; as stored, (N,) of ``images.radar.DETECTION`` |
-| ``radar_instance`` | (N, 2) instance id and tag of what the detections of ``radar`` are on |
-| ``events`` | (N,) of ``images.events.EVENT``: changes of brightness since the camera's image before, in the order of time |
-| ``shutter`` | as ``rgb``, rows of their own ticks (``geometry.shutter``); ``shutter_instance``, ``shutter_depth`` likewise |
+| ``lidar_instance`` | (N, 2) instance id and tag of the points of ``lidar`` |
+| ``radar`` | as read, (N,) of ``images.points.RETURN`` with places only; as stored, (N,) of ``images.radar.DETECTION`` |
+| ``radar_instance`` | (N, 2) instance id and tag of the detections of ``radar`` |
+| ``events`` | (N,) of ``images.events.EVENT``: changes of brightness since the camera's previous image, in order of time |
+| ``shutter`` | as ``rgb``, with a tick per row (``geometry.shutter``); ``shutter_instance``, ``shutter_depth`` likewise |
 | ``semantic`` | (H, W) uint8 tags of CARLA's palette (table ``semantic_tag``) |
 """
 
@@ -47,7 +47,7 @@ RADAR_INSTANCE: Final = "radar_instance"
 UNCHECKED_MASKS: Final = (
     "without depth it was not checked whether masks show what a mesh without a tag hides in the images (docs/limits.md)"
 )
-"""Said of cameras that take masks and no depth."""
+"""Note on cameras with masks and without depth."""
 SHUTTER: Final = "shutter"
 SHUTTER_INSTANCE: Final = "shutter_instance"
 SHUTTER_DEPTH: Final = "shutter_depth"
@@ -59,27 +59,27 @@ class Modality:
 
     Attributes:
         name: as in a rig's ``sensors`` and in the column ``kind`` of the table ``layer``.
-        params: class of the parameters (``records/sensors.py``) of the sensors that give it.
-        folder: where its files lie in the dataset, below it ``<CHANNEL>/``; "" puts them into ``samples/`` and
-            ``sweeps/`` as the channel's own ``sample_data``.
-        suffix: of its files with the dot; "" where ``images.format`` decides.
-        encode: array as captured -> the file's bytes; the same array gives the same bytes.
+        params: class of the sensor's parameters (``records/sensors.py``).
+        folder: folder of the files in the dataset, with subfolders ``<CHANNEL>/``; "" for the channel's own ``sample_data`` in
+            ``samples/`` and ``sweeps/``.
+        suffix: of the files, with the dot; "" if it depends on ``images.format``.
+        encode: captured array -> bytes of the file; equal arrays give equal bytes.
         decode: path or bytes of a file -> array.
-        nuscenes: modality of its channel in the table ``sensor``.
-        carla: where CARLA's reader of it is, ``module:name`` of a ``CarlaReader`` (``simulate/carla/readers.py``), which the
-            client's process alone imports; "" where CARLA cannot give it.
-        airsim: likewise of an ``AirSimReader`` (``simulate/airsim/readers.py``).
-        block: likewise of the rig's block of a sensor that is no camera, a ``config.rig.Block``.
-        proof: where what proves it is, ``module:name`` (``capture/proofs.py``): how a reading is shown to be of the tick
-            and pose asked for beyond its stamp, and made into what is stored; "" where its stamp, pose and size say all.
-        derived_from: the modality whose proof makes it; no simulator gives it.
-        first_frame_placeholder: parameters -> the array that stands for a scene's first, where each array reports a change
-            since the sensor's measurement before: what it measured before the scene was another one. None: each stands alone.
-        through_lens: what is stored of a lens's wide pinhole image -> of the lens's own; None where no camera with a lens
-            can have it.
-        is_stateful: an array depends on more than the measurement before, so the sensor is respawned for each scene; one
-            with ``first_frame_placeholder`` sends nothing for its first image.
-        settles: its camera draws in some ticks before each image that is kept (``records.plan.Settle``).
+        nuscenes: modality of the channel in the table ``sensor``.
+        carla: ``module:name`` of a ``CarlaReader`` (``simulate/carla/readers.py``), which only the client process imports; ""
+            if CARLA does not have the modality.
+        airsim: ``module:name`` of an ``AirSimReader`` (``simulate/airsim/readers.py``), or "".
+        block: ``module:name`` of the ``config.rig.Block`` of a sensor that is no camera, or "".
+        proof: ``module:name`` in ``capture/proofs.py`` of the proof that a reading has the requested tick and pose, which also
+            makes the stored array; "" if stamp, pose and size of the reading suffice.
+        derived_from: the modality whose proof makes this one; no simulator measures it.
+        first_frame_placeholder: parameters -> first array of a scene, for measurements relative to the previous one, which
+            belongs to another scene. None for independent measurements.
+        through_lens: stored array of the wide pinhole image -> array of the lens's image; None if cameras with lenses cannot
+            have the modality.
+        is_stateful: an array depends on more than the previous measurement; the sensor is respawned for each scene. With
+            ``first_frame_placeholder``, it sends nothing for its first image.
+        settles: the camera draws some ticks before each stored image (``records.plan.Settle``).
     """
 
     name: str
@@ -100,11 +100,11 @@ class Modality:
     settles: bool = False
 
     def given_by(self, server: Literal["carla", "airsim"]) -> bool:
-        """Return whether a backend that measures with this server can deliver it."""
+        """Return whether this server measures the modality."""
         return bool(self.carla if server == "carla" else self.airsim)
 
     def file_suffix(self, images: ImageFormat) -> str:
-        """Return the suffix of its files, with the dot."""
+        """Return the suffix of the files, with the dot."""
         return self.suffix or (".jpg" if images.kind == "jpeg" else ".png")
 
 
@@ -115,23 +115,23 @@ def _encode_rgb(bgr: AnyArray, images: ImageFormat) -> bytes:
 
 
 class Mask:
-    """One instance mask; ids that are known by their runs are written out when somebody asks for them, and not before.
+    """One instance mask; ids that are given as runs are expanded on first access.
 
     Attributes:
-        tags: (H, W) semantic tags.
-        runs: of what may be labelled (``images.mask_pixels``); None where nobody has found them.
+        tags: (H, W) uint8 semantic tags.
+        runs: runs of pixels with possible labels (``images.mask_pixels``); None if unknown.
     """
 
     def __init__(self, ids: UInt16Array | None, tags: UInt8Array, runs: IntArray | None = None) -> None:
-        """Make it of (H, W) ids, of runs, or of both."""
+        """Make a mask from (H, W) uint16 ids, runs, or both."""
         assert ids is not None or runs is not None
         self._ids, self.tags, self.runs = ids, tags, runs
 
     @property
     def ids(self) -> UInt16Array:
-        """(H, W) instance ids, 0 where no labelled actor is."""
+        """(H, W) uint16 instance ids, 0 for pixels without a labelled actor."""
         if self._ids is None:
-            from uavsim.images import mask_pixels  # compiled code, which only those need who take masks
+            from uavsim.images import mask_pixels  # compiled code
 
             assert self.runs is not None
             self._ids = mask_pixels.filled(self.runs, self.tags.shape)
@@ -139,7 +139,7 @@ class Mask:
 
 
 def _encode_mask(mask: Mask, _: ImageFormat) -> bytes:
-    from uavsim.images import mask_pixels  # compiled code, which only those need who write masks
+    from uavsim.images import mask_pixels  # compiled code
 
     return mask_pixels.encode(mask.ids, mask.tags)
 
@@ -186,7 +186,7 @@ _DEPTH: Final = Modality(
 
 
 def _owners_of(of: Literal["lidar", "radar"], params: type) -> Modality:
-    """Return instance ids and tags of what the points of a sensor are on."""
+    """Return the modality of instance ids and tags for the points of a sensor."""
     return Modality(
         f"{of}_instance",
         params,
@@ -200,7 +200,7 @@ def _owners_of(of: Literal["lidar", "radar"], params: type) -> Modality:
 
 
 def _through_shutter(name: str, taken: Modality, *, folder: str) -> Modality:
-    """Return what is made of several ticks' measurements of a modality, and stored as one of them."""
+    """Return the modality of an image from several ticks, which is stored like one of them."""
     return Modality(name, taken.params, folder, taken.suffix, taken.encode, taken.decode, derived_from=taken.name)
 
 
@@ -274,17 +274,17 @@ _BUILT_IN: Final = (
 )
 
 CAMERA_SENSORS: Final = tuple(m.name for m in _BUILT_IN if m.params is CameraParams and not m.derived_from)
-"""Ours that a rig's ``sensors`` may name."""
+"""Built-in names for a rig's ``sensors``."""
 
 
 MODALITIES: Final = Registry("modalities", {m.name: m for m in _BUILT_IN}, what="sensor", expects=Modality)
 
 
 def modalities() -> dict[str, Modality]:
-    """Return every modality by name, our own first, in the order in which sensors are spawned and files are listed.
+    """Return every modality by name, the built-in ones first, in the order of spawning and of file lists.
 
     Raises:
-        InputError: another package's entry point is no modality, or takes a name that is taken.
+        InputError: an entry point is no modality, or its name is taken.
     """
     return {name: modality(name) for name in MODALITIES.names()}
 
@@ -293,8 +293,8 @@ def modality(name: str) -> Modality:
     """Return one modality.
 
     Raises:
-        UnknownNameError: there is none of that name.
-        InputError: the package that offers it does not load, or calls it by two names.
+        UnknownNameError: no modality has this name.
+        InputError: its package does not load, or its name differs from that of the entry point.
     """
     found = MODALITIES.pick(name)
     if found.name != name:
@@ -308,15 +308,15 @@ def camera_sensors() -> dict[str, Modality]:
 
 
 def ordered(names: Iterable[str]) -> list[Modality]:
-    """Return the named modalities in the registry's order, in which sensors are spawned.
+    """Return the named modalities in the registry's order, the order of spawning.
 
     Raises:
-        UnknownNameError: a name that is none.
+        UnknownNameError: a name is unknown.
     """
-    wanted = {modality(name).name for name in names}
-    return [m for m in modalities().values() if m.name in wanted]
+    requested = {modality(name).name for name in names}
+    return [m for m in modalities().values() if m.name in requested]
 
 
 def layer_folders() -> tuple[str, ...]:
-    """Return the dataset's folders of everything that lies beside the channels' own files."""
+    """Return the folders of layers in a dataset."""
     return tuple(dict.fromkeys(m.folder for m in modalities().values() if m.folder))

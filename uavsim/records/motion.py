@@ -1,8 +1,8 @@
-"""Motion of everything in a scene, tick by tick, so that the scene can be shown again; packed for the disk.
+"""The motion of all actors of a scene, tick by tick, for replays; with a packed form for the disk.
 
-Poses are the simulator's own numbers, float32 as it sent them: put back, they give the same images. A value is packed as what
-it differs from the same value of the tick before (of poses: from where the two ticks before lead), byte by byte, then
-compressed: what stands still costs next to nothing.
+Poses are the simulator's float32 values, with which a replay gives the same images. A packed value is the difference from the
+previous tick (for poses, from the extrapolation of the two previous ticks), byte by byte, then compressed: standing actors
+take almost no space.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class TickMotion:
     """The simulator's report of its actors at one tick.
 
     Attributes:
-        instance_id: (N,) of those alive, increasing.
-        ue_pose: (N, 6) float32, as sent: x, y, z, roll, pitch, yaw, metres and degrees in the simulator's frame.
+        instance_id: (N,) of the living actors, increasing.
+        ue_pose: (N, 6) float32: x, y, z, roll, pitch, yaw, metres and degrees in the simulator's frame.
         control: (N, 5) see ``CONTROLS``.
         lights: (N,) bits of CARLA's ``VehicleLightState``; 0 for walkers.
-        is_held: (N,) at a traffic light that is red or yellow.
-        signal_id: (S,) traffic lights by their ids in the OpenDRIVE file.
-        signals: (S,) their states, CARLA's numbers: 0 red, 1 yellow, 2 green, 3 off, 4 unknown.
+        is_held: (N,) bool, a red or yellow traffic light holds the actor.
+        signal_id: (S,) ids of traffic lights in the OpenDRIVE file.
+        signals: (S,) states, CARLA's numbers: 0 red, 1 yellow, 2 green, 3 off, 4 unknown.
     """
 
     instance_id: IntArray
@@ -51,12 +51,12 @@ class TickMotion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneMotion:
-    """T ticks of N actors, S traffic lights and D drones. Parked vehicles that are parts of the town do not move.
+    """T ticks of N actors, S traffic lights and D drones, without the parked vehicles of the town.
 
     Attributes:
         step: (T,) plan steps, increasing.
         instance_id: (N,) increasing; every actor that was alive at one of these ticks.
-        ue_pose: (T, N, 6) float32, see ``TickMotion``; NaN where an actor is not there.
+        ue_pose: (T, N, 6) float32, see ``TickMotion``; NaN for absent actors.
         control: (T, N, 5) float32.
         lights: (T, N) uint32.
         signal_id: (S,) as in ``TickMotion``.
@@ -78,11 +78,11 @@ class SceneMotion:
     velocity_map_mps: FloatArray
 
     def row_of(self, step: int) -> int:
-        """Return the row of a step, or of the next one that was recorded; past the last one, the last."""
+        """Return the row of a step, or of the next recorded step; beyond the end, the last row."""
         return min(int(np.searchsorted(self.step, step)), len(self.step) - 1)
 
     def packed(self) -> MotionLog:
-        """Pack it for the disk; the same motion gives the same bytes."""
+        """Return the packed form; equal motions give equal bytes."""
         poses = np.concatenate([self.map_SE3_flu.quat_wxyz, self.map_SE3_flu.translation_m], axis=-1)
         columns = {
             "ue_pose": self.ue_pose,
@@ -103,7 +103,7 @@ class SceneMotion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MotionLog:
-    """A ``SceneMotion`` as it lies on the disk; ``columns`` holds one compressed array each."""
+    """The packed form of ``SceneMotion``, with one compressed array per column."""
 
     step: IntArray
     instance_id: IntArray
@@ -113,7 +113,7 @@ class MotionLog:
 
     @property
     def size_bytes(self) -> int:
-        """Of the compressed arrays."""
+        """Size of the compressed arrays."""
         return sum(map(len, self.columns.values()))
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
@@ -130,10 +130,10 @@ class MotionLog:
         }
 
     def open(self) -> SceneMotion:
-        """Unpack it.
+        """Unpack the motion.
 
         Raises:
-            DatasetError: it is damaged.
+            DatasetError: the data are damaged.
         """
         try:
             data = {
@@ -165,11 +165,11 @@ _TYPES: Final = {
     "drone_velocity": "<f8",
 }
 _ORDERS: Final = {name: 2 if name == "ue_pose" else 1 for name in _TYPES}
-"""How many ticks before a value is predicted from: 1, the one before; 2, where the two before lead."""
+"""Order of the prediction: 1, the previous tick; 2, the extrapolation of the two previous ticks."""
 
 
 def _squeezed(values: AnyArray, order: int) -> bytes:
-    """Compress (T, ...) values: differences of their bits along time, then all first bytes, all second bytes, ..."""
+    """Compress (T, ...) values: differences of their bits along time, ordered by significance of the bytes."""
     wide = values.dtype.itemsize
     bits = np.ascontiguousarray(values).view(f"<u{wide}").reshape(len(values), -1)
     for _ in range(order):
@@ -179,10 +179,10 @@ def _squeezed(values: AnyArray, order: int) -> bytes:
 
 
 def _restored(data: bytes, kind: np.dtype[np.generic], shape: tuple[int, ...], order: int) -> AnyArray:
-    """Undo ``_squeezed``.
+    """Invert ``_squeezed``.
 
     Raises:
-        ValueError: there are more or fewer values.
+        ValueError: the number of values is wrong.
     """
     wide, ticks = kind.itemsize, shape[0]
     count = int(np.prod(shape))

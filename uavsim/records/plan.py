@@ -1,8 +1,8 @@
-"""Records from ``plan`` to ``simulate`` and ``capture``: one scene, decided to the last number before anything flies.
+"""Records from ``plan`` to ``simulate`` and ``capture``: the complete plan of one scene.
 
-Time is integer microseconds since the scene's first tick; step ``k`` of the trajectory is at ``k * step_us``. Frames are
-those of ``geometry/frames.py``: ``map`` (right-handed, z up, metres) and ``flu`` (body). A plan is pure data: it travels
-between processes as msgpack (``records/codec.py``).
+Times are integer microseconds since the scene's first tick; step ``k`` of the trajectory is at ``k * step_us``. Frames are
+those of ``geometry/frames.py``: ``map`` (right-handed, z up, metres) and ``flu`` (body). Plans travel between processes as
+msgpack (``records/codec.py``).
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ T = TypeVar("T")
 Topology = str
 """A backend of ``config/backends.py``."""
 Recorded = Literal["full", "keyframes"]
-"""At which ticks a recording holds motion: at all, or where images are taken."""
+"""Ticks with recorded motion: all, or those with images."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SwarmTrajectory:
-    """The planned place of every drone at every physics step.
+    """The planned pose of every drone at every physics step.
 
     Attributes:
-        drone_ids: (D,) ids as they appear in channel names; id 0 is the centre (ego).
-        map_SE3_flu: (K, D) poses, K = total steps + 1 (step 0 is the scene's first tick).
+        drone_ids: (D,) ids in channel names; id 0 is the centre (ego).
+        map_SE3_flu: (K, D) poses, K = total steps + 1; step 0 is the scene's first tick.
     """
 
     drone_ids: tuple[int, ...]
@@ -83,11 +83,11 @@ class MapStreaming:
     """How CARLA streams a large map.
 
     Attributes:
-        tile_stream_distance_m: tiles are loaded within this of the spectator or a hero.
-        actor_active_distance_m: actors farther away are dormant.
-        spectator_as_ego: the spectator counts where there is no hero.
-        traffic_within_m: no vehicle or walker starts farther from the swarm.
-        hero: blueprint of a vehicle that is moved above the swarm as CARLA's hero; "" for none.
+        tile_stream_distance_m: distance from the spectator or a hero within which tiles are loaded.
+        actor_active_distance_m: distance beyond which actors are dormant.
+        spectator_as_ego: the spectator counts as the hero if there is none.
+        traffic_within_m: largest distance of spawned vehicles and walkers from the swarm.
+        hero: blueprint of a vehicle above the swarm as CARLA's hero; "" for none.
     """
 
     tile_stream_distance_m: float
@@ -99,16 +99,16 @@ class MapStreaming:
 
 @dataclass(frozen=True, slots=True)
 class TownSite:
-    """The town as the plan needs it.
+    """The town of a plan.
 
     Attributes:
         name: as in town_configs (``Town10HD``).
-        carla_map: the map name asked of the server (``Town10HD`` or ``Town10HD_Opt``).
+        carla_map: the server's map name (``Town10HD`` or ``Town10HD_Opt``).
         map_bounds_m: (x_min, y_min, x_max, y_max) in the map frame.
-        ground_z_m: height of the ground under the drones.
+        ground_z_m: height of the ground below the drones.
         airsim_origin_ue_m: AirSim's PlayerStart in CARLA's frame, metres (merged and bridge).
-        streaming: of a large map; None where the town is loaded whole.
-        mask_origin_map_m: (x, y) that the dataset's map mask has at its bottom-left pixel.
+        streaming: of a large map; None for other towns.
+        mask_origin_map_m: (x, y) of the bottom-left pixel of the dataset's map mask.
     """
 
     name: str
@@ -122,7 +122,7 @@ class TownSite:
 
 @dataclass(frozen=True, slots=True)
 class DegradationPlan:
-    """Errors of the agents' sensors, on purpose and recorded; the truth stays in the tables. Off by default."""
+    """Deliberate, recorded errors of the agents' sensors; the tables have the truth. Off by default."""
 
     seed: int = 0
     position_noise_m: float = 0.0
@@ -135,24 +135,24 @@ class DegradationPlan:
     blur_sigma_px: float = 0.0
     exposure_stops: float = 0.0
     uneven: bool = False
-    by_kind: tuple[tuple[str, DegradationPlan], ...] = ()  # of one kind of agents, instead of these
+    by_kind: tuple[tuple[str, DegradationPlan], ...] = ()  # replaces these for one kind of agents
     links: tuple[tuple[str, int, float], ...] = ()  # air_to_ground, latency in us, losses
 
     def of(self, kind: str) -> DegradationPlan:
-        """Return the errors of one kind of agents."""
+        """Return the errors of a kind of agents."""
         return dict(self.by_kind).get(kind, self)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelPlan:
-    """The dataset's choices about labels; what is None is as the labeller has it.
+    """The dataset's options for labels; None selects the labeller's default.
 
     Attributes:
-        classes: that get boxes.
-        range_m: horizontally from the nearest drone.
+        classes: classes with boxes.
+        range_m: largest horizontal distance from the nearest drone.
         columns: label columns beside the built-in ones.
-        moving_mps: faster is ``moving``.
-        parked_moved_m: a parked vehicle that moves less in the scene is ``parked``.
+        moving_mps: least speed of ``moving``.
+        parked_moved_m: largest motion in the scene of a ``parked`` vehicle.
     """
 
     classes: tuple[str, ...] | None = None
@@ -164,13 +164,13 @@ class LabelPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlanNotes:
-    """The origin of the plan, for people: kept with the recording, and what was drawn also in the table ``log``.
+    """The origin of the plan, stored with the recording; ``drawn`` is also in the table ``log``.
 
     Attributes:
-        dataset_seed: from which the scene's own seed was drawn.
-        route_row: group of routes that the scene's route is of.
-        route_start_share: how far along the route it starts, 0 to 1.
-        drawn: the numbers that the scene drew from distributions, by file and key: ``formation.spacing_m``.
+        dataset_seed: seed of the dataset.
+        route_row: group of the scene's route.
+        route_start_share: start of the scene on the route, 0 to 1.
+        drawn: random numbers of the scene by configuration file and key: ``formation.spacing_m``.
     """
 
     dataset_seed: int = 0
@@ -183,9 +183,9 @@ class PlanNotes:
 class ScenePlan:
     """One scene of a dataset.
 
-    The scene's clock: ``warmup_ticks`` ticks bring the traffic to speed; then step 0 is the first capture. Images are
-    taken at steps ``0, image_every_steps, 2 * image_every_steps, ...``; every ``image_every_steps *
-    (sweeps_per_keyframe + 1)`` steps is a keyframe (a nuScenes sample). ``samples`` keyframes are captured.
+    ``warmup_ticks`` ticks accelerate the traffic; then step 0 is the first capture. Images are taken at steps ``0,
+    image_every_steps, 2 * image_every_steps, ...``; every ``image_every_steps * (sweeps_per_keyframe + 1)`` steps is a
+    keyframe (a nuScenes sample). ``samples`` keyframes are captured.
     """
 
     dataset: str
@@ -211,25 +211,25 @@ class ScenePlan:
     splits: tuple[str, ...]  # split names that hold this scene
     version: str  # nuScenes version folder, v1.0-mini
     degradations: DegradationPlan | None = None
-    max_formation_error_m: float = 5.0  # bridge: a drone farther than this from its place voids the scene
-    pose_read_back_s: float = 2.0  # how long AirSim may show another pose than the one that was set
-    min_moving_share: float = 0.3  # of the traffic that no light holds; where fewer vehicles move, the scene is void
-    traffic_retry: int = 0  # the scene was flown so often before with traffic that stood still
+    max_formation_error_m: float = 5.0  # bridge: a larger distance of a drone from its plan voids the scene
+    pose_read_back_s: float = 2.0  # longest time until AirSim reports a new pose
+    min_moving_share: float = 0.3  # of the vehicles that no light holds; if fewer move, the scene is void
+    traffic_retry: int = 0  # number of earlier flights with stalled traffic
     wind_map_mps: tuple[float, float, float] = (0.0, 0.0, 0.0)
     labels: LabelPlan = LabelPlan()
     notes: PlanNotes = PlanNotes()
     recording: Recorded = "full"
-    settles: bool = True  # RGB cameras draw before each image as long as their ``Settle`` says
-    sweep_cameras: tuple[str, ...] = ()  # the only cameras that take images between keyframes, by name; () is all
-    ingredients: dict[str, Any] = field(default_factory=dict)  # what is in the scene: name -> record of its plan
+    settles: bool = True  # RGB cameras draw before each image, by their ``Settle``
+    sweep_cameras: tuple[str, ...] = ()  # names of the cameras with images between keyframes; () is all
+    ingredients: dict[str, Any] = field(default_factory=dict)  # content of the scene: name -> plan of the ingredient
 
     def of(self, record: type[T]) -> T | None:
-        """Return the plan of the ingredient that has this record; None where the scene has none."""
+        """Return the plan of the ingredient with this record type, or None."""
         return next((plan for plan in self.ingredients.values() if isinstance(plan, record)), None)
 
     @property
     def traffic_seed(self) -> int:
-        """Seed of vehicles and walkers: the scene's own, and another one for each retry."""
+        """Seed of vehicles and walkers; each retry has another one."""
         if not self.traffic_retry:
             return self.seed
         return int(np.random.SeedSequence([self.seed, self.traffic_retry]).generate_state(1)[0])
@@ -241,76 +241,71 @@ class ScenePlan:
 
     @property
     def capture_steps(self) -> Sequence[int]:
-        """Steps at which images are taken, ascending: keyframes, sweeps, and what agents take by their own clocks."""
+        """Steps with images, ascending: keyframes, sweeps, and triggers of the agents' clocks."""
         regular = range(0, (self.samples - 1) * self.keyframe_every_steps + 1, self.image_every_steps)
         clocks = self.of(ClocksPlan)
         return regular if clocks is None else sorted({*regular, *clocks.step.tolist()})
 
     @property
     def shutter_steps(self) -> int:
-        """Steps after each of those, of which images through shutters are made, too."""
+        """Number of steps after each image that shutters need."""
         return shutter_steps(self.specs)
 
     @property
     def rendered_steps(self) -> tuple[int, ...]:
-        """All steps at which something is taken: those of images, and those of shutters after them."""
+        """Steps of images, and the steps of shutters after them."""
         return tuple(step + more for step in self.capture_steps for more in range(self.shutter_steps + 1))
 
     @property
     def specs(self) -> tuple[SensorSpec, ...]:
-        """Every sensor of every rig."""
+        """Sensors of all rigs."""
         return (*self.rig, *(spec for group in self.ground for spec in group.rig))
 
     @property
     def ground(self) -> tuple[AgentsPlan, ...]:
-        """Return who senses beside the drones, one record a kind."""
+        """Agents with sensors beside the drones, one record per kind."""
         return tuple(plan for plan in self.ingredients.values() if isinstance(plan, AgentsPlan))
 
     @property
     def agents(self) -> tuple[Agent, ...]:
-        """Everybody who carries sensors, the drones first."""
+        """All agents with sensors, the drones first."""
         others = (agent for group in self.ground for agent in group.agents)
         return (*(Agent(drone_id) for drone_id in self.swarm.drone_ids), *others)
 
     def rig_of(self, agent: Agent) -> tuple[SensorSpec, ...]:
-        """Return the sensors that an agent carries."""
+        """Return the rig of an agent."""
         return next((group.rig for group in self.ground if agent in group.agents), self.rig)
 
     @property
     def sensors(self) -> tuple[Sensor, ...]:
-        """Every sensor in UAV3D's order: all cameras agent by agent, in the rig's order, then the next kind likewise."""
+        """All sensors in UAV3D's order: all cameras by agent, in the rig's order, then the other kinds likewise."""
         carried = [Sensor(agent, spec) for agent in self.agents for spec in self.rig_of(agent)]
         kinds = list(dict.fromkeys(type(sensor.spec.params) for sensor in carried))
         return tuple(sorted(carried, key=lambda sensor: kinds.index(type(sensor.spec.params))))
 
     def sensors_at(self, step: int) -> tuple[Sensor, ...]:
-        """Return those that are read at a step of ``rendered_steps``: with ``sweep_cameras``, not all between keyframes."""
+        """Return the sensors with readings at a step of ``rendered_steps``; ``sweep_cameras`` limits the sweeps."""
         is_keyframe = step % self.keyframe_every_steps <= self.shutter_steps
         if not is_keyframe and (clocks := self.of(ClocksPlan)) is not None:
             firing = clocks.agents_at(step)
             return tuple(s for s in self.sensors if s.agent in firing and s.spec.params.is_optical)
         if is_keyframe or not self.sweep_cameras:
             return self.sensors
-        return tuple(
-            sensor
-            for sensor in self.sensors
-            if not sensor.spec.params.is_optical or sensor.spec.name in self.sweep_cameras
-        )
+        return tuple(s for s in self.sensors if not s.spec.params.is_optical or s.spec.name in self.sweep_cameras)
 
     @property
     def image_count(self) -> int:
-        """Return how many images the cameras take."""
+        """Number of images of all cameras."""
         if self.of(ClocksPlan) is not None:
             return sum(s.spec.params.is_optical for step in self.capture_steps for s in self.sensors_at(step))
-        optical = [
-            sum(sensor.spec.params.is_optical for sensor in self.sensors_at(step))
-            for step in (0, self.image_every_steps)
-        ]
-        return self.samples * optical[0] + (len(self.capture_steps) - self.samples) * optical[1]
+        in_keyframe, in_sweep = (
+            sum(s.spec.params.is_optical for s in self.sensors_at(step)) for step in (0, self.image_every_steps)
+        )
+        return self.samples * in_keyframe + (len(self.capture_steps) - self.samples) * in_sweep
 
     @property
     def cameras(self) -> tuple[SensorSpec, ...]:
-        """The cameras of the drones' rig."""
+        """Cameras of the drones' rig."""
         return tuple(spec for spec in self.rig if spec.params.is_optical)
 
     def channel(self, *, camera: str, drone_id: int) -> str:
@@ -319,5 +314,5 @@ class ScenePlan:
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """The channels of all cameras."""
+        """Channels of all cameras."""
         return tuple(sensor.channel for sensor in self.sensors if sensor.spec.params.is_optical)

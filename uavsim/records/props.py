@@ -1,21 +1,18 @@
-"""Props of CARLA 0.9.16 that a corner case may be made of, by blueprint, with their class and their size.
+"""Props of CARLA 0.9.16 for corner cases, by blueprint, with class and half size.
 
-A prop is no traffic: it gets a box only where a corner case put it. Its class is one of nuScenes' movable objects. Sizes are
-close to the assets' and only used before a simulator has been asked, or where its box cannot be true. Meshes are for
-``static.prop.mesh``, whose asset is named by a path: CARLA's library has no such prop, so an Unreal server needs the asset in
-its content; the headless simulator has a mesh of its own for each.
+Only props of corner cases have boxes, with classes of nuScenes' movable objects. The sizes are approximations for plans, and
+for implausible boxes of the simulator. Meshes are for ``static.prop.mesh``, whose asset has a path: CARLA's library has no
+such prop, so that an Unreal server needs the asset in its content; the headless simulator has a mesh for each.
 
 Source: CARLA docs, "Blueprint library" and "Catalogue: props", 0.9.16; nuScenes, instructions to annotators.
 """
 
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["MESHES", "PROPS", "PROP_MESH", "PropLabel"]
-
 PropLabel: TypeAlias = Literal["traffic_cone", "barrier", "pushable", "debris"]
 Half: TypeAlias = tuple[float, float, float]
 PROP_MESH: Final = "static.prop.mesh"
-"""CARLA's blueprint of a prop whose mesh is named by the path of an asset."""
+"""CARLA's blueprint of a prop with the path of an asset as mesh."""
 
 PROPS: Final[dict[str, tuple[PropLabel, Half]]] = {
     "static.prop.advertisement": ("debris", (0.12, 0.68, 1.30)),
@@ -83,4 +80,4 @@ MESHES: Final[dict[str, Half]] = {
     "tree_branch": (1.60, 0.55, 0.30),
     "tyre": (0.33, 0.33, 0.11),
 }
-"""Half sizes by the last word of the asset's path: ``/Game/Uavsim/open_manhole.open_manhole``."""
+"""Half sizes by the last part of the asset's path: ``/Game/Uavsim/open_manhole.open_manhole``."""

@@ -9,9 +9,9 @@ class RadarParams:
     """A radar; each tick is one measurement.
 
     Attributes:
-        points_per_second: rays that it sends.
-        horizontal_fov_deg: of its cone; ``vertical_fov_deg`` likewise.
-        noise_seed: draws the rays' directions.
+        points_per_second: rays per second.
+        horizontal_fov_deg, vertical_fov_deg: field of view.
+        noise_seed: seed of the rays' directions.
     """
 
     prefix: ClassVar[str] = "RADAR"

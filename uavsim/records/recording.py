@@ -1,8 +1,8 @@
-"""Records from ``capture`` to ``annotate``: a scene as flown, before any label.
+"""Records from ``capture`` to ``annotate``: a flown scene without labels.
 
-Everything here is in the ``map`` frame (right-handed, z up, metres, radians) and integer microseconds. The simulator's own
-left-handed frame was left at the simulator's door; positions and angles convert back by sign flips without loss.
-On disk it is ``log.msgpack`` and one file a measurement: ``recording_writer`` and ``recording_reader`` of ``capture``.
+Poses are in the ``map`` frame (right-handed, z up, metres, radians), times in integer microseconds. The conversion from the
+simulator's left-handed frame flips signs only and is lossless. On disk a recording is ``log.msgpack`` and one file per
+measurement: see ``recording_writer`` and ``recording_reader`` of ``capture``.
 """
 
 from collections.abc import Iterable
@@ -36,10 +36,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AgentState:
-    """One agent at one tick that follows no plan: it stands, or an actor of the scene carries it.
+    """One agent at one tick without a planned trajectory: it stands, or an actor of the scene carries it.
 
     Attributes:
-        instance_id: of that actor; 0 where there is none.
+        instance_id: id of the actor; 0 for none.
     """
 
     agent: Agent
@@ -50,7 +50,7 @@ class AgentState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DroneState:
-    """One drone at one tick; ``planned_map_SE3_flu`` is where the plan wanted it (the same in topology ``carla``)."""
+    """One drone at one tick; in topology ``carla``, ``planned_map_SE3_flu`` is the same as ``map_SE3_flu``."""
 
     drone_id: int
     map_SE3_flu: SE3
@@ -59,7 +59,7 @@ class DroneState:
 
     @property
     def agent(self) -> Agent:
-        """Return who it is."""
+        """The drone as an agent."""
         return Agent(self.drone_id)
 
 
@@ -68,10 +68,10 @@ class SensorReading:
     """The data of one sensor in one tick.
 
     Attributes:
-        map_SE3_sensor: the frame of its data: a camera's x right, y down, z forward; else the sensor's own flu.
-        ue_euler_deg: (roll, pitch, yaw) in the simulator's left-handed frame, as commanded.
+        map_SE3_sensor: frame of the data: x right, y down, z forward for cameras; else the sensor's flu.
+        ue_euler_deg: commanded (roll, pitch, yaw) in the simulator's left-handed frame.
         files: modality (``records/modalities.py``) -> path in the recording's folder.
-        degradation: what was done to the degraded copy of an image, empty when nothing.
+        degradation: errors of the degraded copy of an image; {} without one.
     """
 
     sensor: Sensor
@@ -82,22 +82,22 @@ class SensorReading:
 
     @property
     def channel(self) -> str:
-        """Of the sensor."""
+        """Channel of the sensor."""
         return self.sensor.channel
 
     @property
     def camera(self) -> CameraParams:
-        """Of a camera's reading; see ``SensorSpec.camera``."""
+        """Parameters of the camera; see ``SensorSpec.camera``."""
         return self.sensor.spec.camera
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShutterTick:
-    """One of the ticks that the images through shutters of a capture are made of.
+    """One tick of the images through shutters.
 
     Attributes:
         step: plan step.
-        map_SE3_optical: (C,) the cameras that have shutters, in the plan's order.
+        map_SE3_optical: (C,) poses of the cameras with shutters, in the plan's order.
     """
 
     step: int
@@ -106,16 +106,16 @@ class ShutterTick:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordedFrame:
-    """Everything of one capture tick.
+    """The data of one capture tick.
 
     Attributes:
         step: plan step, see ``ScenePlan``.
-        timestamp_us: ``plan.start_timestamp_us + step * plan.step_us``; the simulator's elapsed time was checked against it.
-        simulator_frame: the simulator's frame number in this run; differs from run to run, never reaches tables.
+        timestamp_us: ``plan.start_timestamp_us + step * plan.step_us``, verified against the simulator's time.
+        simulator_frame: the simulator's frame number in this run; never in tables.
         sample_index: keyframe number 0.., or None for a sweep.
-        readings: of every sensor of ``ScenePlan.sensors_at``, in that order.
-        others: the agents beside the drones.
-        shutter: the ticks of the images that were taken through shutters, this one first.
+        readings: readings of ``ScenePlan.sensors_at``, in this order.
+        others: agents beside the drones.
+        shutter: ticks of the images through shutters, this tick first.
     """
 
     step: int
@@ -131,30 +131,30 @@ class RecordedFrame:
 
     @property
     def states(self) -> tuple[DroneState | AgentState, ...]:
-        """Every agent."""
+        """States of all agents."""
         return self.drones + self.others
 
     @property
     def cameras(self) -> tuple[SensorReading, ...]:
-        """Return what the cameras took, in the plan's order."""
+        """Readings of the cameras, in the plan's order."""
         return tuple(reading for reading in self.readings if reading.sensor.spec.params.is_optical)
 
     def with_modality(self, name: str) -> tuple[SensorReading, ...]:
-        """Return the readings that have a file of a modality, in the plan's order."""
+        """Return the readings with a file of a modality, in the plan's order."""
         return tuple(reading for reading in self.readings if name in reading.files)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """The circumstances of the run: go into the scene's log.
+    """The circumstances of the flight, for the scene's log.
 
     Attributes:
-        mask_ids: ``actor_id`` when the simulator's mask ids were proven to be actor ids, ``voted`` when they were
-            matched to actors by where they lie in the images.
-        images_drawn: images that the server sent in this scene, those included that cameras drew to settle.
-        moved_in_warmup: how many vehicles of the traffic no light held while it came to speed, and how many of these moved.
-        moved_in_scene: the same from the first capture to the last.
-        origin_deg_m: of the map frame on the earth, by the town's OpenDRIVE file; of every agent.
+        mask_ids: ``actor_id`` if the simulator's mask ids are proven to be actor ids, ``voted`` if they were matched to actors
+            by their places in the images.
+        images_drawn: images from the server in this scene, including those for settling.
+        moved_in_warmup: number of vehicles that no light held during the warm-up, and number of moving ones among them.
+        moved_in_scene: the same from the first to the last capture.
+        origin_deg_m: geographic origin of the map frame, from the town's OpenDRIVE file.
     """
 
     simulator: str  # "mock" or "unreal"
@@ -175,11 +175,11 @@ class SessionFacts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """One scene as flown. Frames are in time order and complete: a scene with a missing image was never recorded.
+    """One flown scene, with complete frames in order of time.
 
     Attributes:
-        drivable_map_m: (N, 4, 2) quadrilaterals that cover the town's driving lanes, for the map mask.
-        motion: what everything did, tick by tick; None where a backend reports none.
+        drivable_map_m: (N, 4, 2) quadrilaterals of the town's driving lanes, for the map mask.
+        motion: motion of all actors tick by tick; None for a backend without it.
     """
 
     folder: Path
@@ -192,7 +192,7 @@ class Recording:
 
 
 def moved_share(count: tuple[int, int]) -> float | None:
-    """Return the share of vehicles that moved, four digits; None where none was watched.
+    """Return the share of moving vehicles, four digits; None without vehicles.
 
     Args:
         count: ``SessionFacts.moved_in_warmup`` or ``moved_in_scene``.
@@ -204,14 +204,14 @@ def moved_share(count: tuple[int, int]) -> float | None:
 def instances_of_agents(
     plan: ScenePlan, actors: Iterable[ActorInfo], states: Iterable[DroneState | AgentState]
 ) -> dict[Agent, int]:
-    """Return the instance id of the actor that carries each agent or is its body; agents without one are left out.
+    """Return the instance ids of the actors that carry agents or are their bodies, by agent.
 
     Args:
         plan: of the scene.
-        actors: of the scene, every body of a drone among them.
+        actors: of the scene, with all bodies of drones.
         states: of the agents in one tick.
     """
     bodies = sorted(info.instance_id for info in actors if actor_kind(info.kind).is_drone)
-    found = dict(zip(map(Agent, plan.swarm.drone_ids), bodies, strict=False))  # there are none, or one a drone
+    found = dict(zip(map(Agent, plan.swarm.drone_ids), bodies, strict=False))  # no body, or one per drone
     found |= {s.agent: s.instance_id for s in states if isinstance(s, AgentState) and s.instance_id}
     return found

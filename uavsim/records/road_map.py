@@ -1,4 +1,4 @@
-"""A town's vector map as other rooms and users see it; an installed package reads it (entry points ``uavsim.road_maps``)."""
+"""The interface of a town's vector map; installed packages read maps (entry points ``uavsim.road_maps``)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, Protocol
 from uavsim.typing import BoolArray, FloatArray
 
 BUILDINGS: Final = "building"
-"""A layer of ours beside nuScenes', which a map may have: footprints of buildings; the rings lie at the height of the roof."""
+"""An optional layer beside nuScenes': footprints of buildings, with rings at the height of the roof."""
 POLYGON_LAYERS: Final = (
     "drivable_area", "road_segment", "road_block", "lane", "lane_connector", "ped_crossing", "walkway", "stop_line",
     "carpark_area", BUILDINGS,
@@ -16,16 +16,16 @@ MAP_LAYERS: Final = (*POLYGON_LAYERS, *LINE_LAYERS)
 
 
 SITES: Final = {"crossing": ("ped_crossing", ""), "junction": ("road_segment", "is_intersection")}
-"""Places in a town that a scene may ask for: the layer, and the field that its records have."""
+"""Kinds of places for scenes: the layer, and a field of its records."""
 
 
 class Building(NamedTuple):
-    """A building as the simulator lists it: its box.
+    """A building in the simulator's list.
 
     Attributes:
         name: in the simulator.
-        bottom_map_m, top_map_m: heights between which its box stands.
-        footprint_map_m: (N, 2) corners of what the box covers seen from above, counter-clockwise.
+        bottom_map_m, top_map_m: lower and upper height of its box.
+        footprint_map_m: (N, 2) corners of the box seen from above, counter-clockwise.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Building(NamedTuple):
 
 
 class TownSource(NamedTuple):
-    """A town as the simulator reports it: its OpenDRIVE text, and its buildings where somebody asked for them."""
+    """A town in the simulator: its OpenDRIVE text, and its buildings if requested."""
 
     opendrive: bytes
     buildings: Sequence[Building] = ()
@@ -47,27 +47,27 @@ class RoadMap(Protocol):
     name: str
 
     def shapes_map_m(self, layer: str) -> Mapping[str, Sequence[FloatArray]]:
-        """Return the shapes of a layer by token, (N, 3) each: of polygons the outer ring, then its holes; or a line."""
+        """Return the shapes of a layer by token, (N, 3) each: a line, or the outer ring and the holes of a polygon."""
 
     def shapes_near(
         self, layer: str, bounds_map_m: tuple[float, float, float, float]
     ) -> Sequence[Sequence[FloatArray]]:
-        """Return the shapes of a layer that a box (west, south, east, north) touches, as ``shapes_map_m`` has them."""
+        """Return the shapes of a layer, as in ``shapes_map_m``, that touch a box (west, south, east, north)."""
 
     def centre_lines_map_m(self, *, step_m: float = 1.0) -> Mapping[str, FloatArray]:
-        """Return (N, 3) x, y, yaw along each lane and connector by token, no farther than ``step_m`` apart."""
+        """Return (N, 3) x, y, yaw along each lane and connector by token, at most ``step_m`` apart."""
 
     def lane_at(self, points_map_m: FloatArray) -> list[str | None]:
-        """Return the token of the lane, or else of the connector, under each of (N, 2 or 3) points; None beside all of them.
+        """Return the token of the lane, or else of the connector, below each of (N, 2 or 3) points; None beside all lanes.
 
-        Of several, one above the other, it is the one whose height is nearest, where the points have heights.
+        Where lanes lie above each other, 3D points select the one with the nearest height.
         """
 
     def is_drivable(self, points_map_m: FloatArray) -> BoolArray:
         """Return (N,) whether vehicles can drive at (N, 2 or 3) points."""
 
     def heights_map_m(self, layer: str) -> Mapping[str, tuple[float, float]]:
-        """Return from which to which height the records of a layer reach, by token; of those that the map says it of."""
+        """Return lower and upper height of the records of a layer by token, for records with heights."""
 
     def roof_map_m(self, points_map_m: FloatArray) -> FloatArray:
         """Return (N,) heights of the highest roof over each of (N, 2 or 3) points; NaN beside all buildings."""

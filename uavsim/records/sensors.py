@@ -1,7 +1,7 @@
-"""Agents, the sensors that they carry, and what is particular to each kind of sensor.
+"""Agents, their sensors, and the parameters of each kind of sensor.
 
-A sensor is a place on an agent at which one or more modalities (``records/modalities.py``) are read: a camera's image, mask
-and depth share one pose, one channel and one set of parameters.
+A sensor is a mount on an agent with one or more modalities (``records/modalities.py``): a camera's image, mask and depth share
+one pose, one channel and one set of parameters.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
     "shutter_steps",
 ]
 
-_ON_THE_GROUND: Final = {"CAMERA": "CAM"}  # nuScenes' own word; drones have UAV3D's
+_ON_THE_GROUND: Final = {"CAMERA": "CAM"}  # nuScenes' prefix; drones have UAV3D's
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class Agent:
     """A carrier of sensors.
 
     Attributes:
-        number: counts the agents of a kind; drone 0 is the centre of its formation.
-        kind: says where the agent's pose comes from, and which rig it carries.
-        body: blueprint that shows it to the other agents; "" where nothing does.
+        number: number of the agent in its kind; drone 0 is the centre of the formation.
+        kind: determines the source of the pose, and the rig.
+        body: blueprint of the agent's visible body; "" for none.
     """
 
     number: int
@@ -55,16 +55,16 @@ class Agent:
 
     @property
     def id(self) -> str:
-        """Return the end of its channels' names: ``0`` of a drone, ``v1`` of a vehicle, ``r0`` of a roadside unit."""
+        """Suffix of channel names: ``0`` for a drone, ``v1`` for a vehicle, ``r0`` for a roadside unit."""
         return f"{AGENT_KINDS[self.kind].letter}{self.number}"
 
 
 class SensorParams(Protocol):
-    """The parameters of a kind of sensor: a frozen dataclass, of which the values travel with the plan.
+    """The parameters of a kind of sensor: a frozen dataclass in the plan.
 
     Attributes:
-        prefix: begins the channels' names.
-        is_optical: the data are in a camera's frame (x right, y down, z forward), else in the sensor's own flu.
+        prefix: prefix of channel names.
+        is_optical: the data are in a camera's frame (x right, y down, z forward), else in the sensor's flu.
     """
 
     prefix: ClassVar[str]
@@ -73,11 +73,11 @@ class SensorParams(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settle:
-    """How long RGB cameras draw before an image is kept, so that exposure, anti-aliasing and textures settle on Unreal.
+    """Ticks in which RGB cameras draw before a stored image, so that Unreal's exposure, anti-aliasing and textures settle.
 
     Attributes:
         ticks: before each image, while the camera follows its agent.
-        first_ticks: before a scene's first image; at most those of the warm-up.
+        first_ticks: before a scene's first image; at most the warm-up.
     """
 
     ticks: int = 0
@@ -86,13 +86,13 @@ class Settle:
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """How bright a camera's images are; ``config/exposure.py`` says why the speed is not CARLA's.
+    """The exposure of a camera; ``config/exposure.py`` has the reason for a speed different from CARLA's.
 
     Attributes:
-        mode: adapted to the image's histogram of luminance over drawn frames, or constant.
+        mode: adapted to the histogram of luminance of the drawn images, or constant.
         compensation: stops.
-        speed: of the adaptation, stops a second; ``histogram`` alone has it.
-        shutter_speed: one over seconds; this and the next two are of ``manual`` alone.
+        speed: of the adaptation, stops per second; for ``histogram`` only.
+        shutter_speed: 1 / s; this and the next two are for ``manual`` only.
         iso: sensitivity.
         fstop: aperture.
     """
@@ -110,12 +110,12 @@ class CameraParams:
     """A camera: a pinhole, or a lens in front of one.
 
     Attributes:
-        fov_deg: horizontal; through a lens, that of its radial part along the image's middle line.
-        lens: of an image of this size; None of a pinhole.
-        shutter: through which the image is taken once more; None where it is taken in one tick only.
-        settle: how long it draws before its image is kept.
-        vignetting: a1, a2, a3 of ``light_share``; () where the corners are as bright as the middle.
-        exposure: of its colour image.
+        fov_deg: horizontal; with a lens, of its radial part along the central row.
+        lens: lens for this image size; None for a pinhole.
+        shutter: shutter of an additional image over several ticks; None for none.
+        settle: drawing before each stored image.
+        vignetting: a1, a2, a3 of ``light_share``; () without vignetting.
+        exposure: of the colour image.
     """
 
     prefix: ClassVar[str] = "CAMERA"
@@ -132,14 +132,14 @@ class CameraParams:
 
     @property
     def intrinsic(self) -> FloatArray:
-        """The (3, 3) matrix from optical points to pixels; behind a lens, from where it bends them to."""
+        """The (3, 3) matrix from optical points to pixels; with a lens, applied after its distortion."""
         if self.lens is not None:
             return self.lens.intrinsic
         return pinhole.intrinsic(width_px=self.width_px, height_px=self.height_px, fov_deg=self.fov_deg)
 
     @property
     def rendered(self) -> CameraParams:
-        """The pinhole that a simulator renders: itself, or the wider one whose image holds all that the lens sees."""
+        """The rendered pinhole: the camera itself, or a wider one with the field of view of the lens."""
         if self.lens is None:
             return self
         wide = self.lens.wide
@@ -147,7 +147,7 @@ class CameraParams:
 
     @property
     def light_share(self) -> FloatArray:
-        """The (H, W) share of its light that each pixel gets: 1 + a1 r^2 + a2 r^4 + a3 r^6, r = 1 at the farthest corner."""
+        """(H, W) relative illumination: 1 + a1 r^2 + a2 r^4 + a3 r^6, r = 1 at the farthest corner."""
         cx, cy = self.intrinsic[:2, 2]
         v, u = np.indices((self.height_px, self.width_px)) + 0.5
         far = np.hypot(max(cx, self.width_px - cx), max(cy, self.height_px - cy))
@@ -156,7 +156,7 @@ class CameraParams:
         return np.asarray(1.0 + square * (a1 + square * (a2 + square * a3)))
 
     def resized(self, width_px: int, height_px: int) -> CameraParams:
-        """Return the same camera with an image of another size and as wide a view."""
+        """Return the camera with another image size and the same field of view."""
         if self.lens is None:
             return replace(self, width_px=width_px, height_px=height_px)
         lens, scale = self.lens, width_px / self.width_px
@@ -167,30 +167,30 @@ class CameraParams:
         return replace(self, width_px=width_px, height_px=height_px, lens=lens)
 
     def project(self, points_optical_m: FloatArray, *, beyond: bool = False) -> FloatArray:
-        """Project (..., 3) points to (..., 2) pixels; NaN for what is not in front of the camera, or out of its sight.
+        """Project (..., 3) points to (..., 2) pixels; NaN behind the camera, or outside the lens's field of view.
 
         Args:
             points_optical_m: x right, y down, z forward.
-            beyond: a lens continues straight on where it sees no more, so that what reaches out of the image has an outline.
+            beyond: extrapolate the lens linearly outside its field of view, for outlines that extend beyond the image.
         """
         if self.lens is not None:
             return self.lens.project(points_optical_m, beyond=beyond)
         return pinhole.project(points_optical_m, intrinsic=self.intrinsic)
 
     def rays(self, pixels: FloatArray) -> FloatArray:
-        """Return (..., 3) points at depth 1 m that are seen in (..., 2) pixels."""
+        """Return the rays of (..., 2) pixels: (..., 3) points at depth 1 m."""
         return pinhole.rays(pixels, intrinsic=self.intrinsic) if self.lens is None else self.lens.rays(pixels)
 
 
 @dataclass(frozen=True, slots=True)
 class LidarParams:
-    """A lidar; each tick is one whole turn.
+    """A lidar; each tick is one revolution.
 
     Attributes:
-        channels: beams, spread evenly between the two angles.
-        points_per_second: of all beams together; a turn has ``points_per_second / rotation_hz``.
-        rotation_hz: turns a second: one over the step.
-        upper_fov_deg: elevation of the highest beam; ``lower_fov_deg`` of the lowest.
+        channels: number of beams, evenly spaced between the two angles.
+        points_per_second: of all beams; a revolution has ``points_per_second / rotation_hz``.
+        rotation_hz: revolutions per second: 1 / step.
+        upper_fov_deg, lower_fov_deg: elevation of the highest and the lowest beam.
     """
 
     prefix: ClassVar[str] = "LIDAR"
@@ -206,14 +206,14 @@ class LidarParams:
 
 @dataclass(frozen=True, slots=True)
 class SensorSpec:
-    """One sensor of a rig, the same on every agent that carries the rig.
+    """One sensor of a rig, the same on every agent with the rig.
 
     Attributes:
-        name: ``FRONT``, or any word of A-Z, 0-9 and _; "" for the only one of its kind.
+        name: ``FRONT``, or any word of A-Z, 0-9 and _; "" for the only sensor of its kind.
         mount_t_m: (x, y, z) in the agent's flu frame, metres.
         mount_rpy_deg: CARLA's (roll, pitch, yaw) of the mount, degrees: pitch -45 looks down, yaw +90 looks right.
-        params: of its kind.
-        modalities: what is read at this pose: names of ``records/modalities.py``, the channel's own file first.
+        params: parameters of the kind of sensor.
+        modalities: names of ``records/modalities.py``, that of the channel's own file first.
     """
 
     name: str
@@ -224,13 +224,13 @@ class SensorSpec:
 
     @property
     def flu_SE3_mount(self) -> SE3:
-        """The mount: agent <- the sensor's own flu, whose x is where it looks."""
+        """The mount: agent <- the sensor's flu, with x along the viewing direction."""
         turn = unreal.map_q_flu_from_ue_euler(np.array(self.mount_rpy_deg, dtype=np.float64))
         return SE3(turn, np.array(self.mount_t_m, dtype=np.float64))
 
     @property
     def flu_SE3_sensor(self) -> SE3:
-        """The mount: agent <- the frame of the sensor's data."""
+        """The mount: agent <- frame of the sensor's data."""
         return self.flu_SE3_mount @ FLU_SE3_OPTICAL if self.params.is_optical else self.flu_SE3_mount
 
     @property
@@ -238,38 +238,38 @@ class SensorSpec:
         """The parameters of a camera.
 
         Raises:
-            InputError: it is another kind of sensor.
+            InputError: the sensor is no camera.
         """
         if not isinstance(self.params, CameraParams):
             raise InputError(f"sensor {self.name or self.params.prefix} is no camera")
         return self.params
 
     def channel_of(self, agent: Agent) -> str:
-        """Name the channel as UAV3D does: ``CAMERA_FRONT_id_0``, ``LIDAR_id_0``; on the ground ``CAM_FRONT_id_v0``."""
+        """Return the channel name, as in UAV3D: ``CAMERA_FRONT_id_0``, ``LIDAR_id_0``; on the ground ``CAM_FRONT_id_v0``."""
         prefix = self.params.prefix
         prefix = prefix if AGENT_KINDS[agent.kind].flies else _ON_THE_GROUND.get(prefix, prefix)
         return "_".join(filter(None, (prefix, self.name, "id", agent.id)))
 
 
 def shutter_of(spec: SensorSpec) -> Shutter | None:
-    """Return a camera's shutter; None where it has none, and of what is no camera."""
+    """Return a camera's shutter, or None; None for other sensors."""
     return spec.params.shutter if isinstance(spec.params, CameraParams) else None
 
 
 def shutter_steps(specs: Iterable[SensorSpec]) -> int:
-    """Return the most steps that the shutter of a camera is open after the image's own."""
+    """Return the largest number of steps after the image's own in which a camera's shutter is open."""
     return max((shutter.steps for spec in specs if (shutter := shutter_of(spec)) is not None), default=0)
 
 
 @dataclass(frozen=True, slots=True)
 class AgentsPlan:
-    """Agents beside the drones: the base of the plan's record of an ingredient that brings some.
+    """Agents beside the drones: base class of the plans of ingredients with agents.
 
     Attributes:
         agents: of one kind.
-        rig: of each of them.
-        rig_name: of its file.
-        labels_itself: who is carried by an actor has that actor's box in its own images, too.
+        rig: of each agent.
+        rig_name: name of the rig's file.
+        labels_itself: the actor that carries an agent has a box in the agent's images, too.
     """
 
     agents: tuple[Agent, ...]
@@ -279,7 +279,7 @@ class AgentsPlan:
 
     @property
     def farthest_m(self) -> float | None:
-        """The distance from all drones at which an agent is of no use, and its scene is void."""
+        """Largest distance of an agent from the nearest drone; beyond it, the scene is void."""
         return None
 
 
@@ -291,7 +291,7 @@ class Sensor:
     spec: SensorSpec
 
     def __hash__(self) -> int:
-        """Hash the agent and the name alone: sensors are looked up at every tick."""
+        """Hash agent and name only, because sensors are looked up at every tick."""
         return hash((self.agent, self.spec.name))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Arrays of a lens's wide pinhole image, made into those of the lens: ``Modality.through_lens``."""
+"""Conversion of arrays from a lens's wide pinhole image to the lens's image, for ``Modality.through_lens``."""
 
 from functools import lru_cache
 from typing import Final
@@ -13,18 +13,18 @@ _KEPT: Final = 32  # lenses
 
 
 def prepare(lens: Lens) -> None:
-    """Work out which pixels a lens sees, which takes as long as fifty images."""
+    """Compute the pixel maps of a lens ahead, which takes as long as fifty images."""
     _smooth(lens)
     _nearest(lens)
 
 
 def colours(wide: AnyArray, lens: Lens) -> AnyArray:
-    """Return an image's colours, averaged over what each pixel covers."""
+    """Return an image's colours, averaged over the area of each pixel."""
     return _smooth(lens)(wide)
 
 
 def values(wide: AnyArray, lens: Lens) -> AnyArray:
-    """Return what cannot be mixed (ids, tags, depths): the value in which each pixel's centre lies."""
+    """Return ids, tags or depths, which cannot be averaged: the value at each pixel's centre."""
     flat = wide.reshape(-1, *wide.shape[2:])
     return np.ascontiguousarray(flat[_nearest(lens)])
 

@@ -1,4 +1,4 @@
-"""Checks of values against the type hints of records: what was read from a file is held against what the record says."""
+"""Checks of deserialised values against the type hints of records."""
 
 import dataclasses
 import math
@@ -10,15 +10,13 @@ from typing import Any, Final, Literal, TypeAlias, Union
 
 import numpy as np
 
-__all__ = ["misfit"]
-
 Fits: TypeAlias = Callable[[Any], bool]
 _KINDS: Final = {np.float64: "fiu", np.float32: "f", np.int64: "iu", np.bool_: "b", np.uint8: "u", np.uint16: "u"}
 _MOST: Final = 1 << 63
 
 
 def misfit(record: type, values: Mapping[str, Any]) -> str | None:
-    """Return the first field of a record that a value does not fit, with what belongs there; None where all fit."""
+    """Return the first field whose value violates its type hint, with the hint; None if all are valid."""
     for name, (fits, said) in _fields(record).items():
         if name in values and not fits(values[name]):
             return f"{name} is not {said}"
@@ -73,7 +71,7 @@ def _fits_array(number: Any) -> Fits:
 def _fits_plain(hint: Any) -> Fits:
     if hint is int:
         return lambda value: type(value) is int and -_MOST <= value < _MOST
-    if hint is float:  # NaN says "none"; nothing is infinitely far or long
+    if hint is float:  # NaN means "none"; infinity is invalid
         return lambda value: type(value) in {int, float} and (math.isnan(value) or abs(value) < _MOST)
     if hint in (str, bool, bytes, type(None)):
         return lambda value: type(value) is hint

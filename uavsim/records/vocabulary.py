@@ -1,4 +1,4 @@
-"""Word lists that planning and writing share, said once."""
+"""Word lists of planning and writing."""
 
 from typing import Final
 

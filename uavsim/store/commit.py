@@ -1,7 +1,7 @@
-"""A scene is committed or replaced whole or not at all; what belongs to no committed scene is swept away.
+"""Commit or replace scenes atomically, and remove the files of interrupted commits.
 
-A scene that is flown again gets files with names of their own (another generation) unless they are the same bytes. The old
-ones stay, and stay in the tables, until new tables that no longer name them are in their place.
+The files of a scene that is flown again have new names (another generation), unless the bytes are the same. The old files stay
+until the new tables, which do not name them, are in their place.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,35 +20,35 @@ _FRAGMENT = "fragment.msgpack"
 
 
 def generation_of(entry: LedgerEntry) -> Generation:
-    """Return the generation that a scene's entry stands for."""
+    """Return the generation of a scene's entry."""
     return Generation(entry.scene, entry.generation)
 
 
 def committed_bytes(output: Output, scene: str) -> int:
-    """Return the size of a committed scene's files, as they were written down at its commit; 0 for any other scene."""
+    """Return the size of a committed scene's files by its manifest; 0 for any other scene."""
     entry = read_entry(output, scene)
     marks = read_manifest(output, generation_of(entry)) if entry is not None and entry.state == "committed" else None
     return sum(mark.size_bytes for mark in (marks or {}).values())
 
 
 def choose_generation(output: Output, scene: str, *, folder: Path, moves: Mapping[str, str]) -> int:
-    """Return the generation whose names a flown scene takes: the committed one's when every file is the same.
+    """Return the generation for a flown scene: the committed one if every file is the same, else a free one.
 
     Args:
         output: the dataset.
-        scene: its name; the caller holds it.
+        scene: name of the scene; the caller holds its lock.
         folder: of the recording.
-        moves: names in ``folder`` -> keys as of generation 0.
+        moves: names in ``folder`` -> keys of generation 0.
     """
-    for generation in known_generations(output):  # of earlier attempts that were interrupted in this very run
-        if generation.scene == scene and generation.number not in _kept(read_entry(output, scene)):
+    for generation in known_generations(output):  # interrupted attempts of this run
+        if generation.scene == scene and generation.number not in _generations(read_entry(output, scene)):
             drop_generation(output, generation)
     entry = read_entry(output, scene)
     if entry is None:
         return 0
     if entry.state == "committed" and _same_images(output, entry, folder=folder, moves=moves):
         return entry.generation
-    return next(number for number in range(len(_kept(entry)) + 1) if number not in _kept(entry))
+    return next(number for number in range(len(_generations(entry)) + 1) if number not in _generations(entry))
 
 
 def _same_images(output: Output, entry: LedgerEntry, *, folder: Path, moves: Mapping[str, str]) -> bool:
@@ -64,8 +64,8 @@ def commit_scene(
 ) -> LedgerEntry:
     """Move a flown and labelled scene into the dataset.
 
-    First the manifest, then images, recording and table rows, and last the ledger entry, whose appearance is the commit: of a
-    new scene, or of the one that replaces the committed one. Killed before that, ``sweep_orphans`` removes what came.
+    The order is: manifest, images, recording and table rows, ledger entry. Writing the ledger entry is the commit. If the
+    process dies before, ``sweep_orphans`` removes the files.
 
     Args:
         output: the dataset.
@@ -76,7 +76,7 @@ def commit_scene(
         fragment: the scene's packed table rows.
 
     Raises:
-        StorageError: the place cannot be written; nothing of the scene counts.
+        StorageError: the dataset cannot be written; the scene is not committed.
     """
     foreign = [key for key in moves.values() if scene_of_file(Path(key).name) != entry.scene]
     if foreign:
@@ -100,7 +100,7 @@ def commit_scene(
 
 
 def _replace_rows(output: Output, generation: Generation, *, log: Path, fragment: bytes) -> None:
-    """Bring rows and recording of a scene whose images are the same: each is one file, whole before and after."""
+    """Replace table rows and recording of a scene with the same images."""
     if output.read(generation.fragment) != fragment:
         output.replace(generation.fragment, fragment)
     with storage_errors(f"read {log}"):
@@ -112,7 +112,7 @@ def read_fragment(output: Output, entry: LedgerEntry) -> bytes:
     """Return the packed table rows of a committed scene.
 
     Raises:
-        StorageError: there are none.
+        StorageError: the rows are missing.
     """
     key = generation_of(entry).fragment
     data = output.read(key)
@@ -125,18 +125,18 @@ def read_fragment(output: Output, entry: LedgerEntry) -> bytes:
 
 
 def drop_retired(output: Output, entries: Iterable[LedgerEntry]) -> None:
-    """Remove the generations that no table names any more.
+    """Remove the generations that the tables no longer name.
 
     Args:
         output: the dataset.
-        entries: as they were read before the tables that are now in place were written.
+        entries: as read before the present tables were written.
     """
     for entry in entries:
         if not entry.retired:
             continue
         with output.lock(entry.scene) as ours:
             now = read_entry(output, entry.scene) if ours else None
-            if now is None:  # another process is at the scene: next time
+            if now is None:  # another process holds the scene: try again in the next run
                 continue
             for number in entry.retired:
                 drop_generation(output, Generation(entry.scene, number))
@@ -144,32 +144,31 @@ def drop_retired(output: Output, entries: Iterable[LedgerEntry]) -> None:
 
 
 def sweep_orphans(output: Output) -> list[str]:
-    """Remove what commits that never happened brought, except what another process is flying right now.
+    """Remove the files of interrupted commits, except those of scenes that another process holds.
 
-    Only what a manifest of ours names is looked at, and only what is still what was written is removed. A scene's entry is
-    there before its manifest is: a manifest without an entry is of one that somebody deleted, as the message about a damaged
-    entry asks for, so that the scene is flown again. Its files are known by key and size then: a copied folder has other
-    times, and what stayed would be in the new flight's way.
+    Only files in a manifest are removed, and only if they are unchanged. The entry of a scene is written before its manifest;
+    for a manifest without an entry, a user deleted the entry to fly the scene again. Key and size then identify its files: a
+    copied folder has other times, and remaining files would block the new flight.
 
     Returns:
-        The keys that were removed, sorted.
+        The removed keys, sorted.
     """
     ledger = read_ledger(output)
     removed = output.sweep_leftovers()
     for generation in known_generations(output):
-        if generation.number in _kept(ledger.get(generation.scene)):
+        if generation.number in _generations(ledger.get(generation.scene)):
             continue
         with output.lock(generation.scene) as ours:
             if not ours:
                 continue
-            entry = read_entry(output, generation.scene)  # asked again, in the lock
-            if generation.number not in _kept(entry):
+            entry = read_entry(output, generation.scene)  # read again, under the lock
+            if generation.number not in _generations(entry):
                 removed += drop_generation(output, generation, any_time=entry is None)
     return sorted(removed)
 
 
-def _kept(entry: LedgerEntry | None) -> set[int]:
-    """Return the generations that are, or may be, in the tables."""
+def _generations(entry: LedgerEntry | None) -> set[int]:
+    """Return the generations that the tables may name."""
     if entry is None:
         return set()
     return {*entry.retired, *([entry.generation] if entry.state == "committed" else [])}

@@ -1,4 +1,4 @@
-"""Evidence of a scene that was given up: reasons, plan, the last image, the client processes' last words."""
+"""Evidence of a quarantined scene: reasons, plan, last image, last output of the client processes."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +13,10 @@ _LOG = "-client.log"
 
 
 def keep_evidence(root: Path, scene: str, *, files: Mapping[str, bytes]) -> None:
-    """Write the evidence of a scene, in place of that of an earlier run.
+    """Write the evidence of a scene, and replace that of an earlier run.
 
     Raises:
-        StorageError: it cannot be written.
+        StorageError: the files cannot be written.
     """
     with storage_errors(f"keep the evidence of {scene}"):
         for name, data in files.items():
@@ -24,19 +24,19 @@ def keep_evidence(root: Path, scene: str, *, files: Mapping[str, bytes]) -> None
 
 
 def image_evidence(recording: Path) -> dict[str, bytes]:
-    """Return the newest colour image that an attempt wrote, by its name as evidence; nothing where it wrote none."""
+    """Return the newest colour image of an attempt by its name as evidence; {} without images."""
     images = sorted(recording.glob("rgb/*/*.*"), key=lambda path: (path.stem, path.parent.name))
     return {f"{_IMAGE}{path.suffix[1:]}": path.read_bytes() for path in images[-1:]}
 
 
 def last_image(root: Path, scene: str) -> Path | None:
-    """Return the path of the last image that ``keep_evidence`` wrote."""
+    """Return the path of the scene's last image; None without one."""
     names = (name for name, _ in OwnFolder(root).names(_folder(scene)) if name.startswith(_IMAGE))
     return next((root / _folder(scene) / name for name in names), None)
 
 
 def drop_evidence(root: Path, scene: str) -> None:
-    """Remove what ``keep_evidence`` wrote, and nothing else that may lie there."""
+    """Remove the files of ``keep_evidence``, and no others."""
     own, folder = OwnFolder(root), _folder(scene)
     with storage_errors(f"drop the evidence of {scene}"):
         ours = [

@@ -1,7 +1,7 @@
-"""Foreign files in a folder that is exchanged: each is in its place at every moment, also if the exchange is cut short.
+"""Keep foreign files in place while their folder is exchanged, even if the exchange is interrupted.
 
-Before the exchange everything gets a second name in the new folder (hard links); after it the first names go. What appears in
-between is moved; of two files that then have one name, the one changed last keeps it and the other stays beside it.
+Before the exchange, hard links give foreign files second names in the new folder; afterwards the first names are removed.
+Files that appear in between are moved. If two files have the same name, the newer one keeps it, and the other gets a suffix.
 """
 
 import stat
@@ -12,7 +12,7 @@ from uavsim.files.own_folder import OwnFolder
 
 
 def mirror(own: OwnFolder, old: str, new: str, *, names: Iterable[str]) -> None:
-    """Give entries of a folder second names in another; what cannot have one is left to ``give_back``."""
+    """Link entries of a folder into another; ``give_back`` moves those that cannot be linked."""
     kinds = dict(own.names(old))
     for name in names:
         source, target = f"{old}/{name}", f"{new}/{name}"
@@ -25,7 +25,7 @@ def mirror(own: OwnFolder, old: str, new: str, *, names: Iterable[str]) -> None:
 
 
 def give_back(own: OwnFolder, old: str, place: str, *, names: Iterable[str]) -> None:
-    """Bring entries of a folder to their place; what is there already under the same name loses its name here."""
+    """Move entries of a folder to ``place``; entries that are linked there already lose their name in the folder."""
     here, there = dict(own.names(old)), dict(own.names(place))
     for name in names:
         source, target = f"{old}/{name}", f"{place}/{name}"

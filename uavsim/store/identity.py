@@ -1,4 +1,4 @@
-"""``.uavsim/dataset.json``: which dataset a folder holds. A folder with another one is never written to."""
+"""``.uavsim/dataset.json``: the identity of the dataset in a folder. A run never writes into another dataset."""
 
 import hashlib
 import json
@@ -15,20 +15,6 @@ from uavsim.store.layout import file_roots
 from uavsim.store.output import Output
 from uavsim.typing import JsonDict
 
-__all__ = [
-    "IDENTITY",
-    "check_identity",
-    "claim_output",
-    "fingerprint",
-    "keep_asked",
-    "keep_configuration",
-    "kept_dataset",
-    "read_asked",
-    "read_configuration",
-    "read_identity",
-    "refuse_removed",
-]
-
 IDENTITY = ".uavsim/dataset.json"
 _ASKED = ".uavsim/asked"
 _REMEDY = "restore it, or choose another --out"
@@ -36,16 +22,16 @@ NOTES = ("asked", "fragments", "ledger", "logs", "manifests", "maps", "quarantin
 
 
 def fingerprint(config: JsonDict, *, seed: int) -> str:
-    """Name a dataset by its resolved configuration and seed: equal fingerprints give equal bytes."""
+    """Return the hash of a resolved configuration and seed: equal fingerprints give equal datasets."""
     canonical = json.dumps({"config": config, "seed": seed}, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def read_identity(output: Output) -> dict[str, Any] | None:
-    """Return what the place says it holds, or None when it says nothing.
+    """Return the identity of the dataset in an output, or None without one.
 
     Raises:
-        StorageError: the file is there and is damaged, or not ours.
+        StorageError: the file is damaged.
     """
     data = output.read(IDENTITY)
     if data is None:
@@ -62,16 +48,16 @@ def read_identity(output: Output) -> dict[str, Any] | None:
 
 
 def check_identity(output: Output, *, mark: str, name: str, config: JsonDict | None = None) -> bool:
-    """Say whether the place is fresh (True) or already holds this very dataset (False); writes nothing.
+    """Return whether the output is empty (True) or has this dataset (False); writes nothing.
 
     Args:
-        output: the place.
+        output: the output.
         mark: fingerprint of the dataset.
         name: of the dataset.
-        config: that the fingerprint is of: an error says where the place's differs.
+        config: resolved configuration of the fingerprint; the error reports its first difference.
 
     Raises:
-        InputError: it holds another dataset, or files that are not ours.
+        InputError: the output has another dataset, or foreign files.
     """
     if output.is_local:
         refuse_no_folder(output.root)
@@ -92,10 +78,10 @@ def check_identity(output: Output, *, mark: str, name: str, config: JsonDict | N
 
 
 def claim_output(output: Output, *, identity: JsonDict) -> None:
-    """Write the identity into a fresh place; of several processes the first wins and the others must agree.
+    """Write the identity into an empty output; of several processes, the first one wins.
 
     Raises:
-        InputError: another process claimed it for another dataset.
+        InputError: another process claimed the output for another dataset.
     """
     mark, name, config = identity["fingerprint"], str(identity.get("dataset")), identity.get("config")
     if check_identity(output, mark=mark, name=name, config=config) and not output.create(
@@ -105,7 +91,7 @@ def claim_output(output: Output, *, identity: JsonDict) -> None:
 
 
 def keep_configuration(output: Output, kept: JsonDict) -> None:
-    """Write the YAML texts that the dataset is made from beside its identity; those of a command that may go on with it."""
+    """Write the YAML texts of the dataset beside its identity, and replace those of an earlier command."""
     if not kept:
         return
     key, data = f".uavsim/{KEPT}", to_json_bytes(kept)
@@ -114,7 +100,7 @@ def keep_configuration(output: Output, kept: JsonDict) -> None:
 
 
 def read_configuration(output: Output) -> JsonDict | None:
-    """Return the YAML texts that a dataset keeps; None when it keeps none.
+    """Return the YAML texts of a dataset; None if it has none.
 
     Raises:
         StorageError: the file is damaged.
@@ -127,16 +113,16 @@ def read_configuration(output: Output) -> JsonDict | None:
 
 
 def keep_asked(output: Output, scenes: Collection[str]) -> None:
-    """Note the scenes that a command asked for; each set of them is a file of its own, so that no two processes meet."""
+    """Record the scenes that a command requests; each set has a file of its own, so that processes do not conflict."""
     data = to_json_bytes({"scenes": sorted(scenes)})
     output.create(f"{_ASKED}/{hashlib.sha256(data).hexdigest()[:16]}.json", data)
 
 
 def read_asked(output: Output) -> frozenset[str] | None:
-    """Return every scene that was asked for; None for a dataset that was begun before this was noted.
+    """Return the union of all requested scenes; None if there is no record.
 
     Raises:
-        StorageError: a note is damaged.
+        StorageError: a record is damaged.
     """
     found: set[str] = set()
     keys = output.keys(_ASKED)
@@ -151,16 +137,16 @@ def read_asked(output: Output) -> frozenset[str] | None:
 
 
 def kept_dataset(output: Output) -> str | None:
-    """Return what to name as ``--dataset`` for the configuration that a local dataset keeps; None when it keeps none."""
+    """Return the value of ``--dataset`` for the configuration that a local dataset keeps; None if it keeps none."""
     path = output.root / ".uavsim" / KEPT if output.is_local else None
     return str(path) if path is not None and path.is_file() and not path.is_symlink() else None
 
 
 def refuse_removed(output: Output) -> None:
-    """Notice that somebody removed the place while a run is at work.
+    """Verify that the output still exists during a run.
 
     Raises:
-        StorageError: it is gone.
+        StorageError: the output was removed.
     """
     if output.read(IDENTITY) is None:
         raise StorageError(
@@ -169,7 +155,7 @@ def refuse_removed(output: Output) -> None:
 
 
 def _refuse_links(root: Path) -> None:
-    """Refuse a folder in which a link stands where a run writes: what it leads to is not ours."""
+    """Refuse a folder with symbolic links in places where a run writes."""
     tops = [root / name for name in (*file_roots(), "maps", ".uavsim")]
     notes = [root / ".uavsim" / name for name in NOTES]
     with storage_errors(f"look at {root}"):

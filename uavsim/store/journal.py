@@ -1,4 +1,4 @@
-"""JSON lines per scene beside the data: what happened when, for machines; nothing secret gets in."""
+"""Event logs of scenes as JSON lines, without credentials."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from uavsim.files.whole import storage_errors
 
 _LONGEST: Final = 1 << 16
 _WORD: Final = re.compile(r"\S+")
-_SECRET_PAIR: Final = re.compile(  # every repetition is bounded: a text of one long word must not take its square in time
+_SECRET_PAIR: Final = re.compile(  # every repetition is bounded, so that the time is linear
     r"(?P<key>(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|credential|authorization|signature)[\w-]{0,64}+"
     r"[\"']?)(?P<mark>\s{0,8}[=:]\s{0,8})(?P<scheme>(?:bearer|basic)\s{1,8})?(?:\"[^\"]{0,8192}\"|'[^']{0,8192}')?\S*",
     re.IGNORECASE,
@@ -22,11 +22,11 @@ _AMAZON_KEY = re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}\b")
 
 
 def redact(text: str) -> str:
-    """Take credentials out of a text: ``scheme://user:pass@host``, ``password=...``, ``"secret": "..."``, ``AKIA...``.
+    """Remove credentials from a text: ``scheme://user:pass@host``, ``password=...``, ``"secret": "..."``, ``AKIA...``.
 
-    Rather too much than too little: what follows a secret's name goes up to the next blank, and an endless text is cut.
+    Everything from a secret's name to the next blank is removed, and long texts are cut.
     """
-    if len(text) > _LONGEST:  # before a blank: a secret that is cut is not recognised
+    if len(text) > _LONGEST:  # at a blank: the patterns do not match a cut secret
         text = f"{text[:_LONGEST].rpartition(' ')[0]} ... ({len(text)} characters)"
     text = _WORD.sub(_without_credentials, text)
     text = _SECRET_PAIR.sub(r"\g<key>\g<mark>***", text)
@@ -40,7 +40,7 @@ def _without_credentials(word: re.Match[str]) -> str:
 
 
 def redacted(value: object) -> object:
-    """Take credentials out of every text in a value that is to become JSON."""
+    """Remove credentials from every text in a JSON value."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, Mapping):
@@ -51,11 +51,11 @@ def redacted(value: object) -> object:
 
 
 class Journal:
-    """Appends events to one file, a JSON object a line; threads may share it.
+    """Appends events to one file, one JSON object per line; thread-safe.
 
     Args:
-        path: the file; made with its folder at the first event.
-        now: seconds since the epoch; replaced in tests.
+        path: the file; the first event creates it with its folder.
+        now: returns the seconds since the epoch.
     """
 
     def __init__(self, path: Path, *, now: Callable[[], float] = time.time) -> None:

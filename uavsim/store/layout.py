@@ -1,6 +1,6 @@
-"""Places of everything of a dataset under construction; names that reach paths are checked here.
+"""Paths of a dataset under construction, and checks of the names in them.
 
-``OUT/.uavsim/`` holds what makes a run resumable; everything else of ``OUT`` is the dataset itself.
+``OUT/.uavsim/`` has the state that resumes a run; everything else in ``OUT`` is the dataset.
 """
 
 import os
@@ -18,15 +18,15 @@ STAGED_MARK = ".uavsim-staged"
 
 
 def file_roots() -> tuple[str, ...]:
-    """Return the dataset's folders that hold files of scenes."""
+    """Return the folders of the dataset with files of scenes."""
     return ("samples", "sweeps", *layer_folders(), "degraded", "lidarseg", *folders_made())
 
 
 def check_name(name: str, *, what: str) -> str:
-    """Return ``name`` if it may become part of a file name, so that nothing leaves the output folder.
+    """Return ``name`` if it is a valid part of a file name, so that no path leaves the output folder.
 
     Raises:
-        InputError: separators, leading dots, blanks or anything else that is no plain name.
+        InputError: the name has separators, leading dots, blanks or other invalid characters.
     """
     if not _NAME.fullmatch(name) or ".." in name:
         raise InputError(f"{what} {name!r} cannot be a file name: use letters, digits, _ . and - only")
@@ -34,18 +34,18 @@ def check_name(name: str, *, what: str) -> str:
 
 
 def scene_of_file(name: str) -> str | None:
-    """Return the scene of ``<scene>__<CHANNEL>__<timestamp>.<ext>``, or None for a foreign file."""
+    """Return the scene of ``<scene>__<CHANNEL>__<timestamp>.<ext>``, or None for any other file."""
     scene, mark, _ = name.partition("__")
     return scene if mark and scene else None
 
 
 def staging_name(scene: str) -> str:
-    """Name the staging folder of one attempt at a scene; attempts never share one."""
+    """Return a new name for the staging folder of one attempt at a scene."""
     return f"{check_name(scene, what='scene')}~{os.urandom(8).hex()}"
 
 
 def scene_of_staging(name: str) -> str | None:
-    """Return the scene of a staging folder; None for a name that we never give."""
+    """Return the scene of a staging folder; None for a name that ``staging_name`` does not make."""
     found = _STAGED.fullmatch(name)
     return found[1] if found else None
 
@@ -57,25 +57,15 @@ class OutLayout:
     root: Path
 
     @property
-    def meta(self) -> Path:
-        """The folder with everything that is not the dataset itself."""
-        return self.root / ".uavsim"
-
-    @property
-    def ledger(self) -> Path:
-        """One file per scene: the truth about what is done."""
-        return self.meta / "ledger"
-
-    @property
     def staging(self) -> Path:
-        """Scenes in flight; never part of the dataset."""
-        return self.meta / "staging"
+        """Folder of scenes in flight, which are not part of the dataset."""
+        return self.root / ".uavsim/staging"
 
     @property
     def logs(self) -> Path:
-        """JSON lines per scene, and what simulators and client processes printed."""
-        return self.meta / "logs"
+        """Folder of the scenes' logs, and of the output of simulators and client processes."""
+        return self.root / ".uavsim/logs"
 
     def scene_log(self, scene: str) -> Path:
-        """The scene's log, JSON lines."""
+        """Return the path of a scene's log, JSON lines."""
         return self.logs / f"{check_name(scene, what='scene')}.jsonl"

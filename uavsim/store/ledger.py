@@ -1,8 +1,8 @@
-"""The ledger: one small file per scene, written atomically, is the truth about what is done.
+"""The ledger: one file per scene, written atomically, with the state of the scene.
 
-``flying`` is written before anything of the scene is; ``committed`` is written last of all, so its rename is the commit
-point; ``quarantined`` keeps why the scene was given up. A ``flying`` entry whose scene nobody holds was interrupted.
-A committed scene that is flown again stays committed; ``replacing`` says how that goes.
+``flying`` is written before any file of the scene; ``committed`` is written last, and its rename is the commit;
+``quarantined`` has the reasons why the scene was given up. A ``flying`` entry without a lock is an interrupted scene. A
+committed scene that is flown again stays committed; ``replacing`` has the state of the new flight.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ _MOST_NUMBER: Final = 10**12
 
 @dataclass(frozen=True, slots=True)
 class SceneFacts:
-    """The circumstances of a committed scene's flight; for people and summaries.
+    """Statistics of a committed scene's flight, for summaries.
 
     Attributes:
-        vehicles: that spawned.
-        vehicles_asked: that the plan asked for.
-        walkers: that spawned.
-        moved_in_warmup: share of the vehicles that no light held which moved; None where none was watched.
-        moved_in_scene: likewise.
-        traffic_retry: how often it was flown before with traffic that stood still; each time another seed drew the traffic.
+        vehicles: spawned vehicles.
+        vehicles_asked: requested vehicles.
+        walkers: spawned walkers.
+        moved_in_warmup: share of moving vehicles among those that no light held; None without such vehicles.
+        moved_in_scene: the same during the scene.
+        traffic_retry: number of earlier flights with stalled traffic; each retry draws the traffic with another seed.
         samples: keyframes.
         images: RGB images.
-        images_drawn: images of all kinds that the server sent, those included that cameras drew to settle.
-        images_per_s: while it flew.
-        fly_s: seconds in the simulator, without the waiting for one.
+        images_drawn: images of all kinds from the server, including those for settling.
+        images_per_s: during the flight.
+        fly_s: seconds in the simulator, without waiting for one.
         label_s: seconds of labelling.
-        core_s: processor seconds of client, labels, and of a simulator that the run started as a process.
-        slot: the simulator slot that flew it.
-        machine: its host's name.
+        core_s: processor seconds of client, labelling, and of a simulator that the run started as a process.
+        slot: the simulator slot.
+        machine: host name.
     """
 
     vehicles: int = 0
@@ -63,13 +63,13 @@ class SceneFacts:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """The state of flying a committed scene again.
+    """The state of a new flight of a committed scene.
 
     Attributes:
-        plan_sha256: of the plan that is flown.
-        attempts: failed ones.
+        plan_sha256: hash of the new plan.
+        attempts: number of failed attempts.
         reasons: one line per failed attempt, oldest first.
-        given_up: it failed as often as it may; the committed scene stays.
+        given_up: the limit of attempts is reached; the committed scene stays.
     """
 
     plan_sha256: str
@@ -83,18 +83,18 @@ class LedgerEntry:
     """The recorded state of one scene.
 
     Attributes:
-        scene: its name.
+        scene: name of the scene.
         state: see the module.
-        index: its number in the dataset, the order of the tables.
-        town: for grouping in tables.
-        plan_sha256: of the packed plan that was flown; another plan under the same name is another scene.
+        index: number of the scene in the dataset, which orders the tables.
+        town: name of the town.
+        plan_sha256: hash of the packed plan; another plan with the same name is another scene.
         attempts: failed attempts since the scene was last committed or forced.
-        lost_s: seconds in simulators of all attempts that failed and lived to say so.
+        lost_s: simulator seconds of failed attempts, except those that died without a report.
         reasons: one line per failed attempt, oldest first.
-        facts: how it was flown; None until it is committed.
-        generation: of the committed files; a scene that was replaced by other files has another.
-        retired: generations that were replaced and that tables may still name.
-        replacing: set while, and after it failed for good, a committed scene is flown again.
+        facts: statistics of the flight; None until the scene is committed.
+        generation: generation of the committed files.
+        retired: replaced generations that tables may still name.
+        replacing: state of a new flight of a committed scene; stays set if the flight is given up.
     """
 
     scene: str
@@ -111,7 +111,7 @@ class LedgerEntry:
     replacing: Replacement | None = None
 
     def failed(self, reason: str, *, most: int) -> LedgerEntry:
-        """Count one more failed attempt; the scene, or its replacement, is given up after ``most``."""
+        """Return the entry with one more failed attempt; the scene, or its replacement, is given up after ``most``."""
         if self.replacing is not None:
             again = self.replacing
             count = again.attempts + 1
@@ -123,12 +123,12 @@ class LedgerEntry:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """One line per failed attempt at what is, or was last, being flown."""
+        """One line per failed attempt of the present or last flight."""
         return self.replacing.reasons if self.replacing is not None else self.reasons
 
     @property
     def given_up(self) -> bool:
-        """Return whether the scene, or its replacement, failed as often as it may."""
+        """Whether the scene, or its replacement, reached the limit of attempts."""
         return self.state == "quarantined" or (self.replacing is not None and self.replacing.given_up)
 
 
@@ -139,10 +139,10 @@ _TYPES: Final = {
 
 
 def read_entry(output: Output, scene: str) -> LedgerEntry | None:
-    """Return the scene's entry, or None when the scene never started.
+    """Return the scene's entry, or None if the scene never started.
 
     Raises:
-        StorageError: the file is not a ledger entry: the disk or somebody changed it.
+        StorageError: the file is no valid ledger entry.
     """
     key = f"{LEDGER}/{check_name(scene, what='scene')}.json"
     data = output.read(key)
@@ -150,14 +150,14 @@ def read_entry(output: Output, scene: str) -> LedgerEntry | None:
 
 
 def write_entry(output: Output, entry: LedgerEntry) -> None:
-    """Write the entry whole; when this returns it survives a power cut."""
+    """Write the entry atomically and durably."""
     output.replace(
         f"{LEDGER}/{check_name(entry.scene, what='scene')}.json", to_json_bytes({"version": _VERSION, **asdict(entry)})
     )
 
 
 def read_ledger(output: Output) -> dict[str, LedgerEntry]:
-    """Return every entry by scene name, in order of name."""
+    """Return all entries by scene name, sorted."""
     entries: dict[str, LedgerEntry] = {}
     for name, data in output.read_all(LEDGER).items():
         if name.endswith(".json"):
@@ -197,10 +197,10 @@ def _entry(values: dict[str, Any]) -> LedgerEntry:
 
 
 def _check(entry: LedgerEntry, *, scene: str) -> None:
-    """Hold an entry against its types.
+    """Verify the types and ranges of an entry.
 
     Raises:
-        ValueError: says what is wrong.
+        ValueError: a value is invalid.
     """
     if entry.scene != scene:
         raise ValueError(f"it is of {entry.scene!r}")

@@ -1,4 +1,4 @@
-"""A dataset in a folder: hard links inside one file system, fsync in the right order, kernel locks per scene."""
+"""A dataset in a folder: hard links on one file system, ordered fsync calls, kernel locks per scene."""
 
 import fcntl
 import filecmp
@@ -22,7 +22,7 @@ _STAGING = ".uavsim/staging"
 
 @dataclass(frozen=True, slots=True)
 class LocalOutput:
-    """A folder on this machine, or one that several machines share."""
+    """A folder on this machine, or on a shared disk."""
 
     root: Path
 
@@ -33,7 +33,7 @@ class LocalOutput:
 
     @property
     def is_local(self) -> bool:
-        """Always: the folder is the dataset."""
+        """True: the folder is the dataset."""
         return True
 
     @property
@@ -46,12 +46,12 @@ class LocalOutput:
         return OwnFolder(self.root)
 
     def read(self, key: str) -> bytes | None:
-        """Return the file's bytes, or None."""
+        """Return the file's bytes, or None if it does not exist."""
         with storage_errors(f"read {key}"):
             return self._own.read(key)
 
     def replace(self, key: str, data: bytes) -> None:
-        """Write the file whole, replacing what was there."""
+        """Write or replace the file atomically."""
         with storage_errors(f"write {key} in {self.root}"):
             self._own.replace(key, data)
 
@@ -61,7 +61,7 @@ class LocalOutput:
             return self._own.create(key, data)
 
     def keys(self, folder: str) -> list[str]:
-        """Return the files below a folder; links and leftovers of interrupted writes are not among them."""
+        """Return the files below a folder, without links and leftovers of interrupted writes."""
         with storage_errors(f"list {folder} in {self.root}"):
             return self._own.walk(folder)
 
@@ -85,17 +85,17 @@ class LocalOutput:
             return removed
 
     def adopt(self, folder: Path, *, moves: Mapping[str, str]) -> None:
-        """Give files of ``folder`` their names in the dataset; they go with the folder where they came from."""
+        """Move files of ``folder`` to their names in the dataset."""
         with storage_errors(f"move a scene into {self.root}"):
             self._own.take([(folder / source, key) for source, key in sorted(moves.items())])
 
     def publish(self, folder: Path, *, versions: Iterable[str]) -> None:
-        """Put tables and maps from a staging folder into their places."""
+        """Move tables and maps from a staging folder into the dataset."""
         with storage_errors(f"put the tables of {self.root} in their place"):
             publish_tables(self._own, f"{_STAGING}/{folder.name}", versions=versions)
 
     def stage(self, scene: str) -> Path:
-        """Make a folder for one attempt, with the mark by which a later run knows that it is ours."""
+        """Make a folder for one attempt, with a mark by which later runs recognise it."""
         with storage_errors(f"stage {scene} in {self.root}"):
             name = staging_name(scene)
             folder = self._own.make_folder(f"{_STAGING}/{name}")
@@ -103,26 +103,26 @@ class LocalOutput:
             return folder
 
     def drop_staged(self, folder: Path) -> None:
-        """Remove what is left of an attempt; files of others that a failure left there go back first, or all stays."""
+        """Remove the folder of an attempt, after moving foreign files in it back; if that fails, the folder stays."""
         with suppress(StorageError, OSError):
             return_foreign_files(self._own, f"{_STAGING}/{folder.name}")
             self._own.remove_tree(f"{_STAGING}/{folder.name}", last=STAGED_MARK)
 
     @contextmanager
     def lock(self, scene: str) -> Iterator[bool]:
-        """Hold one byte of the lock file, the scene's own; open-file-description locks work between threads too."""
+        """Lock the scene's byte of the lock file; open-file-description locks also work between threads."""
         with storage_errors(f"lock scene {scene} in {self.root}"):
             descriptor = self._own.open_append(".uavsim/locks")
         try:
             yield _try_lock(descriptor, offset=zlib.crc32(scene.encode()))
         finally:
-            os.close(descriptor)  # drops the lock
+            os.close(descriptor)  # releases the lock
 
     def give_up(self) -> None:
-        """Do nothing: a disk answers."""
+        """Do nothing: a disk does not hang."""
 
     def sweep_leftovers(self) -> list[str]:
-        """Remove temp files and staged scenes whose writers died; returns what was removed."""
+        """Remove temporary files and staged scenes of dead processes; returns their keys."""
         with storage_errors(f"remove leftovers in {self.root}"):
             staged = [name for name, mode in self._own.names(_STAGING) if stat.S_ISDIR(mode)]
             dropped = [f"{_STAGING}/{name}" for name in staged if self._drop_dead(name)]
@@ -135,7 +135,9 @@ class LocalOutput:
         with self.lock(scene) as ours:
             if not ours:
                 return False
-            if self._own.mark(f"{_STAGING}/{name}/{STAGED_MARK}") is None:  # killed before the mark, or not ours at all
+            if (
+                self._own.mark(f"{_STAGING}/{name}/{STAGED_MARK}") is None
+            ):  # killed before the mark, or a foreign folder
                 self._own.remove_empty(f"{_STAGING}/{name}")
                 return not (self.layout.staging / name).exists()
             return_foreign_files(self._own, f"{_STAGING}/{name}")

@@ -1,7 +1,7 @@
-"""Files of a scene's commit, written down before the first one moves: the proof by which files are known as ours.
+"""Manifests: the files of a scene's commit, written before the first file moves, which prove the origin of files.
 
-``.uavsim/manifests/<scene>~<generation>.json`` maps each key to the size and time of its file. A scene that was interrupted,
-or that has been replaced, is removed by its manifest: file by file, and only those that are still what was written.
+``.uavsim/manifests/<scene>~<generation>.json`` maps each key to the size and time of its file. Interrupted and replaced scenes
+are removed by their manifest, file by file, except files that changed.
 """
 
 import re
@@ -24,7 +24,7 @@ _NAME: Final = re.compile(rf"([A-Za-z0-9][A-Za-z0-9_.-]*){GENERATION_MARK}(\d{{1
 
 @dataclass(frozen=True, slots=True, order=True)
 class Generation:
-    """One flight of a scene whose files have names of their own; the first is 0."""
+    """One flight of a scene, whose files have names of their own; the first is number 0."""
 
     scene: str
     number: int
@@ -50,17 +50,17 @@ class Generation:
 
 
 def write_manifest(output: Output, generation: Generation, *, folder: Path, moves: Mapping[str, str]) -> None:
-    """Write down what is about to be moved: name in ``folder`` -> key."""
+    """Write the manifest of the files in ``moves``: name in ``folder`` -> key."""
     marks = {key: mark_of(folder / source) for source, key in moves.items()}
     reported = {key: [mark.size_bytes, mark.mtime_ns] for key, mark in sorted(marks.items())}
     output.replace(generation.manifest, to_json_bytes({"files": reported}))
 
 
 def read_manifest(output: Output, generation: Generation) -> dict[str, FileMark] | None:
-    """Return key -> mark of a generation's files; None when nothing was written down.
+    """Return key -> mark of a generation's files; None without a manifest.
 
     Raises:
-        StorageError: the manifest is damaged, or names what no scene may have.
+        StorageError: the manifest is damaged, or names a file that cannot belong to the scene.
     """
     data = output.read(generation.manifest)
     if data is None:
@@ -73,10 +73,10 @@ def read_manifest(output: Output, generation: Generation) -> dict[str, FileMark]
             f"{output.address}/{generation.manifest} is damaged ({type(error).__name__}: {error}): it says which files are "
             f"of scene {generation.scene}; restore it from a copy, or choose another --out"
         ) from error
-    strange = [key for key in marks if not _may_be_of(key, generation)]
-    if strange:
+    unexpected = [key for key in marks if not _may_be_of(key, generation)]
+    if unexpected:
         raise StorageError(
-            f"{output.address}/{generation.manifest} names {strange[0]!a}, which no file of scene {generation.scene} is "
+            f"{output.address}/{generation.manifest} names {unexpected[0]!a}, which no file of scene {generation.scene} is "
             "called; restore it from a copy, or choose another --out"
         )
     return marks
@@ -89,12 +89,12 @@ def known_generations(output: Output) -> list[Generation]:
 
 
 def drop_generation(output: Output, generation: Generation, *, any_time: bool = False) -> list[str]:
-    """Remove a generation's files, the manifest last; returns the keys. The caller holds the scene.
+    """Remove a generation's files, the manifest last; returns the keys. The caller holds the scene's lock.
 
     Args:
         output: the dataset.
-        generation: to remove.
-        any_time: a file of the size that was written is ours whenever it was changed last.
+        generation: generation to remove.
+        any_time: compare only the sizes of files with the manifest, not their times.
     """
     marks = read_manifest(output, generation)
     if marks is None:

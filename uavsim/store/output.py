@@ -1,4 +1,4 @@
-"""The place a dataset is written to: a folder, or an object store behind the same few verbs."""
+"""The output of a run: a folder or an object store, with the same operations."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -9,65 +9,65 @@ from uavsim.files.own_folder import FileMark
 
 
 class Output(Protocol):
-    """The target of committed scenes. Keys are ``/``-separated paths relative to the dataset's root.
+    """The storage of committed scenes. Keys are ``/``-separated paths relative to the dataset's root.
 
-    Every verb raises ``StorageError`` when the place cannot be read or written. No verb follows a link inside the place,
-    and none but ``replace`` and ``publish`` touches a file that is there.
+    Every method raises ``StorageError`` if the storage cannot be read or written. No method follows a link in the storage, and
+    only ``replace``, ``remove`` and ``publish`` change existing files.
     """
 
     @property
     def address(self) -> str:
-        """The place as people name it: a folder or a URL without credentials."""
+        """Folder, or URL without credentials."""
 
     @property
     def root(self) -> Path:
-        """Local folder for the run's own files; for a folder on disk, the dataset itself."""
+        """Local folder for the run's own files; for a local output, the dataset itself."""
 
     @property
     def is_local(self) -> bool:
-        """Return whether ``root`` is the dataset itself."""
+        """Whether ``root`` is the dataset itself."""
 
     def read(self, key: str) -> bytes | None:
-        """Return the bytes at ``key``, or None when nothing is there."""
+        """Return the bytes of ``key``, or None if it does not exist."""
 
     def replace(self, key: str, data: bytes) -> None:
-        """Write ``key`` whole or not at all; after the return it is durable."""
+        """Write ``key`` atomically and durably."""
 
     def create(self, key: str, data: bytes) -> bool:
-        """Write ``key`` unless it exists; exactly one of several writers gets True."""
+        """Write ``key`` unless it exists; returns True for exactly one of several writers."""
 
     def keys(self, folder: str) -> list[str]:
-        """Return every key below ``folder``, sorted; empty when the folder is not there."""
+        """Return every key below ``folder``, sorted; [] if the folder does not exist."""
 
     def read_all(self, folder: str) -> dict[str, bytes]:
-        """Return the bytes of every file of one folder by its name, in order of name; none when it is not there."""
+        """Return the bytes of every file of one folder by name, sorted; {} if the folder does not exist."""
 
     def same(self, key: str, path: Path) -> bool:
-        """Return whether ``key`` holds the very bytes of a local file."""
+        """Return whether ``key`` has the same bytes as a local file."""
 
     def remove(self, marks: Mapping[str, FileMark | None]) -> list[str]:
-        """Remove keys whose files still have these marks (None: the key alone proves it); returns those removed."""
+        """Remove keys whose files have these marks (None matches any file); returns the removed keys."""
 
     def adopt(self, folder: Path, *, moves: Mapping[str, str]) -> None:
-        """Take files from a local folder: ``moves`` maps names in ``folder`` to keys; durable on return, never over a file."""
+        """Move files from a local folder durably, without replacing any; ``moves`` maps names in ``folder`` to keys."""
 
     def publish(self, folder: Path, *, versions: Iterable[str]) -> None:
-        """Put new tables from a local folder into their places: each version folder whole, in one step where that can be."""
+        """Replace the version folders by those in a local folder, each in one step where the storage can do that."""
 
     def stage(self, scene: str) -> Path:
-        """Make a folder of its own for one attempt at a scene, on a local disk."""
+        """Make a local folder for one attempt at a scene."""
 
     def drop_staged(self, folder: Path) -> None:
-        """Remove a folder that ``stage`` made; what cannot be removed now is swept by the next run."""
+        """Remove a folder that ``stage`` made; the next run sweeps the rest if that fails."""
 
     def lock(self, scene: str) -> AbstractContextManager[bool]:
-        """Hold the scene for this process as long as the context lasts; yields False when another holds it.
+        """Lock the scene for the duration of the context; yields False if another process holds it.
 
-        The kernel drops the lock when its holder dies, however it dies.
+        The kernel releases the lock when its process dies.
         """
 
     def give_up(self) -> None:
-        """Let nobody wait for a place that does not answer: the run is ending. Verbs that wait raise ``StorageError``."""
+        """Stop waiting for a storage that does not answer, because the run ends: waiting methods raise ``StorageError``."""
 
     def sweep_leftovers(self) -> list[str]:
-        """Remove what interrupted writes left behind; returns the keys."""
+        """Remove leftovers of interrupted writes; returns the keys."""

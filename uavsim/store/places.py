@@ -1,4 +1,4 @@
-"""Open the place that ``--out`` names: a folder, or an fsspec URL."""
+"""Open the output of ``--out``: a folder, or an fsspec URL."""
 
 import re
 from pathlib import Path
@@ -18,14 +18,14 @@ _HOW: Final = {
 
 
 def open_output(out: str, *, scratch: Path | None = None) -> Output:
-    """Return the output behind a folder's path or a URL; touches nothing.
+    """Return the output for a path or a URL; does not touch the storage.
 
     Args:
-        out: folder, ``file://`` URL or an object store's (``s3://bucket/prefix``).
-        scratch: local folder for scenes in flight when ``out`` is an object store.
+        out: folder, ``file://`` URL or object store URL (``s3://bucket/prefix``).
+        scratch: local folder for scenes in flight if ``out`` is an object store.
 
     Raises:
-        InputError: empty, a place where no folder can be, a URL that cannot be used, or one with credentials in it.
+        InputError: ``out`` is empty, cannot be a folder, is no valid URL, or has credentials.
     """
     if not out.strip():
         raise InputError("--out is empty; name a folder or an object store's URL")
@@ -46,10 +46,10 @@ def open_output(out: str, *, scratch: Path | None = None) -> Output:
 
 
 def _refuse_credentials(scheme: str, rest: str) -> None:
-    """Refuse an address that may hold credentials; addresses are printed, logged and shown in Prefect.
+    """Refuse an address with possible credentials; addresses are printed, logged and shown in Prefect.
 
     Raises:
-        InputError: says how to give them; the message repeats nothing of the address.
+        InputError: the address has credentials; the message does not repeat them.
     """
     if scheme not in _SCHEMES:
         raise InputError(f"--out: no such kind of store; known: {', '.join(f'{name}://' for name in _SCHEMES)}")

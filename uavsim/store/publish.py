@@ -1,8 +1,8 @@
-"""New tables take the place of the old ones: a version folder is exchanged whole, in one step of the file system.
+"""Replace tables: a version folder is exchanged in one step of the file system.
 
-Readers see all old tables or all new ones. Files of others in a version folder (results, notes) are in it at every moment; a
-version folder that we did not make is not touched. Where the file system cannot exchange folders, tables are replaced one
-after the other, and a kill in between is repaired by the next run.
+Readers see either all old tables or all new ones. Foreign files in a version folder (results, notes) stay there at all times;
+foreign version folders are refused. On file systems that cannot exchange folders, tables are replaced one by one, and the next
+run repairs an interruption.
 """
 
 import stat
@@ -14,18 +14,19 @@ from uavsim.files.own_folder import OwnFolder
 from uavsim.files.parse import parse_json
 from uavsim.store.foreign import give_back, mirror
 
-_INFO: Final = "uav_dataset.json"  # in every version folder of ours: which tables it holds; written last, removed last
+_INFO: Final = "uav_dataset.json"  # lists the tables of a version folder; written last, removed last
 _BESIDE_TABLES: Final = ("splits.json", _INFO)
+_BLANK_BYTES: Final = 100  # a blank mask of 16 x 16 pixels is smaller, any other larger
 
 
 def publish_tables(own: OwnFolder, staged: str, *, versions: Iterable[str]) -> None:
-    """Put maps and version folders from the staging folder ``staged`` (a key) into their places.
+    """Move maps and version folders from the staging folder ``staged`` (a key) into the dataset.
 
     Raises:
-        StorageError: something that is not ours is in the way; it is left as it is.
+        StorageError: a foreign file or folder is in the way.
     """
     for version in versions:
-        _refuse_what_is_not_ours(own, f"{staged}/{version}", version)
+        _refuse_foreign_folder(own, f"{staged}/{version}", version)
     for name, _ in own.names(f"{staged}/maps"):
         _publish_map(own, f"{staged}/maps/{name}", f"maps/{name}")
     for version in versions:
@@ -34,13 +35,13 @@ def publish_tables(own: OwnFolder, staged: str, *, versions: Iterable[str]) -> N
         _publish_version(own, f"{staged}/{version}", version)
 
 
-def _refuse_what_is_not_ours(own: OwnFolder, new: str, version: str) -> None:
-    there = own.names(version)
-    if there and not _is_ours(own, version):
+def _refuse_foreign_folder(own: OwnFolder, new: str, version: str) -> None:
+    entries = own.names(version)
+    if entries and not _is_ours(own, version):
         raise StorageError(
             f"{own.root}/{version} is there and is not ours (it has no {_INFO}); move it away and run the same command again"
         )
-    foreign = {name for name, _ in there} - _tables_of(own, version)
+    foreign = {name for name, _ in entries} - _tables_of(own, version)
     clashes = sorted(foreign & {name for name, _ in own.names(new)})
     if clashes:
         raise StorageError(f"{own.root}/{version}/{clashes[0]} is there and is not ours; move it away and run again")
@@ -56,12 +57,12 @@ def _publish_version(own: OwnFolder, new: str, version: str) -> None:
     else:
         for name in sorted(_tables_of(own, new) & {name for name, _ in own.names(new)}, key=lambda name: name == _INFO):
             data = own.read(f"{new}/{name}")
-            assert data is not None, "nobody else is in a staging folder of ours"
+            assert data is not None, "other processes do not use this staging folder"
             own.replace(f"{version}/{name}", data)
 
 
 def return_foreign_files(own: OwnFolder, staged: str) -> None:
-    """Give back what was in a version folder that had been exchanged when its run was killed."""
+    """Move foreign files back from a version folder that was exchanged before its run was killed."""
     for name, mode in own.names(staged):
         if stat.S_ISDIR(mode) and _is_ours(own, f"{staged}/{name}") and own.names(name):
             _return(own, f"{staged}/{name}", name)
@@ -80,7 +81,7 @@ def _is_ours(own: OwnFolder, version: str) -> bool:
 
 
 def _tables_of(own: OwnFolder, version: str) -> set[str]:
-    """Return the names of the files that we put into a version folder, by what its own description reports; {} if none."""
+    """Return the names of the dataset's files in a version folder, by its description; empty without one."""
     if own.mark(f"{version}/{_INFO}") is None:
         return set()
     data = own.read(f"{version}/{_INFO}")
@@ -95,15 +96,16 @@ def _tables_of(own: OwnFolder, version: str) -> set[str]:
 
 
 def _publish_map(own: OwnFolder, new: str, key: str) -> None:
-    """Put a map mask there unless it is; a blank one gives way, anything else that is not the same is not ours."""
-    drawn, there = own.read(new), own.read(key)
-    assert drawn is not None, "nobody else is in a staging folder of ours"
-    if there is None:
+    """Write a map mask, or replace a blank one.
+
+    Raises:
+        StorageError: a different mask exists.
+    """
+    drawn, existing = own.read(new), own.read(key)
+    assert drawn is not None, "other processes do not use this staging folder"
+    if existing is None:
         own.create(key, drawn)
-    elif there != drawn and len(there) <= _BLANK_BYTES < len(drawn):
+    elif existing != drawn and len(existing) <= _BLANK_BYTES < len(drawn):
         own.replace(key, drawn)
-    elif there != drawn and len(drawn) > _BLANK_BYTES:
+    elif existing != drawn and len(drawn) > _BLANK_BYTES:
         raise StorageError(f"{own.root}/{key} is there and is not ours; move it away and run the same command again")
-
-
-_BLANK_BYTES: Final = 100  # a blank mask of 16 x 16 pixels is smaller, a drawn one larger

@@ -1,7 +1,7 @@
-"""A dataset in an object store, behind fsspec: the only fsspec import.
+"""A dataset in an object store, through fsspec; no other module imports fsspec.
 
-Scenes are flown and labelled on a local scratch folder and uploaded whole. An upload of one object is atomic in these stores;
-the ledger's object is uploaded last, so a scene is there when its entry is, exactly as on a disk.
+Scenes are flown and labelled in a local scratch folder, then uploaded. The upload of one object is atomic; the ledger entry is
+uploaded last, so that a scene is complete if its entry exists, as on a disk.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from uavsim.store.local import LocalOutput
 
 _UPLOADS = 8
 _POLL_S = 0.2
-_LETS_GO_S = 3.0  # after the run's end was asked for; a store that answers does so in less
+_LETS_GO_S = 3.0  # grace period at the end of the run
 _T = TypeVar("_T")
 
 
 @dataclass
 class _End:
-    """The moment from which nobody waits for the store, by ``time.monotonic``."""
+    """The time at which waiting for the store ends, by ``time.monotonic``."""
 
     at_s: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectOutput:
-    """A prefix in an object store, with a local folder for what is in flight.
+    """A prefix in an object store, with a local scratch folder for scenes in flight.
 
-    Locks hold between the processes of this machine that share the scratch folder; between machines a scene is handed to
-    one worker at a time by Prefect, and two uploads of one scene are the same bytes.
+    Locks work between processes of this machine that share the scratch folder. Between machines, Prefect gives a scene to one
+    worker at a time; two uploads of one scene are the same bytes.
     """
 
     url: str
@@ -56,10 +56,10 @@ class ObjectOutput:
 
     @staticmethod
     def open(url: str, *, scratch: Path | None = None) -> ObjectOutput:
-        """Open a URL; touches nothing.
+        """Open a URL; does not touch the store.
 
         Raises:
-            InputError: no such kind of store, or its driver is not installed.
+            InputError: the kind of store is unknown, or its driver is not installed.
         """
         scheme, _, rest = url.partition("://")
         try:
@@ -88,7 +88,7 @@ class ObjectOutput:
 
     @property
     def is_local(self) -> bool:
-        """Never."""
+        """False."""
         return False
 
     def read(self, key: str) -> bytes | None:
@@ -123,12 +123,12 @@ class ObjectOutput:
             return sorted(str(PurePosixPath(path).relative_to(self._prefix)) for path in found)
 
     def read_all(self, folder: str) -> dict[str, bytes]:
-        """Return the bytes of every object of a folder by its name, many at a time."""
+        """Return the bytes of every object of a folder by name, in parallel."""
         keys = [key for key in self.keys(folder) if key.rpartition("/")[0] == folder]
         with self._errors(f"read {folder}"):
             found = self._ask("cat", [self._path(key) for key in keys], on_error="return") if keys else {}
             for data in found.values():
-                if isinstance(data, Exception) and not isinstance(data, FileNotFoundError):  # that was removed since
+                if isinstance(data, Exception) and not isinstance(data, FileNotFoundError):  # removed since the listing
                     raise data
             read = {key.rpartition("/")[2]: found[self._path(key)] for key in keys}
             return {name: bytes(data) for name, data in read.items() if not isinstance(data, Exception)}
@@ -138,7 +138,7 @@ class ObjectOutput:
         return self._size(key) == path.stat().st_size and self.read(key) == path.read_bytes()
 
     def remove(self, marks: Mapping[str, FileMark | None]) -> list[str]:
-        """Remove objects; stores report an object's size, not the time of the file that it came from."""
+        """Remove objects whose size matches; stores do not report the time of the original file."""
         removed = []
         for key, mark in marks.items():
             size = self._size(key)
@@ -149,7 +149,7 @@ class ObjectOutput:
         return removed
 
     def adopt(self, folder: Path, *, moves: Mapping[str, str]) -> None:
-        """Upload files, several at a time; the local ones are left for their folder's end."""
+        """Upload files in parallel; the local files stay."""
 
         def upload(pair: tuple[str, str]) -> None:
             if self._size(pair[1]) is not None:
@@ -162,7 +162,7 @@ class ObjectOutput:
         self._in_parallel(upload, sorted(moves.items()), what="upload a scene")
 
     def publish(self, folder: Path, *, versions: Iterable[str]) -> None:
-        """Upload tables and maps one after the other: stores have no step for many objects."""
+        """Upload tables and maps one by one: stores cannot replace many objects in one step."""
         roots = (*versions, "maps")
         names = [str(path.relative_to(folder)) for root in roots for path in sorted((folder / root).rglob("*.*"))]
 
@@ -181,16 +181,16 @@ class ObjectOutput:
 
     @contextlib.contextmanager
     def lock(self, scene: str) -> Iterator[bool]:
-        """Hold the scene among the processes of this machine."""
+        """Lock the scene among the processes of this machine."""
         with self.scratch.lock(scene) as ours:
             yield ours
 
     def sweep_leftovers(self) -> list[str]:
-        """Remove what dead processes left in the scratch folder; the store itself keeps no half objects."""
+        """Remove leftovers in the scratch folder; a store has no partial objects."""
         return self.scratch.sweep_leftovers()
 
     def give_up(self) -> None:
-        """Let go, a moment from now, of all that waits for the store."""
+        """End all waiting for the store after the grace period."""
         self._ends.at_s = time.monotonic() + _LETS_GO_S
 
     def _size(self, key: str) -> int | None:
@@ -210,17 +210,17 @@ class ObjectOutput:
                 raise
 
     def _ask(self, verb: str, *words: Any, **named: Any) -> Any:
-        """Call the store's driver, which may try for minutes, in a thread that nobody has to wait for.
+        """Call the store's driver, which may retry for minutes, in a thread of its own.
 
         Raises:
-            StorageError: the run is ending, and the store does not answer.
+            StorageError: the run ends, and the store does not answer.
         """
         answer: Future[Any] = Future()
 
         def work() -> None:
             try:
                 answer.set_result(getattr(self._fs, verb)(*words, **named))
-            except BaseException as error:  # noqa: BLE001 - the caller's, whatever it is
+            except BaseException as error:  # noqa: BLE001 - re-raised in the caller's thread
                 answer.set_exception(error)
 
         threading.Thread(target=work, name=f"store {verb}", daemon=True).start()

@@ -1,4 +1,4 @@
-"""Checks of corner cases: every scene of a dataset that has them has one, it is seen, and everything has its tag."""
+"""Checks of corner cases: every scene has one that is large enough in an image, and every instance has a tag."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -11,9 +11,7 @@ from uavsim.validate.findings import Finding
 
 
 def scenes_have_cases(data: DataSet) -> Iterator[Finding]:
-    """Where a dataset has corner cases, every scene has one."""
-    if "corner_case" not in data.tables and "object_tag" not in data.tables:
-        return
+    """In a dataset with corner cases, every scene has one."""
     scenes = data["corner_case"]["scene_token"] if "corner_case" in data.tables else np.zeros(0, np.int64)
     count = np.bincount(scenes[scenes >= 0], minlength=len(data["scene"]))
     for row in np.flatnonzero(count == 0).tolist():
@@ -21,9 +19,7 @@ def scenes_have_cases(data: DataSet) -> Iterator[Finding]:
 
 
 def everything_tagged(data: DataSet) -> Iterator[Finding]:
-    """Where a dataset has tags, every instance has one, and a tag is one word."""
-    if "object_tag" not in data.tables:
-        return
+    """In a dataset with tags, every instance has one, and a tag is one word."""
     table = data["object_tag"]
     tagged = table["instance_token"]
     count = np.bincount(tagged[tagged >= 0], minlength=len(data["instance"]))
@@ -38,22 +34,18 @@ def everything_tagged(data: DataSet) -> Iterator[Finding]:
 
 
 def cases_large_enough(evidence: Evidence) -> Iterator[Finding]:
-    """Some image of a keyframe shows of each corner case as many pixels as were asked for."""
+    """Some keyframe image shows at least ``min_visible_px`` pixels of each corner case."""
     data = evidence.data
-    if "corner_case" not in data.tables:
-        return
     table, pairs = data["corner_case"], evidence.pairs
-    instance = data["sample_annotation"]["instance_token"][pairs.box] if len(pairs) else np.zeros(0, np.int64)
-    keyframe = data["sample_data"]["is_key_frame"][evidence.cameras.rows]
-    shown = keyframe[pairs.view] if len(pairs) else np.zeros(0, bool)
+    instance = data["sample_annotation"]["instance_token"][pairs.box]
+    in_keyframe = data["sample_data"]["is_key_frame"][evidence.cameras.rows][pairs.view]
     parts, lengths = table.lists["instance_tokens"]
     ends = np.concatenate([[0], np.cumsum(lengths)]).tolist()
     for row, (first, last) in enumerate(pairwise(ends)):
-        own = np.isin(instance, parts[first:last]) & shown
-        pixels = np.bincount(pairs.view[own], weights=pairs.visible_px[own], minlength=1)
-        best, wanted = int(pixels.max()), int(table["min_visible_px"][row])
-        if best < wanted:
-            scene = int(table["scene_token"][row])
-            place = data.scene_place(scene) if scene >= 0 else {}
-            message = f"corner case {table['name'][row]} shows {best} px at most, {wanted} were asked for"
-            yield Finding("cases.small", message, numbers={"visible_px": best, "wanted_px": wanted}, **place)
+        of_case = np.isin(instance, parts[first:last]) & in_keyframe
+        pixels = np.bincount(pairs.view[of_case], weights=pairs.visible_px[of_case], minlength=1)
+        best, required = int(pixels.max()), int(table["min_visible_px"][row])
+        if best < required:
+            place = data.scene_place(int(table["scene_token"][row]))
+            message = f"corner case {table['name'][row]} shows {best} px at most, {required} were asked for"
+            yield Finding("cases.small", message, numbers={"visible_px": best, "wanted_px": required}, **place)

@@ -1,7 +1,6 @@
-"""Every check of the validator, and those that installed packages add.
+"""All checks of the validator, and those of installed packages.
 
-A finding's code belongs to exactly one place in this list at least; ``validator`` refuses one that its check does not declare.
-docs/validation-checks.md lists all codes; ``tests/validate/test_checks.py`` holds the page against this list.
+Each check declares the codes of its findings; ``validator`` refuses any other. docs/validation-checks.md lists all codes.
 """
 
 from typing import Final
@@ -28,9 +27,7 @@ from uavsim.validate import (
 from uavsim.validate.rules import Check, of, of_tables
 from uavsim.validate.shutter import shutters_kept
 
-__all__ = ["checks", "codes"]
-
-_STREAMS, _CLOCKS = ("stream",), ("clock",)
+_STREAM_CODES, _CLOCKS = ("streams.file", "streams.readings", "streams.place"), ("clock",)
 _ENCOUNTERS, _CASES = ("encounter", "intruder_view"), ("corner_case", "object_tag")
 CHECKS: Final[tuple[Check, ...]] = (
     of_tables("referential.schema", referential.schema_kept, "schema.table", "schema.field"),
@@ -86,11 +83,11 @@ CHECKS: Final[tuple[Check, ...]] = (
     of("visual.ticks", visual.of_this_tick, "visual.other_tick", needs="images"),
     of("points.boxes", points.points_lie_in_boxes, "points.box"),
     of("points.counts", points.points_counted, "points.count"),
-    of("points.labels", points.labels_fit_points, "points.labels"),
+    of("points.labels", points.labels_fit_points, "points.labels", where=("lidarseg",)),
     of("events.images", events.events_of_their_image, "events.file", "events.record"),
     of("shutter.images", shutters_kept, "shutter.ticks", "shutter.image"),
     of("coverage.empty", coverage.scenes_not_empty, "coverage.empty"),
-    of("coverage.spawned", coverage.spawned_as_asked, "coverage.spawned"),
+    of("coverage.spawned", coverage.spawned_as_requested, "coverage.spawned"),
     of("pixels.views", pixels.masks_belong_to_views, "pixels.view", needs="masks"),
     of("pixels.boxes", pixels.boxes_cover_masks, "pixels.box", needs="masks"),
     of("pixels.outlines", pixels.boxes_fill_silhouettes, "pixels.outline", needs="masks"),
@@ -98,36 +95,34 @@ CHECKS: Final[tuple[Check, ...]] = (
     of("pixels.no_box", pixels.masks_without_box, "pixels.no_box", needs="masks"),
     of("pixels.unlabelled", pixels.road_users_are_labelled, "pixels.unlabelled", needs="masks", only="strict"),
     of("pixels.tags", pixels.tags_fit_categories, "pixels.tag", needs="masks", only="strict"),
-    of(
-        "streams.readings",
-        streams.readings_in_order,
-        "streams.file",
-        "streams.readings",
-        "streams.place",
-        needs="parquet",
-        where=_STREAMS,
-    ),
+    of("streams.readings", streams.readings_in_order, *_STREAM_CODES, needs="parquet", where=("stream",)),
     of_tables("clocks.readings", clocks.readings_by_their_clock, "clock.reading", where=_CLOCKS),
     of_tables("clocks.messages", clocks.messages_arrive_later, "clock.message", where=_CLOCKS),
     of("encounters.range", encounters.ranges_are_distances, "encounter.range", where=_ENCOUNTERS),
     of("encounters.cpa", encounters.nothing_nearer_than_cpa, "encounter.cpa", where=_ENCOUNTERS),
-    of("encounters.rows", encounters.what_is_seen_has_a_row, "encounter.missing", needs="images", where=_ENCOUNTERS),
+    of(
+        "encounters.rows",
+        encounters.visible_intruders_have_rows,
+        "encounter.missing",
+        needs="images",
+        where=_ENCOUNTERS,
+    ),
     of("encounters.boxes", encounters.boxes_are_the_masks, "encounter.box", needs="images", where=_ENCOUNTERS),
     of("encounters.horizon", encounters.horizon_is_the_pixels, "encounter.horizon", needs="images", where=_ENCOUNTERS),
     of_tables("cases.scenes", cases.scenes_have_cases, "cases.none", where=_CASES),
-    of_tables("cases.tags", cases.everything_tagged, "cases.tag", where=_CASES),
-    of("cases.seen", cases.cases_large_enough, "cases.small", needs="masks", where=_CASES),
+    of_tables("cases.tags", cases.everything_tagged, "cases.tag", where=("object_tag",)),
+    of("cases.seen", cases.cases_large_enough, "cases.small", needs="masks", where=("corner_case",)),
 )
 """In report order."""
 FURTHER: Final[Registry[tuple[Check, ...]]] = Registry("checks", {}, what="set of checks", expects=tuple)
-"""Those of installed packages, each of which checks the tables that it brings."""
+"""Checks of installed packages for their own tables."""
 
 
 def checks() -> tuple[Check, ...]:
-    """Return every check, ours first."""
+    """Return every check, the built-in ones first."""
     return (*CHECKS, *(check for name in FURTHER.names() for check in FURTHER.pick(name)))
 
 
 def codes() -> tuple[str, ...]:
-    """Return every code that a finding can have."""
+    """Return the codes of all checks."""
     return tuple(dict.fromkeys(code for check in checks() for code in check.codes))

@@ -1,6 +1,6 @@
-"""Checks of images that agents take by clocks of their own, and of what they send each other.
+"""Checks of agents with clocks of their own: their images, and their messages to each other.
 
-What a clock shows is computed here by the validator's own line, so that a mistake of the writer's cannot agree with itself.
+This module computes the times of the clocks itself, so that it does not repeat a mistake of the writer.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _NEAR_US: Final = 1.0  # stamps are whole microseconds
 
 
 def readings_by_their_clock(data: DataSet) -> Iterator[Finding]:
-    """Each sweep of an agent with a clock was taken within half a step of the asked time, and stamped by that clock."""
+    """Each sweep of an agent with a clock was taken within half a step of the requested time, and has that clock's stamp."""
     if "clock_reading" not in data.tables:
         yield Finding("clock.reading", "agents have clocks, and there is no table clock_reading")
         return
@@ -37,18 +37,16 @@ def readings_by_their_clock(data: DataSet) -> Iterator[Finding]:
             since_us = float(images["timestamp"][row] - start_us[row])
             clock_row = int(own[row])
             residual_us = since_us - float(reading["asked_us"][at])
-            shown_us = since_us * (1 + float(clock["drift_ppm"][clock_row]) * 1e-6) + float(
-                clock["offset_us"][clock_row]
-            )
+            drift_ppm, offset_us = float(clock["drift_ppm"][clock_row]), float(clock["offset_us"][clock_row])
+            shown_us = since_us * (1 + drift_ppm * 1e-6) + offset_us
             stamped_us = float(reading["agent_timestamp"][at] - start_us[row])
             wrong = ""
             if not abs(residual_us) <= float(clock["step_us"][clock_row]) / 2 + _NEAR_US:
-                wrong = (
-                    f"taken {residual_us:.0f} us after the asked time, a step is {int(clock['step_us'][clock_row])} us"
-                )
+                step_us = int(clock["step_us"][clock_row])
+                wrong = f"taken {residual_us:.0f} us after the asked time, a step is {step_us} us"
             elif not abs(residual_us - float(reading["residual_us"][at])) <= _NEAR_US:
-                said_us = float(reading["residual_us"][at])
-                wrong = f"taken {residual_us:.1f} us after the asked time, its row says {said_us:.1f}"
+                stated_us = float(reading["residual_us"][at])
+                wrong = f"taken {residual_us:.1f} us after the asked time, its row says {stated_us:.1f}"
             elif not abs(stamped_us - shown_us) <= _NEAR_US:
                 wrong = f"its agent's clock shows {shown_us:.1f} us then, its row says {stamped_us:.1f}"
         if wrong:
@@ -56,7 +54,7 @@ def readings_by_their_clock(data: DataSet) -> Iterator[Finding]:
 
 
 def messages_arrive_later(data: DataSet) -> Iterator[Finding]:
-    """A message goes from an agent that takes images then to another one, and arrives later or never."""
+    """A message goes from an agent that takes images at its time to another agent, and arrives later or never."""
     if "message" not in data.tables:
         return
     clock, message, images = data["clock"], data["message"], data["sample_data"]
@@ -80,7 +78,7 @@ def messages_arrive_later(data: DataSet) -> Iterator[Finding]:
 
 
 def _clock_of_data(data: DataSet) -> IntArray:
-    """Return each sample_data's row in ``clock``; -1 where its agent has none, and for what is no camera."""
+    """Return (N,) row in ``clock`` of each sample_data row; -1 for agents without a clock and for sensors without images."""
     clock = data["clock"]
     row_of = {key: row for row, key in enumerate(zip(clock["scene_token"].tolist(), clock["agent"], strict=True))}
     agents = [name.rpartition("_id_")[2] if "_id_" in name else "" for name in data.channels] + [""]
@@ -92,7 +90,7 @@ def _clock_of_data(data: DataSet) -> IntArray:
 
 
 def _start_of_scene(data: DataSet) -> IntArray:
-    """Return the time of each scene's first sample, us."""
+    """Return (scenes,) time of each scene's first sample, us."""
     sample = data["sample"]
     start = np.full(len(data["scene"]), np.iinfo(np.int64).max)
     known = sample["scene_token"] >= 0

@@ -1,5 +1,6 @@
-"""Coverage of a dataset, and how much it has to hold: something in every scene, what was asked for spawned, no leaks."""
+"""Statistics of a dataset, and checks of its scenes, its spawned traffic and its splits."""
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
@@ -7,11 +8,9 @@ from typing import Final
 import numpy as np
 
 from uavsim.typing import JsonDict
-from uavsim.validate.dataset import DataSet, follow
+from uavsim.validate.dataset import DataSet
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
-
-__all__ = ["coverage_facts", "scenes_not_empty", "scenes_unique", "spawned_as_asked", "splits_disjoint", "splits_known"]
 
 SPAWNED_SHARE: Final = 0.5
 _DISTANCE_EDGES_M: Final = (0, 25, 50, 75, 100, 150, np.inf)
@@ -19,15 +18,16 @@ _HELD_OUT: Final = ("val", "test")
 
 
 def coverage_facts(evidence: Evidence) -> JsonDict:
-    """Return what there is of classes, distances, visibility, weather, vehicles and images."""
+    """Return the numbers of scenes, images and boxes, the latter by class, visibility and distance."""
     data = evidence.data
     table, images = data["sample_annotation"], data["sample_data"]
-    category = follow(table["instance_token"], data["instance"]["category_token"])
+    category = data.category_of_annotation
     names = data["category"]["name"]
     counts = np.bincount(category[category >= 0], minlength=len(names))
     levels = data["visibility"].tokens
     seen = np.bincount(table["visibility_token"][table["visibility_token"] >= 0], minlength=len(levels))
     pairs = evidence.pairs
+    towns = [data["log"]["location"][i] for i in data["scene"]["log_token"].tolist() if i >= 0]
     return {
         "scenes": len(data["scene"]),
         "samples": len(data["sample"]),
@@ -40,9 +40,7 @@ def coverage_facts(evidence: Evidence) -> JsonDict:
         "boxes_by_visibility": {token: int(n) for token, n in zip(levels, seen, strict=True)},
         "boxes_by_distance_m": _by_distance(evidence),
         "boxes_seen_by_none": int((data.visible_px == 0).sum()),
-        "scenes_by_location": _tally(
-            [data["log"]["location"][i] for i in data["scene"]["log_token"].tolist() if i >= 0]
-        ),
+        "scenes_by_location": dict(sorted(Counter(towns).items())),
         "box_views_with_pixels": len(pairs),
         "pixels_inside_boxes": round(float(pairs.inside_px.sum() / max(pairs.visible_px.sum(), 1)), 5),
         "images_decoded": evidence.pixels,
@@ -51,39 +49,34 @@ def coverage_facts(evidence: Evidence) -> JsonDict:
 
 
 def _by_distance(evidence: Evidence) -> dict[str, int]:
-    """Count boxes by their distance on the ground from the sample's first camera."""
+    """Count boxes by their horizontal distance from the sample's first camera."""
     data = evidence.data
     sample = data["sample_data"]["sample_token"][evidence.cameras.rows]
-    place = np.full((len(data["sample"]), 2), np.nan)
-    place[sample[::-1]] = evidence.cameras.position_m[::-1, :2]
+    camera_m = np.full((len(data["sample"]), 2), np.nan)
+    camera_m[sample[::-1]] = evidence.cameras.position_m[::-1, :2]
     of_box = data["sample_annotation"]["sample_token"]
     good = evidence.boxes.usable & (of_box >= 0)
-    away = np.linalg.norm(evidence.boxes.centre_m[good, :2] - place[of_box[good]], axis=1)
+    away = np.linalg.norm(evidence.boxes.centre_m[good, :2] - camera_m[of_box[good]], axis=1)
     counts, _ = np.histogram(away[np.isfinite(away)], bins=_DISTANCE_EDGES_M)
     names = [f"{low}-{high}" for low, high in pairwise(_DISTANCE_EDGES_M)]
     return {name: int(n) for name, n in zip(names, counts, strict=True)}
 
 
-def _tally(words: list[str]) -> dict[str, int]:
-    return {word: words.count(word) for word in sorted(set(words))}
-
-
 def scenes_not_empty(evidence: Evidence) -> Iterator[Finding]:
-    """Every scene has samples, and boxes in them."""
+    """Every scene has samples with boxes."""
     data = evidence.data
-    samples = np.bincount(
-        data["sample"]["scene_token"][data["sample"]["scene_token"] >= 0], minlength=len(data["scene"])
+    samples, boxes = (
+        np.bincount(scene[scene >= 0], minlength=len(data["scene"]))
+        for scene in (data["sample"]["scene_token"], data.scene_of_annotation)
     )
-    scene = data.scene_of_annotation
-    boxes = np.bincount(scene[scene >= 0], minlength=len(data["scene"]))
     for row in np.flatnonzero(samples == 0).tolist():
         yield Finding("coverage.empty", "scene without samples", **data.scene_place(row))
     for row in np.flatnonzero((boxes == 0) & (samples > 0)).tolist():
         yield Finding("coverage.empty", "scene without a single box", severity="warning", **data.scene_place(row))
 
 
-def spawned_as_asked(evidence: Evidence) -> Iterator[Finding]:
-    """At least half of the vehicles and walkers asked for were there, where the log says both."""
+def spawned_as_requested(evidence: Evidence) -> Iterator[Finding]:
+    """At least half of the requested vehicles and walkers spawned, if the log has both numbers."""
     data = evidence.data
     for kind in ("vehicles", "walkers"):
         if f"uav_{kind}_asked" not in data["log"] or f"uav_{kind}_spawned" not in data["log"]:
@@ -106,7 +99,7 @@ def scenes_unique(data: DataSet) -> Iterator[Finding]:
 
 
 def splits_known(data: DataSet) -> Iterator[Finding]:
-    """``splits.json`` names scenes that some version of the dataset has."""
+    """The scenes in ``splits.json`` exist in some version of the dataset."""
     known = set(data["scene"]["name"])
     for split, scenes in data.splits.items():
         lost = sorted(set(scenes) - known)
@@ -115,7 +108,7 @@ def splits_known(data: DataSet) -> Iterator[Finding]:
 
 
 def splits_disjoint(data: DataSet) -> Iterator[Finding]:
-    """No scene that is trained on is held out as well: x_train shares none with x_val and x_test."""
+    """Training splits share no scene with held-out splits: x_train with x_val and x_test."""
     for name, scenes in data.splits.items():
         stem, _, last = name.rpartition("_")
         if last != "train":

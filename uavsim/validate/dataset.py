@@ -1,8 +1,8 @@
-"""A dataset as the validator sees it: tables as columns, references as row numbers, places by name."""
+"""A dataset in the validator: tables as columns, references as row numbers, findings with the names of their rows."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from io import BufferedReader
 from pathlib import Path
 from typing import Final, Literal, TypedDict
 
@@ -17,8 +17,6 @@ from uavsim.typing import BoolArray, IntArray
 from uavsim.validate.findings import Finding
 from uavsim.validate.schema import EXTRA, TABLES, Field
 from uavsim.validate.tables import MOST_TABLE_BYTES, ColumnTable, hashes, read_table, resolve
-
-__all__ = ["DIALECTS", "FILE_TABLES", "DataSet", "Dialect", "FindingPlace", "open_dataset", "versions_of"]
 
 Dialect = Literal["strict", "uav3d"]
 DIALECTS: Final[dict[str, Dialect]] = {"strict": "strict", "uav3d": "uav3d"}
@@ -51,22 +49,13 @@ class DataSet:
 
     @property
     def root(self) -> Path:
-        """The dataset's folder; its files are opened by ``open`` alone."""
+        """The dataset's folder; checks open its files through ``files`` only."""
         return self.files.root
 
-    def open(self, name: str) -> BufferedReader:
-        """Open a file that a table names: the door of every check.
-
-        Raises:
-            DatasetError: it is missing, no regular file inside of the dataset's folder, or too large.
-        """
-        return self.files.open(name)
-
     def read(self, name: str) -> bytes:
-        """Return the bytes of a file that a table names; b"" of one that may not be read, which the file checks say."""
+        """Return the bytes of a file that a table names; b"" if it cannot be read, which the file checks report."""
         try:
-            with self.open(name) as file:
-                return file.read()
+            return self.files.read(name)
         except DatasetError:
             return b""
 
@@ -75,7 +64,7 @@ class DataSet:
 
     @property
     def sensor_of_data(self) -> IntArray:
-        """(N,) sensor row of each sample_data row, below 0 where the chain of references is broken."""
+        """(N,) sensor row of each sample_data row, negative for a broken chain of references."""
         return follow(self["sample_data"]["calibrated_sensor_token"], self["calibrated_sensor"]["sensor_token"])
 
     @property
@@ -96,12 +85,12 @@ class DataSet:
 
     @property
     def is_camera(self) -> BoolArray:
-        """(sensors,) which sensors take images."""
+        """(sensors,) bool, cameras."""
         return np.array([m == "camera" for m in self["sensor"]["modality"]], bool)
 
     @property
     def camera_rows(self) -> IntArray:
-        """Rows of sample_data that are images with all their references whole."""
+        """(V,) rows of sample_data that are images with valid references."""
         sensor = self.sensor_of_data
         good = (sensor >= 0) & (self.scene_of_data >= 0) & (self["sample_data"]["ego_pose_token"] >= 0)
         camera = np.zeros(len(sensor), bool)
@@ -110,7 +99,7 @@ class DataSet:
 
     @property
     def intruder_ids(self) -> dict[int, frozenset[int]]:
-        """Instance ids of each scene's intruders: their labels are in ``intruder_view``, not among the boxes."""
+        """Instance ids of the intruders by scene row; ``intruder_view`` labels them instead of ``sample_annotation``."""
         if "encounter" not in self.tables:
             return {}
         table, ids = self["encounter"], dict[int, set[int]]()
@@ -120,7 +109,7 @@ class DataSet:
 
     @property
     def own_instances(self) -> dict[tuple[int, str], int]:
-        """Instance row of each agent that has a box itself, by scene row and the agent's id as its channels end."""
+        """Instance row of each agent with a box, by scene row and agent id (the end of the channel name)."""
         if "agent" not in self.tables:
             return {}
         table = self["agent"]
@@ -129,7 +118,7 @@ class DataSet:
 
     @property
     def visible_px(self) -> IntArray:
-        """(N,) pixels that each annotation's masks show: ``uav_visible_px``, and where there is no lidar ``num_lidar_pts``."""
+        """(N,) visible pixels of each annotation: ``uav_visible_px``, or ``num_lidar_pts`` in a dataset without lidar."""
         table = self["sample_annotation"]
         stated: IntArray = table["num_lidar_pts"]
         reported = table.get("uav_visible_px")
@@ -137,7 +126,7 @@ class DataSet:
 
     @property
     def placed_instances(self) -> BoolArray:
-        """(instances,) put where it is by a corner case: it may lie on its side or on a roof, with its doors open."""
+        """(instances,) bool, placed by a corner case: such an object may lie on its side or on a roof, with open doors."""
         placed = np.zeros(len(self["instance"]), dtype=bool)
         if "object_tag" in self.tables:
             table = self["object_tag"]
@@ -148,24 +137,33 @@ class DataSet:
 
     @property
     def placed(self) -> BoolArray:
-        """(annotations,) the same of their boxes."""
+        """(annotations,) bool, boxes of instances that a corner case placed."""
         instance = self["sample_annotation"]["instance_token"]
         placed: BoolArray = np.append(self.placed_instances, False)[np.where(instance >= 0, instance, -1)]
         return placed
 
     @property
-    def flies(self) -> BoolArray:
-        """(annotations,) bodies of the swarm's drones."""
+    def category_of_annotation(self) -> IntArray:
+        """(N,) category row of each annotation, -1 if unknown."""
         category = follow(self["sample_annotation"]["instance_token"], self["instance"]["category_token"])
-        drone = np.array([name == "vehicle.ego" for name in self["category"]["name"]] + [False], bool)
-        return np.asarray(drone[np.where(category >= 0, category, -1)])
+        return np.maximum(category, -1)
+
+    def of_category(self, holds: Callable[[str], bool]) -> BoolArray:
+        """Return (annotations,) bool, whether a condition holds for the category's name; False for unknown categories."""
+        by_category = np.array([holds(name) for name in self["category"]["name"]] + [False], bool)
+        return np.asarray(by_category[self.category_of_annotation])
+
+    @property
+    def flies(self) -> BoolArray:
+        """(annotations,) bool, bodies of the swarm's drones."""
+        return self.of_category("vehicle.ego".__eq__)
 
     def scene_place(self, row: int) -> FindingPlace:
-        """Name a scene row."""
+        """Return the place of a scene row."""
         return FindingPlace(scene=self["scene"]["name"][row]) if row >= 0 else FindingPlace()
 
     def sample_place(self, row: int) -> FindingPlace:
-        """Name a sample row and its scene."""
+        """Return the place of a sample row: sample and scene."""
         if row < 0:
             return FindingPlace()
         return FindingPlace(
@@ -173,7 +171,7 @@ class DataSet:
         )
 
     def data_place(self, row: int) -> FindingPlace:
-        """Name a sample_data row: scene, sample, channel; nothing below 0, which is no row."""
+        """Return the place of a sample_data row: scene, sample, channel; an empty place for a negative row."""
         if row < 0:
             return FindingPlace()
         sensor = int(self.sensor_of_data_row(row))
@@ -188,11 +186,11 @@ class DataSet:
         return int(self["calibrated_sensor"]["sensor_token"][calibration]) if calibration >= 0 else -1
 
     def annotation_place(self, row: int) -> FindingPlace:
-        """Name an annotation row's sample and scene."""
+        """Return the place of an annotation row: sample and scene."""
         return self.sample_place(int(self["sample_annotation"]["sample_token"][row]))
 
     def place(self, table: str, row: int) -> FindingPlace:
-        """Name the place of a row of any table, as far as it has one."""
+        """Return the place of a row of any table, as far as it has one."""
         if table == "sample_data":
             return self.data_place(row)
         if table == "sample_annotation":
@@ -208,19 +206,25 @@ class DataSet:
         return FindingPlace() if owners is None else self.data_place(int(owners[row]))
 
 
+def box_finding(data: DataSet, row: int, code: str, message: str, **numbers: object) -> Finding:
+    """Return a finding on one annotation; its numbers begin with the annotation's token."""
+    numbers = {"token": data["sample_annotation"].tokens[row], **numbers}
+    return Finding(code, message, numbers=numbers, **data.annotation_place(row))
+
+
 def follow(first: IntArray, second: IntArray) -> IntArray:
-    """Return ``second[first]``, keeping what is below 0 in ``first``."""
+    """Return ``second[first]``; negative values of ``first`` stay as they are."""
     if not len(second):
         return np.minimum(first, -1)
     return np.where(first >= 0, second[np.maximum(first, 0)], first)
 
 
 def versions_of(root: Path) -> list[str]:
-    """Return the version folders: those with a sample_data table.
+    """Return the names of the version folders, which have a sample_data table.
 
     Raises:
-        InputError: no such folder.
-        DatasetError: none there.
+        InputError: the folder does not exist.
+        DatasetError: it has no version folder.
     """
     if not root.is_dir():
         raise InputError(f"{root}: no such folder; name the dataset's own, the one that holds v1.0-mini or the like")
@@ -232,17 +236,17 @@ def versions_of(root: Path) -> list[str]:
 
 
 def open_dataset(root: Path, version: str, *, dialect: str | None = None) -> DataSet:
-    """Read one version folder; what is wrong with its tables is in the tables' ``findings``.
+    """Read one version folder; ``ColumnTable.findings`` has the faults of its tables.
 
     Args:
         root: the dataset's folder.
-        version: of ``versions_of``.
-        dialect: read it as this; default: what it looks like.
+        version: one of ``versions_of``.
+        dialect: ``strict`` or ``uav3d``; default: detected.
 
     Raises:
-        InputError: no such folder.
-        UnknownNameError: no such version, or no such dialect.
-        DatasetError: no version is there.
+        InputError: the folder does not exist.
+        UnknownNameError: the version or the dialect does not exist.
+        DatasetError: the folder has no version.
     """
     if not (root / version).is_dir():
         raise UnknownNameError(f"{root / version}: no such version folder; there are: {', '.join(versions_of(root))}")
@@ -259,15 +263,21 @@ def open_dataset(root: Path, version: str, *, dialect: str | None = None) -> Dat
                 flat, lengths = tables[name].lists[spec.name]
                 tables[name].lists[spec.name] = (resolve(flat, tables[spec.table]), lengths)
     splits, findings = _read_splits(files, f"{version}/splits.json")
-    chosen = pick(DIALECTS, dialect, what="dialect") if dialect else _dialect(tables)
-    return DataSet(files, version, chosen, tables, splits, findings, schema)
+    detected = pick(DIALECTS, dialect, what="dialect") if dialect else _dialect(tables)
+    return DataSet(files, version, detected, tables, splits, findings, schema)
 
 
 def _added(files: DataFolder, version: str) -> dict[str, tuple[Field, ...]]:
-    """Return the tables that packages added, by what the dataset says of their references; {} where that is nonsense."""
+    """Return the tables of plug-ins, by the references in the dataset's description; {} if these are malformed."""
     try:
-        said = parse_json(files.read(f"{version}/uav_dataset.json", what="there is", most_bytes=MOST_TABLE_BYTES))
-        names = {(t, column, of) for t, columns in said.get("references", {}).items() for column, of in columns.items()}
+        description = parse_json(
+            files.read(f"{version}/uav_dataset.json", what="there is", most_bytes=MOST_TABLE_BYTES)
+        )
+        names = {
+            (t, column, of)
+            for t, columns in description.get("references", {}).items()
+            for column, of in columns.items()
+        }
     except (AttributeError, DatasetError, TypeError, ValueError):
         return {}
     fields: dict[str, tuple[Field, ...]] = {}
@@ -279,7 +289,7 @@ def _added(files: DataFolder, version: str) -> dict[str, tuple[Field, ...]]:
 
 
 def _dialect(tables: dict[str, ColumnTable]) -> Dialect:
-    """Return the dialects apart: UAV3D has one calibration an image and ego poses that never turn."""
+    """Detect the dialect: UAV3D has one calibration per image and ego poses without rotation."""
     identity = np.array([1.0, 0.0, 0.0, 0.0])
     poses, images = tables["ego_pose"]["rotation"], len(tables["sample_data"])
     unturned = np.mean(np.abs(poses - identity).max(axis=1) < 1e-9) if len(poses) else 0.0

@@ -1,6 +1,6 @@
-"""The unmodified nuScenes devkit on a dataset: a program of ``devkit/`` in its own environment; its JSON report comes back.
+"""Run programs of ``devkit/`` with the unmodified nuScenes devkit in an environment of its own, and read their JSON reports.
 
-The devkit's packages cannot live beside ours, so nothing here imports them.
+The devkit's dependencies conflict with uavsim's; this module does not import them.
 """
 
 import json
@@ -12,22 +12,20 @@ from typing import Final
 from uavsim.errors import InputError, SystemFailure
 from uavsim.typing import JsonDict
 
-__all__ = ["PROGRAMS", "devkit_report", "judge_python", "problems_of", "run_judge"]
-
 PYTHON_VARIABLE: Final = "UAVSIM_JUDGE_PYTHON"
 PROGRAMS: Final = Path(__file__).with_name("devkit")
 _CHECKOUT: Final = Path(__file__).resolve().parents[2]
-_REPORTED: Final = frozenset({0, 4})  # good, and not valid; anything else is the judge's own failure
+_TIMEOUT_S: Final = 6 * 3600
+_REPORTED: Final = frozenset({0, 4})  # valid and invalid; any other code is a failure of the judge
 
 
-def devkit_report(root: Path, version: str, *, split: str | None = None, images: Path | None = None) -> JsonDict:
-    """Let the unmodified nuScenes devkit load, walk, draw and evaluate a strict dataset.
+def devkit_report(root: Path, version: str, *, images: Path | None = None) -> JsonDict:
+    """Load, walk, draw and evaluate a strict dataset with the unmodified nuScenes devkit.
 
     Args:
         root: the dataset's folder.
         version: its version folder.
-        split: evaluate this split of ``splits.json``; default: every scene.
-        images: keep the devkit's drawings in this folder.
+        images: folder for the devkit's drawings; default: temporary.
 
     Returns:
         ``{"ok": bool, "checks": {name: {"ok": bool, ...}}}``.
@@ -37,13 +35,12 @@ def devkit_report(root: Path, version: str, *, split: str | None = None, images:
         SystemFailure: the judge crashed.
     """
     arguments = [str(root.resolve()), version]
-    arguments += ["--split", split] if split else []
     arguments += ["--images", str(images.resolve())] if images else []
     return run_judge("devkit_check", *arguments)
 
 
 def problems_of(report: JsonDict) -> list[str]:
-    """Return one line for each check that failed, with what the devkit said."""
+    """Return one line for each failed check, with its problems or figures."""
     lines = []
     for name, check in report["checks"].items():
         if not check["ok"]:
@@ -54,10 +51,10 @@ def problems_of(report: JsonDict) -> list[str]:
 
 
 def judge_python() -> Path:
-    """Return the judges' interpreter.
+    """Return the interpreter of the judge's environment.
 
     Raises:
-        InputError: it is not installed.
+        InputError: the environment is not installed.
     """
     python = Path(os.environ.get(PYTHON_VARIABLE) or _CHECKOUT / ".venv-judge" / "bin" / "python")
     if not python.exists():
@@ -65,19 +62,19 @@ def judge_python() -> Path:
     return python
 
 
-def run_judge(name: str, *arguments: str, folder: Path = PROGRAMS, timeout_s: float = 6 * 3600) -> JsonDict:
+def run_judge(name: str, *arguments: str, folder: Path = PROGRAMS) -> JsonDict:
     """Run ``<folder>/<name>.py`` in the judges' environment and return its report.
 
     Raises:
-        InputError: the judge is not installed.
-        SystemFailure: it crashed, hung, or printed no report.
+        InputError: the judge's environment is not installed.
+        SystemFailure: the judge crashed, hung, or printed no report.
     """
     command = [str(judge_python()), str(folder / f"{name}.py"), *arguments]
     environment = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "VIRTUAL_ENV"}}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, env=environment, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, env=environment, check=False)
     except subprocess.TimeoutExpired as error:
-        raise SystemFailure(f"judge {name} did not end within {timeout_s:.0f} s; judge fewer scenes") from error
+        raise SystemFailure(f"judge {name} did not end within {_TIMEOUT_S} s; judge fewer scenes") from error
     try:
         report = json.loads(done.stdout)
     except ValueError as error:

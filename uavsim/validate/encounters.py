@@ -1,6 +1,6 @@
 """Checks of encounters in the air: ranges by the poses, boxes and sides of the horizon by the pixels.
 
-The rules are written here a second time on purpose, so that a mistake of the writer's cannot agree with itself.
+This module computes the values itself, so that it does not repeat a mistake of the writer.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _MOST_LOOKED_AT: Final = 2000
 
 
 def ranges_are_distances(evidence: Evidence) -> Iterator[Finding]:
-    """The range of an intruder is the distance between its place and its camera's."""
+    """The range of an intruder is the distance between its place and the camera's."""
     data = evidence.data
     for row, stated, true in zip(*_ranges(evidence), strict=True):
         if abs(stated - true) > _WITHIN_M:
@@ -35,7 +35,7 @@ def ranges_are_distances(evidence: Evidence) -> Iterator[Finding]:
 
 
 def nothing_nearer_than_cpa(evidence: Evidence) -> Iterator[Finding]:
-    """No image shows an intruder nearer than its closest point of approach."""
+    """In no image is an intruder nearer than its closest point of approach."""
     data = evidence.data
     rows, _, true = _ranges(evidence)
     if not len(rows):
@@ -44,13 +44,13 @@ def nothing_nearer_than_cpa(evidence: Evidence) -> Iterator[Finding]:
     nearest, stated = np.full(len(data[_ENCOUNTER]), np.inf), data[_ENCOUNTER]["cpa_m"]
     np.minimum.at(nearest, owner[owner >= 0], true[owner >= 0])
     for encounter in np.flatnonzero(nearest < stated - _CPA_SLACK_M).tolist():
-        come, least = nearest[encounter], stated[encounter]
-        message = f"{data[_ENCOUNTER]['name'][encounter]} comes within {come:.2f} m, cpa_m is {least:.2f}"
+        name = data[_ENCOUNTER]["name"][encounter]
+        message = f"{name} comes within {nearest[encounter]:.2f} m, cpa_m is {stated[encounter]:.2f}"
         yield Finding("encounter.cpa", message, **data.scene_place(int(data[_ENCOUNTER]["scene_token"][encounter])))
 
 
 def _ranges(evidence: Evidence) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return rows of the views whose cameras are known, their stated ranges and the distances of the poses."""
+    """Return (V,) rows of ``intruder_view`` with known cameras, their stated ranges and the distances by the poses, metres."""
     data = evidence.data
     nothing = np.zeros(0)
     if _VIEW not in data.tables:
@@ -61,31 +61,32 @@ def _ranges(evidence: Evidence) -> tuple[IntArray, FloatArray, FloatArray]:
     cameras = np.array([camera_of[images[row]] for row in rows.tolist()], dtype=np.int64)
     if not len(rows):
         return rows, nothing, nothing
-    apart = data[_VIEW]["translation"][rows] - evidence.cameras.position_m[cameras]
-    return rows, data[_VIEW]["range_m"][rows], np.sqrt((apart**2).sum(axis=1))
+    apart_m = data[_VIEW]["translation"][rows] - evidence.cameras.position_m[cameras]
+    return rows, data[_VIEW]["range_m"][rows], np.linalg.norm(apart_m, axis=1)
 
 
-def what_is_seen_has_a_row(evidence: Evidence) -> Iterator[Finding]:
-    """Every image whose mask shows the intruder that its camera meets has a row for it."""
+def visible_intruders_have_rows(evidence: Evidence) -> Iterator[Finding]:
+    """Every image whose mask shows the intruder of its camera has a row for it."""
     data = evidence.data
     if _ENCOUNTER not in data.tables:
         return
     table = data[_ENCOUNTER]
-    met: dict[tuple[int, str], list[int]] = {}
-    for row, where in enumerate(zip(table["scene_token"].tolist(), table["channel"], strict=True)):
-        met.setdefault(where, []).append(row)
+    encounters: dict[tuple[int, str], list[int]] = {}
+    for row, key in enumerate(zip(table["scene_token"].tolist(), table["channel"], strict=True)):
+        encounters.setdefault(key, []).append(row)
     reported: set[tuple[int, int]] = set()
     if _VIEW in data.tables:
         views = data[_VIEW]
         reported |= set(zip(views["sample_data_token"].tolist(), views["encounter_token"].tolist(), strict=True))
     mask_of = _layers(data)
-    unseen = [
+    scene = data.scene_of_data
+    unreported = [
         (look.row, encounter, mask)
         for look in evidence.looks
-        for encounter in met.get((int(data.scene_of_data[look.row]), data.data_place(look.row).get("channel", "")), ())
+        for encounter in encounters.get((int(scene[look.row]), data.data_place(look.row).get("channel", "")), ())
         if (look.row, encounter) not in reported and (mask := mask_of.get((look.row, "instance"))) is not None
     ]
-    for row, encounter, mask in unseen[:: max(1, -(-len(unseen) // _MOST_LOOKED_AT))]:
+    for row, encounter, mask in unreported[:: max(1, -(-len(unreported) // _MOST_LOOKED_AT))]:
         ids = _ids(data, mask)
         if ids is None:
             continue
@@ -96,7 +97,7 @@ def what_is_seen_has_a_row(evidence: Evidence) -> Iterator[Finding]:
 
 
 def boxes_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
-    """A box that is said to be of the mask bounds the intruder's pixels there, and counts them."""
+    """A box from a mask bounds the intruder's pixels in it, and counts them."""
     data = evidence.data
     for row, mine, _ in _looked_at(data):
         count = int(mine.sum())
@@ -110,7 +111,7 @@ def boxes_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
 
 
 def horizon_is_the_pixels(evidence: Evidence) -> Iterator[Finding]:
-    """An intruder is above the horizon where sky alone is around it, below where none is, and on it otherwise."""
+    """An intruder is above the horizon if all pixels around it are sky, below if none is, and on it otherwise."""
     data = evidence.data
     stated = data[_VIEW].get("is_above_horizon") if _VIEW in data.tables else None
     if stated is None:
@@ -130,7 +131,7 @@ def horizon_is_the_pixels(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _looked_at(data: DataSet) -> Iterator[tuple[int, BoolArray, UInt8Array | None]]:
-    """Yield rows of views, evenly chosen of very many, with the intruder's pixels and the semantic tags."""
+    """Yield rows of ``intruder_view``, at most 2,000, with the (H, W) mask of the intruder and the (H, W) semantic tags."""
     if _VIEW not in data.tables:
         return
     views, file_of = data[_VIEW], _layers(data)
@@ -148,7 +149,7 @@ def _looked_at(data: DataSet) -> Iterator[tuple[int, BoolArray, UInt8Array | Non
 
 
 def _ids(data: DataSet, mask: str) -> UInt16Array | None:
-    """Return the instance ids of a mask; None where it cannot be read, which ``files.masks`` reports."""
+    """Return the instance ids of a mask; None if it is unreadable, which ``files.masks`` reports."""
     try:
         return codec.mask_ids_and_tags(data.read(mask))[0]
     except DatasetError:
@@ -156,7 +157,7 @@ def _ids(data: DataSet, mask: str) -> UInt16Array | None:
 
 
 def _layers(data: DataSet) -> dict[tuple[int, str], str]:
-    """Return the file of each image's layer, by the image's row and the layer's kind."""
+    """Return the files of the layers, by the image's row and the layer's kind."""
     if "layer" not in data.tables:
         return {}
     layer = data["layer"]

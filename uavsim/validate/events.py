@@ -1,6 +1,6 @@
-"""Checks of event cameras: each event lies in its image, and in the time since the camera's image before.
+"""Checks of event cameras: each event lies in its image, and in the time since the camera's previous image.
 
-The files are read by the validator's own few lines, so that a mistake of the writer's cannot agree with itself.
+This module reads the files itself, so that it does not repeat a mistake of the writer.
 """
 
 import struct
@@ -13,8 +13,6 @@ import numpy.typing as npt
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 
-__all__ = ["events_of_their_image"]
-
 KIND: Final = "events"
 _MAGIC: Final = b"\x93NUMPY\x01\x00"
 _FIELDS: Final = b"{'descr': [('x', '<u2'), ('y', '<u2'), ('t_ns', '<i8'), ('p', '|u1')], 'fortran_order': False, "
@@ -23,14 +21,14 @@ _NS_PER_US: Final = 1000
 
 
 def events_of_their_image(evidence: Evidence) -> Iterator[Finding]:
-    """Events are in the order of time, after the camera's image before, not after their own, and inside of the image."""
+    """Events are in order of time, after the camera's previous image and not after their own, and inside of the image."""
     data = evidence.data
     if "layer" not in data.tables:
         return
     layer, images = data["layer"], data["sample_data"]
     for name, kind, row in zip(layer["filename"], layer["kind"], layer["sample_data_token"].tolist(), strict=True):
         if kind != KIND or row < 0 or data.files.fault(name) is not None:
-            continue  # what may not be read is reported by the file checks
+            continue  # the file checks report unreadable files
         events = _events_of(data.read(name))
         if events is None:
             yield Finding("events.file", f"{name} is no .npy of x, y, t_ns, p", **data.data_place(row))
@@ -43,7 +41,7 @@ def events_of_their_image(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _wrong(events: npt.NDArray[Any], *, size_px: tuple[int, int], since_ns: int) -> str:
-    """Say what is wrong with the events of an image; ``since_ns`` is the time of the image before, 0 for a first one."""
+    """Return the fault of an image's events, or ""; ``since_ns`` is the time of the previous image, 0 for the first image."""
     outside = int(((events["x"] >= size_px[0]) | (events["y"] >= size_px[1])).sum())
     if outside:
         return f"{outside} of {len(events)} events lie outside of the image"
@@ -57,7 +55,7 @@ def _wrong(events: npt.NDArray[Any], *, size_px: tuple[int, int], since_ns: int)
 
 
 def _events_of(data: bytes) -> npt.NDArray[Any] | None:
-    """Return the events of a file, or None: a head of version 1 with our fields, then whole records."""
+    """Return the events of a .npy file of version 1 with these fields and complete records; None for any other file."""
     if len(data) < len(_MAGIC) + 2 or not data.startswith(_MAGIC):
         return None
     (length,) = struct.unpack_from("<H", data, len(_MAGIC))

@@ -1,4 +1,4 @@
-"""Everything that the checks look at, gathered once: geometry in the map and what was measured in the images."""
+"""The input of the checks: tables, boxes and cameras in the map frame, and the measurements of the images."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,14 +11,14 @@ import numpy as np
 
 from uavsim.files.names import MISSING, name_fault
 from uavsim.pool import Run, started
-from uavsim.typing import BoolArray, FloatArray, IntArray
+from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray
 from uavsim.validate.dataset import DataSet
 from uavsim.validate.frames import AnnotationBoxes, Cameras, boxes_of, cameras_of
 from uavsim.validate.looks import FrameLook, FrameTask, TrackTask
 from uavsim.validate.temporal import time_unit_us
 
 _NO_REGION: Final = np.zeros((0, 4), np.int64)
-_POOL_FROM_TABLE_BYTES: Final = 200_000  # 400 images; below, starting processes costs more than it saves
+_POOL_FROM_TABLE_BYTES: Final = 200_000  # 400 images; for fewer, processes start too slowly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,14 +46,14 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """One version of a dataset, read and looked at.
+    """One version of a dataset with its measurements.
 
     Attributes:
-        looks: one an image, by scene, channel and time; empty file states where images were not opened.
-        track: (looks,) number of the scene-and-channel that a look belongs to.
-        cameras: of the looks, row by row.
-        has_masks: instance masks are there and boxes have ids, so that boxes can be held against pixels.
-        pixels: images were decoded.
+        looks: one per image, by scene, channel and time.
+        track: (looks,) number of the scene and channel of each look.
+        cameras: one per look.
+        has_masks: the dataset has instance masks, and boxes with their ids.
+        pixels: the images were decoded.
     """
 
     data: DataSet
@@ -68,11 +68,11 @@ class Evidence:
 
 @contextmanager
 def ready_to_look(folder: Path, *, workers: int) -> Iterator[Run]:
-    """Have processes start while tables are read, threads where images are few: processes take longer to start.
+    """Start processes while tables are read, or threads for few images.
 
     Args:
         folder: of the tables.
-        workers: that look at images.
+        workers: number of processes or threads.
     """
     table = folder / "sample_data.json"
     if table.is_file() and table.stat().st_size > _POOL_FROM_TABLE_BYTES:
@@ -84,12 +84,12 @@ def ready_to_look(folder: Path, *, workers: int) -> Iterator[Run]:
 
 
 def gather(data: DataSet, *, pixels: bool, run: Run) -> Evidence:
-    """Place boxes and cameras, and look at every image.
+    """Transform boxes and cameras to the map frame, and measure every image.
 
     Args:
         data: the tables.
-        pixels: decode images and masks; otherwise only look whether the files are whole and of the stated size.
-        run: looks at images, see ``ready_to_look``.
+        pixels: decode images and masks; otherwise only measure completeness and size of the files.
+        run: from ``ready_to_look``.
     """
     boxes = boxes_of(data, unit_us=time_unit_us(data))
     rows = data.camera_rows
@@ -108,7 +108,7 @@ def gather(data: DataSet, *, pixels: bool, run: Run) -> Evidence:
 
 
 def _mask_files(data: DataSet) -> dict[int, str]:
-    """Return the instance mask of each sample_data row: from the table ``layer``, or beside ``samples/`` by name."""
+    """Return the instance mask of each sample_data row: from the table ``layer``, or by its name beside ``samples/``."""
     if "layer" in data.tables:
         layer = data["layer"]
         owner = layer["sample_data_token"].tolist()
@@ -166,7 +166,7 @@ def _tasks(
 
 
 def _ignored_px(data: DataSet) -> dict[int, IntArray]:
-    """Return the regions that readers are asked to ignore, by row of sample_data."""
+    """Return the (K, 4) boxes of ``ignore_region`` by row of sample_data."""
     if "ignore_region" not in data.tables:
         return {}
     table = data["ignore_region"]
@@ -178,20 +178,17 @@ def _ignored_px(data: DataSet) -> dict[int, IntArray]:
 
 
 def _look_at_track(task: TrackTask) -> list[FrameLook]:
-    from uavsim.validate.image_measurements import look_at_track  # compiled code, which only who looks at images needs
+    from uavsim.validate.image_measurements import look_at_track  # compiled code, for commands that measure images only
 
     return look_at_track(task)
 
 
 def _pairs(looks: tuple[FrameLook, ...]) -> Pairs:
-    count = [len(look.box_row) for look in looks]
+    def joined(column: str) -> AnyArray:
+        return np.concatenate([getattr(look, column) for look in (FrameLook(row=-1), *looks)])
+
     return Pairs(
-        view=np.repeat(np.arange(len(looks)), count),
-        box=np.concatenate([np.zeros(0, np.int64), *(look.box_row for look in looks)]),
-        visible_px=np.concatenate([np.zeros(0, np.int64), *(look.visible_px for look in looks)]),
-        inside_px=np.concatenate([np.zeros(0, np.int64), *(look.inside_px for look in looks)]),
-        mask_box_px=np.concatenate([np.zeros((0, 8), np.int64), *(look.mask_box_px for look in looks)]),
-        box_px=np.concatenate([np.zeros((0, 8)), *(look.box_px for look in looks)]),
-        cut=np.concatenate([np.zeros(0, bool), *(look.cut for look in looks)]),
-        tag=np.concatenate([np.zeros(0, np.int64), *(look.tag for look in looks)]),
+        view=np.repeat(np.arange(len(looks)), [len(look.box_row) for look in looks]),
+        box=joined("box_row"),
+        **{column: joined(column) for column in ("visible_px", "inside_px", "mask_box_px", "box_px", "cut", "tag")},
     )

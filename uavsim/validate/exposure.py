@@ -1,9 +1,9 @@
-"""Whether the first images of a scene were taken before the cameras had adapted to its light.
+"""Detection of scenes whose first images precede the adaptation of the cameras to the light.
 
-Brightness is in stops of light: 2.2 log2 of an image's mean level. Two things tell a first image apart: its own camera's later
-images, which change far less from one to the next; and all cameras of its scene, which start unsettled together and come to
-rest together, whatever each of them sees. Weather that changes does that, too: where the tables do not say that it is steady,
-and where few cameras agree, the brightness has to come to rest, and by more.
+Brightness is in stops: 2.2 log2 of an image's mean level. Two properties reveal such a first image: the later images of its
+camera change far less from one to the next; and all cameras of its scene settle together, whatever they show. Changing weather
+has the latter effect, too. Without a table that says that the weather is steady, or with few cameras, the check therefore
+requires that the brightness settles, and a larger change.
 """
 
 from collections.abc import Iterator
@@ -16,15 +16,13 @@ from uavsim.typing import FloatArray, IntArray
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 
-__all__ = ["exposure_settled"]
-
 _GAMMA: Final = 2.2
 _FEWEST: Final = 4  # images of a camera
-_LOOKED_AT: Final = 12  # images of a camera: exposure has settled by then, or the light of the scene changes
+_LOOKED_AT: Final = 12  # images of a camera: later changes are changes of the scene's light
 _LEAST_STOPS: Final = 0.5
 _TOGETHER_STOPS: Final = 0.25  # of many cameras under a steady sky
 _ALONE_STOPS: Final = 1.0
-_MANY: Final = 8  # cameras: more than those of one drone, which may fly out of a shadow
+_MANY: Final = 8  # cameras: more than one drone has, which may fly out of a shadow
 _SPREADS: Final = 4.0
 _AT_REST: Final = 0.6  # of the largest step
 _AGREE: Final = 0.9
@@ -32,7 +30,7 @@ _AGREE: Final = 0.9
 
 @dataclass(frozen=True, slots=True)
 class _Track:
-    """The first images of a camera in a scene, ``stops`` (N,) of them; whether the tables say that the weather is steady."""
+    """The (N,) brightness of the first images of a camera in a scene, and whether the weather is steady by the tables."""
 
     scene: int
     row: int
@@ -41,7 +39,7 @@ class _Track:
 
 
 def exposure_settled(evidence: Evidence) -> Iterator[Finding]:
-    """The first image of a camera in a scene is as bright as the following ones imply."""
+    """The first image of a camera in a scene is as bright as the following images."""
     tracks = list(_tracks(evidence))
     for scene in dict.fromkeys(track.scene for track in tracks):
         cameras = [track for track in tracks if track.scene == scene]
@@ -71,7 +69,7 @@ def _tracks(evidence: Evidence) -> Iterator[_Track]:
 
 
 def _first_step_stops(stops: FloatArray) -> float:
-    """Return how much brighter a first image is than the next, trend aside, where no later step is like that; else 0."""
+    """Return the stops by which a first image is brighter than the next, less the trend; 0 if a later step is similar."""
     first, *later = -np.diff(stops)
     usual = float(np.median(later))
     spread = float(np.abs(np.array(later) - usual).max())
@@ -80,7 +78,7 @@ def _first_step_stops(stops: FloatArray) -> float:
 
 
 def _settling_stops(cameras: list[_Track]) -> float:
-    """Return how much brighter the first images of a scene are than where all its cameras came to rest; 0 if they did not."""
+    """Return the stops by which a scene's first images are brighter than its settled images; 0 if its cameras disagree."""
     count = min(len(camera.stops) for camera in cameras)
     stops = np.array([camera.stops[:count] for camera in cameras])
     off = stops[:, 0] - np.median(stops[:, (count + 1) // 2 :], axis=1)

@@ -1,4 +1,4 @@
-"""Checks of files: each one named is there, whole, and of the size and format stated."""
+"""Checks of files: existence, completeness, size, format and name."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -11,17 +11,6 @@ from uavsim.validate.dataset import FILE_TABLES
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 
-__all__ = [
-    "folders_inside",
-    "formats_reported",
-    "images_whole",
-    "layers_there",
-    "lidar_files_there",
-    "maps_there",
-    "masks_whole",
-    "paths_inside",
-]
-
 _POINT_BYTES: Final = 20  # float32 x, y, z, intensity, ring
 _FORMATS: Final = {".png": {"png"}, ".jpg": {"jpg", "jpeg"}, ".jpeg": {"jpg", "jpeg"}, ".bin": {"pcd", "bin"}}
 _WORDS: Final = {
@@ -33,7 +22,7 @@ _WORDS: Final = {
 
 
 def images_whole(evidence: Evidence) -> Iterator[Finding]:
-    """Every image is there, whole, and as large as its row says."""
+    """Every image exists, is complete, and has the size of its row."""
     data = evidence.data
     images = data["sample_data"]
     for look in evidence.looks:
@@ -49,7 +38,7 @@ def images_whole(evidence: Evidence) -> Iterator[Finding]:
 
 
 def masks_whole(evidence: Evidence) -> Iterator[Finding]:
-    """Every mask named is there, whole, and as large as its image."""
+    """Every mask exists, is complete, and has the size of its image."""
     for look in evidence.looks:
         place = evidence.data.data_place(look.row)
         if look.mask_state in _WORDS:
@@ -63,7 +52,7 @@ def masks_whole(evidence: Evidence) -> Iterator[Finding]:
 
 
 def lidar_files_there(evidence: Evidence) -> Iterator[Finding]:
-    """Point clouds are there and hold whole points of five float32."""
+    """Point clouds exist and consist of complete points of five float32."""
     data = evidence.data
     images, sensor = data["sample_data"], data.sensor_of_data
     camera = data.is_camera
@@ -80,7 +69,7 @@ def lidar_files_there(evidence: Evidence) -> Iterator[Finding]:
 
 
 def layers_there(evidence: Evidence) -> Iterator[Finding]:
-    """The files beside the channels' own (depth, flow, ids and labels of points) are there; masks have another check."""
+    """The files of layers, point labels and streams exist; ``masks_whole`` checks masks."""
     data = evidence.data
     for table in sorted({"layer", "lidarseg", "stream"} & data.tables.keys()):
         names = data[table]["filename"]
@@ -90,14 +79,14 @@ def layers_there(evidence: Evidence) -> Iterator[Finding]:
 
 
 def maps_there(evidence: Evidence) -> Iterator[Finding]:
-    """Map masks exist: the devkit looks for them when it loads."""
+    """Map masks exist; the devkit opens them when it loads the dataset."""
     for filename in evidence.data["map"]["filename"]:
         if evidence.data.files.fault(filename) == MISSING:
             yield Finding("files.missing", f"map {filename} is not there: the devkit cannot load the dataset")
 
 
 def formats_reported(evidence: Evidence) -> Iterator[Finding]:
-    """``fileformat`` is that of the file name, and no two rows share a file."""
+    """``fileformat`` agrees with the file name, and no two rows share a file."""
     data = evidence.data
     images = data["sample_data"]
     seen: dict[str, int] = {}
@@ -111,7 +100,7 @@ def formats_reported(evidence: Evidence) -> Iterator[Finding]:
 
 
 def paths_inside(evidence: Evidence) -> Iterator[Finding]:
-    """File names of every table are relative, plain, and lead to regular files of usual size in the dataset's folder."""
+    """File names of all tables are relative and plain, and lead to regular files of usual size in the dataset's folder."""
     data = evidence.data
     for table in FILE_TABLES:
         if table not in data.tables:
@@ -126,7 +115,7 @@ def paths_inside(evidence: Evidence) -> Iterator[Finding]:
 
 
 def names_plain(evidence: Evidence) -> Iterator[Finding]:
-    """Scenes, channels, towns and splits have names that can be parts of file names: exporters make folders of them."""
+    """Names of scenes, channels, splits and categories can be parts of file names: exporters make folders of them."""
     data = evidence.data
     named = [("scene", name) for name in data["scene"]["name"]]
     named += [("channel", name) for name in data["sensor"]["channel"]]
@@ -142,7 +131,7 @@ def names_plain(evidence: Evidence) -> Iterator[Finding]:
 
 
 def folders_inside(evidence: Evidence) -> Iterator[Finding]:
-    """No folder of the dataset, nor one in it, is a link that leads out of it."""
+    """No folder of the dataset on the first two levels is a link that leads out of the dataset."""
     files = evidence.data.files
     for top in files.names(""):
         for name in (top, *(f"{top}/{below}" for below in files.names(top))):

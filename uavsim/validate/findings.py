@@ -1,4 +1,4 @@
-"""Findings of the validator, with a place and numbers, and the report around them."""
+"""Findings of the validator, with place and numbers, and the report."""
 
 import math
 from collections import Counter
@@ -9,20 +9,20 @@ from typing import Final, Literal
 from uavsim.typing import JsonDict
 
 Severity = Literal["error", "warning"]
-MAX_PER_CODE: Final = 1000  # findings of one code that a report spells out; the counts are always complete
+MAX_PER_CODE: Final = 1000  # findings of one code in a report; its counts are complete
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One broken rule, and where.
+    """One violation of a rule.
 
     Attributes:
-        code: one of ``checks.codes()``; the check that declares it says what the rule is.
-        scene: scene name, "" where it concerns the dataset.
+        code: one of ``checks.codes()``.
+        scene: scene name, "" for the whole dataset.
         sample: sample token, or "".
         channel: sensor channel, or "".
-        message: one line that says what is wrong.
-        numbers: what was measured, and tokens of the rows concerned.
+        message: one line that describes the fault.
+        numbers: measured values, and tokens of the rows.
     """
 
     code: str
@@ -35,7 +35,7 @@ class Finding:
 
     @property
     def place(self) -> str:
-        """Scene / sample / channel in one word, for tables people read."""
+        """Scene / sample / channel, for printed tables."""
         return " / ".join(part for part in (self.scene, self.sample[:8], self.channel) if part) or "dataset"
 
 
@@ -47,8 +47,8 @@ class Report:
         findings: at most ``MAX_PER_CODE`` of each code, in the order of the checks.
         counts: findings of each code, complete.
         errors: number of findings with severity error, complete.
-        facts: what the dataset holds (``coverage``) and how much was looked at.
-        skipped: check -> why it could not be made (no masks, no simulator velocity, ...).
+        facts: contents of the dataset (``coverage``) and extent of the validation.
+        skipped: reasons by name of the skipped check (no masks, no simulator velocity, ...).
     """
 
     folder: str
@@ -62,26 +62,17 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """No error; warnings are allowed."""
+        """Whether there is no error; warnings are allowed."""
         return self.errors == 0
 
     def as_json(self) -> JsonDict:
         """Return the report as plain JSON values; numbers that are not finite become text."""
-        return {
-            "ok": self.ok,
-            "folder": self.folder,
-            "version": self.version,
-            "dialect": self.dialect,
-            "errors": self.errors,
-            "counts": self.counts,
-            "facts": self.facts,
-            "skipped": self.skipped,
-            "findings": [_as_json(f) for f in self.findings],
-        }
+        names = ("ok", "folder", "version", "dialect", "errors", "counts", "facts", "skipped")
+        return {name: getattr(self, name) for name in names} | {"findings": [_as_json(f) for f in self.findings]}
 
 
 def collect(findings: Iterable[Finding]) -> tuple[tuple[Finding, ...], dict[str, int], int]:
-    """Return (kept findings, count of each code, number of errors)."""
+    """Return the findings, at most ``MAX_PER_CODE`` of each code, the count of each code, and the number of errors."""
     counts: Counter[str] = Counter()
     kept, errors = [], 0
     for finding in findings:

@@ -1,8 +1,8 @@
-"""AnnotationBoxes and cameras of either dialect in one frame: the map (right-handed, z up), sizes as length, width, height.
+"""Boxes and cameras of both dialects in the map frame (right-handed, z up), sizes as length, width, height.
 
-strict: boxes and ego poses are in the map already, ``map_T_optical`` = ego pose x calibration.
-uav3d (docs/formats-uav3d.md): CARLA's left-handed axes, y flipped; quaternions of the NED frame, so (w, x, -y, -z) and not
-their matrix; translation is the actor's origin; size is length, width, height; the calibration is the camera's global pose.
+strict: boxes and ego poses are in the map frame, ``map_T_optical`` = ego pose x calibration.
+uav3d (docs/formats-uav3d.md): CARLA's left-handed axes, y flipped; quaternions of the NED frame, therefore (w, x, -y, -z);
+translation is the actor's origin; size is length, width, height; the calibration is the camera's global pose.
 """
 
 from dataclasses import dataclass
@@ -15,8 +15,6 @@ from uavsim.validate.dataset import DataSet, follow
 from uavsim.validate.lens import Lens
 from uavsim.validate.tables import ColumnTable
 
-__all__ = ["AnnotationBoxes", "Cameras", "boxes_of", "cameras_of"]
-
 _FLIP_Y: Final = np.array([1.0, -1.0, 1.0])
 _NED_TO_FLU: Final = np.array([1.0, 1.0, -1.0, -1.0])
 _FLU_R_OPTICAL: Final = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
@@ -28,12 +26,12 @@ class AnnotationBoxes:
     """All annotations, row by row as in the table.
 
     Attributes:
-        centre_m: (N, 3) of the box in the map.
-        rotation: (N, 3, 3) map <- box (x along the length, y left, z up); nan where the quaternion is none.
+        centre_m: (N, 3) in the map frame.
+        rotation: (N, 3, 3) map <- box (x along the length, y left, z up); NaN for an invalid quaternion.
         half_lwh_m: (N, 3) half length, width, height.
-        velocity_mps: (N, 3) the simulator's, or None where the dataset has none.
+        velocity_mps: (N, 3) from the simulator, or None if the dataset has none.
         time_s: (N,) of the sample.
-        usable: (N,) all of the above is finite and positive.
+        usable: (N,) bool, all values are finite and all sizes positive.
     """
 
     centre_m: FloatArray
@@ -61,11 +59,11 @@ class Cameras:
 
     Attributes:
         rows: (V,) rows of sample_data.
-        position_m: (V, 3) in the map.
+        position_m: (V, 3) in the map frame.
         rotation: (V, 3, 3) map <- optical (x right, y down, z forward).
         intrinsic: (V, 3, 3).
-        usable: (V,) everything is finite.
-        lenses: (V,) None of a pinhole.
+        usable: (V,) bool, all values are finite.
+        lenses: (V,) None for a pinhole.
     """
 
     rows: IntArray
@@ -77,7 +75,7 @@ class Cameras:
 
 
 def boxes_of(data: DataSet, *, unit_us: float) -> AnnotationBoxes:
-    """Place every annotation in the map."""
+    """Return all annotations in the map frame; ``unit_us`` is the unit of the timestamps in microseconds."""
     table = data["sample_annotation"]
     half = table["size"] / 2
     velocity = table.get("uav_velocity")
@@ -100,7 +98,7 @@ def _first(data: DataSet) -> int:
 
 
 def _offset(table: ColumnTable, half: FloatArray) -> FloatArray:
-    """Return the box centre seen from the actor's origin, in its flu frame: reported, or straight up by half the height."""
+    """Return (N, 3) box centres in the actors' flu frames: as reported, or half the height above the origin."""
     up: FloatArray = half * np.array([0.0, 0.0, 1.0])
     if "uav_bbox_offset" not in table:
         return up
@@ -109,7 +107,7 @@ def _offset(table: ColumnTable, half: FloatArray) -> FloatArray:
 
 
 def cameras_of(data: DataSet, rows: IntArray) -> Cameras:
-    """Place the cameras of sample_data rows in the map; ``rows`` as ``DataSet.camera_rows``."""
+    """Return the cameras of (V,) sample_data rows in the map frame; ``rows`` as in ``DataSet.camera_rows``."""
     images, calibrations, poses = data["sample_data"], data["calibrated_sensor"], data["ego_pose"]
     calibration = images["calibrated_sensor_token"][rows]
     t, q = calibrations["translation"][calibration], calibrations["rotation"][calibration]
@@ -135,7 +133,7 @@ def _lens(calibrations: ColumnTable, row: int) -> Lens | None:
 
 
 def rotations(wxyz: FloatArray) -> FloatArray:
-    """Return (N, 3, 3); nan where a quaternion is not of length 1 (to 1e-3) or not finite."""
+    """Return (N, 3, 3) of (N, 4) quaternions; NaN if the length differs from 1 by more than 1e-3, or is not finite."""
     length = np.linalg.norm(wxyz, axis=-1)
     good = np.isfinite(length) & (np.abs(length - 1) < _NOT_UNIT)
     out = np.full((len(wxyz), 3, 3), np.nan)

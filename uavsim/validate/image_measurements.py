@@ -1,8 +1,7 @@
-"""Look at the images of one camera over one scene: measure, and leave the judging to ``pixels`` and ``visual``.
+"""Measure the images of one camera over one scene; ``pixels`` and ``visual`` evaluate the measurements.
 
-Each task is one channel of one scene, in time order; tasks run in processes of their own. A mask's pixels are tested against
-the boxes by their rays: a pixel belongs inside box i if its ray meets the box, grown by half a pixel, so that no
-silhouette has to be built and boxes that reach behind the camera need no special case.
+Each task is one channel of one scene, in time order; tasks run in processes of their own. A pixel of a mask lies inside a box
+if its ray meets the box, grown by half a pixel. This needs no silhouettes, and no special case for boxes behind the camera.
 """
 
 from dataclasses import dataclass
@@ -26,19 +25,19 @@ from uavsim.validate.image_kernels import (
 )
 from uavsim.validate.looks import FileState, FrameLook, FrameTask, TrackTask
 
-_GROWN_PX: Final = 0.5  # rays go through pixel centres: half a pixel is for poses rounded to float32
+_GROWN_PX: Final = 0.5  # rays go through pixel centres; half a pixel covers poses rounded to float32
 _AHEAD_M: Final = 0.5
 _CUT_PX: Final = 0.5
 _NEARLY_ALL: Final = 0.9
-_MIN_PAIRS: Final = 150  # pixels along borders; fewer may lie by chance where there is much to see
-_BESIDE_PX: Final = 4  # wider than an edge, narrower than a car seen from 60 m
-_SUB, _UP = 1, 2  # numbers of PNG's filters: what our own images and masks have
+_MIN_PAIRS: Final = 150  # pixels along borders; fewer may lie on edges by chance
+_BESIDE_PX: Final = 4  # wider than an edge, narrower than a car at 60 m
+_SUB, _UP = 1, 2  # PNG filters of the images and masks that uavsim writes
 _SIGNS: Final = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 _EDGES: Final = np.array([[i, i | bit] for bit in (1, 2, 4) for i in range(8) if not i & bit])  # ends, in _SIGNS
 _ALONG: Final = np.linspace(0.0, 1.0, 33)
 _LEVELS: Final = np.arange(256.0)
 _STRAIGHT: Final = np.zeros((0, 0, 2))
-_IS_ROAD_USER: Final = np.isin(np.arange(256), (12, 13, 14, 15, 16, 18, 19))  # CARLA's tags, trains left out
+_IS_ROAD_USER: Final = np.isin(np.arange(256), (12, 13, 14, 15, 16, 18, 19))  # CARLA's tags, without trains
 _ENDS: Final = {b"\x89PNG": (b"IEND\xaeB`\x82", 12), b"\xff\xd8": (b"\xff\xd9", 64)}
 
 
@@ -50,7 +49,7 @@ class _Edges:
     b: IntArray
 
 
-@np.errstate(all="ignore")  # as the validator's own: threads and processes have theirs
+@np.errstate(all="ignore")  # as in ``validator``; each thread and process has its own state
 def look_at_track(task: TrackTask) -> list[FrameLook]:
     """Measure every frame of one camera."""
     if not task.pixels:
@@ -65,7 +64,7 @@ def look_at_track(task: TrackTask) -> list[FrameLook]:
         looks.append(look)
         _compare_edges(looks, lumas, edges, len(looks) - 2)
         if len(looks) > 2:
-            lumas[-3] = edges[-3] = None  # nothing asks for it any more
+            lumas[-3] = edges[-3] = None  # no longer needed
     _compare_edges(looks, lumas, edges, len(looks) - 1)
     return looks
 
@@ -89,7 +88,7 @@ def _look_at_file(frame: FrameTask, files: DataFolder) -> tuple[FrameLook, bytes
 
 
 def _whole(data: bytes) -> FileState:
-    """Return whether a PNG or JPEG has its end; decoders fill up what is missing without a word."""
+    """Return whether a PNG or JPEG has its end; decoders silently fill missing rows."""
     for start, (end, within) in _ENDS.items():
         if data.startswith(start):
             return "good" if end in data[-within:] else "truncated"
@@ -97,7 +96,7 @@ def _whole(data: bytes) -> FileState:
 
 
 def _look_at_image(look: FrameLook, data: bytes) -> AnyArray | None:
-    """Decode to luma; (H, W) uint8, or None where the file is no image."""
+    """Decode to luma, (H, W) uint8; None if the file is no image."""
     if look.state != "good":
         return None
     try:
@@ -130,24 +129,24 @@ def _look_at_mask(look: FrameLook, frame: FrameTask, files: DataFolder) -> _Edge
         return None
     look.mask_px = (ids.shape[1], ids.shape[0])
     _measure_instances(look, frame, ids, tags)
-    return _edges(ids)
+    return _Edges(*border_pairs(ids))
 
 
 def _green(data: bytes) -> UInt8Array:
-    """Decode an image to its (H, W) green channel, which carries most of the brightness.
+    """Decode an image to its (H, W) uint8 green channel, which has most of the brightness.
 
     Raises:
-        DatasetError: not an image.
+        DatasetError: the file is no image.
     """
     rows = _rows_of_rgb(data, _SUB)
     return green_of_rows(rows) if rows is not None else np.ascontiguousarray(codec.decode_rgb(data)[..., 1])
 
 
 def ids_and_tags(data: bytes) -> tuple[UInt16Array, UInt8Array]:
-    """Decode a mask to (H, W) ids and (H, W) semantic tags.
+    """Decode a mask to (H, W) uint16 ids and (H, W) uint8 semantic tags.
 
     Raises:
-        DatasetError: not a mask.
+        DatasetError: the file is no mask.
     """
     rows = _rows_of_rgb(data, _UP)
     if rows is None:
@@ -158,10 +157,10 @@ def ids_and_tags(data: bytes) -> tuple[UInt16Array, UInt8Array]:
 
 
 def _rows_of_rgb(data: bytes, kind: int) -> UInt8Array | None:
-    """Return the rows of a PNG with three bytes a pixel, all of them with this filter; None of any other file.
+    """Return the filtered rows of a PNG with three bytes per pixel and this filter in all rows; None for any other file.
 
     Raises:
-        DatasetError: a file that is not worth decoding.
+        DatasetError: the image is too large.
     """
     found = codec.filtered_rows(data)
     return found[0] if found is not None and found[1] == 3 and (found[0][:, 0] == kind).all() else None
@@ -187,7 +186,7 @@ def _measure_instances(look: FrameLook, frame: FrameTask, ids: UInt16Array, tags
 
 
 def _boxes_of(frame: FrameTask) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return, per box, its rotation from the camera's frame, the camera in its frame, and its grown half sizes."""
+    """Return (B, 3, 3) box <- camera, (B, 3) cameras in the boxes' frames and (B, 3) grown half sizes, metres."""
     box_R_optical = np.ascontiguousarray(np.swapaxes(frame.rotation, 1, 2) @ frame.camera_rotation)
     eye = np.einsum("bij,bi->bj", frame.rotation, frame.position_m - frame.centre_m)
     depth = np.maximum(np.linalg.norm(eye, axis=1), 0.1)
@@ -195,7 +194,7 @@ def _boxes_of(frame: FrameTask) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _projected(frame: FrameTask, boxes: IntArray, *, width: int, height: int) -> tuple[FloatArray, BoolArray]:
-    """Return (P, 8) tight outlines of the projected corners, clipped to the image, and (P,) whether that cut them."""
+    """Return (P, 8) tight outlines of the projected corners, clipped to the image, and (P,) bool, clipped outlines."""
     corners = frame.half_lwh_m[boxes, None, :] * _SIGNS
     points = frame.centre_m[boxes, None, :] + np.einsum("bij,bcj->bci", frame.rotation[boxes], corners)
     optical = (points - frame.position_m) @ frame.camera_rotation
@@ -214,10 +213,6 @@ def _projected(frame: FrameTask, boxes: IntArray, *, width: int, height: int) ->
     return np.concatenate([along_axes.min(axis=1), along_axes.max(axis=1)], axis=1), ~ahead | cut
 
 
-def _edges(ids: UInt16Array) -> _Edges:
-    return _Edges(*border_pairs(ids))
-
-
 def _compare_edges(looks: list[FrameLook], lumas: list[AnyArray | None], edges: list[_Edges | None], at: int) -> None:
     """Measure how strongly image ``at`` steps across its own mask's borders, and across its neighbours'."""
     luma = lumas[at] if at >= 0 else None
@@ -226,20 +221,18 @@ def _compare_edges(looks: list[FrameLook], lumas: list[AnyArray | None], edges: 
     own = edges[at]
     before = edges[at - 1] if at > 0 else None
     after = edges[at + 1] if at + 1 < len(edges) else None
-    (here, sharp), (here_before, sharp_before), (here_after, sharp_after) = (
-        _contrast(luma, of_mask) for of_mask in (own, before, after)
-    )
-    looks[at].edge_contrast = (here, here_before, here_after)
-    looks[at].edge_sharpness = (sharp, sharp_before, sharp_after)
-    if own is not None:  # NaN is larger than nothing
+    measured = [_contrast(luma, of_mask) for of_mask in (own, before, after)]
+    step, step_before, step_after = looks[at].edge_contrast = (measured[0][0], measured[1][0], measured[2][0])
+    looks[at].edge_sharpness = (measured[0][1], measured[1][1], measured[2][1])
+    if own is not None:  # comparisons with NaN are False
         looks[at].edge_near = (
-            here_before > here and _within_a_pixel(before, own, luma.shape[1]),
-            here_after > here and _within_a_pixel(after, own, luma.shape[1]),
+            step_before > step and _within_a_pixel(before, own, luma.shape[1]),
+            step_after > step and _within_a_pixel(after, own, luma.shape[1]),
         )
 
 
 def _within_a_pixel(edges: _Edges | None, own: _Edges, width: int) -> bool:
-    """Return whether nearly all borders of a mask have one of another beside them."""
+    """Return whether nearly all borders of a mask lie within a pixel of another's."""
     if edges is None or not len(edges.a):
         return False
     around = np.array([0, -1, 1, -width, width])
@@ -248,7 +241,7 @@ def _within_a_pixel(edges: _Edges | None, own: _Edges, width: int) -> bool:
 
 
 def _contrast(luma: AnyArray, edges: _Edges | None) -> tuple[float, float]:
-    """Return the image's mean step across the borders, and that divided by the mean step beside them; NaN of few borders."""
+    """Return the image's mean step across the borders, and its ratio to the mean step beside them; NaN for few borders."""
     if edges is None or len(edges.a) < _MIN_PAIRS or edges.b.max() >= luma.size:
         return float("nan"), float("nan")
     flat, width = luma.reshape(-1), luma.shape[1]

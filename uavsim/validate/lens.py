@@ -1,4 +1,4 @@
-"""Lenses as the validator has them: its own formulas, and its own way back from pixels to rays.
+"""The validator's own lens models: projection, and its inverse from pixels to rays.
 
 Sources: OpenCV docs, "Camera Calibration and 3D Reconstruction" (k1, k2, p1, p2, k3) and "Fisheye camera model" (k1..k4).
 """
@@ -15,9 +15,9 @@ import numpy as np
 from uavsim.typing import FloatArray
 
 _COUNTS: Final = {"brown_conrady": (4, 5), "equidistant": (4,)}
-_STEPS, _REPEATS = 8, 5  # of the way from the middle of the image outward, and of Newton's method at each
+_STEPS, _REPEATS = 8, 5  # from the centre of the image outward, and of Newton's method at each step
 _CLOSE_PX: Final = 1e-3
-_LINES: Final = 16  # of an image at once: what is worked on stays in the cache
+_LINES: Final = 16  # of an image at once: their arrays fit into the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,26 +31,26 @@ class Lens:
 
     @classmethod
     def of(cls, model: str, k: FloatArray, intrinsic: FloatArray) -> Lens:
-        """Make it of a row; coefficients that are not there are NaN."""
+        """Make a lens from the columns of a row; missing coefficients are NaN."""
         fx, cx, fy, cy = intrinsic[[0, 0, 1, 1], [0, 2, 1, 2]].tolist()
         return cls(model, tuple(k[np.isfinite(k)].tolist()), (fx, fy), (cx, cy))
 
     @property
     def is_known(self) -> bool:
-        """Return whether its formula is known here, and has as many coefficients."""
+        """Whether the validator has a formula with this number of coefficients."""
         return len(self.k) in _COUNTS.get(self.model, ())
 
     def pixels(self, optical_m: FloatArray) -> FloatArray:
-        """Return (..., 2) pixels of (..., 3) points in front of the camera; the top left corner of the image is (0, 0)."""
+        """Project (..., 3) points in front of the camera to (..., 2) pixels; the top left corner of the image is (0, 0)."""
         x, y = optical_m[..., 0] / optical_m[..., 2], optical_m[..., 1] / optical_m[..., 2]
         return np.stack(self._bend(x, y)[:2], axis=-1) * self.focal_px + self.centre_px
 
     def rays(self, width: int, height: int) -> FloatArray:
-        """Return (H, W, 2) x / z and y / z of what each pixel's centre sees; NaN where the lens shows nothing there."""
+        """Return (H, W, 2) x / z and y / z of each pixel's ray; NaN for pixels without a ray."""
         return _rays(self, width, height)
 
     def _bend(self, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return bent places, and the symmetric (dx/dx, dx/dy, dy/dy) of the bending."""
+        """Return distorted x and y, and the symmetric Jacobian (dx/dx, dx/dy, dy/dy) of the distortion."""
         square = x * x + y * y
         if self.model == "equidistant":
             radius = np.sqrt(np.maximum(square, 1e-24))
@@ -80,11 +80,11 @@ def _rays(lens: Lens, width: int, height: int) -> FloatArray:
 
 
 def _rays_of_lines(lens: Lens, width: int, first: int, end: int) -> FloatArray:
-    """Follow each ray from the image's middle outward, so that no fold behind the image is taken for the place."""
+    """Follow each ray from the image's centre outward, so that Newton's method does not end beyond a fold of the lens."""
     row, column = np.meshgrid(np.arange(first, end) + 0.5, np.arange(width) + 0.5, indexing="ij")
     goal_x, goal_y = (column - lens.centre_px[0]) / lens.focal_px[0], (row - lens.centre_px[1]) / lens.focal_px[1]
     x, y = np.zeros_like(goal_x), np.zeros_like(goal_y)
-    kept = np.ones(x.shape, bool)
+    valid = np.ones(x.shape, bool)
     with np.errstate(all="ignore"):
         for step in range(1, _STEPS + 1):
             share = step / _STEPS
@@ -92,16 +92,16 @@ def _rays_of_lines(lens: Lens, width: int, first: int, end: int) -> FloatArray:
                 bent_x, bent_y, a, b, c = lens._bend(x, y)
                 miss_x, miss_y = bent_x - share * goal_x, bent_y - share * goal_y
                 area = a * c - b * b
-                kept &= area > 0.0
+                valid &= area > 0.0
                 x, y = x - (c * miss_x - b * miss_y) / area, y - (a * miss_y - b * miss_x) / area
         bent_x, bent_y, *_ = lens._bend(x, y)
         off_px = np.hypot((bent_x - goal_x) * lens.focal_px[0], (bent_y - goal_y) * lens.focal_px[1])
-        kept &= off_px < _CLOSE_PX
-    return np.stack([np.where(kept, x, np.nan), np.where(kept, y, np.nan)], axis=-1)
+        valid &= off_px < _CLOSE_PX
+    return np.where(valid[..., None], np.stack([x, y], axis=-1), np.nan)
 
 
 def lens_faults(lens: Lens, width: int, height: int) -> Iterator[str]:
-    """Yield what is wrong with a lens."""
+    """Yield the faults of a lens."""
     if lens.model not in _COUNTS:
         yield f"lens {lens.model!r} is none of {', '.join(_COUNTS)}"
     elif not lens.is_known:

@@ -1,4 +1,4 @@
-"""Questions about one image, and the measurements that answer them; without the compiled code that measures."""
+"""Tasks and results of the image measurements, without the compiled code that measures."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -18,14 +18,14 @@ class FrameTask:
 
     Attributes:
         row: of sample_data.
-        image: its name.
+        image: name of the image file.
         mask: name of the instance mask, or None.
-        box_row: (B,) rows of sample_annotation: the boxes of the image's sample whose numbers can be used.
-        instance_id: (B,) their ids in the mask, 1..65535; other values where unknown.
-        centre_m, rotation, half_lwh_m: (B, 3), (B, 3, 3), (B, 3) boxes in the map.
-        position_m, camera_rotation, intrinsic: of the camera; map <- optical.
-        lens: None of a pinhole.
-        ignored_px: (K, 4) regions that its sample's tables ask readers to ignore; None where no box is known at all.
+        box_row: (B,) rows of sample_annotation, the usable boxes of the image's sample.
+        instance_id: (B,) their ids in the mask, 1..65535; other values if unknown.
+        centre_m, rotation, half_lwh_m: (B, 3), (B, 3, 3), (B, 3) boxes in the map frame.
+        position_m, camera_rotation, intrinsic: (3,), (3, 3), (3, 3) of the camera; map <- optical.
+        lens: None for a pinhole.
+        ignored_px: (K, 4) ``ignore_region`` boxes of the image; None for an image without known boxes.
     """
 
     row: int
@@ -45,7 +45,7 @@ class FrameTask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrackTask:
-    """All images of one channel in one scene, in time order; ``pixels`` False looks at files and sizes alone."""
+    """All images of one channel in one scene, in time order; without ``pixels`` only file states and sizes are measured."""
 
     files: DataFolder
     frames: tuple[FrameTask, ...]
@@ -57,24 +57,24 @@ class FrameLook:
     """The measurements of one image and its mask.
 
     Attributes:
-        digest: of the file's bytes, by which equal files are found.
+        digest: of the file's bytes; equal files have equal digests.
         found_px: (width, height) in the file.
         mean, spread: of the green channel, 0..255.
-        edge_contrast: mean step of the image across the borders of this frame's mask, of the frame's before and after;
-            NaN where a mask has few borders.
-        edge_sharpness: those steps, divided by the steps across the same borders moved a few pixels: near 1 where the
-            image has no edge just there, however many it has all around.
-        edge_near: whether the borders of the mask before, and of the one after, lie within a pixel of this mask's; measured
-            where one of them fits the image better.
-        box_row: (P,) rows of sample_annotation that have pixels in the mask.
-        visible_px: (P,) how many.
-        inside_px: (P,) those of them whose ray meets the box.
+        edge_contrast: mean step of the image across the borders of this frame's mask, of the previous and of the next
+            frame's; NaN for a mask with few borders.
+        edge_sharpness: these steps, divided by the steps across the same borders moved a few pixels: near 1 if the image
+            has no edge just there, however many it has all around.
+        edge_near: whether the borders of the previous, and of the next mask, lie within a pixel of this mask's; measured
+            if one of them fits the image better.
+        box_row: (P,) rows of sample_annotation with pixels in the mask.
+        visible_px: (P,) pixels of each.
+        inside_px: (P,) pixels whose ray meets the box.
         mask_box_px: (P, 8) least x, y, x + y, x - y of the visible pixels, and the largest.
-        box_px: (P, 8) the same of the projected box, clipped to the image; nan where a corner is behind the camera.
-        cut: (P,) the projected box reaches out of the image.
+        box_px: (P, 8) the same of the projected box, clipped to the image; NaN if a corner is behind the camera.
+        cut: (P,) bool, the projected box extends beyond the image.
         tag: (P,) semantic tag at the instance's first pixel.
-        unlabelled_px: pixels of road users that are of no box and in no region to ignore.
-        stray_ids: ids in the mask that no box of the sample has, with their pixels.
+        unlabelled_px: pixels of road users without a box and outside of all ignored regions.
+        stray_ids: pixels of the ids in the mask that no box of the sample has.
     """
 
     row: int

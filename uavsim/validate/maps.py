@@ -1,6 +1,6 @@
-"""Checks of vector maps in ``maps/expansion``: whole, and of the dataset's own frame.
+"""Checks of vector maps in ``maps/expansion``: completeness, and the frame of the dataset.
 
-Source: nuscenes-devkit, map_expansion/map_api.py, for what its reader takes for granted.
+Source: nuscenes-devkit, map_expansion/map_api.py: the assumptions of its reader.
 """
 
 from collections.abc import Iterator
@@ -20,14 +20,14 @@ _LARGEST_BYTES: Final = 1 << 31
 _POLYGONS: Final = (
     "road_segment", "road_block", "lane", "lane_connector", "ped_crossing", "walkway", "stop_line", "carpark_area",
 )  # fmt: skip
-_BUILDINGS: Final = "building"  # a layer of ours, which a map may have
+_BUILDINGS: Final = "building"  # an optional extension
 _LINES: Final = ("road_divider", "lane_divider", "traffic_light")
 _MOVING_MPS: Final = 2.0
 _LEAST_SHARE: Final = 0.95
 
 
 def maps_whole(evidence: Evidence) -> Iterator[Finding]:
-    """Vector maps hold every layer of nuScenes' expansion 1.3, and every token in them leads somewhere."""
+    """Vector maps have every layer of nuScenes' expansion 1.3, and every token in them names a record."""
     towns = set(evidence.data["log"]["location"])
     found = {name.removesuffix(".json") for name in evidence.data.files.names(_FOLDER) if name.endswith(".json")}
     for town in sorted(towns - found) if towns & found else ():
@@ -44,8 +44,7 @@ def _finding(message: str) -> Finding:
 
 def _tables(evidence: Evidence, town: str) -> JsonDict | None:
     try:
-        with evidence.data.files.open(f"{_FOLDER}/{town}.json", most_bytes=_LARGEST_BYTES) as file:
-            tables = parse_json(file.read())
+        tables = parse_json(evidence.data.files.read(f"{_FOLDER}/{town}.json", most_bytes=_LARGEST_BYTES))
     except (DatasetError, ValueError):
         return None
     return tables if isinstance(tables, dict) else None
@@ -99,31 +98,26 @@ def _references(tables: JsonDict, tokens: dict[str, set[str]], lanes: set[str]) 
 
 
 def vehicles_on_maps(evidence: Evidence) -> Iterator[Finding]:
-    """Vehicles that drive are on the drivable area of their town's vector map: its frame is the dataset's."""
+    """Driving vehicles are on the drivable area of their town's vector map: its frame is the dataset's."""
     data, boxes = evidence.data, evidence.boxes
     assert boxes.velocity_mps is not None  # of the check's needs
-    category = follow(data["sample_annotation"]["instance_token"], data["instance"]["category_token"])
-    drives = np.array(
-        [n.startswith("vehicle.") and n != "vehicle.ego" for n in data["category"]["name"]] + [False], bool
-    )
-    with np.errstate(invalid="ignore"):
-        moving = np.linalg.norm(boxes.velocity_mps, axis=1) > _MOVING_MPS
-    moving &= drives[np.where(category >= 0, category, -1)] & boxes.usable & ~data.placed
+    moving = np.linalg.norm(boxes.velocity_mps, axis=1) > _MOVING_MPS
+    moving &= data.of_category(lambda name: name.startswith("vehicle.")) & ~data.flies & boxes.usable & ~data.placed
     log = follow(data.scene_of_annotation, data["scene"]["log_token"])
     for row, town in enumerate(data["log"]["location"]):
-        own = boxes.centre_m[moving & (log == row), :2]
-        tables = _tables(evidence, town) if len(own) and f"{town}.json" in data.files.names(_FOLDER) else None
-        inside = None if tables is None else _on_areas(tables, own)
+        points_m = boxes.centre_m[moving & (log == row), :2]
+        tables = _tables(evidence, town) if len(points_m) and f"{town}.json" in data.files.names(_FOLDER) else None
+        inside = None if tables is None else _on_areas(tables, points_m)
         if inside is not None and inside.mean() < _LEAST_SHARE:
             share = f"{100 * inside.mean():.1f} %"
             message = f"{share} of the boxes of driving vehicles are on the drivable area of {_FOLDER}/{town}.json"
-            yield Finding("maps.frame", message, numbers={"boxes": len(own), "share": float(inside.mean())})
+            yield Finding("maps.frame", message, numbers={"boxes": len(points_m), "share": float(inside.mean())})
 
 
 def _on_areas(tables: JsonDict, points_m: FloatArray) -> BoolArray | None:
-    """Return which of (N, 2) points lie in the drivable area, by even and odd; None where the map is damaged."""
+    """Return (N,) bool, (N, 2) points in the drivable area by the even-odd rule; None for a damaged map."""
     try:
-        place = {row["token"]: (row["x"], row["y"]) for row in tables["node"]}
+        nodes_m = {row["token"]: (row["x"], row["y"]) for row in tables["node"]}
         polygons = {row["token"]: row for row in tables["polygon"]}
         keys = [key for row in tables["drivable_area"] for key in row["polygon_tokens"]]
         inside = np.zeros(len(points_m), bool)
@@ -131,15 +125,15 @@ def _on_areas(tables: JsonDict, points_m: FloatArray) -> BoolArray | None:
             rings = (polygon["exterior_node_tokens"], *(hole["node_tokens"] for hole in polygon["holes"]))
             odd = np.zeros(len(points_m), bool)
             for ring in rings:
-                odd ^= _in_ring(np.array([place[node] for node in ring], dtype=np.float64), points_m)
+                odd ^= _in_ring(np.array([nodes_m[node] for node in ring], dtype=np.float64), points_m)
             inside |= odd
     except (KeyError, TypeError, ValueError):
-        return None  # which ``maps_whole`` says
+        return None  # ``maps_whole`` reports it
     return inside
 
 
 def _in_ring(ring_m: FloatArray, points_m: FloatArray) -> BoolArray:
-    """Return (N,) whether a ray to the east crosses the ring an odd number of times."""
+    """Return (N,) bool, whether a ray to the east crosses the (M, 2) ring an odd number of times."""
     odd = np.zeros(len(points_m), bool)
     (x0, y0), (x1, y1) = ring_m.T, np.roll(ring_m, -1, axis=0).T
     for number, (x, y) in enumerate(points_m.tolist()):

@@ -1,4 +1,4 @@
-"""Checks of motion: nothing jumps, velocities are those of the displacement, noses point where things go."""
+"""Checks of motion: no jumps, velocities equal to displacements, headings along the motion."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,20 +7,16 @@ from typing import Final
 import numpy as np
 
 from uavsim.typing import BoolArray, FloatArray, IntArray
-from uavsim.validate.dataset import DataSet, follow
+from uavsim.validate.dataset import box_finding, follow
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
-
-__all__ = ["cameras_fly_smoothly", "headings_follow_motion", "nothing_jumps", "velocities_are_displacements"]
 
 STRONG_MPS2: Final = 8.0  # emergency braking: what may change between two samples without being reported
 HARDEST_MPS2: Final = 20.0  # of cars in turns: the Traffic Manager's have been seen to corner with 18
 NOISE_M: Final = 0.35
 SLACK_MPS: Final = 0.5
 _LONG_S: Final = 1.0 - 1e-6  # stamps are of whole microseconds
-_END_SHARE: Final = (
-    0.6  # of the change to the neighbour's velocity: a crash may take all of it at either side of the gap
-)
+_END_SHARE: Final = 0.6  # of the change to the neighbour's velocity, which a crash may cause at either side of the gap
 DRIVES_MPS: Final = 2.0
 _STAYS_M: Final = 0.1
 SIDEWAYS_RAD: Final = np.radians(60.0)
@@ -31,11 +27,11 @@ CAMERA_NOISE_M: Final = 2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Neighbours:
-    """Each annotation with the ones before and after on its track.
+    """The neighbours of each annotation on its track.
 
     Attributes:
-        before, after: (N,) rows, below 0 where there is none or it cannot be used.
-        back_s, ahead_s: (N,) seconds to them, nan where none.
+        before, after: (N,) rows, negative where there is none or it is unusable.
+        back_s, ahead_s: (N,) seconds to the neighbours, NaN where there is none.
     """
 
     before: IntArray
@@ -60,33 +56,32 @@ def _neighbours(evidence: Evidence) -> _Neighbours:
 
 
 def nothing_jumps(evidence: Evidence) -> Iterator[Finding]:
-    """A box is where its neighbours on the track and their velocities expect it."""
+    """A box lies where its neighbours on the track and their velocities predict it."""
     data = evidence.data
     off, allowed, jumped = _jumps(evidence)
     for row in np.flatnonzero(jumped).tolist():
         message = f"box is {off[row]:.1f} m from where its track expects it ({allowed[row]:.1f} m allowed)"
-        numbers = {"token": data["sample_annotation"].tokens[row], "off_m": round(float(off[row]), 3)}
-        yield Finding("motion.jump", message, numbers=numbers, **data.annotation_place(row))
+        yield box_finding(data, row, "motion.jump", message, off_m=round(float(off[row]), 3))
 
 
 def _jumps(evidence: Evidence) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return (N,) metres off the expected place, (N,) metres allowed, (N,) which boxes jumped."""
+    """Return (N,) distances from the prediction, (N,) tolerances, both metres, and (N,) bool, whether the box jumps."""
     off, allowed = _off_track(evidence)
     near = _neighbours(evidence)
     beside = np.maximum(
         np.where(near.before >= 0, np.nan_to_num(off[near.before]), 0),
         np.where(near.after >= 0, np.nan_to_num(off[near.after]), 0),
     )
-    at_end = (near.before < 0) | (near.after < 0)  # held against one neighbour alone, which may be the one that jumped
-    worst = off > np.where(at_end, _CLEARLY_MORE * beside, beside * (1 - 1e-9))  # neighbours of a jump are off as well
+    at_end = (near.before < 0) | (near.after < 0)  # with one neighbour only, that neighbour may be the one that jumps
+    worst = off > np.where(at_end, _CLEARLY_MORE * beside, beside * (1 - 1e-9))  # the neighbours of a jump are off, too
     return off, allowed, np.asarray(evidence.boxes.usable & np.isfinite(off) & (off > allowed) & worst)
 
 
 def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
-    """Return (N,) distance from the expected place, nan where nothing is expected, and (N,) what is allowed.
+    """Return (N,) distances from the prediction, NaN without one, and (N,) tolerances, metres.
 
-    Between two neighbours: their mean, bent by their velocities (the cubic through both). At the end of a track: from the one
-    neighbour with the mean of both velocities.
+    The prediction between two neighbours is the cubic through their places and velocities; without velocities, the line. At
+    the end of a track it starts from the one neighbour and uses the mean of both velocities.
     """
     boxes, near = evidence.boxes, _neighbours(evidence)
     p, v = boxes.centre_m, boxes.velocity_mps
@@ -96,9 +91,7 @@ def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
     short = np.fmin(near.back_s, near.ahead_s)
     if v is not None:
         inner = (before >= 0) & (after >= 0)
-        wrong = (
-            inner & _shown_velocities(evidence, v, near)[1]
-        )  # a wrong velocity must not make findings of its neighbours' places
+        wrong = inner & _shown_velocities(evidence, v, near)[1]  # a wrong velocity must not shift the neighbours
         v = np.where(wrong[:, None], np.nan, v)
         span = (near.back_s + near.ahead_s)[:, None]
         cubic = _hermite(p[before], p[after], v[before], v[after], span=span, share=share)
@@ -109,7 +102,7 @@ def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
         expected = np.where(((before >= 0) & (after >= 0))[:, None], middle, expected)
         reported = inner & np.isfinite(cubic).all(axis=1)
         loose = np.where(reported, 0.15, np.where(inner, 0.5, 0.25))
-        loose = np.where(short > _LONG_S, 2 * loose, loose)  # time enough for a whole turn, or to stop and start again
+        loose = np.where(short > _LONG_S, 2 * loose, loose)  # long enough for a turn, or for a stop and a start
         changed_m = np.fmax(STRONG_MPS2 * short**2 * loose, _cornering_m(v, near))
         allowed = NOISE_M + changed_m + _crash_m(v, near, inner)
     else:
@@ -120,10 +113,10 @@ def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
 
 
 def _stands_after_crash(p: FloatArray, v: FloatArray, near: _Neighbours) -> BoolArray:
-    """Return which boxes stopped dead since the sample before: they stand, stay, and lie on the way that they were on.
+    """Return (N,) bool, boxes that stopped abruptly since the sample before: they stand, and lie on their former path.
 
-    No curve through velocities predicts when within the gap a crash took place; that nothing jumped is reported by the place,
-    which is between the last one and where the last velocity led, and is kept in the next sample.
+    Velocities do not predict at which time between two samples a crash happens. The box did not jump if it lies between its
+    last place and the place to which its last velocity leads, and keeps this place in the next sample.
     """
     before, after = near.before, near.after
     speed = np.linalg.norm(v, axis=1)
@@ -138,7 +131,7 @@ def _stands_after_crash(p: FloatArray, v: FloatArray, near: _Neighbours) -> Bool
 
 
 def _crash_m(velocity_mps: FloatArray, near: _Neighbours, inner: BoolArray) -> FloatArray:
-    """Return (N,) how far off the expectation a crash can put a box: only where velocities change beyond all brakes."""
+    """Return (N,) metres by which a crash can shift a box: 0 unless its velocity changes faster than brakes allow."""
     one = np.where(near.before >= 0, near.before, np.arange(len(inner)))
     other = np.where(near.after >= 0, near.after, np.arange(len(inner)))
     span = np.nan_to_num(near.back_s) + np.nan_to_num(near.ahead_s)
@@ -153,10 +146,10 @@ def _crash_m(velocity_mps: FloatArray, near: _Neighbours, inner: BoolArray) -> F
 
 
 def _cornering_m(velocity_mps: FloatArray, near: _Neighbours) -> FloatArray:
-    """Return (N,) how far off the cubic a turn can put a box, by the change of velocity between its neighbours.
+    """Return (N,) metres by which a turn can shift a box from the cubic, by the change of velocity between its neighbours.
 
-    Under a constant acceleration a for 2d seconds in the middle of 2h seconds, the place there is off by a d (h - d) / 2.
-    That is a quarter of the change of velocity times (h - d); the harder it corners, the shorter is d.
+    With a constant acceleration a for 2d seconds in the middle of 2h seconds, the place in the middle is off by
+    a d (h - d) / 2: a quarter of the change of velocity times (h - d). Harder cornering makes d shorter.
     """
     inner = (near.before >= 0) & (near.after >= 0)
     half_s = np.where(inner, (near.back_s + near.ahead_s) / 2, 0.0)
@@ -168,19 +161,19 @@ def _cornering_m(velocity_mps: FloatArray, near: _Neighbours) -> FloatArray:
 def _hermite(
     p0: FloatArray, p1: FloatArray, v0: FloatArray, v1: FloatArray, *, span: FloatArray, share: FloatArray
 ) -> FloatArray:
-    """Return the cubic through two points with their velocities, at ``share`` of the time between."""
+    """Return (N, 3) points of the cubics through two points with velocities, at a (N, 1) share of the (N, 1) time between."""
     s = share
-    place: FloatArray = (
+    points: FloatArray = (
         (1 + 2 * s) * (1 - s) ** 2 * p0 + s**2 * (3 - 2 * s) * p1 + span * (s * (1 - s) ** 2 * v0 - s**2 * (1 - s) * v1)
     )
-    return place
+    return points
 
 
 def velocities_are_displacements(evidence: Evidence) -> Iterator[Finding]:
-    """The simulator's velocity lies between those that the displacements before and after show.
+    """The reported velocity lies between the velocities of the displacements before and after.
 
-    At the end of a track: it and the neighbour's velocity have the displacement's as their mean, unless they differ so much
-    that something was hit, or the neighbour is not where it should be.
+    At the end of a track, the mean of its velocity and the neighbour's is that of the displacement, unless the two differ as
+    after a collision, or the neighbour jumps.
     """
     data, reported, near = evidence.data, evidence.boxes.velocity_mps, _neighbours(evidence)
     if reported is None:
@@ -193,12 +186,11 @@ def velocities_are_displacements(evidence: Evidence) -> Iterator[Finding]:
         speed, moved = float(np.linalg.norm(reported[row])), float(np.linalg.norm(shown[row]))
         apart = float(np.linalg.norm(reported[row] - shown[row]))
         message = f"velocity says {speed:.1f} m/s, the displacement {moved:.1f} m/s ({apart:.1f} m/s apart)"
-        numbers = {"token": data["sample_annotation"].tokens[row], "reported_mps": speed, "shown_mps": moved}
-        yield Finding("motion.velocity", message, numbers=numbers, **data.annotation_place(row))
+        yield box_finding(data, row, "motion.velocity", message, reported_mps=speed, shown_mps=moved)
 
 
 def _shown_velocities(evidence: Evidence, reported: FloatArray, near: _Neighbours) -> tuple[FloatArray, BoolArray]:
-    """Return (N, 3) velocities that the displacements show, and (N,) which of ``reported`` contradict them."""
+    """Return (N, 3) velocities of the displacements, m/s, and (N,) bool, whether ``reported`` contradicts them."""
     p = evidence.boxes.centre_m
     back = (p - p[near.before]) / near.back_s[:, None]
     ahead = (p[near.after] - p) / near.ahead_s[:, None]
@@ -215,7 +207,7 @@ def _shown_velocities(evidence: Evidence, reported: FloatArray, near: _Neighbour
 
 
 def headings_follow_motion(evidence: Evidence) -> Iterator[Finding]:
-    """Vehicles that drive point where they go."""
+    """Driving vehicles point in the direction of their motion."""
     data, boxes, near = evidence.data, evidence.boxes, _neighbours(evidence)
     p = boxes.centre_m
     start = np.where(near.before >= 0, near.before, np.arange(len(p)))
@@ -223,25 +215,19 @@ def headings_follow_motion(evidence: Evidence) -> Iterator[Finding]:
     span = np.nan_to_num(near.back_s) + np.nan_to_num(near.ahead_s)
     moved = (p[end] - p[start])[:, :2]
     speed = np.linalg.norm(moved, axis=1) / np.maximum(span, 1e-9)
-    drives = boxes.usable & (span > 0) & (speed > DRIVES_MPS) & _is_vehicle(data)
+    is_vehicle = data.of_category(lambda name: name.startswith("vehicle.")) & ~data.flies
+    drives = boxes.usable & (span > 0) & (speed > DRIVES_MPS) & is_vehicle
     if boxes.velocity_mps is not None:
         drives &= np.linalg.norm(boxes.velocity_mps[:, :2], axis=1) > DRIVES_MPS
     course = np.arctan2(moved[:, 1], moved[:, 0])
     aside = np.abs((boxes.yaw_rad - course + np.pi) % (2 * np.pi) - np.pi)
     for row in np.flatnonzero(drives & (aside > SIDEWAYS_RAD)).tolist():
         message = f"drives at {speed[row]:.1f} m/s, {np.degrees(aside[row]):.0f} degrees off its nose"
-        numbers = {"token": data["sample_annotation"].tokens[row], "aside_deg": round(float(np.degrees(aside[row])), 1)}
-        yield Finding("motion.heading", message, numbers=numbers, **data.annotation_place(row))
-
-
-def _is_vehicle(data: DataSet) -> BoolArray:
-    category = follow(data["sample_annotation"]["instance_token"], data["instance"]["category_token"])
-    vehicle = np.array([name.startswith("vehicle.") for name in data["category"]["name"]] + [False], bool)
-    return np.asarray(vehicle[np.where(category >= 0, category, -1)] & ~data.flies)
+        yield box_finding(data, row, "motion.heading", message, aside_deg=round(float(np.degrees(aside[row])), 1))
 
 
 def cameras_fly_smoothly(evidence: Evidence) -> Iterator[Finding]:
-    """A camera's place changes evenly from image to image: a stale pose stands still and then leaps."""
+    """A camera moves evenly from image to image: a stale pose stands still and then leaps."""
     position, track, data = evidence.cameras.position_m, evidence.track, evidence.data
     time = data["sample_data"]["timestamp"][evidence.cameras.rows]
     if len(position) < 3:

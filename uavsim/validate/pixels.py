@@ -1,4 +1,4 @@
-"""Checks of pixels: each box is where its instance is seen, as large as it is seen, and counted as it is seen."""
+"""Checks of boxes against instance masks: place, size, pixel counts and semantic tags."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,26 +7,18 @@ from typing import Final
 import numpy as np
 
 from uavsim.typing import BoolArray, FloatArray, IntArray
+from uavsim.validate.dataset import box_finding
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 
-__all__ = [
-    "boxes_cover_masks",
-    "boxes_fill_silhouettes",
-    "counts_are_the_masks",
-    "masks_belong_to_views",
-    "masks_without_box",
-    "tags_fit_categories",
-]
-
-MIN_PX: Final = 20  # fewer pixels say too little about a box
+MIN_PX: Final = 20  # fewer pixels are too few to judge a box
 OUTSIDE_SHARE: Final = (
     0.01,
     0.05,
-)  # of an instance's pixels outside its box: where masks fit to the pixel, and at most
+)  # of an instance's pixels outside its box: with masks exact to the pixel; the maximum
 OUTSIDE_PX: Final = (2, 6)
-NOISE_FACTOR: Final = 4.0  # times what all but one in twenty of the dataset's own boxes stay below
-VIEW_SHARE: Final = 0.5  # of a view's boxes that miss their masks: then it is the view that is wrong
+NOISE_FACTOR: Final = 4.0  # times the 95th percentile of the dataset
+VIEW_SHARE: Final = 0.5  # of a view's boxes that miss their masks: above, the view is wrong
 FULL_PX: Final = 200
 GAP_SHARE: Final = 0.1
 STRAY_PX: Final = 30
@@ -39,21 +31,21 @@ _TAGS: Final = {
     "vehicle.truck": {14, 15, 16},
     "vehicle.bus": {14, 15, 16},
 }
-"""CARLA's 28-tag palette; its vans, lorries and buses change tags between versions, two-wheelers and people never."""
+"""CARLA's 28-tag palette. The tags of vans, lorries and buses differ between versions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Misses:
-    """The (view, box) pairs that disagree, and whose fault it is.
+    """The (view, box) pairs that disagree, and the views that are wrong as a whole.
 
     Attributes:
-        counted: (P,) enough pixels to say.
-        bad: (P,) too many of them outside the box.
-        outside: (P,) share outside.
-        view_bad: (looks,) the whole view disagrees.
+        bad: (P,) bool, too many pixels lie outside the box.
+        outside: (P,) share of the pixels outside the box.
+        view_bad: (looks,) bool, most boxes of the view miss their masks.
+        view_counted: (looks,) pairs with enough pixels.
+        view_misses: (looks,) bad pairs.
     """
 
-    counted: BoolArray
     bad: BoolArray
     outside: FloatArray
     view_bad: BoolArray
@@ -78,11 +70,11 @@ def _misses(evidence: Evidence) -> _Misses:
     fits_elsewhere = np.bincount(pairs.view[bad & good_elsewhere], minlength=views)
     many = (of_view >= 3) & (bad_of_view > VIEW_SHARE * of_view)
     few = (bad_of_view > 0) & (bad_of_view > VIEW_SHARE * of_view) & (fits_elsewhere == bad_of_view)
-    return _Misses(counted, bad, outside, many | few, of_view, bad_of_view)
+    return _Misses(bad, outside, many | few, of_view, bad_of_view)
 
 
 def masks_belong_to_views(evidence: Evidence) -> Iterator[Finding]:
-    """A view's mask, pose and intrinsics fit each other: not most of its boxes miss their pixels."""
+    """A view's mask, pose and intrinsics agree: most of its boxes cover their pixels."""
     misses = _misses(evidence)
     for view in np.flatnonzero(misses.view_bad).tolist():
         wrong, counted = int(misses.view_misses[view]), int(misses.view_counted[view])
@@ -94,7 +86,7 @@ def masks_belong_to_views(evidence: Evidence) -> Iterator[Finding]:
 def boxes_cover_masks(evidence: Evidence) -> Iterator[Finding]:
     """An instance's pixels in a view lie inside its projected box.
 
-    Up to 1 % may not; where masks do not fit their boxes to the pixel, four times what is usual there, 5 % at most.
+    The tolerance is 1 %; in datasets with inexact masks, four times the usual share, at most 5 %.
     """
     misses, pairs, data = _misses(evidence), evidence.pairs, evidence.data
     bad = np.flatnonzero(misses.bad & ~misses.view_bad[pairs.view])
@@ -111,10 +103,10 @@ def boxes_cover_masks(evidence: Evidence) -> Iterator[Finding]:
 
 
 def boxes_fill_silhouettes(evidence: Evidence) -> Iterator[Finding]:
-    """Over its track, a box is no larger than what is seen: its outline does not stand off the pixels on every side.
+    """Over its track, a box is not larger than the visible object: its outline touches the pixels on some side.
 
-    What hides a part of a thing leaves a gap at some of its sides, a box too large leaves it all around. Sides are looked for
-    along both diagonals, too: where both ends of a car across the image are hidden, all four upright sides have a gap.
+    An occlusion leaves a gap at some sides, a too large box at all sides. The diagonals count as sides, too: where both ends
+    of a car across the image are hidden, all four upright sides have a gap.
     """
     pairs, data = evidence.pairs, evidence.data
     full = (pairs.visible_px >= FULL_PX) & ~pairs.cut & ~_misses(evidence).view_bad[pairs.view]
@@ -137,18 +129,18 @@ def boxes_fill_silhouettes(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _gap_all_around(mask_box: IntArray, box: FloatArray) -> FloatArray:
-    """Return (P,) the smallest gap between the outline and the visible pixels, as a share of the outline's extent there."""
+    """Return (P,) smallest gaps between the (P, 8) outlines and masks, as shares of the outline's extent."""
     size = np.maximum(box[:, 4:] - box[:, :4] + 1, 1.0)
-    low = (mask_box[:, :4] - box[:, :4] - 1) / size  # a pixel of rounding on each side
+    low = (mask_box[:, :4] - box[:, :4] - 1) / size  # one pixel of rounding on each side
     high = (box[:, 4:] - mask_box[:, 4:] - 1) / size
     gap: FloatArray = np.minimum(low, high).min(axis=1)
     return np.nan_to_num(gap, nan=0.0)
 
 
 def counts_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
-    """The visible pixels stated (docs/formats-tables.md) are the instance's pixels in the masks of its sample.
+    """The visible pixels in the table (docs/formats-tables.md) are the instance's pixels in the masks of its sample.
 
-    Those that an agent sees of itself may be left out.
+    The pixels that an agent sees of itself may be missing.
     """
     data, pairs = evidence.data, evidence.pairs
     table = data["sample_annotation"]
@@ -161,12 +153,11 @@ def counts_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
     known &= (counted != stated) & (counted - _own_px(evidence) != stated)
     for row in np.flatnonzero(known).tolist():
         message = f"the box says {int(stated[row])} visible pixels, the masks have {int(counted[row])}"
-        numbers = {"token": table.tokens[row], "stated": int(stated[row]), "counted": int(counted[row])}
-        yield Finding("pixels.count", message, numbers=numbers, **data.annotation_place(row))
+        yield box_finding(data, row, "pixels.count", message, stated=int(stated[row]), counted=int(counted[row]))
 
 
 def _own_px(evidence: Evidence) -> IntArray:
-    """Return (boxes,) pixels that agents see of themselves."""
+    """Return (boxes,) numbers of pixels that agents see of themselves."""
     data, pairs, own = evidence.data, evidence.pairs, evidence.data.own_instances
     table, scene = data["sample_annotation"], data.scene_of_data
     instance = np.full(len(evidence.looks), -2)
@@ -178,7 +169,7 @@ def _own_px(evidence: Evidence) -> IntArray:
 
 
 def _samples_with_all_masks(evidence: Evidence) -> BoolArray:
-    """(samples,) every keyframe image of the sample has a readable mask that fits its view."""
+    """Return (samples,) bool, whether every keyframe image of the sample has a readable mask that fits its view."""
     images, complete = evidence.data["sample_data"], np.ones(len(evidence.data["sample"]), bool)
     view_bad = _misses(evidence).view_bad
     for view, look in enumerate(evidence.looks):
@@ -188,7 +179,7 @@ def _samples_with_all_masks(evidence: Evidence) -> BoolArray:
 
 
 def masks_without_box(evidence: Evidence) -> Iterator[Finding]:
-    """All that a mask shows has a box in that sample."""
+    """Every instance in a mask has a box in that sample."""
     images, flying = evidence.data["sample_data"], evidence.data.intruder_ids
     for look in evidence.looks:
         known = flying.get(int(evidence.data.scene_of_data[look.row]), frozenset()) if flying else frozenset()
@@ -202,7 +193,7 @@ def masks_without_box(evidence: Evidence) -> Iterator[Finding]:
 
 
 def road_users_are_labelled(evidence: Evidence) -> Iterator[Finding]:
-    """A pixel with a road user's tag is of a box, or in a region that readers are asked to ignore."""
+    """A pixel with a road user's tag belongs to a box, or lies in an ``ignore_region``."""
     for look in evidence.looks:
         if look.unlabelled_px:
             message = f"{look.unlabelled_px} pixels show road users that no box and no ignore_region covers"
@@ -211,7 +202,7 @@ def road_users_are_labelled(evidence: Evidence) -> Iterator[Finding]:
 
 
 def tags_fit_categories(evidence: Evidence) -> Iterator[Finding]:
-    """The semantic tag under a box is one that its category can have."""
+    """The semantic tag of a box's pixels is one that its category can have."""
     data, pairs = evidence.data, evidence.pairs
     instance = data["sample_annotation"]["instance_token"][pairs.box]
     known = np.flatnonzero((instance >= 0) & (pairs.visible_px >= TAG_PX))

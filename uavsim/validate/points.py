@@ -1,7 +1,6 @@
-"""Checks of lidar points: each object's lie in its box, are counted as they lie, and carry a class each.
+"""Checks of lidar points: those of an object lie in its box, ``num_lidar_pts`` counts them, and each has a class.
 
-The formats are read here by the validator's own few lines, and points are placed by the tables alone, so that a mistake of the
-writer's cannot agree with itself.
+This module reads the files and places the points itself, so that it does not repeat a mistake of the writer.
 """
 
 from collections import Counter
@@ -12,25 +11,23 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from uavsim.typing import BoolArray, FloatArray, IntArray
-from uavsim.validate.dataset import BEV_CHANNEL, DataSet
+from uavsim.typing import FloatArray, IntArray
+from uavsim.validate.dataset import BEV_CHANNEL, DataSet, box_finding
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 from uavsim.validate.frames import rotations
 
-__all__ = ["labels_fit_points", "points_counted", "points_lie_in_boxes"]
-
 POINT_FLOATS: Final = 5
 OWNER_KIND: Final = "lidar_instance"
 CLASSES: Final = 32  # of nuScenes-lidarseg
-SLACK_M: Final = 0.5  # mirrors and arms reach out of CARLA's boxes
+SLACK_M: Final = 0.5  # mirrors and arms extend beyond CARLA's boxes
 OUTSIDE_SHARE: Final = 0.1
 ENOUGH_POINTS: Final = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Turn:
-    """One turn of a real lidar at a keyframe: its row of sample_data, (N, 3) map points, (N,) instance ids."""
+    """One revolution of a real lidar at a keyframe: row of sample_data, (N, 3) map points, (N,) instance ids."""
 
     row: int
     map_m: FloatArray
@@ -38,7 +35,7 @@ class _Turn:
 
 
 def points_lie_in_boxes(evidence: Evidence) -> Iterator[Finding]:
-    """Points that carry an object's id lie in its box, grown by half a metre; up to a tenth of a turn's may not."""
+    """At least nine of ten points with an object's id lie in the object's box, grown by half a metre."""
     data, boxes = evidence.data, evidence.boxes
     ids, sample = _ids(data), data["sample_annotation"]["sample_token"]
     for turn in _turns(data):
@@ -56,7 +53,7 @@ def points_lie_in_boxes(evidence: Evidence) -> Iterator[Finding]:
 
 
 def points_counted(evidence: Evidence) -> Iterator[Finding]:
-    """Where a sample has lidars, ``num_lidar_pts`` is the number of points that carry the object's id."""
+    """In a sample with lidars, ``num_lidar_pts`` is the number of points with the object's id."""
     data, table = evidence.data, evidence.data["sample_annotation"]
     counted: dict[int, Counter[int]] = {}
     for turn in _turns(data):
@@ -67,21 +64,18 @@ def points_counted(evidence: Evidence) -> Iterator[Finding]:
     for row, sample in enumerate(table["sample_token"].tolist()):
         if sample not in counted or not 0 < ids[row] < 65536 or stated[row] < 0:
             continue
-        found_here = counted[sample][int(ids[row])]
-        if found_here != stated[row]:
-            message = f"num_lidar_pts says {int(stated[row])} points, the lidars have {found_here}"
-            numbers = {"token": table.tokens[row], "stated": int(stated[row]), "counted": found_here}
-            yield Finding("points.count", message, numbers=numbers, **data.annotation_place(row))
+        number = counted[sample][int(ids[row])]
+        if number != stated[row]:
+            message = f"num_lidar_pts says {int(stated[row])} points, the lidars have {number}"
+            yield box_finding(data, row, "points.count", message, stated=int(stated[row]), counted=number)
 
 
 def labels_fit_points(evidence: Evidence) -> Iterator[Finding]:
-    """Every point at a keyframe has one label below 32, and the devkit finds as many label files as the table has rows."""
+    """Every point of a keyframe has one label below 32, and the table has a row for each label file."""
     data = evidence.data
-    if "lidarseg" not in data.tables:
-        return
     table = data["lidarseg"]
     for name, owner in zip(table["filename"], table["sample_data_token"].tolist(), strict=True):
-        if data.files.fault(name) is not None:  # which the file checks report
+        if data.files.fault(name) is not None:  # the file checks report it
             continue
         place = data.data_place(owner)
         labels = np.frombuffer(data.read(name), np.uint8)
@@ -94,10 +88,8 @@ def labels_fit_points(evidence: Evidence) -> Iterator[Finding]:
             yield Finding("points.labels", f"{name} has label {labels.max()}; nuScenes-lidarseg ends at 31", **place)
     found = sum(name.endswith((".bin", ".npz")) for name in data.files.names(f"lidarseg/{data.version}"))
     if found != len(table):
-        message = (
-            f"lidarseg/{data.version} holds {found} files, its table {len(table)} rows: the devkit refuses to load"
-        )
-        yield Finding("points.labels", message)
+        message = f"lidarseg/{data.version} holds {found} files, its table {len(table)} rows"
+        yield Finding("points.labels", f"{message}: the devkit refuses to load")
     indices = data["category"].get("index")
     if indices is None or sorted(indices[indices >= 0].tolist()) != list(range(CLASSES)):
         yield Finding(
@@ -112,13 +104,14 @@ def _ids(data: DataSet) -> IntArray:
 
 
 def _turns(data: DataSet) -> Iterator[_Turn]:
-    """Yield every keyframe turn whose points carry ids."""
+    """Yield the revolutions at keyframes with instance ids."""
     if "layer" not in data.tables:
         return
     layer, images = data["layer"], data["sample_data"]
     named = zip(layer["sample_data_token"].tolist(), layer["kind"], layer["filename"], strict=True)
     owners_of = {row: filename for row, kind, filename in named if kind == OWNER_KIND and row >= 0}
-    lidar = _real_lidars(data)
+    sensors = zip(data["sensor"]["modality"], data.channels, strict=True)
+    lidar = [modality == "lidar" and channel != BEV_CHANNEL for modality, channel in sensors]
     sensor = data.sensor_of_data
     for row, filename in sorted(owners_of.items()):
         if not images["is_key_frame"][row] or sensor[row] < 0 or not lidar[sensor[row]]:
@@ -129,25 +122,20 @@ def _turns(data: DataSet) -> Iterator[_Turn]:
             yield _Turn(row, _placed(data, row, points[:, :3].astype(np.float64)), owners[:, 0].astype(np.int64))
 
 
-def _real_lidars(data: DataSet) -> BoolArray:
-    rows = zip(data["sensor"]["modality"], data.channels, strict=True)
-    return np.array([modality == "lidar" and channel != BEV_CHANNEL for modality, channel in rows], bool)
-
-
 def _read(data: DataSet, name: str, dtype: str) -> npt.NDArray[Any]:
-    """Read whole rows; nothing where the file is missing or cut, which the file checks say."""
+    """Read complete rows of a file; the file checks report a missing or truncated one."""
     content, width = data.read(name), {"<f4": 4 * POINT_FLOATS, "<u2": 4}[dtype]
     return np.frombuffer(content[: len(content) // width * width], dtype)
 
 
 def _placed(data: DataSet, row: int, sensor_m: FloatArray) -> FloatArray:
-    """Take (N, 3) points from the sensor's frame to the map: calibration, then ego pose."""
+    """Transform (N, 3) points from the sensor's frame to the map: calibration, then ego pose."""
     images, calibrations, poses = data["sample_data"], data["calibrated_sensor"], data["ego_pose"]
-    place = sensor_m
+    points_m = sensor_m
     for table, index in (
         (calibrations, int(images["calibrated_sensor_token"][row])),
         (poses, int(images["ego_pose_token"][row])),
     ):
         turn = rotations(table["rotation"][index][None])[0]
-        place = place @ turn.T + table["translation"][index]
-    return place
+        points_m = points_m @ turn.T + table["translation"][index]
+    return points_m

@@ -1,4 +1,4 @@
-"""Checks between tables: every token leads somewhere, chains are whole, counts are right."""
+"""Checks between tables: references, chains, counts and names."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.typing import BoolArray, IntArray
-from uavsim.validate.dataset import BEV_CHANNEL, DataSet, FindingPlace, follow
+from uavsim.validate.dataset import BEV_CHANNEL, DataSet, FindingPlace, box_finding, follow
 from uavsim.validate.findings import Finding
 from uavsim.validate.tables import DANGLING, NONE
 
@@ -18,11 +18,11 @@ _EVALUATED: Final = frozenset(
     | {f"movable_object.{k}" for k in ("trafficcone", "barrier", "debris", "pushable_pullable")}
     | {"static_object.bicycle_rack", "animal", "vehicle.ego"}
 )
-"""nuScenes' own categories: the devkit draws no other."""
+"""nuScenes' categories; the devkit draws no other."""
 
 
 def schema_kept(data: DataSet) -> Iterator[Finding]:
-    """Every field is there and of its type."""
+    """Every table has its fields, with their types."""
     yield from data.load_findings
     for table in data.tables.values():
         for finding in table.findings:
@@ -32,7 +32,7 @@ def schema_kept(data: DataSet) -> Iterator[Finding]:
 
 
 def tokens_unique(data: DataSet) -> Iterator[Finding]:
-    """No token stands twice in a table: the devkit would silently keep the last row."""
+    """Tokens are unique in their table; the devkit would silently keep the last row."""
     for name, table in data.tables.items():
         order = np.argsort(table.keys, kind="stable")
         again = order[1:][table.keys[order][1:] == table.keys[order][:-1]]
@@ -43,7 +43,7 @@ def tokens_unique(data: DataSet) -> Iterator[Finding]:
 
 
 def references_lead_somewhere(data: DataSet) -> Iterator[Finding]:
-    """Every foreign key names a row that is there."""
+    """Every foreign key names an existing row."""
     for name, table in data.tables.items():
         for spec in data.schema[name]:
             if spec.kind == "ref":
@@ -74,10 +74,10 @@ def _chain(data: DataSet, name: str, *, group: list[IntArray], time: IntArray) -
     table = data[name]
     rows = np.arange(len(table))
     before, after = table["prev"], table["next"]
-    for here, there, word in ((after, before, "next"), (before, after, "prev")):
-        linked = np.flatnonzero(here >= 0)
-        target = here[linked]
-        wrong = there[target] != rows[linked]
+    for link, back, word in ((after, before, "next"), (before, after, "prev")):
+        linked = np.flatnonzero(link >= 0)
+        target = link[linked]
+        wrong = back[target] != rows[linked]
         strange = np.zeros(len(linked), bool)
         for column in group:
             strange |= column[linked] != column[target]
@@ -96,7 +96,7 @@ def _chain(data: DataSet, name: str, *, group: list[IntArray], time: IntArray) -
 
 
 def _one_chain_each(data: DataSet, name: str, *, group: list[IntArray]) -> Iterator[Finding]:
-    """Each scene, channel or instance is one chain: exactly one row without ``prev``."""
+    """Each scene, channel or instance is one chain, with exactly one row without ``prev``."""
     table = data[name]
     if not len(table):
         return
@@ -115,23 +115,15 @@ def _groups(columns: list[IntArray]) -> tuple[IntArray, IntArray]:
 
 
 def counts_right(data: DataSet) -> Iterator[Finding]:
-    """Scenes and instances state how many rows they have, and which are first and last."""
-    yield from _ends(
-        data, "scene", "sample", "scene_token", names=("nbr_samples", "first_sample_token", "last_sample_token")
-    )
-    yield from _ends(
-        data,
-        "instance",
-        "sample_annotation",
-        "instance_token",
-        names=("nbr_annotations", "first_annotation_token", "last_annotation_token"),
-    )
+    """Scenes and instances state the number of their rows, and the first and the last."""
+    yield from _ends(data, "scene", "sample", suffix="sample")
+    yield from _ends(data, "instance", "sample_annotation", suffix="annotation")
 
 
-def _ends(data: DataSet, owner: str, member: str, key: str, *, names: tuple[str, str, str]) -> Iterator[Finding]:
+def _ends(data: DataSet, owner: str, member: str, *, suffix: str) -> Iterator[Finding]:
     owners, members = data[owner], data[member]
-    count, first, last = names
-    belongs = members[key]
+    count, first, last = f"nbr_{suffix}s", f"first_{suffix}_token", f"last_{suffix}_token"
+    belongs = members[f"{owner}_token"]
     have = np.bincount(belongs[belongs >= 0], minlength=len(owners))[: len(owners)]
     for row in np.flatnonzero(have != owners[count]).tolist():
         stated = int(owners[count][row])
@@ -174,7 +166,7 @@ def one_keyframe_per_channel(data: DataSet) -> Iterator[Finding]:
 
 
 def _keyframes(data: DataSet) -> tuple[BoolArray, IntArray]:
-    """Return which sample_data rows are keyframes with whole references, and how many each (sample, sensor) has."""
+    """Return (N,) bool, sample_data rows that are keyframes with valid references, and (samples, sensors) their counts."""
     images, sensor = data["sample_data"], data.sensor_of_data
     sample = images["sample_token"]
     good: BoolArray = (sample >= 0) & (sensor >= 0) & images["is_key_frame"]
@@ -196,7 +188,7 @@ def lidar_top_in_samples(data: DataSet) -> Iterator[Finding]:
 
 
 def calibrations_fit_channels(data: DataSet) -> Iterator[Finding]:
-    """The channel that an image's calibration belongs to is the one that its file name reports."""
+    """The channel of an image's calibration is the channel in its file name."""
     sensor, names = data.sensor_of_data, data.channels
     known = frozenset(names)
     for row, filename in enumerate(data["sample_data"]["filename"]):
@@ -214,7 +206,7 @@ def _channel_in(filename: str, known: frozenset[str]) -> str:
 
 
 def instances_in_one_scene(data: DataSet) -> Iterator[Finding]:
-    """An instance is not shared by scenes."""
+    """An instance belongs to one scene."""
     instance, scene = data["sample_annotation"]["instance_token"], data.scene_of_annotation
     good = (instance >= 0) & (scene >= 0)
     low = np.full(len(data["instance"]), np.iinfo(np.int64).max)
@@ -227,7 +219,7 @@ def instances_in_one_scene(data: DataSet) -> Iterator[Finding]:
 
 
 def logs_in_maps(data: DataSet) -> Iterator[Finding]:
-    """Every log belongs to a map: the devkit stops with a KeyError where one does not."""
+    """Every log belongs to a map; otherwise the devkit stops with a KeyError."""
     if not len(data["map"]):
         yield Finding("referential.map", "the table map is empty: the devkit cannot load the dataset")
     flat, _ = data["map"].lists["log_tokens"]
@@ -242,11 +234,13 @@ def logs_in_maps(data: DataSet) -> Iterator[Finding]:
 def attributes_single(data: DataSet) -> Iterator[Finding]:
     """A box has at most one attribute: the devkit's evaluation refuses more."""
     _, lengths = data["sample_annotation"].lists["attribute_tokens"]
-    yield from _boxes(data, lengths > 1, "referential.attributes", "box {token} has more than one attribute")
+    for row in np.flatnonzero(lengths > 1).tolist():
+        message = f"box {data['sample_annotation'].tokens[row]} has more than one attribute"
+        yield box_finding(data, row, "referential.attributes", message)
 
 
 def names_known(data: DataSet) -> Iterator[Finding]:
-    """The strict dialect uses nuScenes' category names and the two modalities that the devkit distinguishes."""
+    """Modalities are camera, lidar or radar; categories of the strict dialect are nuScenes'."""
     for row, modality in enumerate(data["sensor"]["modality"]):
         if modality not in {"camera", "lidar", "radar"}:
             message = f"sensor {data.channels[row]}: modality {modality!r} is not camera, lidar or radar"
@@ -256,9 +250,3 @@ def names_known(data: DataSet) -> Iterator[Finding]:
         if data.dialect == "strict" and name not in _EVALUATED and (used == row).any():
             message = f"category {name!r} is none of nuScenes': the devkit neither evaluates nor draws it"
             yield Finding("referential.name", message, numbers={"instances": int((used == row).sum())})
-
-
-def _boxes(data: DataSet, bad: BoolArray, code: str, message: str) -> Iterator[Finding]:
-    for row in np.flatnonzero(bad).tolist():
-        token = data["sample_annotation"].tokens[row]
-        yield Finding(code, message.format(token=token), numbers={"token": token}, **data.annotation_place(row))

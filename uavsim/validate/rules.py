@@ -1,8 +1,9 @@
-"""A check of the validator: what it requires, which findings it can make, and what it needs to look."""
+"""A check of the validator: the rule that it verifies, the findings that it can make, and the evidence that it needs."""
 
 import importlib.util
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import wraps
 from typing import Literal, TypeAlias
 
 from uavsim.environment import install_line
@@ -13,22 +14,22 @@ from uavsim.validate.findings import Finding
 __all__ = ["Check", "Need", "of", "of_tables"]
 
 Need: TypeAlias = Literal["tables", "geometry", "velocities", "images", "masks", "parquet"]
-"""``geometry``: boxes and cameras placed in the map. ``images``, ``masks``: their pixels. ``parquet``: its reader."""
+"""``geometry``: boxes and cameras in the map frame. ``images``, ``masks``: their pixels. ``parquet``: a Parquet reader."""
 Look: TypeAlias = Callable[[Evidence], Iterator[Finding]]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One rule that a dataset has to keep.
+    """One rule that a dataset must follow.
 
     Attributes:
-        name: ``group.rule``, what ``Report.skipped`` calls it.
-        codes: of the findings it can make.
+        name: ``group.rule``, the key in ``Report.skipped``.
+        codes: codes of the findings that the check can make.
         rule: one sentence.
-        look: yields what breaks it.
-        needs: what must be there to look.
-        dialects: that have to keep it.
-        tables: it is made where one of these is; () is everywhere.
+        look: yields a finding for each violation.
+        needs: evidence that the check needs.
+        dialects: dialects that must follow the rule.
+        tables: the check applies where one of these tables exists; () is everywhere.
     """
 
     name: str
@@ -40,11 +41,11 @@ class Check:
     tables: tuple[str, ...] = ()
 
     def applies(self, data: DataSet) -> bool:
-        """Say whether the dataset has what it is about."""
+        """Return whether the dataset has the dialect and the tables of the check."""
         return data.dialect in self.dialects and (not self.tables or any(name in data.tables for name in self.tables))
 
     def why_not(self, evidence: Evidence) -> str | None:
-        """Return why it cannot be made, or None."""
+        """Return the reason to skip the check, or None."""
         if self.needs == "images" and not evidence.pixels:
             return "images were not decoded"
         if self.needs == "masks" and not evidence.has_masks:
@@ -56,19 +57,6 @@ class Check:
         return None
 
 
-def of_tables(
-    name: str,
-    look: Callable[[DataSet], Iterator[Finding]],
-    *codes: str,
-    only: Dialect | None = None,
-    where: tuple[str, ...] = (),
-) -> Check:
-    """Return a check that reads tables alone; see ``of``."""
-    return _check(
-        name, lambda evidence: look(evidence.data), codes, "tables", rule=look.__doc__, only=only, tables=where
-    )
-
-
 def of(
     name: str,
     look: Look,
@@ -77,29 +65,32 @@ def of(
     only: Dialect | None = None,
     where: tuple[str, ...] = (),
 ) -> Check:
-    """Return a check whose rule is the first sentence of its function's docstring.
+    """Return a check whose rule is the first paragraph of its function's docstring.
 
     Args:
         name: ``group.rule``.
         look: yields the findings.
-        codes: that they may have.
-        needs: what must be there.
-        only: the one dialect that has to keep it; default: all.
-        where: tables of which one must be there.
+        codes: codes of these findings.
+        needs: evidence that the check needs.
+        only: the one dialect that must follow the rule; default: all.
+        where: the check applies where one of these tables exists; default: everywhere.
     """
-    return _check(name, look, codes, needs, rule=look.__doc__, only=only, tables=where)
+    assert look.__doc__, f"{name}: the check's function needs a docstring: it is the rule"
+    rule = " ".join(look.__doc__.split("\n\n")[0].split())
+    return Check(name, codes, rule, look, needs, (only,) if only else tuple(DIALECTS.values()), where)
 
 
-def _check(
+def of_tables(
     name: str,
-    look: Look,
-    codes: tuple[str, ...],
-    needs: Need,
-    *,
-    rule: str | None,
-    only: Dialect | None,
-    tables: tuple[str, ...],
+    look: Callable[[DataSet], Iterator[Finding]],
+    *codes: str,
+    only: Dialect | None = None,
+    where: tuple[str, ...] = (),
 ) -> Check:
-    assert rule, f"{name}: the check's function needs a docstring: it is the rule"
-    sentence = " ".join(rule.split("\n\n")[0].split())
-    return Check(name, codes, sentence, look, needs, (only,) if only else tuple(DIALECTS.values()), tables)
+    """Return a check that reads tables alone; see ``of``."""
+
+    @wraps(look)
+    def look_at_tables(evidence: Evidence) -> Iterator[Finding]:
+        return look(evidence.data)
+
+    return of(name, look_at_tables, *codes, needs="tables", only=only, where=where)

@@ -1,15 +1,13 @@
-"""The fields that each table must have, as the devkit reads them, and the extra ones that the validator can use.
+"""The required fields of each table, as the devkit reads them, and the optional fields that the validator uses.
 
-The writers have a list of their own, ``dataset/schema.py``. This second one is on purpose: a validator that took the writers'
-word for the format would agree with their mistakes. A contract in pyproject.toml keeps it from importing them.
+The writers have their own list, ``dataset/schema.py``. The validator does not import it, so that it does not repeat their
+mistakes; an import contract verifies this.
 
 Source: nuScenes schema (nuscenes-devkit, docs/schema_nuscenes.md); extra fields: docs/formats-tables.md.
 """
 
 from dataclasses import dataclass
 from typing import Final, Literal
-
-__all__ = ["EXTRA", "TABLES", "Field"]
 
 Kind = Literal["token", "ref", "refs", "text", "int", "bool", "number", "numbers", "same", "vector", "matrix"]
 
@@ -19,11 +17,11 @@ class Field:
     """One column.
 
     Attributes:
-        kind: how it is read: ``ref`` a token of ``table``, ``refs`` a list of them, ``vector`` ``length`` numbers,
-            ``number`` one, ``numbers`` at most ``length``, ``matrix`` 3 x 3 or [], ``same`` named numbers, compared alone.
-        table: what a reference points into.
+        kind: type of the values: ``ref`` a token of ``table``, ``refs`` a list of them, ``vector`` ``length`` numbers,
+            ``number`` one, ``numbers`` at most ``length``, ``matrix`` 3 x 3 or [], ``same`` named numbers, for equality only.
+        table: table of the referenced rows.
         empty: a reference may be "".
-        optional: the column may be missing from the file; then nothing is checked with it.
+        optional: the column may be missing.
     """
 
     name: str
@@ -34,13 +32,34 @@ class Field:
     optional: bool = False
 
 
-def _text(*names: str) -> tuple[Field, ...]:
-    return tuple(Field(name, "text") for name in names)
+def _text(*names: str, optional: bool = False) -> tuple[Field, ...]:
+    return tuple(Field(name, "text", optional=optional) for name in names)
+
+
+def _ints(*names: str, optional: bool = False) -> tuple[Field, ...]:
+    return tuple(Field(name, "int", optional=optional) for name in names)
+
+
+def _numbers(*names: str) -> tuple[Field, ...]:
+    return tuple(Field(name, "number") for name in names)
+
+
+def _refs(*tables: str, empty: bool = False) -> tuple[Field, ...]:
+    """Return the columns ``<table>_token``."""
+    return tuple(Field(f"{table}_token", "ref", table=table, empty=empty) for table in tables)
+
+
+def _ends(table: str, prefix: str = "") -> tuple[Field, ...]:
+    """Return the columns of the first and the last row of a chain."""
+    return tuple(Field(f"{end}_{prefix or table}_token", "ref", table=table) for end in ("first", "last"))
+
+
+def _vectors(*names: str, length: int = 3, optional: bool = False) -> tuple[Field, ...]:
+    return tuple(Field(name, "vector", length=length, optional=optional) for name in names)
 
 
 _TOKEN: Final = Field("token", "token")
-_ROTATION: Final = Field("rotation", "vector", length=4)
-_TRANSLATION: Final = Field("translation", "vector", length=3)
+_POSE: Final = (*_vectors("translation"), *_vectors("rotation", length=4))
 
 
 def _chain(table: str) -> tuple[Field, ...]:
@@ -48,179 +67,127 @@ def _chain(table: str) -> tuple[Field, ...]:
 
 
 TABLES: Final[dict[str, tuple[Field, ...]]] = {
-    "category": (_TOKEN, *_text("name"), Field("index", "int", optional=True)),
+    "category": (_TOKEN, *_text("name"), *_ints("index", optional=True)),
     "attribute": (_TOKEN, *_text("name")),
-    "visibility": (_TOKEN, Field("level", "text", optional=True)),
+    "visibility": (_TOKEN, *_text("level", optional=True)),
     "sensor": (_TOKEN, *_text("channel", "modality")),
     "log": (
         _TOKEN,
         *_text("logfile", "vehicle", "date_captured", "location"),
-        *(
-            Field(f"uav_{kind}_{what}", "int", optional=True)
-            for kind in ("vehicles", "walkers")
-            for what in ("asked", "spawned")
-        ),
+        *_ints("uav_vehicles_asked", "uav_vehicles_spawned", "uav_walkers_asked", "uav_walkers_spawned", optional=True),
     ),
     "map": (_TOKEN, *_text("category", "filename"), Field("log_tokens", "refs", table="log")),
     "calibrated_sensor": (
         _TOKEN,
-        Field("sensor_token", "ref", table="sensor"),
-        _TRANSLATION,
-        _ROTATION,
+        *_refs("sensor"),
+        *_POSE,
         Field("camera_intrinsic", "matrix"),
-        Field("uav_lens", "text", optional=True),
+        *_text("uav_lens", optional=True),
         Field("uav_distortion", "numbers", length=5, optional=True),
         Field("uav_vignetting", "numbers", length=3, optional=True),
-        Field("uav_exposure_us", "int", optional=True),
-        Field("uav_readout_us", "int", optional=True),
-        Field("uav_shutter_step_us", "int", optional=True),
+        *_ints("uav_exposure_us", "uav_readout_us", "uav_shutter_step_us", optional=True),
     ),
-    "ego_pose": (_TOKEN, Field("timestamp", "int"), _TRANSLATION, _ROTATION),
-    "scene": (
-        _TOKEN,
-        *_text("name", "description"),
-        Field("log_token", "ref", table="log"),
-        Field("nbr_samples", "int"),
-        Field("first_sample_token", "ref", table="sample"),
-        Field("last_sample_token", "ref", table="sample"),
-    ),
+    "ego_pose": (_TOKEN, *_ints("timestamp"), *_POSE),
+    "scene": (_TOKEN, *_text("name", "description"), *_refs("log"), *_ints("nbr_samples"), *_ends("sample")),
     "sample": (
         _TOKEN,
-        Field("timestamp", "int"),
-        Field("scene_token", "ref", table="scene"),
+        *_ints("timestamp"),
+        *_refs("scene"),
         *_chain("sample"),
         Field("uav_weather", "same", optional=True),
     ),
     "sample_data": (
         _TOKEN,
-        Field("sample_token", "ref", table="sample"),
-        Field("ego_pose_token", "ref", table="ego_pose"),
-        Field("calibrated_sensor_token", "ref", table="calibrated_sensor"),
-        Field("timestamp", "int"),
+        *_refs("sample", "ego_pose", "calibrated_sensor"),
+        *_ints("timestamp"),
         Field("is_key_frame", "bool"),
-        Field("height", "int"),
-        Field("width", "int"),
+        *_ints("height", "width"),
         *_text("fileformat", "filename"),
         *_chain("sample_data"),
     ),
     "instance": (
         _TOKEN,
-        Field("category_token", "ref", table="category"),
-        Field("nbr_annotations", "int"),
-        Field("first_annotation_token", "ref", table="sample_annotation"),
-        Field("last_annotation_token", "ref", table="sample_annotation"),
+        *_refs("category"),
+        *_ints("nbr_annotations"),
+        *_ends("sample_annotation", prefix="annotation"),
     ),
     "sample_annotation": (
         _TOKEN,
-        Field("sample_token", "ref", table="sample"),
-        Field("instance_token", "ref", table="instance"),
-        Field("visibility_token", "ref", table="visibility", empty=True),
+        *_refs("sample", "instance"),
+        *_refs("visibility", empty=True),
         Field("attribute_tokens", "refs", table="attribute"),
-        _TRANSLATION,
-        Field("size", "vector", length=3),
-        _ROTATION,
-        Field("num_lidar_pts", "int"),
-        Field("num_radar_pts", "int"),
+        *_vectors("translation", "size"),
+        *_vectors("rotation", length=4),
+        *_ints("num_lidar_pts", "num_radar_pts"),
         *_chain("sample_annotation"),
-        Field("uav_instance_id", "int", optional=True),
-        Field("uav_blueprint", "text", optional=True),
-        Field("uav_actor_translation", "vector", length=3, optional=True),
-        Field("uav_bbox_offset", "vector", length=3, optional=True),
-        Field("uav_velocity", "vector", length=3, optional=True),
-        Field("uav_amodal_px", "int", optional=True),
-        Field("uav_visible_px", "int", optional=True),
+        *_ints("uav_instance_id", optional=True),
+        *_text("uav_blueprint", optional=True),
+        *_vectors("uav_actor_translation", "uav_bbox_offset", "uav_velocity", optional=True),
+        *_ints("uav_amodal_px", "uav_visible_px", optional=True),
     ),
 }
-"""The 13 tables that the devkit opens; ``uav_*`` are extra."""
+"""The 13 tables that the devkit opens; columns ``uav_*`` are extensions."""
 
 EXTRA: Final[dict[str, tuple[Field, ...]]] = {
-    "agent": (
-        _TOKEN,
-        Field("scene_token", "ref", table="scene"),
-        *_text("id", "kind", "rig"),
-        Field("instance_token", "ref", table="instance", empty=True),
-    ),
-    "layer": (_TOKEN, Field("sample_data_token", "ref", table="sample_data"), *_text("kind", "filename")),
-    "shutter_tick": (
-        _TOKEN,
-        Field("sample_data_token", "ref", table="sample_data"),
-        Field("timestamp", "int"),
-        _TRANSLATION,
-        _ROTATION,
-    ),
+    "agent": (_TOKEN, *_refs("scene"), *_text("id", "kind", "rig"), *_refs("instance", empty=True)),
+    "layer": (_TOKEN, *_refs("sample_data"), *_text("kind", "filename")),
+    "shutter_tick": (_TOKEN, *_refs("sample_data"), *_ints("timestamp"), *_POSE),
     "ignore_region": (
         _TOKEN,
-        Field("sample_data_token", "ref", table="sample_data"),
-        Field("semantic_tag", "int"),
-        Field("box", "vector", length=4),
-        Field("pixels", "int"),
+        *_refs("sample_data"),
+        *_ints("semantic_tag"),
+        *_vectors("box", length=4),
+        *_ints("pixels"),
     ),
-    "sweep_annotation": (
-        _TOKEN,
-        Field("sample_token", "ref", table="sample"),
-        Field("timestamp", "int"),
-        Field("instance_token", "ref", table="instance"),
-        Field("translation", "vector", length=3),
-        Field("rotation", "vector", length=4),
-    ),
+    "sweep_annotation": (_TOKEN, *_refs("sample"), *_ints("timestamp"), *_refs("instance"), *_POSE),
     "corner_case": (
         _TOKEN,
-        Field("scene_token", "ref", table="scene"),
+        *_refs("scene"),
         *_text("name", "tag"),
-        Field("min_visible_px", "int"),
+        *_ints("min_visible_px"),
         Field("instance_tokens", "refs", table="instance"),
     ),
-    "object_tag": (_TOKEN, Field("instance_token", "ref", table="instance"), *_text("tag", "corner_case_token")),
-    "lidarseg": (_TOKEN, Field("sample_data_token", "ref", table="sample_data"), *_text("filename")),
+    "object_tag": (_TOKEN, *_refs("instance"), *_text("tag", "corner_case_token")),
+    "lidarseg": (_TOKEN, *_refs("sample_data"), *_text("filename")),
     "stream": (
         _TOKEN,
-        Field("scene_token", "ref", table="scene"),
+        *_refs("scene"),
         *_text("channel", "kind", "motion", "filename"),
-        Field("rate_hz", "number"),
-        Field("count", "int"),
+        *_numbers("rate_hz"),
+        *_ints("count"),
     ),
     "clock": (
         _TOKEN,
-        Field("scene_token", "ref", table="scene"),
+        *_refs("scene"),
         *_text("agent"),
-        Field("rate_hz", "number"),
-        Field("step_us", "int"),
-        Field("drift_ppm", "number"),
-        Field("offset_us", "number"),
+        *_numbers("rate_hz"),
+        *_ints("step_us"),
+        *_numbers("drift_ppm", "offset_us"),
     ),
     "clock_reading": (
         _TOKEN,
-        Field("sample_data_token", "ref", table="sample_data"),
-        Field("asked_us", "number"),
-        Field("residual_us", "number"),
-        Field("agent_timestamp", "int"),
+        *_refs("sample_data"),
+        *_numbers("asked_us", "residual_us"),
+        *_ints("agent_timestamp"),
     ),
-    "message": (
-        _TOKEN,
-        Field("scene_token", "ref", table="scene"),
-        *_text("sender", "receiver"),
-        Field("timestamp", "int"),
-        Field("arrival", "int"),
-    ),
+    "message": (_TOKEN, *_refs("scene"), *_text("sender", "receiver"), *_ints("timestamp", "arrival")),
     "encounter": (
         _TOKEN,
-        Field("scene_token", "ref", table="scene"),
+        *_refs("scene"),
         *_text("name", "kind", "channel"),
         Field("planned", "bool"),
-        Field("instance_id", "int"),
-        Field("cpa_m", "number"),
+        *_ints("instance_id"),
+        *_numbers("cpa_m"),
     ),
     "intruder_view": (
         _TOKEN,
-        Field("encounter_token", "ref", table="encounter"),
-        Field("sample_data_token", "ref", table="sample_data"),
-        _TRANSLATION,
-        Field("range_m", "number"),
-        Field("closing_mps", "number"),
-        Field("bbox", "vector", length=4),
+        *_refs("encounter", "sample_data"),
+        *_vectors("translation"),
+        *_numbers("range_m", "closing_mps"),
+        *_vectors("bbox", length=4),
         Field("from_mask", "bool"),
-        Field("visible_px", "int"),
-        Field("is_above_horizon", "int", optional=True),
+        *_ints("visible_px"),
+        *_ints("is_above_horizon", optional=True),
     ),
 }
-"""Tables that the devkit does not know and a dataset of others' does not have."""
+"""Tables that the devkit does not know; third-party datasets do not have them."""

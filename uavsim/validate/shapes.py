@@ -1,4 +1,4 @@
-"""Checks of single boxes: rotations are rotations, sizes are possible and the same along a track, on the ground."""
+"""Checks of single boxes: valid rotations, plausible sizes that stay constant along a track, and a place on the ground."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -6,23 +6,10 @@ from typing import Any, Final
 import numpy as np
 
 from uavsim.typing import BoolArray, FloatArray, IntArray
-from uavsim.validate.dataset import DataSet, FindingPlace, follow
+from uavsim.validate.dataset import DataSet, FindingPlace, box_finding
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 from uavsim.validate.lens import lens_faults
-
-__all__ = [
-    "boxes_on_ground",
-    "boxes_upright",
-    "categories_agree",
-    "intrinsics_plausible",
-    "no_twins",
-    "rotations_unit",
-    "sizes_constant",
-    "sizes_known",
-    "sizes_plausible",
-    "visibility_reported",
-]
 
 UNIT_TOLERANCE: Final = 1e-6
 SIZE_STEP_M: Final = 0.01
@@ -80,7 +67,7 @@ def rotations_unit(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _place_of_pose(data: DataSet, name: str, row: int) -> FindingPlace:
-    if name == "sample_annotation":  # of no sample that is there
+    if name == "sample_annotation":  # its sample does not exist
         return FindingPlace()
     users = np.flatnonzero(data["sample_data"][f"{name}_token"] == row)
     return data.data_place(int(users[0])) if len(users) else FindingPlace()
@@ -123,60 +110,56 @@ def _intrinsics_constant(evidence: Evidence, views: IntArray) -> Iterator[Findin
 def sizes_plausible(evidence: Evidence) -> Iterator[Finding]:
     """Sizes are positive, of the order that their category has, and longer than wide."""
     data, half = evidence.data, evidence.boxes.half_lwh_m
-    names = _category_names(data)
     size = 2 * half
     bad: BoolArray = np.logical_not((size > 0).all(axis=1))
     yield from _size_findings(data, bad, size, "shape.size", "size {size} is not positive")
-    on_wheels = np.array([name.startswith("vehicle.") for name in data["category"]["name"]] + [False], bool)[names]
-    wide = on_wheels & ~bad & (size[:, 1] > 1.05 * size[:, 0])
+    wide = data.of_category(lambda name: name.startswith("vehicle.")) & ~bad & (size[:, 1] > 1.05 * size[:, 0])
     words = "wider than long, {size} (l, w, h): width and length swapped"
     yield from _size_findings(data, wide, size, "shape.size_order", words)
     bad |= wide
     for start, (low, high) in _RANGE_M.items():
-        own = np.array([_range_of(name) == start for name in data["category"]["name"]] + [False], bool)[names] & ~bad
-        odd = own & ~data.placed & ((size < low) | (size > high)).any(axis=1)
-        yield from _size_findings(
-            data, odd, size, "shape.size", f"size {{size}} (l, w, h) is none of a {start.strip('.')}"
-        )
+        in_class = data.of_category(lambda name, start=start: _range_of(name) == start)  # type: ignore[misc]
+        odd = in_class & ~bad & ~data.placed & ((size < low) | (size > high)).any(axis=1)
+        words = f"size {{size}} (l, w, h) is none of a {start.strip('.')}"
+        yield from _size_findings(data, odd, size, "shape.size", words)
 
 
 def _range_of(name: str) -> str:
     return next((start for start in _RANGE_M if name.startswith(start)), "")
 
 
-def _category_names(data: DataSet) -> IntArray:
-    """(N,) category row of each annotation, -1 (the last of a list with one more) where unknown."""
-    category = follow(data["sample_annotation"]["instance_token"], data["instance"]["category_token"])
-    return np.where(category >= 0, category, -1)
-
-
 def _size_findings(data: DataSet, bad: BoolArray, size: FloatArray, code: str, words: str) -> Iterator[Finding]:
     for row in np.flatnonzero(bad).tolist():
-        reported = " x ".join(f"{value:.2f}" for value in size[row])
-        numbers = {"token": data["sample_annotation"].tokens[row]}
-        yield Finding(code, words.format(size=reported), numbers=numbers, **data.annotation_place(row))
+        yield box_finding(data, row, code, words.format(size=_as_text(size[row])))
+
+
+def _as_text(size_m: FloatArray) -> str:
+    return " x ".join(f"{value:.2f}" for value in size_m)
 
 
 def sizes_constant(evidence: Evidence) -> Iterator[Finding]:
-    """A thing keeps its size along its track, and things of one blueprint have one size."""
+    """An object keeps its size along its track, and objects of one blueprint have one size."""
     data, size = evidence.data, 2 * evidence.boxes.half_lwh_m
     instance = data["sample_annotation"]["instance_token"]
-    yield from _against_majority(
-        data, instance, size, "shape.size_changes", "size {size} differs from its track's {usual}"
-    )
     usual_of_track = _medians(instance, size, len(data["instance"]))
+    known = np.flatnonzero(instance >= 0)
+    off = np.abs(size[known] - usual_of_track[instance[known]]).max(axis=1) > SIZE_STEP_M
+    for row in known[off].tolist():
+        usual = _as_text(usual_of_track[instance[row]])
+        message = f"size {_as_text(size[row])} differs from its track's {usual}"
+        yield box_finding(data, row, "shape.size_changes", message)
     numbers = _blueprint_numbers(data)
     first = data["instance"]["first_annotation_token"]
-    own = np.where(first >= 0, numbers[np.maximum(first, 0)], -1) if len(numbers) else np.full(len(first), -1)
-    own = np.where(data.placed_instances, -1, own)  # its doors may stand open
-    yield from _against_blueprint(data, own, usual_of_track)
+    blueprint = np.where(first >= 0, numbers[np.maximum(first, 0)], -1) if len(numbers) else np.full(len(first), -1)
+    blueprint = np.where(data.placed_instances, -1, blueprint)  # the doors of placed vehicles may be open
+    yield from _against_blueprint(data, blueprint, usual_of_track)
 
 
 def _blueprint_numbers(data: DataSet) -> IntArray:
     table = data["sample_annotation"]
     if "uav_blueprint" not in table:
-        return _category_names(data) if data.dialect == "uav3d" else np.full(len(table), -1)
-    known = [  # a part of a town has its own name there, and another town may call something else so
+        return data.category_of_annotation if data.dialect == "uav3d" else np.full(len(table), -1)
+    known = [  # names of a town's parts are unique in this town only
         (town if name.startswith("environment.") else "", name)
         for town, name in zip(_towns(data), table["uav_blueprint"], strict=True)
     ]
@@ -185,14 +168,14 @@ def _blueprint_numbers(data: DataSet) -> IntArray:
 
 
 def _towns(data: DataSet) -> list[str]:
-    """Return the town of every annotation, "" where the chain of references is broken."""
+    """Return the town of every annotation, "" for a broken chain of references."""
     location = data["log"]["location"]
     of_scene = [location[log] if log >= 0 else "" for log in data["scene"]["log_token"].tolist()]
     return [of_scene[scene] if scene >= 0 else "" for scene in data.scene_of_annotation.tolist()]
 
 
 def _medians(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
-    """(groups, k) medians of the rows of each group, nan where a group has none."""
+    """Return the (groups, k) medians of (N, k) values by (N,) group, NaN for an empty group."""
     out = np.full((groups, values.shape[1]), np.nan)
     known = group >= 0
     own, count = np.unique(group[known], return_counts=True)
@@ -203,16 +186,6 @@ def _medians(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
         column = column[np.lexsort((column, group[known]))]  # nan comes last
         out[own, k] = np.where(np.isnan(column[last]), np.nan, (column[low] + column[high]) / 2)
     return out
-
-
-def _against_majority(data: DataSet, group: IntArray, size: FloatArray, code: str, words: str) -> Iterator[Finding]:
-    usual = _medians(group, size, int(group.max(initial=-1)) + 1)
-    known = np.flatnonzero(group >= 0)
-    off = known[np.abs(size[known] - usual[group[known]]).max(axis=1) > SIZE_STEP_M]
-    for row in off.tolist():
-        reported, should = (" x ".join(f"{v:.2f}" for v in s) for s in (size[row], usual[group[row]]))
-        numbers = {"token": data["sample_annotation"].tokens[row]}
-        yield Finding(code, words.format(size=reported, usual=should), numbers=numbers, **data.annotation_place(row))
 
 
 def _against_blueprint(data: DataSet, blueprint: IntArray, size: FloatArray) -> Iterator[Finding]:
@@ -227,18 +200,17 @@ def _against_blueprint(data: DataSet, blueprint: IntArray, size: FloatArray) -> 
 
 
 def sizes_known(evidence: Evidence) -> Iterator[Finding]:
-    """Vehicles that CARLA has always had are as large as CARLA says."""
+    """Vehicles of CARLA's old catalogue have the size of CARLA's bounding boxes."""
     data = evidence.data
-    table, first = data["sample_annotation"], data["instance"]["first_annotation_token"]
+    first = data["instance"]["first_annotation_token"]
     for row in np.flatnonzero((first >= 0) & ~data.placed_instances).tolist():
         name = _blueprint_of(data, row)
         known = _KNOWN_HALF_M.get(name)
         half = evidence.boxes.half_lwh_m[first[row]]
         if known and not np.all(np.abs(half / known - 1) < TABLE_SHARE):
-            reported = " x ".join(f"{2 * value:.2f}" for value in half)
-            message = f"{name} with {reported} m (l, w, h); CARLA's is {' x '.join(f'{2 * v:.2f}' for v in known)} m"
-            numbers = {"token": table.tokens[int(first[row])]}
-            yield Finding("shape.blueprint", message, numbers=numbers, **data.place("instance", row))
+            usual = _as_text(2 * np.array(known))
+            message = f"{name} with {_as_text(2 * half)} m (l, w, h); CARLA's is {usual} m"
+            yield box_finding(data, int(first[row]), "shape.blueprint", message)
 
 
 def _blueprint_of(data: DataSet, instance: int) -> str:
@@ -266,16 +238,15 @@ def categories_agree(evidence: Evidence) -> Iterator[Finding]:
 
 
 def boxes_upright(evidence: Evidence) -> Iterator[Finding]:
-    """Nothing stands on its side, unless a corner case put it so."""
+    """Boxes stand upright, except objects that a corner case placed."""
     up = evidence.boxes.rotation[:, 2, 2]
     for row in np.flatnonzero(evidence.boxes.usable & ~evidence.data.placed & (up < 0.7)).tolist():
         message = f"box leans by {np.degrees(np.arccos(np.clip(up[row], -1, 1))):.0f} degrees"
-        numbers = {"token": evidence.data["sample_annotation"].tokens[row]}
-        yield Finding("shape.upright", message, numbers=numbers, **evidence.data.annotation_place(row))
+        yield box_finding(evidence.data, row, "shape.upright", message)
 
 
 def boxes_on_ground(evidence: Evidence) -> Iterator[Finding]:
-    """Lower faces lie at the height of some other thing's nearby, the ground that all share; corner cases apart."""
+    """The lower face of a box lies at the height of other objects nearby; objects of corner cases are exempt."""
     data, boxes = evidence.data, evidence.boxes
     towns = np.array(_towns(data), object)
     for town in sorted(set(towns.tolist())):
@@ -284,7 +255,7 @@ def boxes_on_ground(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _ground_of_town(evidence: Evidence, rows: IntArray) -> Iterator[Finding]:
-    """Compare each track's boxes with those of other tracks; a track's own stand on the same mistake."""
+    """Compare the boxes of each track with those of other tracks: boxes of one track share their mistake."""
     data, boxes = evidence.data, evidence.boxes
     instance = data["sample_annotation"]["instance_token"][rows]
     ground = np.column_stack([boxes.centre_m[rows, :2], boxes.bottom_z_m[rows]])
@@ -303,12 +274,11 @@ def _ground_of_town(evidence: Evidence, rows: IntArray) -> Iterator[Finding]:
         row = int(rows[at])
         lower = float(np.median(ground[near[at][other[at]], 2]) - ground[at, 2])
         message = f"box's lower face is {abs(lower):.1f} m {'below' if lower > 0 else 'above'} the ground around it"
-        numbers = {"token": data["sample_annotation"].tokens[row], "below_m": round(lower, 3)}
-        yield Finding("shape.ground", message, numbers=numbers, **data.annotation_place(row))
+        yield box_finding(data, row, "shape.ground", message, below_m=round(lower, 3))
 
 
 def no_twins(evidence: Evidence) -> Iterator[Finding]:
-    """No two boxes of a sample are in one place, but for the parts of a corner case."""
+    """No two boxes of a sample have the same place, except the parts of a corner case."""
     data, boxes = evidence.data, evidence.boxes
     sample = data["sample_annotation"]["sample_token"]
     rows = np.flatnonzero(boxes.usable & ~data.placed & (sample >= 0))
@@ -317,13 +287,11 @@ def no_twins(evidence: Evidence) -> Iterator[Finding]:
     for one, other in rows[pairs].tolist():
         distance = float(np.linalg.norm(boxes.centre_m[one] - boxes.centre_m[other]))
         message = f"two boxes {distance:.2f} m apart in one sample"
-        tokens = data["sample_annotation"].tokens
-        numbers = {"token": tokens[one], "other": tokens[other]}
-        yield Finding("shape.twins", message, numbers=numbers, **data.annotation_place(one))
+        yield box_finding(data, one, "shape.twins", message, other=data["sample_annotation"].tokens[other])
 
 
 def visibility_reported(evidence: Evidence) -> Iterator[Finding]:
-    """The visibility level is that of the share of the object's pixels that are seen, where both are reported."""
+    """The visibility level agrees with the share of the object's pixels that are visible, if the tables have both."""
     data = evidence.data
     table = data["sample_annotation"]
     if "uav_amodal_px" not in table or "level" not in data["visibility"]:
@@ -337,8 +305,7 @@ def visibility_reported(evidence: Evidence) -> Iterator[Finding]:
     for row in np.flatnonzero(off).tolist():
         reported = data["visibility"]["level"][level[row]]
         message = f"visibility {reported}, but {share[row]:.0%} of its pixels are seen"
-        numbers = {"token": table.tokens[row], "share": round(float(share[row]), 4)}
-        yield Finding("shape.visibility", message, numbers=numbers, **data.annotation_place(row))
+        yield box_finding(data, row, "shape.visibility", message, share=round(float(share[row]), 4))
 
 
 def _bounds(level: str) -> tuple[float, float]:
@@ -347,6 +314,6 @@ def _bounds(level: str) -> tuple[float, float]:
 
 
 def _tree(points_m: FloatArray) -> Any:
-    from scipy.spatial import cKDTree  # takes long to import: a command that looks at no box starts without it
+    from scipy.spatial import cKDTree  # slow to import; only the commands that check boxes need it
 
     return cKDTree(points_m)

@@ -1,6 +1,6 @@
-"""Checks of images through shutters: their ticks follow their image's, and the rows of its own tick are that image's.
+"""Checks of images through shutters: the times of their ticks, and the rows of the image's own tick.
 
-Times of rows are computed here by the validator's own line, so that a mistake of the writer's cannot agree with itself.
+This module computes the times of the rows itself, so that it does not repeat a mistake of the writer.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ _COLUMNS: Final = ("uav_exposure_us", "uav_readout_us", "uav_shutter_step_us")
 
 
 def shutters_kept(evidence: Evidence) -> Iterator[Finding]:
-    """Each image of a camera with a shutter has its ticks, evenly after it, and the mask of the tick with which it begins."""
+    """Each image of a camera with a shutter has evenly spaced ticks, and its first rows show the image's own tick."""
     data = evidence.data
     sensors = data["calibrated_sensor"]
     if any(name not in sensors for name in _COLUMNS) or not (sensors[_COLUMNS[-1]] > 0).any():
@@ -60,13 +60,14 @@ def _wrong(
     data: DataSet, row: int, own: IntArray, times: tuple[int, int, int], files: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     """Yield codes and faults of one image."""
+    from uavsim.validate.image_measurements import ids_and_tags  # compiled code
+
     exposure_us, readout_us, step_us = times
-    from uavsim.validate.image_measurements import ids_and_tags  # compiled code, for those who look at shutters
 
     ticks, stamp = data["shutter_tick"], int(data["sample_data"]["timestamp"][row])
-    wanted = stamp + np.arange((exposure_us + readout_us) // step_us + 1) * step_us
-    if not np.array_equal(ticks["timestamp"][own], wanted):
-        yield "shutter.ticks", f"{len(own)} ticks, not {len(wanted)} that are {step_us} us apart from the image's on"
+    expected = stamp + np.arange((exposure_us + readout_us) // step_us + 1) * step_us
+    if not np.array_equal(ticks["timestamp"][own], expected):
+        yield "shutter.ticks", f"{len(own)} ticks, not {len(expected)} that are {step_us} us apart from the image's on"
         return
     for kind in _KINDS:
         if kind not in files:
@@ -78,7 +79,7 @@ def _wrong(
             np.stack(ids_and_tags(data.read(files[kind])), axis=-1) for kind in ("shutter_instance", "instance")
         )
     except DatasetError:
-        return  # what cannot be read is reported by the file checks
+        return  # the file checks report unreadable files
     if mask.shape != plain.shape:
         size = "{1}x{0}".format
         yield "shutter.image", f"its mask is {size(*mask.shape[:2])}, the image's {size(*plain.shape[:2])}"

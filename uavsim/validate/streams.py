@@ -1,4 +1,4 @@
-"""Checks of what is measured at a rate of its own."""
+"""Checks of streams: sensors with a rate of their own."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -17,16 +17,14 @@ _PLACE: Final = "position_map_m"
 
 
 def readings_in_order(evidence: Evidence) -> Iterator[Finding]:
-    """A stream has as many readings as its row says, at its rate, and an IMU's truth is where the carrier's images are."""
+    """A stream has the number of readings and the rate of its row, and an IMU's true places agree with its carrier's poses."""
     data = evidence.data
     table = data["stream"]
     scene_of_data, sensor = data.scene_of_data, data.sensor_of_data
-    is_strict = (
-        data.dialect == "strict"
-    )  # UAV3D's ego poses are of another frame than the streams, which stay as they are
+    is_strict = data.dialect == "strict"  # UAV3D's ego poses have another frame than the streams
     for row, (name, channel) in enumerate(zip(table["filename"], table["channel"], strict=True)):
         if data.files.fault(name) is not None:
-            continue  # what may not be read is reported by the file checks
+            continue  # the file checks report unreadable files
         place = data.scene_place(int(table["scene_token"][row])) | {"channel": channel}
         try:
             found, _ = from_parquet(data.read(name), name=name)
@@ -60,14 +58,14 @@ def _wrong(found: Records, *, count: int, rate_hz: float) -> str:
 
 
 def _carried(data: DataSet, sensor: IntArray, channel: str) -> BoolArray:
-    """Return which rows of sample_data are of sensors on the carrier of a channel."""
+    """Return (N,) bool, rows of sample_data whose sensors have the carrier of a channel."""
     agent = channel.rpartition("_id_")[2]
     own = np.array([name.rpartition("_id_")[2] == agent for name in data.channels] + [False])
     return np.asarray(own[np.where(sensor >= 0, sensor, -1)])
 
 
 def _aside_m(data: DataSet, found: Records, rows: IntArray) -> float:
-    """Return how far from the ego poses the readings of the same instants are, at most."""
+    """Return the largest distance between readings and ego poses of the same time, metres."""
     images = data["sample_data"]
     times_us, pose = images["timestamp"][rows], images["ego_pose_token"][rows]
     at = np.minimum(np.searchsorted(found["timestamp_us"], times_us), len(found) - 1)

@@ -1,7 +1,7 @@
-"""Read tables of any size into columns: rows stream through, only columns stay.
+"""Read tables of any size into columns, row by row.
 
-A token stays as text once, where it is the row's own; references become row numbers. Whatever does not fit the schema is
-a finding, and the row gets a value that later checks pass over (nan, -1, "").
+A row's own token stays text; references become row numbers. A value that violates the schema is a finding, and the column has
+a value that later checks ignore (NaN, -1, "").
 """
 
 import io
@@ -20,19 +20,17 @@ from uavsim.typing import AnyArray, IntArray, JsonDict
 from uavsim.validate.findings import Finding
 from uavsim.validate.schema import Field
 
-__all__ = ["DANGLING", "MOST_TABLE_BYTES", "NONE", "ColumnTable", "read_table", "resolve", "rows_of"]
-
-NONE: Final = -1  # a reference that is "", or a row left out
-DANGLING: Final = -2
+NONE: Final = -1  # a reference that is ""
+DANGLING: Final = -2  # a reference to a missing row
 MOST_TABLE_BYTES: Final = 1 << 34
 _BLOCK_BYTES: Final = 1 << 22
 _MOST_ROW_CHARACTERS: Final = 1 << 26
 _MOST_INT: Final = 1 << 62
-_MOST_FLOAT: Final = 1e15  # farther than anything, longer than anybody counts
+_MOST_FLOAT: Final = 1e15  # larger than any place or time
 _HUGE: Final = 10**300
 _CHUNK_ROWS: Final = 8192
-_BETWEEN: Final = " \t\r\n,"  # rows
-_SAID: Final = 20  # findings about one column that are spelled out
+_BETWEEN: Final = " \t\r\n,"  # between rows
+_MOST_FINDINGS: Final = 20  # of one column
 
 
 @dataclass(slots=True)
@@ -40,10 +38,10 @@ class ColumnTable:
     """One table as columns.
 
     Attributes:
-        tokens: own tokens, row by row.
+        tokens: (N,) the rows' own tokens.
         keys: (N,) int64 hashes of ``tokens``.
-        columns: by field: int64, float64 (N, length), bool, list[str]; references as hashes until ``resolve``.
-        lists: for ``refs``: (flat hashes, (N,) lengths).
+        columns: by field: (N,) int64 or bool, (N, length) float64, list[str]; references are hashes until ``resolve``.
+        lists: of ``refs`` fields: flat hashes, (N,) lengths.
     """
 
     name: str
@@ -60,7 +58,7 @@ class ColumnTable:
         return self.columns[name]
 
     def get(self, name: str) -> Any:
-        """Return a column, or None where the dataset does not have it."""
+        """Return a column, or None if the dataset does not have it."""
         return self.columns.get(name)
 
     def __contains__(self, name: str) -> bool:
@@ -72,10 +70,10 @@ def rows_of(files: DataFolder, name: str) -> Iterator[JsonDict]:
 
     Args:
         files: the dataset's folder.
-        name: of the table in it, ``v1.0-mini/sample.json``.
+        name: path of the table in it, ``v1.0-mini/sample.json``.
 
     Raises:
-        DatasetError: missing, or not a JSON array of objects.
+        DatasetError: the table is missing, or no JSON array of objects.
     """
     decoder, file_name = json.JSONDecoder(), name.rpartition("/")[2]
     try:
@@ -108,12 +106,12 @@ def rows_of(files: DataFolder, name: str) -> Iterator[JsonDict]:
                 yield _object(row, file_name)
     except DatasetError:
         raise
-    except (OSError, ValueError, RecursionError) as error:  # not UTF-8, thousands of digits, thousands of brackets
+    except (OSError, ValueError, RecursionError) as error:  # not UTF-8, too many digits, too many brackets
         raise DatasetError(f"{file_name}: cannot be read: {str(error)[:120]}") from error
 
 
 def _rows_of_lines(lines: str, file_name: str) -> list[JsonDict] | None:
-    """Return the rows of whole lines, in a third of the time that they take one by one; None where one goes on behind them."""
+    """Return the rows of complete lines; None if a row continues behind them. This is three times faster than row by row."""
     try:
         return [_object(row, file_name) for row in parse_json(f"[{lines}]")]
     except ValueError:
@@ -133,7 +131,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def read_table(files: DataFolder, name: str, fields: tuple[Field, ...]) -> ColumnTable:
-    """Read one table (see ``rows_of``); a broken file is a finding and an empty table."""
+    """Read one table (see ``rows_of``); a damaged file is a finding and an empty table."""
     table = ColumnTable(name.rpartition("/")[2].removesuffix(".json"))
     parts: dict[str, list[Any]] = {f.name: [] for f in fields}
     try:
@@ -152,7 +150,7 @@ def read_table(files: DataFolder, name: str, fields: tuple[Field, ...]) -> Colum
 
 
 def hashes(tokens: list[str]) -> IntArray:
-    """Return 64-bit keys of tokens, good within this process; "" is 0."""
+    """Return (N,) int64 keys of tokens, valid in this process; "" is 0."""
     return np.fromiter(map(hash, tokens), np.int64, len(tokens))
 
 
@@ -161,12 +159,12 @@ def _read_column(table: ColumnTable, spec: Field, chunk: list[JsonDict], into: l
     if spec.optional and not into and values.count(None) == len(values):
         return
     column = _READERS[spec.kind](table, spec, values)
-    if spec.kind != "token":  # kept once, as ``ColumnTable.tokens``
+    if spec.kind != "token":  # ``ColumnTable.tokens`` has them
         into.append(column)
 
 
-def _complain(table: ColumnTable, spec: Field, row: int, what: str) -> None:
-    if sum(f.numbers.get("field") == spec.name for f in table.findings) < _SAID:
+def _add_finding(table: ColumnTable, spec: Field, row: int, what: str) -> None:
+    if sum(f.numbers.get("field") == spec.name for f in table.findings) < _MOST_FINDINGS:
         token = table.tokens[row] if row < len(table.tokens) else f"row {row}"
         message = f"{table.name}.{spec.name} {what}"
         numbers = {"table": table.name, "field": spec.name, "row": row, "token": token}
@@ -180,7 +178,7 @@ def _typed(
         return values
     for row, value in enumerate(values):
         if type(value) not in allowed:
-            _complain(table, spec, len(table.tokens) + row, f"must be {words}, is {_short(value)}")
+            _add_finding(table, spec, len(table.tokens) + row, f"must be {words}, is {_short(value)}")
             values[row] = instead
     return values
 
@@ -208,7 +206,7 @@ def _read_int(table: ColumnTable, spec: Field, values: list[Any]) -> IntArray:
     except OverflowError:
         column = np.array([value if abs(value) < _MOST_INT else _MOST_INT for value in whole], np.int64)
     for row in np.flatnonzero(np.abs(column) >= _MOST_INT).tolist():
-        _complain(table, spec, len(table.tokens) + row, f"is out of any range: {_short(whole[row])}")
+        _add_finding(table, spec, len(table.tokens) + row, f"is out of any range: {_short(whole[row])}")
         column[row] = -1
     return column
 
@@ -222,7 +220,7 @@ def _read_ref(table: ColumnTable, spec: Field, values: list[Any]) -> IntArray:
 
 
 def _read_same(table: ColumnTable, spec: Field, values: list[Any]) -> IntArray:
-    """Return hashes that are equal where the named numbers are."""
+    """Return (N,) hashes, equal for equal named numbers."""
     named = _typed(table, spec, values, allowed=frozenset({dict}), instead={}, words="named numbers")
     return hashes([str([item for item in value.items() if type(item[1]) in {int, float}]) for value in named])
 
@@ -241,15 +239,15 @@ def _read_vector(table: ColumnTable, spec: Field, values: list[Any]) -> AnyArray
     if not good or not set(map(type, chain.from_iterable(values))) <= {int, float}:
         for row, value in enumerate(values):
             if not _is_vector(value, spec.length):
-                _complain(table, spec, len(table.tokens) + row, f"must be {spec.length} numbers, is {_short(value)}")
+                _add_finding(table, spec, len(table.tokens) + row, f"must be {spec.length} numbers, is {_short(value)}")
                 values[row] = nothing
     array = _floats(values, spec.length)
     for row in np.flatnonzero(~(np.abs(array) <= _MOST_FLOAT).all(axis=1)).tolist():
         if np.isfinite(array[row]).all():
-            _complain(table, spec, len(table.tokens) + row, "is out of any range")
+            _add_finding(table, spec, len(table.tokens) + row, "is out of any range")
             array[row] = np.nan
         elif not spec.optional and values[row] is not nothing:
-            _complain(table, spec, len(table.tokens) + row, "is not finite")
+            _add_finding(table, spec, len(table.tokens) + row, "is not finite")
     return array
 
 
@@ -259,7 +257,7 @@ def _read_number(table: ColumnTable, spec: Field, values: list[Any]) -> AnyArray
 
 
 def _read_numbers(table: ColumnTable, spec: Field, values: list[Any]) -> AnyArray:
-    """Return (N, length) float64, NaN behind what a row has."""
+    """Return (N, length) float64, NaN behind the numbers of a row."""
     more = [[np.nan] * (spec.length - len(value)) if isinstance(value, list) else [] for value in values]
     padded = [[*value, *rest] if rest else value for value, rest in zip(values, more, strict=True)]
     return np.asarray(_read_vector(table, spec, padded))
@@ -279,13 +277,13 @@ def _is_vector(value: Any, length: int) -> bool:
 
 
 def _read_matrix(table: ColumnTable, spec: Field, values: list[Any]) -> AnyArray:
-    """Return (N, 3, 3), nan where the matrix is []."""
+    """Return (N, 3, 3) float64, NaN for an empty matrix."""
     out = np.full((len(values), 3, 3), np.nan)
     for row, value in enumerate(values):
         if isinstance(value, list) and len(value) == 3 and all(_is_vector(line, 3) for line in value):
             out[row] = _floats(value, 3)
         elif value != []:
-            _complain(table, spec, len(table.tokens) + row, f"must be 3 x 3 numbers or [], is {_short(value)}")
+            _add_finding(table, spec, len(table.tokens) + row, f"must be 3 x 3 numbers or [], is {_short(value)}")
     out[~(np.abs(out) <= _MOST_FLOAT).all(axis=(1, 2))] = np.nan
     return out
 
@@ -328,7 +326,7 @@ def _finish(table: ColumnTable, spec: Field, parts: list[Any]) -> None:
 
 
 def resolve(keys: IntArray, target: ColumnTable) -> IntArray:
-    """Turn hashes into row numbers of ``target``: NONE for "", DANGLING for a token that is not there."""
+    """Return row numbers of ``target`` for hashes of tokens: NONE for "", DANGLING for a token without a row."""
     if not len(target):
         return np.where(keys == 0, NONE, DANGLING)
     order = np.argsort(target.keys, kind="stable")

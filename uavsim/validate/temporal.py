@@ -1,4 +1,4 @@
-"""Checks of time: one clock, one tick a sample, even steps."""
+"""Checks of timestamps: one unit, one tick per sample, even steps."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -9,25 +9,21 @@ from uavsim.typing import IntArray
 from uavsim.validate.dataset import DataSet, follow
 from uavsim.validate.findings import Finding
 
-__all__ = ["cameras_share_the_tick", "clock_in_microseconds", "keyframes_even", "poses_of_the_tick", "time_unit_us"]
-
 _NANOSECONDS_FROM: Final = 10**17  # 1973 in ns, the year 5138 in us
 _UNIT_FACTOR: Final = 300.0  # units differ by a thousand
-_CLOCK_FROM: Final = 10**12  # smaller stamps count from the dataset's own start: nothing to compare with
-_UNEVEN_SHARE: Final = (
-    0.5  # more steps than this off the usual one: recorded by a real vehicle, not a defect of single rows
-)
-_DEVKIT_GAP_US: Final = 1_500_000  # farther apart, the devkit's box_velocity is nan
+_CLOCK_FROM: Final = 10**12  # smaller stamps count from the start of the dataset, in any unit
+_UNEVEN_SHARE: Final = 0.5  # of the steps; above, the dataset has no fixed interval, like those of real vehicles
+_DEVKIT_GAP_US: Final = 1_500_000  # above, the devkit's box_velocity is NaN
 
 
 def time_unit_us(data: DataSet) -> float:
-    """Return how many microseconds one unit of the timestamps is: 1, or 0.001 where they are nanoseconds."""
+    """Return the unit of the timestamps in microseconds: 1, or 0.001 for nanoseconds."""
     stamps = data["sample"]["timestamp"]
     return 1e-3 if len(stamps) and np.median(stamps) > _NANOSECONDS_FROM else 1.0
 
 
 def clock_in_microseconds(data: DataSet) -> Iterator[Finding]:
-    """Timestamps are microseconds; only uav3d, whose authors wrote nanoseconds, may have those, and then everywhere."""
+    """Timestamps are microseconds; those of uav3d may be nanoseconds, in all tables."""
     nanoseconds = time_unit_us(data) < 1
     if nanoseconds and data.dialect == "strict":
         message = "timestamps are nanoseconds: the devkit takes them for microseconds and every velocity is nan"
@@ -45,26 +41,26 @@ def clock_in_microseconds(data: DataSet) -> Iterator[Finding]:
 
 
 def cameras_share_the_tick(data: DataSet) -> Iterator[Finding]:
-    """All keyframes of a sample carry the sample's timestamp, and sweeps lie between its neighbours."""
+    """Keyframes have the timestamp of their sample, and sweeps lie between the samples."""
     images, stamps = data["sample_data"], data["sample"]["timestamp"]
-    own = follow(images["sample_token"], stamps)
+    of_sample = follow(images["sample_token"], stamps)
     before_row = follow(images["sample_token"], data["sample"]["prev"])
     known = images["sample_token"] >= 0
-    off = known & images["is_key_frame"] & (images["timestamp"] != own)
-    earliest = (
-        np.where(before_row >= 0, stamps[np.maximum(before_row, 0)], np.iinfo(np.int64).min) if len(stamps) else own
-    )
-    outside = known & ~images["is_key_frame"] & ((images["timestamp"] >= own) | (images["timestamp"] <= earliest))
+    off = known & images["is_key_frame"] & (images["timestamp"] != of_sample)
+    earliest = of_sample
+    if len(stamps):
+        earliest = np.where(before_row >= 0, stamps[np.maximum(before_row, 0)], np.iinfo(np.int64).min)
+    outside = known & ~images["is_key_frame"] & ((images["timestamp"] >= of_sample) | (images["timestamp"] <= earliest))
     for bad, word in ((off, "keyframe not at its sample's time"), (outside, "sweep not between its samples")):
         for row in np.flatnonzero(bad).tolist():
-            late = int(images["timestamp"][row] - own[row])
+            late = int(images["timestamp"][row] - of_sample[row])
             yield Finding(
                 "temporal.tick", f"{word}: {late:+d} away", numbers={"difference": late}, **data.data_place(row)
             )
 
 
 def poses_of_the_tick(data: DataSet) -> Iterator[Finding]:
-    """The ego pose of an image was taken when the image was."""
+    """The ego pose of an image has the timestamp of the image."""
     images = data["sample_data"]
     pose_time = follow(images["ego_pose_token"], data["ego_pose"]["timestamp"])
     stale = (images["ego_pose_token"] >= 0) & (pose_time != images["timestamp"])
@@ -75,23 +71,22 @@ def poses_of_the_tick(data: DataSet) -> Iterator[Finding]:
 
 
 def keyframes_even(data: DataSet) -> Iterator[Finding]:
-    """Samples of a scene and images of a channel follow each other at one interval; no keyframe is missing.
+    """Samples of a scene and images of a channel have one interval; no keyframe is missing.
 
-    Images that are taken by clocks of the agents' own are held against these instead.
+    The checks of clocks cover the sweeps of agents with clocks of their own.
     """
     sample = data["sample"]
-    yield from _even(data, "sample", [sample["scene_token"]], sample["timestamp"])
+    yield from _even(data, "sample", sample["scene_token"], sample["timestamp"])
     images = data["sample_data"]
     scene, sensor = data.scene_of_data.copy(), data.sensor_of_data
     if "clock" in data.tables:
         scene[np.isin(scene, data["clock"]["scene_token"]) & ~images["is_key_frame"].astype(bool)] = -1
     for channel in range(len(data.channels)):
-        own = np.where(sensor == channel, scene, -1)
-        yield from _even(data, "sample_data", [own], images["timestamp"])
+        yield from _even(data, "sample_data", np.where(sensor == channel, scene, -1), images["timestamp"])
 
 
 def near_enough_for_devkit(data: DataSet) -> Iterator[Finding]:
-    """Samples are at most 1.5 s apart: farther, the devkit reports no velocity."""
+    """Samples are at most 1.5 s apart; beyond, the devkit reports no velocity."""
     sample = data["sample"]
     after = sample["next"]
     linked = np.flatnonzero(after >= 0)
@@ -103,14 +98,16 @@ def near_enough_for_devkit(data: DataSet) -> Iterator[Finding]:
         yield Finding("temporal.devkit_gap", message, severity="warning", numbers={"seconds": gap_us / 1e6})
 
 
-def _even(data: DataSet, name: str, groups: list[IntArray], time: IntArray) -> Iterator[Finding]:
-    usable = np.flatnonzero(np.all([column >= 0 for column in groups], axis=0))
-    order = usable[np.lexsort((time[usable], *(column[usable] for column in reversed(groups))))]
-    same = np.all([column[order][1:] == column[order][:-1] for column in groups], axis=0)
+def _even(data: DataSet, name: str, group: IntArray, time: IntArray) -> Iterator[Finding]:
+    """Yield steps of (N,) times, within (N,) groups, that differ from the usual one; negative groups do not count."""
+    usable = np.flatnonzero(group >= 0)
+    order = usable[np.lexsort((time[usable], group[usable]))]
+    same = group[order][1:] == group[order][:-1]
     step = np.diff(time[order])
     if not same.any():
         return
-    usual = _usual_step(step[same])
+    values, counts = np.unique(step[same], return_counts=True)
+    usual = int(values[np.argmax(counts)])
     bad = np.flatnonzero(same & (step != usual))
     if len(bad) > _UNEVEN_SHARE * same.sum():
         low, high = int(step[same].min()), int(step[same].max())
@@ -123,8 +120,3 @@ def _even(data: DataSet, name: str, groups: list[IntArray], time: IntArray) -> I
         yield Finding(
             "temporal.interval", message, numbers={"step": int(step[at]), "usual": usual}, **data.place(name, row)
         )
-
-
-def _usual_step(steps: IntArray) -> int:
-    values, counts = np.unique(steps, return_counts=True)
-    return int(values[np.argmax(counts)])

@@ -1,4 +1,4 @@
-"""The validator: looks at a dataset on disk with every check of ``checks``, and reports."""
+"""The validator: runs every check of ``checks`` on a dataset on disk, and makes a report."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,32 +12,35 @@ from uavsim.validate.evidence import Evidence, gather, ready_to_look
 from uavsim.validate.findings import Finding, Report, collect
 
 
-def validate_dataset(
-    root: Path, *, versions: list[str] | None = None, dialect: str | None = None, pixels: bool = True, workers: int = 2
-) -> list[Report]:
+def validate_dataset(root: Path, *, pixels: bool = True, workers: int = 2) -> list[Report]:
     """Validate every version folder of a dataset.
 
     Args:
-        root: the dataset's folder, ours or others'.
-        versions: of these folders only.
-        dialect: ``strict`` or ``uav3d``; default: what it looks like.
+        root: the dataset's folder.
         pixels: decode images and masks.
-        workers: processes that look at images.
+        workers: processes that measure images.
 
     Raises:
-        InputError: no such folder, version or dialect.
-        DatasetError: no dataset there.
+        InputError: the folder does not exist.
+        DatasetError: the folder has no dataset.
     """
-    found = versions or versions_of(root)
-    return [validate_version(root, v, dialect=dialect, pixels=pixels, workers=workers) for v in found]
+    return [validate_version(root, version, pixels=pixels, workers=workers) for version in versions_of(root)]
 
 
 def validate_version(
     root: Path, version: str, *, dialect: str | None = None, pixels: bool = True, workers: int = 2
 ) -> Report:
-    """Validate one version folder; see ``validate_dataset``."""
+    """Validate one version folder.
+
+    Args:
+        root: the dataset's folder.
+        version: one of ``versions_of``.
+        dialect: ``strict`` or ``uav3d``; default: detected.
+        pixels: decode images and masks.
+        workers: processes that measure images.
+    """
     skipped: dict[str, str] = {}
-    with np.errstate(all="ignore"):  # numbers of others may be anything; what is not finite is passed over
+    with np.errstate(all="ignore"):  # a dataset may have any numbers; checks ignore those that are not finite
         with ready_to_look(root / version, workers=workers) as run:
             data = open_dataset(root, version, dialect=dialect)
             evidence = gather(data, pixels=pixels, run=run)
@@ -55,7 +58,7 @@ def validate_version(
 
 
 def findings_of(evidence: Evidence, skipped: dict[str, str]) -> Iterator[Finding]:
-    """Yield all that the checks find, however much; what cannot be checked goes to ``skipped``: name and reason."""
+    """Yield the findings of all checks; ``skipped`` receives names and reasons of skipped checks."""
     for check in checks():
         if not check.applies(evidence.data):
             continue

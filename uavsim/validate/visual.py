@@ -1,4 +1,4 @@
-"""Checks of what an image shows: not black, not frozen, not another camera's, not another tick's, evenly exposed."""
+"""Checks of image contents: black, frozen, of another camera or another tick, unevenly exposed."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -10,31 +10,28 @@ from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 from uavsim.validate.looks import FrameLook
 
-__all__ = ["exposure_steady", "not_black", "not_duplicate", "not_frozen", "of_this_tick"]
-
 BLANK_SPREAD: Final = 0.25
 BLACK_MEAN: Final = 2.0
 MOVED_M: Final = 0.02
 TURNED: Final = 1e-3
 JUMP: Final = np.log(1.6)
-BETTER: Final = 1.2  # a neighbouring tick's mask fits this much better than the own one
-BETTER_BESIDE: Final = 2.0  # ... if its borders lie within a pixel: a smoothed edge is in the steps before and after it
+BETTER: Final = 1.2  # ratio by which the mask of a neighbouring tick fits better than the image's own
+BETTER_BESIDE: Final = 2.0  # the same, if its borders lie within a pixel: a smoothed edge spreads over two steps
 MIN_CONTRAST: Final = 4.0
 
 
 def not_black(evidence: Evidence) -> Iterator[Finding]:
-    """An image shows something."""
+    """An image is neither black nor blank."""
     for look in evidence.looks:
         if look.state == "good" and (look.spread < BLANK_SPREAD or look.mean < BLACK_MEAN):
-            message = (
-                f"image is {'black' if look.mean < 10 else 'blank'}: mean {look.mean:.1f}, spread {look.spread:.1f}"
-            )
+            kind = "black" if look.mean < 10 else "blank"
+            message = f"image is {kind}: mean {look.mean:.1f}, spread {look.spread:.1f}"
             numbers = {"mean": round(look.mean, 2), "spread": round(look.spread, 2)}
             yield Finding("visual.black", message, numbers=numbers, **evidence.data.data_place(look.row))
 
 
 def not_frozen(evidence: Evidence) -> Iterator[Finding]:
-    """An image is not the one before again, when the camera moved or something in its mask did."""
+    """An image differs from the previous one if the camera or an object in its mask moved."""
     changed = _changed_since_before(evidence)
     for view in range(1, len(evidence.looks)):
         look, before = evidence.looks[view], evidence.looks[view - 1]
@@ -60,9 +57,9 @@ def _changed_since_before(evidence: Evidence) -> BoolArray:
 
 
 def _keyframe_before(evidence: Evidence, view: int) -> FrameLook | None:
-    """Return the keyframe before a keyframe where all between shows the same image.
+    """Return the keyframe before a keyframe if all images from the one to the other are equal.
 
-    Sweeps have no boxes: what moved between two keyframes may have moved before the last sweep.
+    Sweeps have no boxes: an object that moved between two keyframes may have moved before the last sweep.
     """
     is_keyframe, looks = evidence.data["sample_data"]["is_key_frame"], evidence.looks
     if not is_keyframe[looks[view].row]:
@@ -75,37 +72,29 @@ def _keyframe_before(evidence: Evidence, view: int) -> FrameLook | None:
 
 
 def _shows_movement(evidence: Evidence, *, before: FrameLook, after: FrameLook) -> bool:
-    """Return whether something in two masks moved.
+    """Return whether an object in one of two masks moved.
 
-    What stands and is in one of them alone did not: a pole looks at a parked car whose number in the masks was not known yet.
+    A standing object in only one of the masks did not move: its id was unknown in the other, as of a car parked by a pole.
     """
     table = evidence.data["sample_annotation"]
-    shown = [
-        dict(
-            zip(
-                table["instance_token"][look.box_row].tolist(),
-                zip(look.box_row.tolist(), look.mask_box_px, strict=True),
-                strict=True,
-            )
-        )
+    first, second = (
+        {instance: index for index, instance in enumerate(table["instance_token"][look.box_row].tolist())}
         for look in (before, after)
-    ]
-    for instance in shown[0].keys() | shown[1].keys():
-        if all(instance in look for look in shown):
-            if not np.array_equal(shown[0][instance][1], shown[1][instance][1]):
-                return True
-            continue
-        own, link = (shown[0], "next") if instance in shown[0] else (shown[1], "prev")
-        row = own[instance][0]
-        neighbour = int(table[link][row])
-        place_m = table["translation"]
-        if neighbour < 0 or np.linalg.norm(place_m[row] - place_m[neighbour]) > MOVED_M:
+    )
+    for instance in first.keys() & second.keys():
+        if not np.array_equal(before.mask_box_px[first[instance]], after.mask_box_px[second[instance]]):
+            return True
+    rows = [(before.box_row[first[instance]], "next") for instance in first.keys() - second.keys()]
+    rows += [(after.box_row[second[instance]], "prev") for instance in second.keys() - first.keys()]
+    for row, link in rows:
+        neighbour, centre_m = int(table[link][row]), table["translation"]
+        if neighbour < 0 or np.linalg.norm(centre_m[row] - centre_m[neighbour]) > MOVED_M:
             return True
     return False
 
 
 def not_duplicate(evidence: Evidence) -> Iterator[Finding]:
-    """No two cameras, ticks or scenes have the same image; one camera's neighbouring ticks are ``not_frozen``'s."""
+    """No two cameras or scenes have the same image; ``not_frozen`` compares the ticks of one camera."""
     seen: dict[str, int] = {}
     for view, look in enumerate(evidence.looks):
         if not look.digest or look.spread < BLANK_SPREAD:
@@ -117,7 +106,7 @@ def not_duplicate(evidence: Evidence) -> Iterator[Finding]:
 
 
 def exposure_steady(evidence: Evidence) -> Iterator[Finding]:
-    """An image is not far brighter or darker than both its neighbours in time."""
+    """An image is not much brighter or darker than both its neighbours in time."""
     level = np.log(np.maximum([look.mean for look in evidence.looks], 1.0)) if evidence.looks else np.zeros(0)
     good = np.array([look.state == "good" and look.spread >= BLANK_SPREAD for look in evidence.looks], bool)
     for view in np.flatnonzero(_spikes(level, good, evidence)).tolist():
@@ -134,7 +123,7 @@ def _same_track(evidence: Evidence, view: int, other: int) -> bool:
 
 
 def _spikes(level: FloatArray, good: BoolArray, evidence: Evidence) -> BoolArray:
-    """(looks,) the level jumps away from both neighbours, or from the one and its neighbour at an end of the track."""
+    """Return (looks,) bool, whether the level differs from both neighbours, or at an end of the track from the next two."""
     track, count = evidence.track, len(level)
     spike = np.zeros(count, bool)
     for view in np.flatnonzero(good).tolist():
@@ -152,18 +141,18 @@ def _spikes(level: FloatArray, good: BoolArray, evidence: Evidence) -> BoolArray
 
 
 def of_this_tick(evidence: Evidence) -> Iterator[Finding]:
-    """An image's edges lie on its own mask's borders, not on those of the tick before or after."""
+    """An image's edges lie on the borders of its own mask, not on those of the previous or the next tick."""
     for view, look in enumerate(evidence.looks):
         own, *others = look.edge_contrast
         own_sharp, *others_sharp = look.edge_sharpness
         best = np.nanmax(others) if np.isfinite(others).any() else np.nan
         if not np.isfinite(best) or not np.isfinite(own):
             continue
-        place = int(others[1] == best)
-        sharper = others_sharp[place] > BETTER * own_sharp  # or its borders lie by chance where there is much to see
-        better = BETTER_BESIDE if look.edge_near[place] else BETTER
+        index = int(others[1] == best)
+        sharper = others_sharp[index] > BETTER * own_sharp  # otherwise its borders lie by chance in a rich texture
+        better = BETTER_BESIDE if look.edge_near[index] else BETTER
         if best > max(better * own, MIN_CONTRAST) and sharper and look.digest != _digest(evidence, view - 1):
-            which = ("before", "after")[place]
+            which = ("before", "after")[index]
             message = f"image fits the mask of the tick {which} ({best:.0f}) better than its own ({own:.0f})"
             numbers = {"own": round(own, 2), "other": round(float(best), 2)}
             yield Finding("visual.other_tick", message, numbers=numbers, **evidence.data.data_place(look.row))

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from tests.dataset_factory import table
 from tools.common.factories import UE_TO_OPTICAL, camera_pose_ue, make_plan, shape_of, street, ue_matrix
-from uavsim.dataset.dialects import STRICT, dialect_of
 from uavsim.dataset.dialects.uav3d.format import sweep_folder
-from uavsim.dataset.euler_safe import as_their_code_reads, ned_quaternions
-from uavsim.dataset.reader import open_dataset
+from uavsim.dataset.euler_safe import ned_quaternions, uav3d_euler_deg
 from uavsim.geometry import frames, unreal
 
 
@@ -29,7 +27,7 @@ def test_every_image_has_its_own_global_pose(uav3d: Path) -> None:
         channel = row["filename"].split("/")[2]
         at, matrix = camera_pose_ue(specs[channel.split("_")[1]], int(channel[-1]), (row["timestamp"] - first) / 1e6)
         np.testing.assert_allclose(sensor["translation"], at, atol=1e-9)
-        roll, pitch, yaw = as_their_code_reads(np.array([sensor["rotation"]]))[0]
+        roll, pitch, yaw = uav3d_euler_deg(np.array([sensor["rotation"]]))[0]
         np.testing.assert_allclose(ue_matrix(roll, pitch, yaw), matrix, atol=2e-6)
         compared += 1
     assert compared == 30
@@ -64,7 +62,7 @@ def test_boxes_are_actor_origins_with_length_first(uav3d: Path) -> None:
         np.testing.assert_allclose(row["translation"], at, atol=1e-9)
         if any(mover.half):
             np.testing.assert_allclose(row["size"], 2 * shape_of(mover)[0], atol=1e-12)
-        roll, pitch, yaw = as_their_code_reads(np.array([row["rotation"]]))[0]
+        roll, pitch, yaw = uav3d_euler_deg(np.array([row["rotation"]]))[0]
         np.testing.assert_allclose([roll, pitch], mover.rpy[:2], atol=1e-5)
         assert np.cos(np.radians(yaw - mover.rpy[2] - mover.yaw_rate * time_s)) == pytest.approx(1.0, abs=1e-12)
         if mover.blueprint == "vehicle.lincoln.mkz_2020":
@@ -85,11 +83,11 @@ def test_their_projection_puts_the_box_on_its_pixels(uav3d: Path, strict: Path) 
     compared = 0
     for (box_token, image_token), view in tight.items():
         box, sensor = boxes[box_token], sensors[image_token]
-        turn = ue_matrix(*as_their_code_reads(np.array([box["rotation"]]))[0])
+        turn = ue_matrix(*uav3d_euler_deg(np.array([box["rotation"]]))[0])
         x, y, z = offset[box_token]
         signs = np.array([[a, b, c] for a in (1, -1) for b in (1, -1) for c in (1, -1)])
         corners = np.array(box["translation"])[:, None] + turn @ (signs * np.array(box["size"]) / 2 + [x, -y, z]).T
-        camera = ue_matrix(*as_their_code_reads(np.array([sensor["rotation"]]))[0])
+        camera = ue_matrix(*uav3d_euler_deg(np.array([sensor["rotation"]]))[0])
         optical = UE_TO_OPTICAL @ camera.T @ (corners - np.array(sensor["translation"])[:, None])
         pixels = (np.array(sensor["camera_intrinsic"]) @ optical / optical[2])[:2]
         bounds = [*pixels.min(axis=1), *pixels.max(axis=1)]
@@ -104,7 +102,7 @@ def test_cameras_that_look_straight_down_survive_their_euler_angles(
     yaw: float, other: float, digits: int, roll: float
 ) -> None:
     euler = np.array([[roll, -90.0 + 10.0**-digits, yaw], [0.0, -90.0, yaw], [0.0, -45.0, other]])
-    read = as_their_code_reads(ned_quaternions(euler))
+    read = uav3d_euler_deg(ned_quaternions(euler))
     for (r, p, y), (tr, tp, ty) in zip(read, euler, strict=True):
         np.testing.assert_allclose(ue_matrix(r, p, y), ue_matrix(tr, tp, ty), atol=3e-6)
 
@@ -116,7 +114,7 @@ def test_the_plain_quaternion_would_not_survive() -> None:
     plain = frames.quat_ned_from_map(unreal.map_q_flu_from_ue_euler(euler))
     wrong = [
         np.abs(ue_matrix(*read) - ue_matrix(*true)).max()
-        for read, true in zip(as_their_code_reads(plain), euler, strict=True)
+        for read, true in zip(uav3d_euler_deg(plain), euler, strict=True)
     ]
     assert max(wrong) > 1e-2
 
@@ -132,8 +130,3 @@ def test_the_plain_quaternion_would_not_survive() -> None:
 )
 def test_sweep_folders(log: Any, folder: str) -> None:
     assert sweep_folder(log) == folder
-
-
-def test_dialects_are_distinguished(uav3d: Path, strict: Path) -> None:
-    assert dialect_of(open_dataset(uav3d)).name == "uav3d"
-    assert dialect_of(open_dataset(strict)) is STRICT

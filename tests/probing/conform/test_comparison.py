@@ -37,7 +37,7 @@ def test_rules(answer: Answer, reference: Answer, result: str) -> None:
     assert result_of(answer, reference, same_town=True) == result
 
 
-def test_what_is_of_a_town_is_compared_in_that_town_only() -> None:
+def test_town_only_answers_are_compared_in_the_same_town() -> None:
     here = file_of(ASK.equal("lights", 26, town_only=True))
     same = here.model_copy(update={"town": "Carla/Maps/Town10HD", "answers": (ASK.equal("lights", 3, town_only=True),)})
     assert compare(same, here)[0].result == "other"

@@ -14,7 +14,7 @@ def test_a_page_shows_both_answers_and_the_rule() -> None:
         assert text in page, text
 
 
-def test_what_a_server_says_is_text() -> None:
+def test_server_texts_are_escaped() -> None:
     reference = file_of(Ask("lockstep").equal("a", 1))
     names = [HOSTILE] * 9
     given = file_of(

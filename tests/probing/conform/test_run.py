@@ -55,7 +55,7 @@ def test_a_planted_fault_is_found(tmp_path: Path, planted: Planted) -> None:
     assert found_by(planted, tmp_path)
 
 
-def test_what_was_answered_before_an_error_stays() -> None:
+def test_answers_before_an_error_are_kept() -> None:
     def answers() -> Iterator[Answer]:
         yield Ask("lockstep").equal("a", 1)
         raise SimulatorError("it is gone")
@@ -68,9 +68,7 @@ def test_what_was_answered_before_an_error_stays() -> None:
     assert "it is gone" in found[1].note
 
 
-def test_a_probe_that_goes_on_answering_may_take_longer_than_a_silence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answering_probe_may_exceed_the_silence_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "_LIMIT_S", 1.5)
     answer = Ask("stamps").equal("a", 1)
     line = json.dumps({"answer": answer.model_dump(exclude_defaults=True)})
@@ -152,7 +150,7 @@ def test_a_tick_that_hangs_by_the_clients_lost_wake_up_is_woken(monkeypatch: pyt
     site = object.__new__(Site)
     manager = SimpleNamespace(set_synchronous_mode=lambda _: None, set_random_device_seed=lambda _: None)
     site.client = cast(Any, SimpleNamespace(get_trafficmanager=lambda _: manager))
-    site.world, site._mine, site.ticked = cast(Any, World()), [], lambda: None
+    site.world, site._actors, site.ticked = cast(Any, World()), [], lambda: None
     site.spawn_points = [carla.Transform()] * 12
     site.town = cast(Any, SimpleNamespace(get_waypoint=lambda _: SimpleNamespace(transform=carla.Transform(at))))
     monkeypatch.setattr(Site, "spawn", lambda *_: car)
@@ -163,7 +161,7 @@ def test_a_tick_that_hangs_by_the_clients_lost_wake_up_is_woken(monkeypatch: pyt
     assert woken.is_set()
 
 
-def test_nobody_there_is_one_line(tmp_path: Path) -> None:
+def test_missing_server_is_reported_in_one_line(tmp_path: Path) -> None:
     done = uavsim("conform", "--simulator", "127.0.0.1:9", "--out", str(tmp_path / "out"))
     assert done.returncode == 3
     assert "127.0.0.1:9" in done.stderr

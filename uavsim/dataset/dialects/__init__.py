@@ -1,4 +1,4 @@
-"""Dialects: the ways to write a dataset's tables, one object each; installed packages add theirs (``uavsim.dialects``)."""
+"""Dialects: variants of a dataset's tables; packages add dialects by entry points (``uavsim.dialects``)."""
 
 from typing import Final
 
@@ -16,10 +16,10 @@ DIALECTS: Final[Registry[Dialect]] = Registry("dialects", {d.name: d for d in (S
 
 
 def dialect_of(reader: DatasetReader) -> Dialect:
-    """Return the dialect that a dataset reports, or else the one that it looks like.
+    """Return the dialect in the dataset's description, or else the detected one.
 
     Raises:
-        DatasetError: it reports one that is not installed.
+        DatasetError: the dialect of the description is not installed.
     """
     reported = reader.info.get("dialect")
     if isinstance(reported, str):

@@ -1,4 +1,4 @@
-"""A dialect: one object that distinguishes it from others, and turns it into the strict dialect and back."""
+"""The interface of a dialect: detection, and conversion from and to the strict dialect."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ _Turn: TypeAlias = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """A dialect's writing of places and rotations; each pair of functions undoes the other.
+    """A dialect's representation of vectors, rotations and sizes.
 
     Attributes:
         vector_from_map: (N, 3) vectors of the ``map`` frame -> the dialect's.
-        vector_to_map: back.
+        vector_to_map: inverse of ``vector_from_map``.
         rotation_from_map: (N, 4) wxyz rotations, map <- body (x forward, y left, z up) -> the dialect's.
-        rotation_to_map: back.
-        size_columns: where width, length and height stand in ``size``.
+        rotation_to_map: inverse of ``rotation_from_map``.
+        size_columns: indices of width, length and height in ``size``.
     """
 
     vector_from_map: _Turn
@@ -31,20 +31,20 @@ class Frames:
     size_columns: tuple[int, int, int]
 
     def size_from_wlh(self, size: list[float]) -> list[float]:
-        """Return (width, length, height) in the dialect's order."""
+        """Reorder (width, length, height) to the dialect's order."""
         out = [0.0, 0.0, 0.0]
         for value, column in zip(size, self.size_columns, strict=True):
             out[column] = value
         return out
 
     def size_to_wlh(self, size: list[float]) -> list[float]:
-        """Return the dialect's size as width, length, height."""
+        """Reorder the dialect's size to width, length, height."""
         return [size[column] for column in self.size_columns]
 
 
 @dataclass(frozen=True, slots=True)
 class FileMove:
-    """A file that is brought over: its path in the source and in the target; ``may_miss`` puts an empty one in its place."""
+    """A file to copy: its path in the source and in the target; ``may_miss`` allows an empty file for a missing one."""
 
     old: str
     new: str
@@ -52,49 +52,44 @@ class FileMove:
 
 
 class Conversion(Protocol):
-    """One version folder on its way into another dialect: scene after scene, then what belongs to no scene."""
+    """The conversion of one version folder: scene by scene, then the shared tables."""
 
     def scene(self, scene: SceneRows) -> SceneRows:
         """Return a scene's rows in the other dialect."""
-        ...
 
     def files(self, before: SceneRows, after: SceneRows) -> Iterable[FileMove]:
-        """Return the files that the scene's rows name."""
-        ...
+        """Return the files of the scene's rows."""
 
     def shared(self) -> Tables:
-        """Return the tables that belong to no scene; called once, after the last scene."""
-        ...
+        """Return the tables whose rows belong to no scene; called once, after the last scene."""
 
     def shared_files(self, shared: Tables) -> Iterable[FileMove]:
-        """Return the files that they name."""
-        ...
+        """Return the files of the shared tables."""
 
     def info(self, row_count: dict[str, int]) -> DatasetInfo:
         """Return the dataset's description."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class NoOptions:
-    """Of a dialect that can be had in one way only."""
+    """Options of a dialect without options."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
-    """A way to write the tables of a dataset.
+    """A variant of the tables of a dataset.
 
-    ``strict`` is the hub: every other dialect converts from it and to it, and both ways lose nothing.
+    Every dialect converts from ``strict`` and to ``strict`` without loss.
 
     Attributes:
         name: as in ``uavsim convert --dialect`` and ``uav_dataset.json``.
-        detect: whether a dataset that does not report its dialect is in this one.
-        frames: of places, rotations and sizes.
-        checks: of the validator that only this dialect has to pass, beside those that all have to.
-        tables: that it has beside ``schema.all_tables``.
-        options: a frozen dataclass of choices, all with defaults.
+        detect: whether a dataset without a description has this dialect.
+        frames: representation of vectors, rotations and sizes.
+        checks: checks of the validator for this dialect only.
+        tables: tables beside ``schema.all_tables``.
+        options: a frozen dataclass with defaults for all fields.
         from_strict: starts the conversion of a strict version folder; None for ``strict`` itself.
-        to_strict: starts the way back.
+        to_strict: starts the conversion to ``strict``.
     """
 
     name: str

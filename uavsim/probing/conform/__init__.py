@@ -1,1 +1,1 @@
-"""Answers of a simulator, capability by capability, and which of them are as the headless simulator's."""
+"""Conformance test: answers of a simulator by capability, compared with those of the headless simulator."""

@@ -1,4 +1,4 @@
-"""An answer of a simulator, and the file of all of them: parsed into a model, since it may come from anybody."""
+"""The answers of a simulator and their file, as validated models: a file may come from any user."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.parse import read_regular
 from uavsim.files.whole import HeldPath, write_whole
-
-__all__ = ["REFERENCE", "Answer", "AnswerFile", "Rule", "Value", "read_answers", "write_answers"]
 
 REFERENCE: Final = Path(__file__).with_name("headless.json")
 """The answers of the headless simulator of this version."""
@@ -32,16 +30,16 @@ class Answer(_Model):
     """The answer of a simulator to one question.
 
     Attributes:
-        capability: the question's group, for example ``lockstep``.
-        question: for people, unique in its capability.
-        value: what was measured; None: the simulator has no such thing.
-        unit: of the value; empty where it has none.
-        rule: when another simulator's answer is the same. ``equal``: the same value; ``near``: within ``tolerance`` of it,
-            number by number; ``at_most`` and ``at_least``: ``tolerance`` is a bound, whatever this simulator answered;
-            ``holds_all``: it names all that this one names; ``shown``: not compared, as a speed.
-        tolerance: see there, in the value's unit.
-        town_only: compared only with an answer from a town of that name.
-        note: why there is no value.
+        capability: group of the question, for example ``lockstep``.
+        question: text, unique in its capability.
+        value: measured value; None if the simulator does not have it.
+        unit: unit of the value, or "".
+        rule: comparison with another simulator's answer. ``equal``: same value; ``near``: within ``tolerance``, number by
+            number; ``at_most`` and ``at_least``: ``tolerance`` is a bound for both; ``holds_all``: the other has all names of
+            this one; ``shown``: not compared, for example a speed.
+        tolerance: of the rule, in the value's unit.
+        town_only: compared only with answers from the same town.
+        note: reason of a missing value.
     """
 
     capability: Text
@@ -58,15 +56,15 @@ class AnswerFile(_Model):
     """All answers of one simulator.
 
     Attributes:
-        format: of this file.
+        format: version of the file format.
         simulator: ``headless`` or ``unreal``.
         client: version of CARLA's client.
-        server: version of its server.
-        airsim: version of AirSim's server; empty where none was asked.
-        town: that was loaded.
-        started: when, UTC.
-        seconds: how long the questions took.
-        answers: one a question.
+        server: version of CARLA's server.
+        airsim: version of AirSim's server, or "".
+        town: the loaded town.
+        started: start of the test, UTC.
+        seconds: duration of the test.
+        answers: one per question.
     """
 
     format: Literal[1] = _FORMAT
@@ -92,7 +90,7 @@ def read_answers(path: Path) -> AnswerFile:
     """Read a file of answers.
 
     Raises:
-        InputError: it is missing, too large, or not such a file.
+        InputError: the file is missing, too large, or invalid.
     """
     try:
         return AnswerFile.model_validate_json(read_regular(path, most_bytes=_MOST_BYTES))
@@ -105,11 +103,11 @@ def read_answers(path: Path) -> AnswerFile:
 
 
 def write_answers(path: Path | HeldPath, answers: AnswerFile) -> None:
-    """Write the file whole or not at all.
+    """Write the file atomically.
 
     Raises:
-        StorageError: it cannot be written.
+        StorageError: the file cannot be written.
     """
     kept = answers.model_dump(exclude_defaults=True)
-    listed = ",\n".join(json.dumps(answer) for answer in kept.pop("answers"))  # a line each: differences show
+    listed = ",\n".join(json.dumps(answer) for answer in kept.pop("answers"))  # one line each, for readable diffs
     write_whole(path, f'{json.dumps(kept)[:-1]}, "answers": [\n{listed}\n]}}\n'.encode())

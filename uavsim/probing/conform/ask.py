@@ -1,15 +1,13 @@
-"""A short way to write answers down: one object a capability."""
+"""Constructors of answers, one object per capability."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from uavsim.probing.conform.answers import Answer, Rule, Value
 
-__all__ = ["Ask"]
-
 _HUGE: Final = 1e9
-Given = bool | int | float | str | Sequence[float] | Sequence[str] | None
+Measured = bool | int | float | str | Sequence[float] | Sequence[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,57 +16,50 @@ class Ask:
 
     capability: str
 
-    def equal(self, question: str, value: Given, *, unit: str = "", town_only: bool = False) -> Answer:
-        """Answer what is the same value everywhere."""
-        return self._answer(question, value, "equal", (0.0, unit), town_only=town_only)
+    def equal(self, question: str, value: Measured, *, town_only: bool = False) -> Answer:
+        """Return an answer that other simulators must repeat exactly."""
+        return self._answer("equal", question, value, town_only=town_only)
 
-    def near(self, question: str, value: Given, tolerance: float, *, unit: str = "", town_only: bool = False) -> Answer:
-        """Answer what is nearly the same number, or numbers, everywhere."""
-        return self._answer(question, value, "near", (tolerance, unit), town_only=town_only)
+    def near(
+        self, question: str, value: Measured, tolerance: float, *, unit: str = "", town_only: bool = False
+    ) -> Answer:
+        """Return an answer with numbers that other simulators must repeat within a tolerance."""
+        return self._answer("near", question, value, tolerance=tolerance, unit=unit, town_only=town_only)
 
-    def at_most(self, question: str, value: Given, bound: float, *, unit: str = "") -> Answer:
-        """Answer what may not be larger anywhere."""
-        return self._answer(question, value, "at_most", (bound, unit))
+    def at_most(self, question: str, value: Measured, bound: float, *, unit: str = "") -> Answer:
+        """Return an answer with an upper bound for all simulators."""
+        return self._answer("at_most", question, value, tolerance=bound, unit=unit)
 
-    def at_least(self, question: str, value: Given, bound: float, *, unit: str = "") -> Answer:
-        """Answer what may not be smaller anywhere."""
-        return self._answer(question, value, "at_least", (bound, unit))
+    def at_least(self, question: str, value: Measured, bound: float, *, unit: str = "") -> Answer:
+        """Return an answer with a lower bound for all simulators."""
+        return self._answer("at_least", question, value, tolerance=bound, unit=unit)
 
     def holds_all(self, question: str, value: Sequence[str], *, town_only: bool = False) -> Answer:
-        """Answer with a list of names, of which none may be missing elsewhere."""
-        return self._answer(question, sorted(value), "holds_all", (0.0, ""), town_only=town_only)
+        """Return an answer with names that other simulators must have, too."""
+        return self._answer("holds_all", question, sorted(value), town_only=town_only)
 
-    def shown(self, question: str, value: Given, *, unit: str = "") -> Answer:
-        """Answer what is of the machine, and compared with nothing."""
-        return self._answer(question, value, "shown", (0.0, unit))
+    def shown(self, question: str, value: Measured, *, unit: str = "") -> Answer:
+        """Return an answer that depends on the machine and is not compared."""
+        return self._answer("shown", question, value, unit=unit)
 
     def absent(self, question: str, note: str) -> Answer:
-        """Say that there is no answer, and why."""
+        """Return an answer without a value, with the reason."""
         return Answer(capability=self.capability, question=question, value=None, note=note[:400])
 
-    def _answer(
-        self, question: str, given: Given, rule: Rule, bound: tuple[float, str], *, town_only: bool = False
-    ) -> Answer:
-        value: Value
-        if given is None or isinstance(given, bool | int | str):
-            value = given
-        elif isinstance(given, float):
-            value = _rounded(given)
-        elif all(isinstance(v, str) for v in given):
-            value = [str(v) for v in given]
-        else:
-            value = [_rounded(float(v)) for v in given]
-        tolerance, unit = bound
-        return Answer(
-            capability=self.capability,
-            question=question,
-            value=value,
-            unit=unit,
-            rule=rule,
-            tolerance=tolerance,
-            town_only=town_only,
-        )
+    def _answer(self, rule: Rule, question: str, measured: Measured, **options: Any) -> Answer:
+        return Answer(capability=self.capability, question=question, value=_value(measured), rule=rule, **options)
+
+
+def _value(measured: Measured) -> Value:
+    if isinstance(measured, float):
+        return _rounded(measured)
+    if measured is None or isinstance(measured, bool | int | str):
+        return measured
+    if all(isinstance(item, str) for item in measured):
+        return [str(item) for item in measured]
+    return [_rounded(float(item)) for item in measured]
 
 
 def _rounded(value: float) -> float:
-    return round(value, 6) if abs(value) < _HUGE else -_HUGE  # also what is no number: near nothing
+    """Round to six digits; NaN and huge values become a number that is near no other."""
+    return round(value, 6) if abs(value) < _HUGE else -_HUGE

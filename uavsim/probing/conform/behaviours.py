@@ -1,4 +1,4 @@
-"""The behaviours of the headless simulator that a server's answers select: tests then run against one that behaves alike."""
+"""Selection of the headless simulator's behaviours by a server's answers, for tests with the same behaviour."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,12 +6,10 @@ from typing import Final
 
 from uavsim.probing.conform.answers import AnswerFile, Value
 
-__all__ = ["faults", "selected"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """What selects a value of a behaviour: an answer for which ``holds`` is true."""
+    """Selects a value of a behaviour if ``holds`` is true for an answer."""
 
     behaviour: str
     value: str
@@ -39,7 +37,7 @@ _RULES: Final = (
 
 
 def selected(answers: AnswerFile) -> dict[str, str]:
-    """Return the behaviours, and the value of each, that differ from the simulator's defaults in these answers."""
+    """Return the behaviours that differ from the simulator's defaults in these answers, with their values."""
     value_of = {(one.capability, one.question): one.value for one in answers.answers}
     return {
         rule.behaviour: rule.value
@@ -49,7 +47,7 @@ def selected(answers: AnswerFile) -> dict[str, str]:
 
 
 def faults(answers: AnswerFile) -> list[str]:
-    """Return entries of a faults file with which the simulator's masks and traffic are as wrong as in these answers."""
+    """Return entries of a faults file that reproduce the defects of masks and traffic in these answers."""
     value_of = {(one.capability, one.question): one.value for one in answers.answers}
     entries = []
     if _above(0.01)(value_of.get(("what masks hide", "share of them before which depth shows something"))):

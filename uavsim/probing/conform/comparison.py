@@ -1,4 +1,4 @@
-"""Lay the answers of one simulator beside those of another: as here, other, or not there."""
+"""Comparison of the answers of two simulators: as here, other, or not there."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ _WORST_FIRST: Final[tuple[Result, ...]] = ("other", "not there", "as here", "sho
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One question, with both answers.
+    """One question with both answers.
 
     Attributes:
-        answer: of the simulator that was asked; where it was not reached, the other one's with no value.
-        reference: of the one that it is compared with; None where that one was not asked.
-        result: ``shown``: there is nothing to compare.
+        answer: answer of the tested simulator; without a value if the question was not reached.
+        reference: answer of the reference; None if it was not asked.
+        result: ``shown``: not compared.
     """
 
     answer: Answer
@@ -27,7 +27,7 @@ class Compared:
 
 
 def compare(given: AnswerFile, reference: AnswerFile) -> list[Compared]:
-    """Return every question that either was asked, by capability, in the order of the reference."""
+    """Return the union of the questions by capability, in the order of the reference."""
     same_town = _plain(given.town) == _plain(reference.town)
     answers = {(a.capability, a.question): a for a in given.answers}
     airsim = bool(given.airsim)
@@ -35,7 +35,7 @@ def compare(given: AnswerFile, reference: AnswerFile) -> list[Compared]:
     for one in reference.answers:
         answer = answers.pop((one.capability, one.question), None)
         if answer is None and one.capability.startswith("AirSim") and not airsim:
-            continue  # nobody asked
+            continue  # not asked
         answer = answer or one.model_copy(update={"value": None, "note": "not answered"})
         found.append(Compared(answer, one, result_of(answer, one, same_town=same_town)))
     found += [Compared(answer, None, "shown") for answer in answers.values()]
@@ -44,7 +44,7 @@ def compare(given: AnswerFile, reference: AnswerFile) -> list[Compared]:
 
 
 def by_capability(found: list[Compared]) -> Iterator[tuple[str, Result, list[Compared]]]:
-    """Return each capability with the worst result of its questions."""
+    """Yield each capability with the worst result of its questions."""
     for capability, group in groupby(found, key=lambda c: c.answer.capability):
         questions = list(group)
         yield capability, min((c.result for c in questions), key=_WORST_FIRST.index), questions

@@ -1,4 +1,4 @@
-"""The page that lays a simulator's answers beside the headless simulator's; it stands alone, with no script and no network."""
+"""The HTML page of a comparison, without scripts and network access."""
 
 from collections import Counter
 from typing import Final

@@ -1,4 +1,4 @@
-"""Ask a simulator everything, one probe a process, and gather the answers."""
+"""Run all probes on a simulator, each in a process of its own, and collect the answers."""
 
 import json
 import os
@@ -19,31 +19,30 @@ from uavsim.simulate.versions import client_python, refuse_unserved
 from uavsim.typing import JsonDict
 
 NOT_ASKED: Final = "not asked: the server had stopped answering"
-_LIMIT_S: Final = 100.0  # of silence: a machine that is busy takes longer for a probe, and is no server that hangs
-_SILENT_PROBES: Final = 3  # after which no more are asked
+_LIMIT_S: Final = 100.0  # of silence; a busy machine may take longer for a whole probe
+_SILENT_PROBES: Final = 3  # after which the test ends
 _WHO_S: Final = 60.0
 
 
 def ask_everything(
     carla: str, airsim: str, *, heard: Callable[[str, AnswerFile, float], None], python: str = ""
 ) -> AnswerFile:
-    """Ask; the server's settings are given back after each probe.
+    """Run all probes; each probe restores the server's settings.
 
-    A server that answers nothing after a silent probe, or is silent in three, is asked no more; the answers say so.
+    The test ends if the server does not answer after a silent probe, or is silent in three probes; the answers record this.
 
     Args:
         carla: ``HOST:PORT``.
-        airsim: ``HOST:PORT``; empty: no AirSim is asked.
+        airsim: ``HOST:PORT``; empty: without AirSim.
         heard: called after each probe with its name, all answers so far and its seconds.
-        python: the interpreter of the clients; empty: one whose client speaks the server's version.
+        python: interpreter of the clients; empty: one whose client has the server's version.
 
     Raises:
-        InputError: an address is none.
-        SimulatorError: nobody answers, or another program does.
+        InputError: an address is invalid.
+        SimulatorError: the server does not answer, or is no simulator.
     """
-    version = require(
-        "carla", Endpoint.parse(carla, what="--simulator")
-    ).detail  # the vendors' clients wait a minute for nobody
+    endpoint = Endpoint.parse(carla, what="--simulator")
+    version = require("carla", endpoint).detail  # the vendors' clients would wait a minute
     if not python:
         refuse_unserved(version, where=carla)
         python = client_python(version)
@@ -54,10 +53,10 @@ def ask_everything(
     if "error" in who:
         raise SimulatorError(f"{who['error']} (asked at {carla})")
     del who["answers"]
-    known: dict[tuple[str, str], Answer] = {}  # the last one, should two probes ask the same
+    known: dict[tuple[str, str], Answer] = {}  # of equal questions, the last answer
     probes = [*CARLA, *(f"airsim-{name}" for name in AIRSIM)] if airsim else [*CARLA]
     if airsim:
-        probes.remove("loading")  # in one build with CARLA, AirSim's vehicles may not survive it
+        probes.remove("loading")  # in a merged build it may remove AirSim's vehicles
     silent = 0
     for name in probes:
         began = time.monotonic()
@@ -76,7 +75,7 @@ def ask_everything(
 
 
 def answers_of(name: str, carla: str, airsim: str, *, python: str = "") -> list[Answer]:
-    """Return the answers of one probe; a client that died, or a server that hangs, is one of them."""
+    """Return the answers of one probe; a dead client or a hanging server is an answer, too."""
     given = _ask(name, carla, airsim, limit_s=_LIMIT_S, python=python)
     answers = [Answer.model_validate(a) for a in given.get("answers", [])]
     if "error" in given:
@@ -97,30 +96,30 @@ def _ask(name: str, carla: str, airsim: str, *, limit_s: float, python: str) -> 
     command = [python or own[0], *own[1:]]
     with tempfile.TemporaryFile() as stderr, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr) as worker:
         lines, in_time = _heard(worker, limit_s)
-        worker.kill()  # it has ended, or never will
+        worker.kill()
         code = worker.wait()
         stderr.seek(0)
         last = (stderr.read().decode(errors="replace").strip().splitlines() or ["without a word"])[-1]
     answers: list[JsonDict] = []
     for line in lines:
         try:
-            said: JsonDict = json.loads(line)
+            message: JsonDict = json.loads(line)
         except ValueError:
             break
-        if "answer" not in said:
-            return {**said, "answers": answers}
-        answers.append(said["answer"])
+        if "answer" not in message:
+            return {**message, "answers": answers}
+        answers.append(message["answer"])
     why = f"the client ended with code {code}: {last}" if in_time else _silence(limit_s)
     return {"error": why, "answers": answers}
 
 
 def _heard(worker: subprocess.Popen[bytes], limit_s: float) -> tuple[list[bytes], bool]:
-    """Return what a worker writes until it ends, and True; or until it was silent for too long, and False."""
+    """Return a worker's output lines, and whether it ended before it was silent for ``limit_s``."""
     assert worker.stdout is not None
-    said = b""
+    output = b""
     while select.select([worker.stdout], [], [], limit_s)[0]:
         more = os.read(worker.stdout.fileno(), 1 << 16)
         if not more:
-            return said.splitlines(), True
-        said += more
-    return said.splitlines(), False
+            return output.splitlines(), True
+        output += more
+    return output.splitlines(), False

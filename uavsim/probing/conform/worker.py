@@ -1,8 +1,8 @@
-"""One probe in a process of its own: a client that dies takes nobody with it.
+"""Run one probe in this process, so that a crash of the client ends one probe only.
 
 python -m uavsim.probing.conform.worker NAME --carla HOST:PORT --airsim HOST:PORT
 
-It prints a line of JSON for each answer as soon as it has it, and a last one without an answer.
+The output is a line of JSON for each answer, as soon as it is known, and a last line without an answer.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from uavsim.simulate.one_line import answer_in_one_line
 from uavsim.simulate.ports import Endpoint
 from uavsim.typing import JsonDict
 
-CARLA: Final = {  # probe -> module of it; the order in which they are asked
+CARLA: Final = {  # probe -> its module, in order of execution
     "server": "town", "town": "town", "signs": "town", "parked": "town", "weather": "town", "lockstep": "clock",
     "placements": "clock", "stamps": "clock", "determinism": "clock", "rates": "clock", "drawing": "drawing",
     "exposure": "drawing", "memory": "drawing", "masks": "bodies", "hidden": "bodies", "blueprints": "bodies",
@@ -29,20 +29,13 @@ AIRSIM: Final = ("server", "clock", "placing", "images", "objects", "resting", "
 
 
 def gathered(answers: Iterator[Answer], *, group: str) -> Iterator[Answer]:
-    """Give all answers up to an error of the server's or the client's, and that error as the last one."""
+    """Yield all answers up to an error of server or client, and the error as the last answer."""
     capability = group
     try:
         for answer in answers:
             capability = answer.capability
             yield answer
-    except (
-        UavsimError,
-        RuntimeError,
-        OSError,
-        ValueError,
-        AttributeError,
-        TypeError,
-    ) as error:  # of the client: kept as an answer
+    except (UavsimError, RuntimeError, OSError, ValueError, AttributeError, TypeError) as error:  # of the client
         note = f"{type(error).__name__}: {' '.join(str(error).split())}"[:400]
         yield Answer(capability=capability, question="asked to the end", value=None, note=note)
 
@@ -79,7 +72,7 @@ def _translated(link: AirSimLink, answers: Iterator[Answer]) -> Iterator[Answer]
 
 
 def _who(carla: Endpoint, airsim: Endpoint | None) -> JsonDict:
-    """Return the versions, the town and the kind of the servers; the world runs freely afterwards."""
+    """Return versions, town and kind of the servers; the world then runs freely."""
     from uavsim.probing.conform.carla.site import Site
 
     with Site(carla) as site:
@@ -94,14 +87,14 @@ def _who(carla: Endpoint, airsim: Endpoint | None) -> JsonDict:
 
 
 def main() -> None:
-    """Print the answers as one line of JSON."""
+    """Run the probe of the command line, and print its answers."""
     parser = argparse.ArgumentParser(prog="uavsim-conform")
     parser.add_argument("probe", choices=["who", *CARLA, *(f"airsim-{name}" for name in AIRSIM)])
     parser.add_argument("--carla", default="")
     parser.add_argument("--airsim", default="")
     options = parser.parse_args()
 
-    said = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
 
     def ask() -> JsonDict:
         carla = Endpoint.parse(options.carla, what="--simulator")
@@ -109,9 +102,9 @@ def main() -> None:
         if options.probe == "who":
             return _who(carla, airsim)
         if options.probe in CARLA:
-            _carla(options.probe, carla, said)
+            _carla(options.probe, carla, output)
         elif airsim is not None:
-            _airsim(options.probe.removeprefix("airsim-"), airsim, said)
+            _airsim(options.probe.removeprefix("airsim-"), airsim, output)
         return {}
 
     answer_in_one_line(ask)

@@ -1,9 +1,9 @@
-"""Let the unmodified nuScenes devkit judge a strict dataset; prints one JSON report.
+"""Check a strict dataset with the unmodified nuScenes devkit, and print one JSON report.
 
     .venv-judge/bin/python devkit_check.py DATAROOT VERSION [--split NAME] [--renders N --images FOLDER]
 
-Exit codes: 0 everything holds, 4 a check failed. Each check is {"ok": bool, ...figures...}; "note" says why there was nothing
-to compare, which is no failure.
+Exit codes: 0 all checks passed, 4 a check failed. Each check is {"ok": bool, ...figures...}; "note" is the reason of a check
+without anything to compare, which passes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Check = Callable[[NuScenes, argparse.Namespace], dict[str, Any]]
 
 
 def walk_tables(nusc: NuScenes, _: argparse.Namespace) -> dict[str, Any]:
-    """Follow every chain from first to last through the devkit's own ``get``."""
+    """Follow every chain from its first to its last row with the devkit's ``get``."""
     problems: list[str] = []
     counts = {name: len(getattr(nusc, name)) for name in nusc.table_names}
     for scene in nusc.scene:
@@ -76,7 +76,7 @@ def _chain(nusc: NuScenes, table: str, first: str) -> list[str]:
 
 
 def render(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
-    """Draw samples and annotations into PNG files, as a user would."""
+    """Draw samples and annotations into PNG files."""
     folder = Path(options.images)
     folder.mkdir(parents=True, exist_ok=True)
     files: list[Path] = []
@@ -107,7 +107,7 @@ def render(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _annotation_in_six_cameras(nusc: NuScenes, sample: dict[str, Any], cameras: list[str]) -> str | None:
-    """Pick an annotation that ``render_annotation`` finds: it asks every channel with CAM in its name."""
+    """Return an annotation that lies in one camera image, as ``render_annotation`` requires."""
     for token in sorted(sample["anns"], key=lambda a: -nusc.get("sample_annotation", a)["num_lidar_pts"])[:20]:
         for camera in cameras:
             _, boxes, _ = nusc.get_sample_data(sample["data"][camera], selected_anntokens=[token])
@@ -117,7 +117,7 @@ def _annotation_in_six_cameras(nusc: NuScenes, sample: dict[str, Any], cameras: 
 
 
 def lidar(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
-    """Read and draw real lidars and their point labels, and hold the devkit's projection of points against depth images."""
+    """Read and draw lidar points and their labels, and compare the devkit's projection of points with the depth images."""
     channels = sorted({row["channel"] for row in nusc.sensor if row["modality"] == "lidar"} - {"LIDAR_TOP"})
     if not channels:
         return {"ok": True, "lidars": 0}
@@ -152,7 +152,7 @@ def lidar(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def radar(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
-    """Read and draw radars, count their detections in boxes, and hold their speeds over ground against the tables'."""
+    """Read and draw radars, count their detections in boxes, and compare their speeds over ground with the tables."""
     channels = sorted({row["channel"] for row in nusc.sensor if row["modality"] == "radar"})
     detections, on_boxes = 0, dict.fromkeys((row["token"] for row in nusc.sample_annotation), 0)
     worst_mps, problems = 0.0, []
@@ -188,7 +188,7 @@ def radar(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _velocity_seen_from(nusc: NuScenes, token: str, box: Box) -> Any:
-    """Turn the velocity that the tables have of a box into the frame of one reading."""
+    """Return the velocity of a box, (3,) m/s, in the frame of one reading."""
     reading = nusc.get("sample_data", token)
     velocity = np.array(nusc.get("sample_annotation", box.token)["uav_velocity"])
     for name in ("ego_pose", "calibrated_sensor"):
@@ -197,16 +197,16 @@ def _velocity_seen_from(nusc: NuScenes, token: str, box: Box) -> Any:
 
 
 def _speed_off(detections: Any, velocity_mps: Any) -> float:
-    """Return how far (18, N) detections' speeds over ground are from a velocity's share along their rays."""
+    """Return the largest difference of (18, N) detections' speeds from the (3,) velocity along their rays, m/s."""
     ray = detections[:3] / np.linalg.norm(detections[:3], axis=0)
     return float(np.abs(detections[8:10] - (velocity_mps @ ray) * ray[:2]).max(initial=0.0))
 
 
 def _agrees_with_depth(nusc: NuScenes, sample: dict[str, Any], lidar_token: str) -> tuple[int, int]:
-    """Project one lidar's points into its own drone's cameras; return how many are as deep as the image, of how many.
+    """Project one lidar's points into its drone's cameras; return the number that agree with the depth image, and all.
 
-    A point is as deep as the image if the depths of the pixel and its eight neighbours, 0.1 m more on each side, hold it:
-    the depth image is a grid over slopes and edges that the point knows exactly.
+    A point agrees if its depth lies between those of the pixel and its eight neighbours, with a tolerance of 0.1 m: slopes and
+    edges lie between the pixels of the depth image.
     """
     drone = nusc.get("sample_data", lidar_token)["channel"].rpartition("_id_")[2]
     layers = {row["sample_data_token"]: row["filename"] for row in _layers(nusc) if row["kind"] == "depth"}
@@ -231,23 +231,15 @@ def _layers(nusc: NuScenes) -> list[dict[str, Any]]:
 
 
 def _lidar_drawings(nusc: NuScenes, channels: list[str], folder: Path) -> list[Path]:
-    """Draw the first sample's points: from above by class, and in a camera by depth and by class."""
+    """Draw the first sample's points: from above, plain and by class, and in a camera by depth and by class."""
     folder.mkdir(parents=True, exist_ok=True)
     sample = nusc.sample[0]
     drone = channels[0].rpartition("_id_")[2]
     camera = next(c for c in sorted(sample["data"]) if c.startswith("CAM") and c.endswith(f"_id_{drone}"))
     files = [folder / f"lidar_{what}.png" for what in ("above", "lidarseg", "depth", "classes")]
-    nusc.render_sample_data(
-        sample["data"]["LIDAR_TOP"], out_path=str(files[0]), verbose=False, underlay_map=False, axes_limit=100
-    )
-    nusc.render_sample_data(
-        sample["data"]["LIDAR_TOP"],
-        out_path=str(files[1]),
-        verbose=False,
-        underlay_map=False,
-        axes_limit=100,
-        show_lidarseg=True,
-    )
+    above: dict[str, Any] = {"verbose": False, "underlay_map": False, "axes_limit": 100}
+    for path, classes in ((files[0], False), (files[1], True)):
+        nusc.render_sample_data(sample["data"]["LIDAR_TOP"], out_path=str(path), show_lidarseg=classes, **above)
     for path, classes in ((files[2], False), (files[3], True)):
         nusc.render_pointcloud_in_image(
             sample["token"],
@@ -262,7 +254,7 @@ def _lidar_drawings(nusc: NuScenes, channels: list[str], folder: Path) -> list[P
 
 
 def corners(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
-    """Write the devkit's projection of every box's corners into every camera of some samples, to be compared."""
+    """Write the devkit's projection of every box's corners into every camera of some samples to a .npz file."""
     step = max(1, len(nusc.sample) // max(1, options.corner_samples))
     tokens, data_tokens, pixels = [], [], []
     for sample in nusc.sample[::step][: options.corner_samples]:
@@ -285,7 +277,7 @@ def corners(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _all_boxes(nusc: NuScenes, data: dict[str, Any], sample: dict[str, Any]) -> list[Box]:
-    """Do what ``get_sample_data`` does, without its test of what lies in the image."""
+    """Return all boxes of a sample in a camera's frame, like ``get_sample_data`` but without its visibility test."""
     pose = nusc.get("ego_pose", data["ego_pose_token"])
     camera = nusc.get("calibrated_sensor", data["calibrated_sensor_token"])
     boxes = [nusc.get_box(token) for token in sample["anns"]]
@@ -297,12 +289,12 @@ def _all_boxes(nusc: NuScenes, data: dict[str, Any], sample: dict[str, Any]) -> 
 
 
 def detection(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
-    """DetectionEval with the ground truth as predictions: AP is 1 for every class that is there."""
+    """Run DetectionEval with the ground truth as predictions: AP is 1 for every class with ground truth."""
     return _evaluate(nusc, options, task="detection", good=lambda r: all(abs(c["ap"] - 1) < 1e-9 for c in r.values()))
 
 
 def tracking(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
-    """TrackingEval with the ground truth as predictions: AMOTA is 1 and no identity is ever switched."""
+    """Run TrackingEval with the ground truth as predictions: AMOTA is 1 without identity switches."""
     return _evaluate(
         nusc, options, task="tracking", good=lambda r: all(c["amota"] > 1 - 1e-9 and c["ids"] == 0 for c in r.values())
     )
@@ -323,12 +315,7 @@ def _evaluate(
         dataroot = Path(options.dataroot)
         with metrics.shown_with_split(dataroot, options.version, scenes, work) as linked:
             root, split = (dataroot, options.split) if options.split else (linked, metrics.OWN_SPLIT)
-            kept, nusc.dataroot = nusc.dataroot, str(root)
-            if task == "detection":
-                report = metrics.detection(nusc, result, split, work)
-            else:
-                report = metrics.tracking(root, options.version, result, split, work)
-            nusc.dataroot = kept
+            report = metrics.evaluate(nusc, result, work, task=task, version=options.version, root=root, split=split)
     note = f"nothing to compare: no such object within {metrics.EVALUATION_RANGE_M:g} m of the first drone"
     none = {} if report["classes"] else {"note": note}
     return {"ok": good(report["classes"]), **none, "scenes": len(scenes), **report}
@@ -354,7 +341,7 @@ CHECKS: dict[str, Check] = {
 
 
 def main() -> int:
-    """Run the checks asked for; an exception of the devkit's is that check's failure, reported as it is."""
+    """Run the selected checks; an exception of the devkit is a failure of its check."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dataroot")
     parser.add_argument("version")

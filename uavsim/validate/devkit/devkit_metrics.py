@@ -1,7 +1,7 @@
-"""Run the official devkit's DetectionEval and TrackingEval, unmodified, on a dataset's own split.
+"""Run the unmodified DetectionEval and TrackingEval of the nuScenes devkit on a dataset's own split.
 
-Runs in the judge's environment. The devkit takes a custom split only from ``<version>/splits.json``; to evaluate scenes
-that no split lists, the dataset is shown to it through a folder of links with a split of our own.
+This module runs in the judge's environment. The devkit reads custom splits from ``<version>/splits.json`` only; to evaluate
+scenes without a split, it reads the dataset through a folder of links with an additional split.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CAMERA_ONLY = {"use_camera": True, "use_lidar": False, "use_radar": False, "use_
 
 @contextlib.contextmanager
 def shown_with_split(dataroot: Path, version: str, scenes: list[str], work: Path) -> Iterator[Path]:
-    """Give a data root made of links in which ``OWN_SPLIT`` lists ``scenes``."""
+    """Yield a data root of links whose split ``OWN_SPLIT`` has the given scenes."""
     root = work / "root"
     tables = root / version
     tables.mkdir(parents=True)
@@ -43,14 +43,26 @@ def shown_with_split(dataroot: Path, version: str, scenes: list[str], work: Path
     yield root
 
 
+def evaluate(
+    nusc: NuScenes, result_file: Path, work: Path, *, task: str, version: str, root: Path, split: str
+) -> dict[str, Any]:
+    """Run DetectionEval or TrackingEval on a split of the data root."""
+    if task == "tracking":
+        return tracking(root, version, result_file, split, work)
+    previous, nusc.dataroot = nusc.dataroot, str(root)
+    report = detection(nusc, result_file, split, work)
+    nusc.dataroot = previous
+    return report
+
+
 def samples_of(nusc: NuScenes, scenes: list[str]) -> list[str]:
-    """Return the sample tokens of the scenes, in the order of the table."""
+    """Return the sample tokens of the scenes, in table order."""
     wanted = {scene["token"] for scene in nusc.scene if scene["name"] in set(scenes)}
     return [sample["token"] for sample in nusc.sample if sample["scene_token"] in wanted]
 
 
 def truth_as_predictions(nusc: NuScenes, samples: list[str], *, task: str) -> dict[str, Any]:
-    """Write the annotations that evaluation counts (seen by at least one sensor) as a result file's content."""
+    """Return the annotations that the evaluation counts (seen by at least one sensor) as the content of a result file."""
     attributes = {row["token"]: row["name"] for row in nusc.attribute}
     name_of = category_to_detection_name if task == "detection" else category_to_tracking_name
     results: dict[str, list[dict[str, Any]]] = {}
@@ -81,7 +93,7 @@ def _config(name: str) -> dict[str, Any]:
 
 
 def detection(nusc: NuScenes, result_file: Path, split: str, work: Path) -> dict[str, Any]:
-    """Run DetectionEval; the mean is over the classes that have ground truth, the devkit's over all ten beside it."""
+    """Run DetectionEval; ``mean_ap_present`` averages the classes with ground truth, ``devkit_map_of_10`` all ten."""
     config = DetectionConfig.deserialize(_config("detection_cvpr_2019"))
     judge = DetectionEval(nusc, config, str(result_file), split, str(work / "detection"), verbose=False)
     metrics, _ = judge.evaluate()
@@ -110,7 +122,7 @@ TP_ERRORS = ("trans_err", "scale_err", "orient_err", "vel_err", "attr_err")
 
 
 def tracking(root: Path, version: str, result_file: Path, split: str, work: Path) -> dict[str, Any]:
-    """Run TrackingEval; absent classes are left out."""
+    """Run TrackingEval; the report has the classes with ground truth."""
     config = TrackingConfig.deserialize(_config("tracking_nips_2019"))
     judge = TrackingEval(config, str(result_file), split, str(work / "tracking"), version, str(root), verbose=False)
     metrics, _ = judge.evaluate()
@@ -137,6 +149,6 @@ def _mean(values: list[float]) -> float | None:
 
 @contextlib.contextmanager
 def prints_to_stderr() -> Iterator[None]:
-    """Keep stdout for the report: the devkit prints progress."""
+    """Redirect stdout, to which the devkit prints its progress, to stderr."""
     with contextlib.redirect_stdout(sys.stderr):
         yield

@@ -1,8 +1,8 @@
-"""Score a result file with the unmodified devkit; prints one JSON report.
+"""Score a result file with the unmodified devkit, and print one JSON report.
 
     .venv-judge/bin/python devkit_score.py DATAROOT VERSION RESULTS [--split NAME]
 
-Detection or tracking is inferred from the first box. Without a split, the scenes are those that the results are about.
+The first box decides between detection and tracking. The default scenes are those of the results.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nuscenes.nuscenes import NuScenes
 
 
 def main() -> int:
-    """Print the scores; what the devkit refuses is reported as it reports it."""
+    """Print the scores, or the devkit's error."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dataroot")
     parser.add_argument("version")
@@ -47,18 +47,15 @@ def _score(options: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         result = work / "results.json"
-        wanted = metrics.samples_of(nusc, scenes)
-        result.write_text(
-            json.dumps({"meta": content.get("meta", {}), "results": {s: boxes.get(s, []) for s in wanted}})
-        )
+        samples = metrics.samples_of(nusc, scenes)
+        scored = {"meta": content.get("meta", {}), "results": {sample: boxes.get(sample, []) for sample in samples}}
+        result.write_text(json.dumps(scored))
         with metrics.shown_with_split(dataroot, version, scenes, work) as root:
-            nusc.dataroot = str(root)
-            if task == "detection":
-                report = metrics.detection(nusc, result, metrics.OWN_SPLIT, work)
-            else:
-                report = metrics.tracking(root, version, result, metrics.OWN_SPLIT, work)
-    foreign = sorted(set(boxes) - set(wanted))
-    return {"task": task, "scenes": len(scenes), "samples": len(wanted), "samples_ignored": len(foreign), **report}
+            report = metrics.evaluate(
+                nusc, result, work, task=task, version=version, root=root, split=metrics.OWN_SPLIT
+            )
+    ignored = set(boxes) - set(samples)
+    return {"task": task, "scenes": len(scenes), "samples": len(samples), "samples_ignored": len(ignored), **report}
 
 
 def _scenes(nusc: NuScenes, tables: Path, boxes: dict[str, Any], split: str | None) -> list[str]:

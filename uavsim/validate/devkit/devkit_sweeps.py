@@ -1,4 +1,4 @@
-"""Radars' last sweeps, put together by the devkit as detectors take them; runs in the judge's environment."""
+"""Check of radar sweeps that the devkit accumulates for detectors; runs in the judge's environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RADAR_SWEEPS = 5
 
 
 def sweeps_fault(nusc: NuScenes, sample: dict[str, Any], channel: str) -> str:
-    """Return what is wrong with a radar's last sweeps put together: each has its own time, and no detection is lost."""
+    """Return the fault of a radar's accumulated sweeps, or "": each has its own time, and no detection is lost."""
     row, counts = nusc.get("sample_data", sample["data"][channel]), list[int]()
     while len(counts) < RADAR_SWEEPS:
         counts.append(RadarPointCloud.from_file(nusc.get_sample_data_path(row["token"])).nbr_points())

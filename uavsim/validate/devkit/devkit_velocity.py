@@ -1,4 +1,4 @@
-"""The devkit's ``box_velocity`` beside the velocity that the simulator reported; runs in the judge's environment."""
+"""Comparison of the devkit's ``box_velocity`` with the simulator's velocity; runs in the judge's environment."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ VELOCITY_FIELDS = ("uav_velocity", "uav_velocity_map_mps", "velocity")
 
 
 def velocities(nusc: NuScenes, _: argparse.Namespace) -> dict[str, Any]:
-    """Compare ``box_velocity`` with the simulator's velocity that the annotation carries.
+    """Compare ``box_velocity`` with the simulator's velocity in the annotation.
 
-    The devkit gives nan where samples are more than 1.5 s apart, which is its default and not its limit: datasets with
-    slower keyframes are asked for with their own step. Their velocities must be finite; how far a mean over two such steps
-    is from the velocity in their middle is reported, but says nothing of either, for cars stop and go within one.
+    By default the devkit returns NaN for samples that are more than 1.5 s apart. For datasets with slower keyframes this check
+    passes their step as the limit. It then requires finite velocities only: cars stop and go within one such step.
     """
     tracked = [row for row in nusc.sample_annotation if row["next"]]
     steps_us = [_time_us(nusc, nusc.get("sample_annotation", row["next"])) - _time_us(nusc, row) for row in tracked]
@@ -34,7 +33,7 @@ def velocities(nusc: NuScenes, _: argparse.Namespace) -> dict[str, Any]:
     for row in nusc.sample_annotation:
         speed = nusc.box_velocity(row["token"], max_time_diff=gap_s)
         if not row["prev"] and not row["next"]:
-            alone += 1  # one annotation has no displacement: the devkit says nan
+            alone += 1  # one annotation has no displacement: the devkit returns NaN
         elif not np.all(np.isfinite(speed)):
             not_finite.append(row["token"])
         elif field and _drives_straight(nusc, row, field):
@@ -43,9 +42,7 @@ def velocities(nusc: NuScenes, _: argparse.Namespace) -> dict[str, Any]:
     long_enough = any(row["prev"] and row["next"] and row["category_name"] == CAR for row in nusc.sample_annotation)
     why = "no car is seen in three samples on end" if field else "no annotation reports a velocity"
     none = {} if errors or (field and long_enough) else {"note": f"nothing to compare: {why}"}
-    agree = worst <= VELOCITY_AGREES_MPS and (
-        bool(errors) or bool(none)
-    )  # velocities by which no car drives straight: wrong
+    agree = worst <= VELOCITY_AGREES_MPS and bool(errors or none)  # with wrong velocities no car drives straight
     return {
         "ok": not not_finite and (slow or agree),
         **none,

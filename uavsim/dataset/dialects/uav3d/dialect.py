@@ -1,6 +1,6 @@
-"""The uav3d dialect: what UAV3D's own code reads, from the strict dialect and back.
+"""The uav3d dialect, which UAV3D's code reads: conversion from the strict dialect and back.
 
-What differs, row by row (docs/formats-uav3d.md): global camera poses in ``calibrated_sensor`` with one row an image, in the
+Differences to strict (docs/formats-uav3d.md): global camera poses in ``calibrated_sensor`` with one row an image, in the
 simulator's left-handed axes with AirSim's NED quaternions; identity ego poses; actor origins instead of box centres; sizes as
 length, width, height; blueprints as categories; images in ``sweeps/<town>_<row>/<channel>/<ns>.png``; no LIDAR_TOP.
 """
@@ -53,7 +53,7 @@ def _looks_like_uav3d(reader: DatasetReader) -> bool:
 
 
 class _FromStrict:
-    """A strict version folder on its way to uav3d."""
+    """Conversion of a version folder from strict to uav3d."""
 
     def __init__(self, reader: DatasetReader, options: Uav3dOptions) -> None:
         self._reader, self._options = reader, options
@@ -107,7 +107,7 @@ class _FromStrict:
 
 
 class _ToStrict:
-    """A version folder of ours or of UAV3D's own on its way to the strict dialect."""
+    """Conversion of a version folder from uav3d to strict; it may be an original one of UAV3D."""
 
     def __init__(self, reader: DatasetReader) -> None:
         self._reader = reader

@@ -1,7 +1,7 @@
-"""UAV3D's tables as its own converters and viewers read them: frames, units, file names, and what is carried for the way back.
+"""Frames, units, file names and additional columns of the uav3d dialect.
 
-What has no place in them travels in columns and tables that nobody else reads (``uav_*``, ``strict_*``), in our own frame, so
-that going there and back is the identity.
+Columns ``uav_*`` and tables ``strict_*`` have the values of the strict dialect that UAV3D's format lacks, so that a conversion
+there and back is the identity.
 """
 
 import re
@@ -22,19 +22,6 @@ from uavsim.dataset.rows import (
 from uavsim.geometry import frames, unreal
 from uavsim.typing import FloatArray
 
-__all__ = [
-    "FRAMES",
-    "NS_PER_US",
-    "Uav3dAnnotationRow",
-    "Uav3dInfo",
-    "Uav3dInstanceRow",
-    "Uav3dOptions",
-    "Uav3dSampleDataRow",
-    "column",
-    "image_path",
-    "sweep_folder",
-]
-
 TimestampUnit: TypeAlias = Literal["us", "ns"]
 NumPts: TypeAlias = Literal["visible", "minus_one"]
 NS_PER_US: Final = 1000
@@ -42,10 +29,10 @@ NS_PER_US: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Uav3dOptions:
-    """The choices that the dialect leaves.
+    """Options of the dialect.
 
     Attributes:
-        timestamp_unit: ``us`` gives velocities in their tools; ``ns`` is what the release has, where they are nan.
+        timestamp_unit: ``us``, with which UAV3D's tools compute velocities; or ``ns`` as in the release, with NaN velocities.
         num_pts: ``visible`` pixels as in the strict dialect, or ``minus_one`` twice as in the release.
     """
 
@@ -59,7 +46,7 @@ class Uav3dOptions:
 
 
 class Uav3dSampleDataRow(SampleDataRow):
-    """An image, with what the strict dialect calls it."""
+    """An image, with its tokens and file name in the strict dialect."""
 
     uav_filename: str
     uav_ego_pose_token: str
@@ -67,14 +54,14 @@ class Uav3dSampleDataRow(SampleDataRow):
 
 
 class Uav3dAnnotationRow(SampleAnnotationRow):
-    """A box by its actor's origin, with its true centre and point counts."""
+    """A box at its actor's origin, with its centre and point counts in the strict dialect."""
 
     uav_box_translation: Vector
     uav_num_pts: list[int]
 
 
 class Uav3dInstanceRow(InstanceRow):
-    """An object by its blueprint, with its strict category."""
+    """An object with its blueprint as category, and its strict category."""
 
     uav_category_token: str
 
@@ -100,13 +87,13 @@ FRAMES: Final = Frames(unreal.ue_vector_from_map, unreal.map_vector_from_ue, _ne
 
 
 def image_path(row: SampleDataRow, channel: str, log: LogRow) -> str:
-    """Return ``sweeps/town10_row1/CAMERA_FRONT_id_0/<ns>.png``, for keyframes too."""
+    """Return ``sweeps/town10_row1/CAMERA_FRONT_id_0/<ns>.png``, also for keyframes."""
     suffix = row["filename"].rpartition(".")[2]
     return f"sweeps/{sweep_folder(log)}/{channel}/{row['timestamp'] * NS_PER_US}.{suffix}"
 
 
 def sweep_folder(log: LogRow) -> str:
-    """Return the folder of a route's images: ``town10_row1``, or town and route where the route names no row."""
+    """Return the folder of a route's images: ``town10_row1``, or town and route if the route has no row number."""
     town = str(log.get("location", "town"))
     number = re.match(r"[Tt]own(\d+)", town)
     name = f"town{number[1]}" if number else re.sub(r"[^a-z0-9]+", "_", town.lower()).strip("_") or "town"
@@ -117,5 +104,5 @@ def sweep_folder(log: LogRow) -> str:
 
 
 def column(rows: list[Any], name: str, width: int) -> FloatArray:
-    """Return a column of vectors, (N, width)."""
+    """Return a column of vectors, (N, width) float64."""
     return np.array([row[name] for row in rows], dtype=np.float64).reshape(-1, width)

@@ -1,4 +1,4 @@
-"""One scene from the strict dialect to uav3d, row by row."""
+"""Conversion of one scene from the strict dialect to uav3d."""
 
 from dataclasses import dataclass
 
@@ -49,15 +49,15 @@ from uavsim.typing import FloatArray
 
 
 def uav3d_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], options: Uav3dOptions) -> SceneRows:
-    """Turn one strict scene into the uav3d dialect.
+    """Convert one scene from strict to uav3d.
 
     Args:
         scene: strict rows.
-        channel_of_sensor: sensor token -> channel, cameras and others.
-        options: units.
+        channel_of_sensor: sensor token -> channel.
+        options: options of the dialect.
 
     Raises:
-        DatasetError: a row that the scene needs is missing.
+        DatasetError: a required row is missing.
         InputError: the scene has corner cases, or agents on the ground.
     """
     rows = scene.rows
@@ -112,14 +112,14 @@ def _cameras_and_others(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Poses:
-    """Cameras of a scene: (N, 3) map positions and (N, 3) the simulator's roll, pitch, yaw in degrees."""
+    """Cameras of a scene: (N, 3) map positions, metres, and (N, 3) the simulator's roll, pitch, yaw, degrees."""
 
     map_t_m: FloatArray
     euler_deg: FloatArray
 
 
 def _camera_poses(cameras: list[SampleDataRow], rows: Tables) -> _Poses:
-    """Take the poses that were commanded; where others wrote the dataset, put calibration and ego pose together."""
+    """Return the commanded poses of ``camera_pose``; without this table, the poses by calibration and ego pose."""
     commanded = {row["token"]: row for row in CAMERA_POSE.of(rows)}
     if all(row["token"] in commanded for row in cameras):
         chosen = [commanded[row["token"]] for row in cameras]
@@ -139,7 +139,7 @@ def _transforms(rows: list[EgoPoseRow] | list[CalibratedSensorRow]) -> SE3:
 def _calibrated_sensors(
     cameras: list[SampleDataRow], calibrated: dict[str, CalibratedSensorRow], poses: _Poses
 ) -> list[CalibratedSensorRow]:
-    """Give every image its own row, never shared: UAV3D's converter subtracts the ego position in place."""
+    """Return one row per image, because UAV3D's converter subtracts the ego position in place."""
     places = FRAMES.vector_from_map(poses.map_t_m).tolist()
     rotations = ned_quaternions(poses.euler_deg).tolist()
     return [
@@ -208,7 +208,7 @@ def _annotations(rows: list[SampleAnnotationRow], options: Uav3dOptions) -> list
 
 
 def _origins(rows: list[SampleAnnotationRow], centres: FloatArray, rotations: FloatArray) -> FloatArray:
-    """Return actor origins: as recorded, or the middle of the underside where others wrote the boxes."""
+    """Return (N, 3) actor origins in the map: the recorded ones, or else the centres of the lower faces."""
     if all("uav_actor_translation" in row for row in rows):
         return column(rows, "uav_actor_translation", 3)
     down = np.zeros_like(centres)

@@ -1,10 +1,9 @@
-"""``uav3d_infos_{train,val,test}.pkl``: what UAV3D's converters make of their tables, field by field, without their slip.
+"""``uav3d_infos_{train,val,test}.pkl``: the info files of UAV3D's converters, without their filter defect.
 
-Their code cuts velocities, point counts and the valid flag to the number of boxes left after the range filter instead of
-filtering them, which shifts them against the boxes; here all of them are filtered alike. Everything else is theirs: boxes in
-axes of the simulator's world around drone 0, ``gt_boxes`` (x, y, z, l, w, h, -yaw - pi/2), actor origins, every vehicle a
-``car``.
-Source: UAV3D ``perception/bevfusion/tools/data_converter/uav_converter.py``.
+UAV3D's code truncates velocities, point counts and valid flags to the number of boxes after the range filter, which shifts
+them against the boxes; this module filters all columns alike. Everything else is as in UAV3D: boxes in the simulator's axes
+around drone 0, ``gt_boxes`` (x, y, z, l, w, h, -yaw - pi/2), actor origins, every vehicle a ``car``. Source: UAV3D
+``perception/bevfusion/tools/data_converter/uav_converter.py``.
 """
 
 from __future__ import annotations
@@ -12,12 +11,13 @@ from __future__ import annotations
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from uavsim.dataset.dialects import dialect_of
-from uavsim.dataset.euler_safe import as_their_code_reads
+from uavsim.dataset.dialects.uav3d.format import column
+from uavsim.dataset.euler_safe import uav3d_euler_deg
 from uavsim.dataset.reader import DatasetReader, SceneRows, open_dataset
 from uavsim.dataset.rows import CalibratedSensorRow, SampleAnnotationRow, SampleDataRow, SampleRow, Vector
 from uavsim.dataset.schema import (
@@ -47,13 +47,13 @@ _SPLITS: Final = {"train": "uav_train", "val": "uav_val", "test": "uav_test"}
 
 @dataclass(frozen=True, slots=True)
 class InfoOptions:
-    """The options of the infos.
+    """The options of the info files.
 
     Attributes:
-        data_path: what stands before the image paths, where UAV3D's training code looks for the data.
+        data_path: prefix of the image paths for UAV3D's training code.
         range_m: boxes farther than this from drone 0 in x or y are left out.
-        height_m: boxes whose origin is farther than this from z = 0 are left out: UAV3D's filter, on the world's z.
-        ground_z_m: height that counts as 0 for that filter; towns on hills lose boxes without it.
+        height_m: boxes whose origin is farther than this from ``ground_z_m`` in z are left out, as in UAV3D.
+        ground_z_m: height of the ground; UAV3D has 0, which removes boxes in towns on hills.
     """
 
     data_path: str = "./data/uav3d/v1.0"
@@ -68,17 +68,17 @@ def write_uav3d_infos(
     """Write the info files of a dataset in the uav3d dialect.
 
     Args:
-        root: the dataset.
+        root: the dataset's folder.
         out: folder of the files; made if missing.
-        version: which version folder; by default the only one.
-        options: see there.
+        version: version folder; default: the only one.
+        options: see ``InfoOptions``.
 
     Returns:
-        The files: train and val, or test for a version named so.
+        The files: train and val, or test for a test version.
 
     Raises:
-        InputError: the dataset is in another dialect.
-        DatasetError: it lacks the centre camera, or is damaged.
+        InputError: the dataset has another dialect.
+        DatasetError: the dataset lacks the centre camera, or is damaged.
         StorageError: a file cannot be written.
     """
     folder = out if isinstance(out, ResultPath) else ResultPath.open(out)
@@ -99,10 +99,10 @@ def write_uav3d_infos(
 
 
 def check_centre_camera(root: Path) -> None:
-    """Check, before a dataset is converted, that info files can be made of it: they hang on drone 0's camera BOTTOM.
+    """Verify before a conversion that the dataset has drone 0's camera BOTTOM, which info files need.
 
     Raises:
-        InputError: a version of the dataset has no such camera.
+        InputError: a version of the dataset does not have this camera.
         DatasetError: the dataset is damaged.
     """
     for table in sorted(root.glob(f"v*/{SENSOR.file}")):
@@ -115,7 +115,7 @@ def check_centre_camera(root: Path) -> None:
 
 
 class _InfoMaker:
-    """Makes the infos of one scene after the other."""
+    """Makes the infos scene by scene."""
 
     def __init__(self, reader: DatasetReader, options: InfoOptions, *, with_boxes: bool) -> None:
         self._options, self._with_boxes = options, with_boxes
@@ -142,7 +142,7 @@ class _InfoMaker:
             "lidar_path": "",
             "token": sample["token"],
             "sweeps": [],
-            "cams": {name: self._camera(name, *cameras[name], ego=ego) for name in sorted(cameras, key=_place)},
+            "cams": {name: self._camera(name, *cameras[name], ego=ego) for name in sorted(cameras, key=_channel_key)},
             "lidar2ego_translation": [0.0, 0.0, 0.0],
             "lidar2ego_rotation": [1.0, 0.0, 0.0, 0.0],
             "ego2global_translation": ego,
@@ -177,7 +177,7 @@ def _pinhole(sensor: CalibratedSensorRow) -> list[Vector]:
 
 
 class _BoxesOfScene:
-    """All boxes of a scene as columns, and which of them each sample has."""
+    """All boxes of a scene as columns, and their rows by sample."""
 
     def __init__(self, rows: Tables, category_of: dict[str, str]) -> None:
         boxes = SAMPLE_ANNOTATION.of(rows)
@@ -185,9 +185,9 @@ class _BoxesOfScene:
         for number, row in enumerate(boxes):
             self._rows_of.setdefault(row["sample_token"], []).append(number)
         category = {row["token"]: category_of[row["category_token"]] for row in INSTANCE.of(rows)}
-        self._place = _column(boxes, "translation", 3)
-        self._size = _column(boxes, "size", 3)
-        self._yaw_rad = np.radians(as_their_code_reads(_column(boxes, "rotation", 4))[:, 2]) if boxes else np.zeros(0)
+        self._place = column(boxes, "translation", 3)
+        self._size = column(boxes, "size", 3)
+        self._yaw_rad = np.radians(uav3d_euler_deg(column(boxes, "rotation", 4))[:, 2]) if boxes else np.zeros(0)
         self._names = np.array([_their_name(category[row["instance_token"]]) for row in boxes])
         self._points = np.array([[row["num_lidar_pts"], row["num_radar_pts"]] for row in boxes]).reshape(-1, 2)
         self._velocity = _velocities(boxes, self._place, SAMPLE.of(rows))
@@ -215,7 +215,7 @@ def _in_range(place_m: FloatArray, options: InfoOptions) -> BoolArray:
 
 
 def _velocities(boxes: list[SampleAnnotationRow], place_m: FloatArray, samples: list[SampleRow]) -> FloatArray:
-    """Return (N, 2) velocities as the devkit's ``box_velocity`` gives them: by difference, nan over too long a time."""
+    """Return (N, 2) velocities, m/s, like the devkit's ``box_velocity``: by differences, NaN over too long a time."""
     row_of = {row["token"]: number for number, row in enumerate(boxes)}
     stamp_s = {row["token"]: 1e-6 * row["timestamp"] for row in samples}
     own = np.arange(len(boxes))
@@ -231,22 +231,18 @@ def _velocities(boxes: list[SampleAnnotationRow], place_m: FloatArray, samples: 
 
 
 def _ue_matrix(ned_q_wxyz: FloatArray) -> FloatArray:
-    return unreal.ue_matrix(as_their_code_reads(ned_q_wxyz))
+    return unreal.ue_matrix(uav3d_euler_deg(ned_q_wxyz))
 
 
 def _their_name(category: str) -> str:
     return "car" if category.split(".", maxsplit=1)[0] == "vehicle" else category
 
 
-def _place(channel: str) -> tuple[int, int, str]:
-    """Order channels as UAV3D: drone by drone, FRONT, BACK, LEFT, RIGHT, BOTTOM; single-drone code takes the first five."""
+def _channel_key(channel: str) -> tuple[int, int, str]:
+    """Sort channels like UAV3D: by drone, then FRONT, BACK, LEFT, RIGHT, BOTTOM; single-drone code uses the first five."""
     camera, drone = split_channel(channel)
     known = _CAMERA_ORDER.index(camera) if camera in _CAMERA_ORDER else len(_CAMERA_ORDER)
     return drone, known, camera
-
-
-def _column(rows: list[Any], name: str, width: int) -> FloatArray:
-    return np.array([row[name] for row in rows], dtype=np.float64).reshape(-1, width)
 
 
 def _write(path: ResultPath, infos: list[JsonDict], version: str) -> Path:

@@ -1,4 +1,4 @@
-"""From the uav3d dialect to the strict one: ours back byte for byte, UAV3D's own tables as far as they say."""
+"""Conversion of one scene from uav3d to strict: exact for uavsim's tables, approximate for UAV3D's own."""
 
 from typing import Final
 
@@ -16,14 +16,14 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.classes import class_of_blueprint, class_of_label
 from uavsim.typing import JsonDict
 
-_NS_IF_ABOVE: Final = 10**17  # microseconds reach this in the year 5138
+_NS_IF_ABOVE: Final = 10**17  # the year 5138 in microseconds
 
 
 def strict_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], name_of_category: dict[str, str]) -> SceneRows:
-    """Turn one scene of the uav3d dialect into strict rows.
+    """Convert one scene from uav3d to strict.
 
     Args:
-        scene: uav3d rows; with ``strict_*`` tables the way back is exact.
+        scene: uav3d rows; with ``strict_*`` tables the conversion is exact.
         channel_of_sensor: sensor token -> channel.
         name_of_category: category token -> blueprint.
     """
@@ -67,7 +67,9 @@ def _annotations(rows: list[JsonDict]) -> list[JsonDict]:
     rotations = FRAMES.rotation_to_map(column(rows, "rotation", 4))
     origins = FRAMES.vector_to_map(column(rows, "translation", 3))
     half_up = np.zeros_like(origins)
-    half_up[:, 2] = column(rows, "size", 3)[:, 2] / 2  # where the box's offset was not kept: on the actor's origin
+    half_up[:, 2] = (
+        column(rows, "size", 3)[:, 2] / 2
+    )  # without a recorded box offset, the box stands on the actor's origin
     centres = SE3.from_quat_wxyz(rotations, origins).apply(half_up).tolist()
     places = zip(rows, rotations.tolist(), origins.tolist(), centres, strict=True)
     return [_annotation(row, rotation, origin, centre) for row, rotation, origin, centre in places]
@@ -93,9 +95,9 @@ def _kept_sample_data(row: JsonDict, factor: int) -> JsonDict:
 
 
 def _rebuild_sensors(scene: SceneRows, made: Tables, channel_of_sensor: dict[str, str], *, factor: int) -> None:
-    """Make ego poses, calibrations and LIDAR_TOP where only global camera poses are known.
+    """Make ego poses, calibrations and LIDAR_TOP from global camera poses.
 
-    The drone's attitude is not in UAV3D's files: an ego pose is placed at its camera, unturned.
+    UAV3D's files do not have the drone's attitude: an ego pose is at its camera's place, without rotation.
     """
     name = str(scene.scene["name"])
     calibrated = {row["token"]: row for row in scene.rows["calibrated_sensor"]}

@@ -1,4 +1,4 @@
-"""Questions to one drone: placing, flight, clock, images, sensors on the ground, objects."""
+"""AirSim probes with one drone: placing, flight, clock, images, sensors on the ground, objects."""
 
 import contextlib
 import time
@@ -32,7 +32,7 @@ _IMAGES: Final = {
 
 
 def server(link: AirSimLink) -> Iterator[Answer]:
-    """Ask who is there."""
+    """Ask for versions, vehicles and settings."""
     ask = Ask("AirSim server")
     client = link.client
     yield ask.equal("the server takes this client", client.getClientVersion() >= client.getMinRequiredClientVersion())
@@ -65,7 +65,7 @@ def clock(link: AirSimLink) -> Iterator[Answer]:
 
 
 def placing(link: AirSimLink) -> Iterator[Answer]:
-    """Put a paused drone to places, and read where it is until it is there."""
+    """Set poses of a paused drone, and measure the delay and the error of the pose that is read back."""
     ask = Ask("AirSim placing")
     client, name = link.client, link.vehicles[0]
     was = client.simGetVehiclePose(name)
@@ -106,23 +106,23 @@ def flight(link: AirSimLink) -> Iterator[Answer]:
     goal = np.array([up[0] + 5.0, up[1], up[2] - 2.0])
     client.moveToPositionAsync(*(float(v) for v in goal), 2.0, vehicle_name=name).join()
     client.hoverAsync(name).join()
-    _run(link, 3.0, pause=True)  # whatever this program does between two calls, the world stands meanwhile
-    there = _place(link, name)
+    _run(link, 3.0, pause=True)  # the world stands between two calls
+    reached = _place(link, name)
     yield ask.at_most(
-        "distance to a way point 5 m north and 2 m up", float(np.linalg.norm(there - goal)), 1.5, unit="m"
+        "distance to a way point 5 m north and 2 m up", float(np.linalg.norm(reached - goal)), 1.5, unit="m"
     )
     _run(link, 2.0, pause=True)
-    yield ask.at_most("drift in 2 s of hovering", float(np.linalg.norm(_place(link, name) - there)), 0.3, unit="m")
+    yield ask.at_most("drift in 2 s of hovering", float(np.linalg.norm(_place(link, name) - reached)), 0.3, unit="m")
     client.simPause(False)
     client.rotateToYawAsync(90.0, 15, 3, name).join()
     turn = client.simGetVehiclePose(name).orientation
     yaw_deg = float(np.degrees(link.vendor.to_eularian_angles(turn)[2]))
     yield ask.near("yaw after rotateToYaw(90)", yaw_deg, 6.0, unit="degrees")
     _run(link, 2.0, pause=True)
-    there = _place(link, name)
+    begin = _place(link, name)
     client.moveByVelocityAsync(0.0, 2.0, 0.0, 2.0, vehicle_name=name)
     _run(link, 2.0, pause=True)
-    yield ask.near("way east in 2 s at 2 m/s, from rest", float(_place(link, name)[1] - there[1]), 1.0, unit="m")
+    yield ask.near("way east in 2 s at 2 m/s, from rest", float(_place(link, name)[1] - begin[1]), 1.0, unit="m")
     client.simPause(False)
     low = _place(link, name)
     client.moveToPositionAsync(float(low[0]), float(low[1]), float(ground[2]) - 1.0, 1.0, vehicle_name=name).join()
@@ -139,7 +139,7 @@ def flight(link: AirSimLink) -> Iterator[Answer]:
 
 
 def resting(link: AirSimLink) -> Iterator[Answer]:
-    """Read the sensors of a drone that stands."""
+    """Read the sensors of a standing drone."""
     ask = Ask("AirSim sensors at rest")
     client, name = link.client, link.vehicles[0]
     _settled(link, name)
@@ -220,7 +220,7 @@ def objects(link: AirSimLink) -> Iterator[Answer]:
 
 
 def reset(link: AirSimLink) -> Iterator[Answer]:
-    """Reset three times, last of all: a real build may hang in it, and has to be started anew then."""
+    """Reset three times. This is the last probe: a real build may hang in it and need a restart."""
     ask, hung = Ask("AirSim reset"), ""
     seconds: list[float] = []
     while len(seconds) < _RESETS and not hung:
@@ -237,7 +237,7 @@ def reset(link: AirSimLink) -> Iterator[Answer]:
 
 @contextlib.contextmanager
 def _refusals(link: AirSimLink, doing: str) -> Iterator[list[str]]:
-    """Keep what the server refuses, instead of raising it."""
+    """Collect the server's errors instead of raising them."""
     refused: list[str] = []
     try:
         with link.translated(doing):
@@ -255,7 +255,7 @@ def _place(link: AirSimLink, name: str) -> FloatArray:
 
 
 def _run(link: AirSimLink, seconds: float, *, pause: bool = False) -> None:
-    """Let the world run for that long by its own clock; then it stands, or goes on."""
+    """Run the world for some seconds of its clock, then pause it, or let it run freely."""
     link.client.simPause(True)
     link.client.simContinueForTime(seconds)
     _until_paused(link)
@@ -263,14 +263,14 @@ def _run(link: AirSimLink, seconds: float, *, pause: bool = False) -> None:
 
 
 def _until_paused(link: AirSimLink) -> None:
-    """Ask until it is paused again; each question is a call over the network, and the server's call may return at once."""
+    """Poll until the world is paused; ``simContinueForTime`` may return at once."""
     for _ in range(20000):
         if link.client.simIsPause():
             return
 
 
 def _settled(link: AirSimLink, name: str) -> FloatArray:
-    """Wait until the drone stands; returns where."""
+    """Wait until the drone stands; returns its (3,) place."""
     last = _place(link, name)
     for _ in range(20):
         _run(link, 0.5)

@@ -1,4 +1,4 @@
-"""Mask ids, boxes and depth of one body at a time, far above the town; the sizes of all vehicles."""
+"""CARLA probes of bodies: mask ids, boxes and depth of one body at a time, and the sizes of all vehicles."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -25,7 +25,7 @@ _DEPTH_M: Final = 1000.0 / (256**3 - 1)
 
 
 def masks(site: Site) -> Iterator[Answer]:
-    """Look at one body of each class from three sides: its number, its tag, its box, its depth."""
+    """Compare the mask id, tag, box and depth of one body of each class from three sides."""
     for blueprint in _BODIES:
         yield from _masks_of(site, blueprint)
         site.clear()
@@ -35,7 +35,7 @@ def _masks_of(site: Site, blueprint: str) -> Iterator[Answer]:
     ask = Ask("masks and boxes")
     cameras = {kind: site.camera(kind, carla.Transform(site.above)) for kind in ("instance_segmentation", "depth")}
     empty = []
-    for yaw_deg in _LOOKS_DEG:  # what is seen without the body
+    for yaw_deg in _LOOKS_DEG:  # images without the body
         empty.append(_look(site, cameras, yaw_deg, 12.0)[0])
     body, why = absent_on_error(lambda: site.body(blueprint, carla.Transform(site.above)))
     if body is None:
@@ -73,7 +73,7 @@ def _masks_of(site: Site, blueprint: str) -> Iterator[Answer]:
 
 
 def hidden(site: Site) -> Iterator[Answer]:
-    """Look at a bus from place to place of the town: pixels of its mask before which depth shows something else are wrong."""
+    """Take images of a bus in many places of the town: mask pixels with a depth in front of the bus are wrong."""
     ask = Ask("what masks hide")
     cameras = {kind: site.camera(kind, carla.Transform(site.above)) for kind in ("instance_segmentation", "depth")}
     away = carla.Transform(site.above)
@@ -95,7 +95,7 @@ def hidden(site: Site) -> Iterator[Answer]:
 
 
 def _pairs(site: Site) -> list[tuple[carla.Transform, carla.Transform]]:
-    """Return spawn points spread over the town, each with another one 40 to 150 m away."""
+    """Return spawn points all over the town, each with another one 40 to 150 m away."""
     pairs: list[tuple[carla.Transform, carla.Transform]] = []
     for eye in site.spawn_points[:: max(1, len(site.spawn_points) // _PAIRS)]:
         far = [p for p in site.spawn_points if 40.0 < p.location.distance(eye.location) < 150.0]
@@ -110,14 +110,14 @@ def _towards(eye: carla.Location, target: carla.Location) -> carla.Transform:
 
 
 def _look(site: Site, cameras: dict[str, ProbeCamera], yaw_deg: float, distance_m: float) -> tuple[Any, FloatArray]:
-    """Return the instance image, BGRA, and the depth in metres, towards the site's middle."""
+    """Return instance image, (H, W, 4) BGRA, and depth, (H, W) metres, with the site's centre in view."""
     yaw = np.radians(yaw_deg)
     back = shifted(site.above, -distance_m * float(np.cos(yaw)), -distance_m * float(np.sin(yaw)), 5.0)
     return _from(site, cameras, carla.Transform(back, carla.Rotation(pitch=-18.0, yaw=yaw_deg)))
 
 
 def _from(site: Site, cameras: dict[str, ProbeCamera], place: carla.Transform) -> tuple[Any, FloatArray]:
-    """Return the instance image, BGRA, and the depth in metres, of a place."""
+    """Return instance image, (H, W, 4) BGRA, and depth, (H, W) metres, from a place."""
     for camera in cameras.values():
         camera.sensor.set_transform(place)
     frame = site.tick()
@@ -128,13 +128,13 @@ def _from(site: Site, cameras: dict[str, ProbeCamera], place: carla.Transform) -
 
 
 def _corners(body: Any, camera: ProbeCamera) -> FloatArray:
-    """Return the box's corners, (8, 3) camera metres."""
+    """Return the box's corners in the camera's frame, (8, 3) metres."""
     corners = body.bounding_box.get_world_vertices(body.get_transform())
     return camera.camera_points(np.array([[c.x, c.y, c.z] for c in corners]))
 
 
 def _in_box(mask: BoolArray, corners_cam_m: FloatArray) -> tuple[float, float]:
-    """Return the share of the mask in the box's rectangle, and the smaller ratio of both rectangles' sides."""
+    """Return the share of the mask in the box's rectangle, and the smaller ratio of the two rectangles' sides."""
     focal = _WIDTH / (2 * np.tan(np.radians(_FOV_DEG) / 2))
     flat = corners_cam_m[:, :2] / corners_cam_m[:, 2:] * focal + np.array([_WIDTH / 2, _HEIGHT / 2])
     low, high = flat.min(axis=0), flat.max(axis=0)
@@ -145,7 +145,7 @@ def _in_box(mask: BoolArray, corners_cam_m: FloatArray) -> tuple[float, float]:
 
 
 def blueprints(site: Site) -> Iterator[Answer]:
-    """List what can be spawned, and measure each vehicle's and two walkers' box."""
+    """List the blueprints, and measure the boxes of all vehicles and two walkers."""
     ask = Ask("blueprints")
     names = sorted(b.id for b in site.blueprints)
     for kind in ("vehicle", "walker", "sensor", "static", "controller"):

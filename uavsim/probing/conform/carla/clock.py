@@ -1,4 +1,4 @@
-"""Lockstep, poses and stamps: is a reading of the tick and of the place that were asked for."""
+"""CARLA probes of lockstep, poses, timestamps, determinism and rates."""
 
 import statistics
 import time
@@ -24,7 +24,7 @@ _LEVELS: Final = 0.5
 
 
 def lockstep(site: Site) -> Iterator[Answer]:
-    """Tick, and look at frames, clock and snapshots."""
+    """Tick, and compare frames, clock and snapshots."""
     ask = Ask("lockstep")
     first, frames, deltas, elapsed, same, took = site.tick(), [], [], [], 0, []
     frames.append(first)
@@ -54,9 +54,9 @@ def lockstep(site: Site) -> Iterator[Answer]:
 
 
 def placements(site: Site) -> Iterator[Answer]:
-    """Put a camera to 200 places, and hold each image's pose against the asked one.
+    """Move a camera to 200 places, and compare each image's pose with the requested one.
 
-    They are as far from the town's origin as it has roads: that of a large map moves with the spectator.
+    The places are near the road farthest from the origin, because the origin of a large map moves with the spectator.
     """
     ask = Ask("placements")
     draw = np.random.default_rng(16)
@@ -87,14 +87,14 @@ def placements(site: Site) -> Iterator[Answer]:
 
 
 def _rotation_off_deg(one: carla.Rotation, other: carla.Rotation) -> float:
-    """Return the angle between two turns, by their matrices: Euler angles are not unique."""
+    """Return the angle between two rotations, degrees, by their matrices: Euler angles are not unique."""
     a, b = (np.asarray(carla.Transform(carla.Location(), r).get_matrix())[:3, :3] for r in (one, other))
     sine = np.linalg.norm(a - b) / (2 * np.sqrt(2))  # |A - B| = 2 sqrt(2) sin(angle / 2)
     return float(np.degrees(2 * np.arcsin(min(1.0, sine))))
 
 
 def stamps(site: Site) -> Iterator[Answer]:
-    """Listen to each kind of sensor for some ticks: one reading a tick, of its frame and time."""
+    """Listen to each kind of sensor for some ticks: one reading per tick, with its frame and time."""
     for kind in _STAMPED:
         yield from _stamps_of(site, kind)
         site.clear()
@@ -112,7 +112,7 @@ def _stamps_of(site: Site, kind: str) -> Iterator[Answer]:
     for _ in range(_SENSOR_TICKS):
         frame = site.tick()
         times[frame] = site.world.get_snapshot().timestamp.elapsed_seconds
-    if kind == "sensor.camera.dvs":  # sends only where something changes; nothing moves here
+    if kind == "sensor.camera.dvs":  # sends changes only; nothing moves here
         site.tick()
         readings = camera.drain()
         yield ask.at_most(f"readings of {kind} in {_SENSOR_TICKS} ticks", len(readings), _SENSOR_TICKS + 1)
@@ -127,7 +127,7 @@ def _stamps_of(site: Site, kind: str) -> Iterator[Answer]:
 
 
 def determinism(site: Site) -> Iterator[Answer]:
-    """Look twice from one place, with another place between."""
+    """Take two images from one place, with an image from another place between."""
     ask = Ask("determinism")
     here = carla.Transform(shifted(site.above, z_m=-150.0), carla.Rotation(pitch=-70))
     away = carla.Transform(shifted(site.above, x_m=30.0, z_m=-120.0), carla.Rotation(pitch=-50, yaw=90))
@@ -149,7 +149,7 @@ def determinism(site: Site) -> Iterator[Answer]:
 
 
 def rates(site: Site) -> Iterator[Answer]:
-    """Draw with five cameras of UAV3D's size, and count."""
+    """Measure the rate of five cameras with UAV3D's size."""
     ask = Ask("rates")
     low = shifted(site.above, z_m=-190.0)
     looks = [carla.Transform(low, carla.Rotation(pitch=-45, yaw=72.0 * k)) for k in range(5)]

@@ -1,4 +1,4 @@
-"""When cameras draw, how their brightness settles, and what that costs: what decides how a rig is flown on a server."""
+"""CARLA probes of drawing: ticks with images, settling of the brightness, loading and graphics memory."""
 
 import statistics
 import subprocess
@@ -13,8 +13,6 @@ from uavsim.probing.conform.answers import Answer
 from uavsim.probing.conform.ask import Ask
 from uavsim.probing.conform.carla.site import ProbeCamera, Site, bgra_of, shifted
 
-__all__ = ["drawing", "exposure", "loading", "memory"]
-
 _TICKS: Final = 20
 _CAMERAS: Final = 6
 _STOPS: Final = 5
@@ -28,7 +26,7 @@ _QUIET_S: Final = 0.02
 
 
 def drawing(site: Site) -> Iterator[Answer]:
-    """Listen, stop, and switch rendering off, and see which ticks send images and how long they take."""
+    """Listen, stop, and disable rendering, and measure which ticks send images and how long they take."""
     ask = Ask("drawing")
     sensors = [_silent_camera(site, yaw_deg=360.0 * k / _CAMERAS) for k in range(_CAMERAS)]
     site.tick()
@@ -49,7 +47,7 @@ def drawing(site: Site) -> Iterator[Answer]:
         cameras = [ProbeCamera(sensor) for sensor in sensors]
         site.tick()
     yield ask.equal("images after stop()", came)
-    # A busy host slows single rounds of either; a camera that draws once more slows each round after stop().
+    # A busy host slows single rounds; a camera that draws once more slows each round after stop().
     quiet_s, slowest_s = statistics.median(idle_s), min(after_s)
     yield ask.shown(f"the slowest of {_TICKS} ticks without listeners", quiet_s * 1e3, unit="ms")
     yield ask.shown(f"the slowest of {_TICKS} ticks after stop()", slowest_s * 1e3, unit="ms")
@@ -83,7 +81,7 @@ def _without_rendering(site: Site, ask: Ask) -> Iterator[Answer]:
 
 
 def exposure(site: Site) -> Iterator[Answer]:
-    """Follow the brightness of a new camera, and of the same one after a jump of 100 m."""
+    """Measure the brightness of a new camera's images, and of those after a jump of 100 m."""
     ask = Ask("exposure")
     low = shifted(site.above, z_m=-190.0)
     camera = site.camera("rgb", carla.Transform(low, _LOOKING_DOWN))
@@ -106,7 +104,7 @@ def _brightness(site: Site, camera: ProbeCamera) -> list[float]:
 
 
 def loading(site: Site) -> Iterator[Answer]:
-    """Load the town that is loaded, and call once."""
+    """Reload the town, and call once."""
     ask = Ask("loading")
     began = time.perf_counter()
     site.reload()
@@ -118,7 +116,7 @@ def loading(site: Site) -> Iterator[Answer]:
 
 
 def memory(site: Site) -> Iterator[Answer]:
-    """Ask for the graphics memory in use before and after the cameras of a rig of five drones."""
+    """Measure the graphics memory in use before and after the cameras of a rig of five drones."""
     ask = Ask("graphics memory")
     question = f"in use before and after {_RIG} RGB and {_RIG} instance cameras of 800x450"
     before = _used_mb()
@@ -135,7 +133,7 @@ def memory(site: Site) -> Iterator[Answer]:
 
 
 def _used_mb() -> float | None:
-    """Return the graphics memory in use on this host, all cards together; None where nvidia-smi is missing."""
+    """Return the graphics memory in use on all cards of this host, MB; None without nvidia-smi."""
     command = ("nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits")
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
@@ -145,7 +143,7 @@ def _used_mb() -> float | None:
 
 
 def _silent_camera(site: Site, *, yaw_deg: float) -> carla.Sensor:
-    """Put a camera without a listener."""
+    """Spawn a camera without a listener."""
     size = {"image_size_x": str(_SIZE["width"]), "image_size_y": str(_SIZE["height"])}
     place = carla.Transform(shifted(site.above, z_m=-150.0), carla.Rotation(pitch=-60, yaw=yaw_deg))
     camera: carla.Sensor = site.spawn("sensor.camera.rgb", place, **size)

@@ -1,4 +1,4 @@
-"""Motion: a car's and a walker's answer to their controls, Ackermann's controller, the Traffic Manager."""
+"""CARLA probes of motion: controls of a car and a walker, Ackermann's controller, the Traffic Manager."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _TICKS: Final = 200
 
 
 def controls(site: Site) -> Iterator[Answer]:
-    """Drive one car for two seconds and brake, twice; ask Ackermann's controller for 4 m/s; let a walker walk."""
+    """Drive one car for two seconds and brake, twice; request 4 m/s from Ackermann's controller; let a walker walk."""
     ask = Ask("controls")
     runs = [_pedal(site), _pedal(site)]
     speeds, way_m, brake_m = runs[0]
@@ -96,7 +96,7 @@ def traffic(site: Site) -> Iterator[Answer]:
     ask = Ask("Traffic Manager")
     port = free_port()
     manager = site.client.get_trafficmanager(port)
-    closed = ManagerPort(port)  # libcarla opens it to the network
+    closed = ManagerPort(port)  # closes the port, which libcarla opens to the network
     manager.set_synchronous_mode(True)
     manager.set_random_device_seed(7)
     try:
@@ -116,7 +116,7 @@ def traffic(site: Site) -> Iterator[Answer]:
 
 @dataclass(frozen=True, slots=True)
 class _Ticked:
-    """A world whose Traffic Manager is woken where the client lost its wake-up, which is no answer of the server's."""
+    """Frame and wake-up of the world for the hang watch: the client may lose the Traffic Manager's wake-up."""
 
     site: Site
     port: ManagerPort
@@ -130,7 +130,7 @@ class _Ticked:
 
 
 def _driven(site: Site, port: int) -> FloatArray:
-    """Return (ticks, cars, 3) places of cars that a Traffic Manager drives."""
+    """Return (ticks, cars, 3) places of cars of the Traffic Manager, metres."""
     cars: list[Any] = []
     try:
         for point in site.spawn_points[2:]:

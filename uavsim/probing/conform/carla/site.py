@@ -1,4 +1,4 @@
-"""A place far above the town, in lockstep: where one thing at a time is put, looked at, and taken away again."""
+"""A test site far above the town, in synchronous mode: spawns, observes and removes one object at a time."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _ABOVE_M: Final = 250.0
 
 
 class Site:
-    """One client, with the world in synchronous mode while it is open.
+    """One client with the world in synchronous mode.
 
-    At the end what it spawned is gone, and the world runs freely as that of a new server does, whatever a client that died
-    left: an AirSim in the same build answers only then.
+    On exit it removes its actors, and lets the world run freely like that of a new server: only then AirSim in the same build
+    answers.
     """
 
     def __init__(self, endpoint: Endpoint, *, step_s: float = STEP_S) -> None:
-        """Connect and take the clock.
+        """Connect, and switch to synchronous mode.
 
         Raises:
-            RuntimeError: nobody answers.
+            RuntimeError: the server does not answer.
         """
         self.client = carla.Client(endpoint.host, endpoint.port)
         self.client.set_timeout(Deadlines().call_s)
@@ -40,7 +40,7 @@ class Site:
         self.town = self.world.get_map()
         self.blueprints = self.world.get_blueprint_library()
         self.ticked: Callable[[], None] = lambda: None  # called after each tick
-        self._mine: list[carla.Actor] = []
+        self._actors: list[carla.Actor] = []
         settings = self.world.get_settings()
         settings.synchronous_mode, settings.fixed_delta_seconds, settings.no_rendering_mode = True, step_s, False
         self.world.apply_settings(settings)
@@ -53,17 +53,17 @@ class Site:
         self.look_from(self.above)
 
     def look_from(self, place: carla.Location) -> None:
-        """Move the spectator, round which a large map is streamed, from the next tick on."""
+        """Move the spectator, the centre of the streaming of a large map, at the next tick."""
         self.world.get_spectator().set_transform(carla.Transform(place, carla.Rotation(pitch=-90)))
 
     def __enter__(self) -> Self:
-        """Give itself."""
+        """Return the site."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take away what was put, and let the world run."""
+        """Remove the actors, and let the world run freely."""
         self.clear()
         settings = self.world.get_settings()
         settings.synchronous_mode, settings.fixed_delta_seconds = False, None
@@ -76,10 +76,10 @@ class Site:
         return frame
 
     def spawn(self, blueprint: str, at: carla.Transform, **attributes: str) -> Any:
-        """Put an actor.
+        """Spawn an actor.
 
         Raises:
-            SimulatorError: the server does not have it, or it does not fit there.
+            SimulatorError: the server does not have the blueprint, or the place is occupied.
         """
         try:
             found = self.blueprints.find(blueprint)
@@ -88,11 +88,11 @@ class Site:
         for name, value in attributes.items():
             found.set_attribute(name, value)
         actor = self.world.spawn_actor(found, at)
-        self._mine.append(actor)
+        self._actors.append(actor)
         return actor
 
     def body(self, blueprint: str, at: carla.Transform) -> Any:
-        """Put a vehicle that does not fall."""
+        """Spawn a vehicle without physics."""
         actor = self.spawn(blueprint, at)
         actor.set_simulate_physics(False)
         return actor
@@ -100,29 +100,29 @@ class Site:
     def camera(
         self, kind: str, at: carla.Transform, *, width: int = 400, height: int = 300, fov_deg: float = 60.0
     ) -> ProbeCamera:
-        """Put a camera of ``sensor.camera.<kind>``; its readings wait in a queue."""
+        """Spawn a camera of ``sensor.camera.<kind>``."""
         size = {"image_size_x": str(width), "image_size_y": str(height), "fov": str(fov_deg)}
         return ProbeCamera(self.spawn(f"sensor.camera.{kind}", at, **size))
 
     def reload(self) -> None:
-        """Load the town that is loaded, with the settings that it has."""
+        """Reload the town with the present settings."""
         self.world = self.client.load_world(self.town.name.rsplit("/", 1)[-1], False)
         self.town, self.blueprints = self.world.get_map(), self.world.get_blueprint_library()
 
     def clear(self) -> None:
-        """Take away what was put."""
-        for actor in self._mine:
+        """Remove the actors."""
+        for actor in self._actors:
             if isinstance(actor, carla.Sensor) and actor.is_listening():
                 actor.stop()
-        if self._mine:
-            # no tick in the same call: it holds the interpreter, which the callbacks of stopped sensors want, too
-            self.client.apply_batch_sync([carla.command.DestroyActor(a.id) for a in reversed(self._mine)], False)
+        if self._actors:
+            # without a tick in the same call, which would hold the interpreter lock that callbacks of sensors need
+            self.client.apply_batch_sync([carla.command.DestroyActor(a.id) for a in reversed(self._actors)], False)
             self.tick()
-        self._mine.clear()
+        self._actors.clear()
 
 
 class ProbeCamera:
-    """A sensor whose readings are asked for by frame."""
+    """A sensor with a queue of its readings."""
 
     def __init__(self, sensor: carla.Sensor) -> None:
         """Listen."""
@@ -135,7 +135,7 @@ class ProbeCamera:
         """Return the reading of a frame.
 
         Raises:
-            SimulatorError: none of it came.
+            SimulatorError: there is no such reading.
         """
         try:
             while (reading := self._readings.get(timeout=_READING_S)).frame < frame:
@@ -147,7 +147,7 @@ class ProbeCamera:
         return reading
 
     def first(self, number: int, *, after: int) -> list[Any]:
-        """Return so many readings of later frames in the order in which they came; fewer where no more come."""
+        """Return at most ``number`` readings of frames after ``after`` in order of arrival."""
         came: list[Any] = []
         with contextlib.suppress(queue.Empty):
             while len(came) < number:
@@ -156,11 +156,11 @@ class ProbeCamera:
         return came
 
     def drain(self) -> list[Any]:
-        """Return what waits."""
+        """Return and remove all readings in the queue."""
         return [self._readings.get() for _ in range(self._readings.qsize())]
 
     def camera_points(self, points_m: FloatArray) -> FloatArray:
-        """Return (N, 3) right, down, forward metres of (N, 3) world points."""
+        """Transform (N, 3) world points to the camera: (N, 3) right, down, forward, metres."""
         inverse = np.asarray(self.sensor.get_transform().get_inverse_matrix())
         seen = np.c_[points_m, np.ones(len(points_m))] @ inverse.T
         camera_m: FloatArray = seen[:, [1, 2, 0]] * np.array([1.0, -1.0, 1.0])
@@ -168,13 +168,13 @@ class ProbeCamera:
 
 
 def bgra_of(image: Any) -> UInt8Array:
-    """Return an image's pixels, (H, W, 4)."""
+    """Return an image's pixels, (H, W, 4) uint8."""
     flat: UInt8Array = np.frombuffer(image.raw_data, np.uint8)
     return flat.reshape(image.height, image.width, 4).copy()
 
 
 def absent_on_error(ask: Callable[[], Any]) -> tuple[Any, str]:
-    """Return an answer and no note, or None and the server's reason."""
+    """Return an answer and "", or None and the server's error."""
     try:
         return ask(), ""
     except (RuntimeError, SimulatorError, IndexError) as error:
@@ -182,5 +182,5 @@ def absent_on_error(ask: Callable[[], Any]) -> tuple[Any, str]:
 
 
 def shifted(at: carla.Location, x_m: float = 0.0, y_m: float = 0.0, z_m: float = 0.0) -> carla.Location:
-    """Return a place beside another one."""
+    """Return a location with an offset, metres."""
     return carla.Location(at.x + x_m, at.y + y_m, at.z + z_m)

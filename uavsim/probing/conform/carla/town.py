@@ -1,4 +1,4 @@
-"""The server, its town, its lights and signs, the weather, and what a ray hits."""
+"""CARLA probes of the server, its town, lights and signs, parked vehicles and weather."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -10,32 +10,19 @@ import numpy as np
 from uavsim.probing.conform.answers import Answer
 from uavsim.probing.conform.ask import Ask
 from uavsim.probing.conform.carla.site import Site, absent_on_error, bgra_of, shifted
+from uavsim.records.vocabulary import WEATHER_PARAMETERS
 
-_WEATHER: Final = (  # in the order of the constructor
-    "cloudiness", "precipitation", "precipitation_deposits", "wind_intensity", "sun_azimuth_angle", "sun_altitude_angle",
-    "fog_density", "fog_distance", "fog_falloff", "wetness", "scattering_intensity", "mie_scattering_scale",
-    "rayleigh_scattering_scale", "dust_storm",
-)  # fmt: skip
 _VEHICLES: Final = (carla.CityObjectLabel.Car, carla.CityObjectLabel.Truck, carla.CityObjectLabel.Bus)
 _VEHICLE_TAGS: Final = (14, 15, 16)
 _LOOKS: Final = 16
 _FEW_PX: Final = 100
 _LABELS: Final = (
-    "Buildings",
-    "TrafficLight",
-    "TrafficSigns",
-    "Vegetation",
-    "Poles",
-    "Fences",
-    "Walls",
-    "Roads",
-    "Sidewalks",
-    "Car",
-)
+    "Buildings", "TrafficLight", "TrafficSigns", "Vegetation", "Poles", "Fences", "Walls", "Roads", "Sidewalks", "Car",
+)  # fmt: skip
 
 
 def server(site: Site) -> Iterator[Answer]:
-    """Ask who is there."""
+    """Ask for versions and towns."""
     ask = Ask("server")
     client, other = site.client.get_client_version(), site.client.get_server_version()
     yield ask.equal("the client's version", client)
@@ -47,7 +34,7 @@ def server(site: Site) -> Iterator[Answer]:
 
 
 def town(site: Site) -> Iterator[Answer]:
-    """Ask for the roads, and for the ground below."""
+    """Ask for the roads and the ground."""
     ask = Ask("town")
     text = site.town.to_opendrive()
     yield ask.equal(
@@ -72,7 +59,7 @@ def town(site: Site) -> Iterator[Answer]:
 
 
 def signs(site: Site) -> Iterator[Answer]:
-    """Count lights, their boxes, signs, and what the level is made of."""
+    """Count lights, their boxes, signs, and objects of the level."""
     ask = Ask("lights and signs")
     site.tick()
     lights: list[Any] = list(site.world.get_actors().filter("traffic.traffic_light*"))
@@ -100,7 +87,7 @@ def signs(site: Site) -> Iterator[Answer]:
 
 
 def parked(site: Site) -> Iterator[Answer]:
-    """Look down on spawn points for vehicles of the town itself, and ask whether the server lists any."""
+    """Search images of spawn points for vehicles of the town, and ask whether the server lists any."""
     ask = Ask("parked vehicles")
     listed = sum(len(site.world.get_environment_objects(label)) for label in _VEHICLES)
     camera = site.camera("semantic_segmentation", carla.Transform(site.above), width=400, fov_deg=90.0)
@@ -130,7 +117,7 @@ def weather(site: Site) -> Iterator[Answer]:
     site.world.set_weather(carla.WeatherParameters(*wanted))
     site.tick()
     got = site.world.get_weather()
-    off = {name: abs(getattr(got, name) - value) for name, value in zip(_WEATHER, wanted, strict=True)}
+    off = {name: abs(getattr(got, name) - value) for name, value in zip(WEATHER_PARAMETERS, wanted, strict=True)}
     yield ask.equal("parameters that come back as set", sorted(name for name, far in off.items() if far < 1e-3))
     site.world.set_weather(was)
     site.tick()
