@@ -13,9 +13,11 @@ import airsim
 import msgpack
 import numpy as np
 import pytest
-from headless_simulator.airsim import AirSimServer, NoFaults, read_settings
+from headless_simulator.airsim import AirSimServer, read_settings
+from headless_simulator.airsim.fault_injection import AirSimFaults
 from headless_simulator.airsim.fleet import Fleet
 from headless_simulator.airsim.methods import attitude, flight, images, objects, plots, sensing, world
+from headless_simulator.faults import Faults
 from headless_simulator.rpc.messages import PackedFloats, encode_in_parts
 
 from tests.airsim.paper_world import PaperHost
@@ -256,8 +258,9 @@ def test_absurd_numbers_never_become_no_numbers(flying) -> None:
 # ---- faults ----------------------------------------------------------------------------------------------------------
 
 
-class Faulty(NoFaults):
+class Faulty(AirSimFaults):
     def __init__(self) -> None:
+        super().__init__(Faults())
         self.calls: list[tuple[str, str]] = []
         self.cut = ""
         self.last: list[dict[str, Any]] | None = None

@@ -98,7 +98,6 @@ def test_runs_begin_where_triangles_change_and_with_each_row() -> None:
     assert tag.tolist() == [SKY_TAG] * 3 + [2] * 18 + [14] + [SKY_TAG] * 18
     assert depth_m[[3, 21]].tolist() == [4.0, 1.0]
     assert np.isinf(depth_m[[0, 39]]).all()
-    assert not keys.any()
 
 
 def test_grain_close_by_is_smooth_and_has_a_finer_one() -> None:

@@ -99,16 +99,6 @@ def test_events_are_packed_and_in_the_order_of_time() -> None:
     assert set(events["brighter"].tolist()) == {True, False}
 
 
-def test_images_that_are_an_hour_apart_are_in_order_too() -> None:
-    eye = pixels(LINEAR)
-    eye.update(grey(100, 120), 0)
-
-    events = eye.update(grey(110, 101), 3_600_000_000_000)
-
-    assert (np.diff(events["t_ns"]) > 0).all()
-    assert len(events) == 3 + 6
-
-
 def test_noise_is_seeded_and_changes_thresholds() -> None:
     rng = np.random.default_rng(1)
     images = [rng.integers(0, 256, (30, 40, 4)).astype(np.uint8) for _ in range(3)]

@@ -346,13 +346,18 @@ def test_a_mover_without_a_place_is_not_drawn() -> None:
     assert (shoot(GROUND, DOWN, cast).ids == 0).all()
 
 
-def test_after_warming_up_a_image_is_the_same() -> None:
-    renderer = Renderer(city(2), LIBRARY)
-    expected = shoot(Renderer(city(2), LIBRARY), DOWN, traffic(10, blocks=2), colour=True)
+def test_a_failed_image_leaves_nothing_in_the_next(monkeypatch) -> None:
+    expected = shoot(CITY, DOWN)
+    with monkeypatch.context() as broken:
+        broken.setattr("headless_simulator.render.renderer.mover_tables", None)
+        with pytest.raises(TypeError):
+            shoot(CITY, replace(DOWN, pose=(0.0, 0.0, 9.0, -90.0, 20.0, 0.0)))
+    shoot(CITY, replace(DOWN, width=64, height=36))
 
-    renderer.warm_up()
+    again = shoot(CITY, DOWN)
 
-    np.testing.assert_array_equal(shoot(renderer, DOWN, traffic(10, blocks=2), colour=True).bgra, expected.bgra)
+    np.testing.assert_array_equal(again.depth_m, expected.depth_m)
+    np.testing.assert_array_equal(again.ids, expected.ids)
 
 
 def test_shadows_fall_away_from_the_sun_and_leave_with_their_mover() -> None:

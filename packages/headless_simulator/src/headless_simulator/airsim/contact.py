@@ -32,7 +32,6 @@ from headless_simulator.airsim.quad import (
 from headless_simulator.jit import kernel
 
 GROUND: Final = -1
-NOTHING: Final = -2
 LEVEL_ENOUGH: Final = 0.25
 FLATNESS: Final = BODY_RADIUS_M / STANDS_M
 NO_GROUND_M: Final = -1.0e9

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from headless_simulator.airsim import quad, simple_flight
-from headless_simulator.airsim.ned import IDENTITY, Quat, Vec3, pose_map, quat_map, quat_unit, vector_map
+from headless_simulator.airsim.ned import IDENTITY, Quat, Vec3, pose_map, quat_unit, vector_map
 from headless_simulator.airsim.settings import VehicleSetting
 from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Float64
@@ -144,10 +144,6 @@ class Drone:
             "linear_acceleration": vector_map(row[quad.S_ACCEL : quad.S_ACCEL + 3]),
             "angular_acceleration": vector_map(row[quad.S_RATE_ACCEL : quad.S_RATE_ACCEL + 3]),
         }
-
-    def pose_wire(self) -> dict[str, Any]:
-        """Give the wire's Pose."""
-        return {"position": vector_map(self.position_m), "orientation": quat_map(self.quat)}
 
     # ---- commands ------------------------------------------------------------------------------------------------------
 

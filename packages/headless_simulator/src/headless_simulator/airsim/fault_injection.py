@@ -1,4 +1,4 @@
-"""The same faults file at AirSim's port."""
+"""Fault injection at AirSim's port: cut connections, stalls, stale or swapped images and poses."""
 
 import fnmatch
 import math
@@ -13,11 +13,7 @@ _Answer = list[dict[str, Any]]
 
 
 class AirSimFaults:
-    """AirSim's faults at the server's three places (``airsim.host.FaultsLike``).
-
-    Args:
-        faults: the file.
-    """
+    """The entries of a faults file that are for AirSim's port."""
 
     def __init__(self, faults: Faults) -> None:
         self._faults = faults

@@ -1,7 +1,7 @@
 """The AirSim server's needs of the world it flies in; the CARLA server's world gives them, tests give a small one."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Protocol
 
 from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, Town, UInt8, UInt32, View, Weather
 
@@ -108,42 +108,3 @@ class AirSimHost(Protocol):
     def place_actor(self, actor_id: int, pose: Pose6) -> bool:
         """Teleport a CARLA actor; False when it does not exist."""
         ...
-
-
-class FaultsLike(Protocol):
-    """The places of faults on demand; ``NoFaults`` does nothing."""
-
-    def before_call(self, method: str, vehicle: str) -> None:
-        """Run before a method is served: may wait, or raise ``ConnectionAbortedError`` to cut the connection."""
-        ...
-
-    def turn(self, method: str, vehicle: str) -> tuple[int, int]:
-        """Give the frames that a call is to miss, and the ticks that a pause is to let through before it."""
-        ...
-
-    def image_result(self, vehicle: str, responses: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Look over the answer of ``simGetImages`` (wire maps, in the order asked for) and give the one to send."""
-        ...
-
-    def pose_result(self, method: str, vehicle: str, result: Any) -> Any:
-        """Look over an answer that carries a pose and give the one to send."""
-        ...
-
-
-class NoFaults:
-    """Serve everything as it is."""
-
-    def before_call(self, method: str, vehicle: str) -> None:
-        """Do nothing."""
-
-    def turn(self, method: str, vehicle: str) -> tuple[int, int]:  # noqa: ARG002
-        """Miss nothing."""
-        return 0, 0
-
-    def image_result(self, vehicle: str, responses: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:  # noqa: ARG002
-        """Give the responses back."""
-        return list(responses)
-
-    def pose_result(self, method: str, vehicle: str, result: Any) -> Any:  # noqa: ARG002
-        """Give the result back."""
-        return result

@@ -13,7 +13,6 @@ from headless_simulator.airsim.host import AirSimHost, Pose6
 from headless_simulator.airsim.ned import Vec3
 from headless_simulator.airsim.objects import SceneObjects, Tables, image_ids
 from headless_simulator.airsim.palette import SEGMENTATION_RGB
-from headless_simulator.airsim.pixels import paint_into, without_alpha
 from headless_simulator.airsim.precipitation import overlay
 from headless_simulator.airsim.settings import IMAGE_TYPES, Capture
 from headless_simulator.errors import CallRefused
@@ -26,9 +25,9 @@ VIS_M: Final = 100.0  # DepthVis is white from here on
 STEREO_M: Final = 0.25  # baseline behind DisparityNormalized
 PNG_LEVEL: Final = 1
 SCENE, DEPTH_PLANAR, DEPTH_PERSPECTIVE, DEPTH_VIS, DISPARITY, SEGMENTATION, NORMALS, INFRARED = range(8)
-_PALETTES: Final = {  # blue, green, red of each id
-    SEGMENTATION: np.ascontiguousarray(SEGMENTATION_RGB[:, ::-1]),
-    INFRARED: np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1),
+_PALETTES: Final = {  # (1, 256, 3) blue, green, red of each segmentation id
+    SEGMENTATION: np.ascontiguousarray(SEGMENTATION_RGB[None, :, ::-1]),
+    INFRARED: np.repeat(np.arange(256, dtype=np.uint8)[None, :, None], 3, axis=2),
 }
 MAX_REQUESTS: Final = 200  # images in one call
 
@@ -161,7 +160,7 @@ class ImageCapture:
     def _colours(request: ImageRequest, image: RenderedImage, tables: Tables, overlays: dict[str, float]) -> UInt8:
         if request.image_type == SCENE:
             assert image.bgra is not None, "a scene was asked for"
-            bgr = without_alpha(image.bgra)
+            bgr = np.asarray(cv2.cvtColor(image.bgra, cv2.COLOR_BGRA2BGR), np.uint8)
             return overlay(bgr, image, overlays) if overlays else bgr
         if request.image_type == NORMALS:
             assert image.normal is not None, "normals were asked for"
@@ -170,9 +169,8 @@ class ImageCapture:
             return np.ascontiguousarray(coded[:, :, ::-1])
         ids: Int32 = image_ids(image.ids, image.tag, tables)
         if request.image_type in _PALETTES:
-            out = np.empty((*ids.shape, 3), dtype=np.uint8)
-            paint_into(ids.reshape(-1), _PALETTES[request.image_type], out.reshape(-1, 3))
-            return out
+            shown = cv2.cvtColor(np.maximum(ids, 0).astype(np.uint8), cv2.COLOR_GRAY2BGR)  # hidden ones look like id 0
+            return np.asarray(cv2.LUT(shown, _PALETTES[request.image_type]), np.uint8)
         name = {number: label for label, number in IMAGE_TYPES.items()}.get(request.image_type, str(request.image_type))
         raise CallRefused(f"image type {name} is not drawn here; 0 (Scene) to 7 (Infrared) are")
 

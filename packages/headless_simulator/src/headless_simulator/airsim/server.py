@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from headless_simulator.airsim.dialects import AIRSIM, AirSimDialect
 from headless_simulator.airsim.engine import EngineTurns
-from headless_simulator.airsim.host import AirSimHost, FaultsLike
+from headless_simulator.airsim.fault_injection import AirSimFaults
+from headless_simulator.airsim.host import AirSimHost
 from headless_simulator.airsim.method import Traits
 from headless_simulator.airsim.method_table import method_table
 from headless_simulator.airsim.settings import AirSimSettings
@@ -57,7 +58,7 @@ class AirSimServer:
         settings: AirSimSettings,
         *,
         port: int = 0,
-        faults: FaultsLike | None = None,
+        faults: AirSimFaults | None = None,
         rendering: Rendering = Rendering(),  # noqa: B008  (frozen)
         address: str = "127.0.0.1",
         game_thread: GameThread | None = None,

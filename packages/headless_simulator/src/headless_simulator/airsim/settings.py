@@ -96,7 +96,6 @@ class AirSimSettings:
     recording_interval_s: float = 0.05
     time_of_day: Mapping[str, Any] = field(default_factory=dict)
     ideal_controller: bool = False  # see simple_flight
-    api_port: int = 41451
 
     @property
     def flies(self) -> bool:
@@ -155,7 +154,6 @@ def read_settings(text: str) -> AirSimSettings:
         recording_interval_s=_number(recording, "RecordInterval", 0.05),
         time_of_day=_child(raw, "TimeOfDay"),
         ideal_controller=controller == "Ideal",
-        api_port=int(_number(raw, "ApiServerPort", 41451)),
     )
     return replace(settings, vehicles=_vehicles(raw, settings))
 

@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -12,8 +11,9 @@ from headless_simulator.airsim.atmosphere import Atmosphere
 from headless_simulator.airsim.cameras import Camera, find_camera, vehicle_cameras
 from headless_simulator.airsim.clock import ClockThread
 from headless_simulator.airsim.drone import Drone
-from headless_simulator.airsim.fleet import Fleet
-from headless_simulator.airsim.host import AirSimHost, FaultsLike, NoFaults, Pose6
+from headless_simulator.airsim.fault_injection import AirSimFaults
+from headless_simulator.airsim.fleet import Fleet, Task
+from headless_simulator.airsim.host import AirSimHost, Pose6
 from headless_simulator.airsim.imaging import ImageCapture, no_movers
 from headless_simulator.airsim.ned import Quat, Vec3, add, flip_z, ned_pose, pose_map, ue_pose
 from headless_simulator.airsim.objects import SceneObjects
@@ -22,6 +22,8 @@ from headless_simulator.airsim.quad import STANDS_M
 from headless_simulator.airsim.recording import Recorder
 from headless_simulator.airsim.settings import AirSimSettings, VehicleSetting
 from headless_simulator.behaviours import IDEAL, Behaviours
+from headless_simulator.errors import CallRefused
+from headless_simulator.faults import Faults
 from headless_simulator.rendering import Rendering
 from headless_simulator.scene import TAG, Movers
 
@@ -55,13 +57,13 @@ class Simulation:
         host: AirSimHost,
         settings: AirSimSettings,
         *,
-        faults: FaultsLike | None = None,
+        faults: AirSimFaults | None = None,
         rendering: Rendering = Rendering(),  # noqa: B008  (frozen)
         behaviours: Behaviours = IDEAL,
     ) -> None:
         self.behaviours = behaviours
         self.host, self.settings, self._rendering = host, settings, rendering
-        self.faults: FaultsLike = faults or NoFaults()
+        self.faults = faults or AirSimFaults(Faults())
         self._town = host.town
         self.player_start_m = settings.player_start_m or default_player_start(host, settings)
         self.fleet = Fleet(host, settings, player_start_m=self.player_start_m, behaviours=behaviours)
@@ -119,6 +121,26 @@ class Simulation:
         self.catch_up()
         with self.weather_lock:
             self.atmosphere.tick(now_ns)
+
+    def start_command(self, vehicle: str, make: Callable[[Drone], Task]) -> Later:
+        """Start a flight command of a vehicle; the answer is sent at its end.
+
+        Raises:
+            CallRefused: no client has API control. (AirSim's SimpleFlight would wait indefinitely instead.)
+        """
+        if not self.settings.flies:
+            raise CallRefused("SimMode is ComputerVision: nothing flies; use simSetVehiclePose")
+
+        def begin(send: Callable[[Any], None]) -> None:
+            with self.fleet.lock:
+                drone = self.fleet.drone(vehicle)
+                if not drone.api:
+                    raise CallRefused(
+                        f"ApiControl is not enabled for '{drone.name}': call enableApiControl(True) first"
+                    )
+                self.fleet.start_task(drone.name, make(drone), send)
+
+        return Later(begin)
 
     def stop(self) -> None:
         """Stop time and recording."""
@@ -198,13 +220,6 @@ class Simulation:
         self.fleet.reset()
         for name, drone in self.fleet.drones.items():
             self.cameras[name] = vehicle_cameras(drone.setting, self.settings)
-
-    def moving_setting(
-        self, name: str, position_m: Vec3, *, yaw_deg: float, pitch_deg: float, roll_deg: float
-    ) -> VehicleSetting:
-        """Give the settings of a vehicle that is added while running."""
-        base = VehicleSetting(name, sensors=self.settings.default_sensors)
-        return replace(base, position_m=position_m, yaw_deg=yaw_deg, pitch_deg=pitch_deg, roll_deg=roll_deg)
 
 
 def default_player_start(host: AirSimHost, settings: AirSimSettings) -> Vec3:

@@ -219,20 +219,6 @@ def _outside(camera: Float64, width: int, height: int, centre: Float64, half: Fl
 
 
 @kernel()
-def _sort_by_distance(near_m: Float64, tiles: Int64, count: int) -> None:
-    """Sort the first ``count`` tiles by distance, in place (Shell's sort; numba's own takes seconds to compile)."""
-    gap = count // 2
-    while gap > 0:
-        for place in range(gap, count):
-            away, tile, at = near_m[place], tiles[place], place
-            while at >= gap and near_m[at - gap] > away:
-                near_m[at], tiles[at] = near_m[at - gap], tiles[at - gap]
-                at -= gap
-            near_m[at], tiles[at] = away, tile
-        gap //= 2
-
-
-@kernel()
 def draw_static(
     keys: Int64,
     width: int,
@@ -245,34 +231,24 @@ def draw_static(
     tile_triangles: Int32,
     screen: Float64,
     small: Float64,
-    near_m: Float64,
-    visible: Int64,
 ) -> None:
-    """Draw the tiles in view, nearest first.
+    """Draw the tiles in view.
 
-    Scratch: ``screen`` (3, most vertices of a tile), ``small`` (SMALL, 4), ``near_m`` and ``visible`` (tiles,).
+    Args:
+        screen: (3, most vertices of a tile) scratch.
+        small: (SMALL, 4) scratch.
     """
-    tiles = tile_box_m.shape[0]
     frame, centre, half, polygon = small[0:3], small[3], small[4], small[5:]
     for axis in range(3):
         for column in range(3):
             frame[axis, column] = camera[3 + 3 * axis + column]
         frame[axis, 3] = -(frame[axis, 0] * camera[0] + frame[axis, 1] * camera[1] + frame[axis, 2] * camera[2])
-    count = 0
-    for tile in range(tiles):
+    for tile in range(tile_box_m.shape[0]):
         for axis in range(3):
             centre[axis] = 0.5 * (tile_box_m[tile, axis] + tile_box_m[tile, 3 + axis])
             half[axis] = 0.5 * (tile_box_m[tile, 3 + axis] - tile_box_m[tile, axis])
-        if not _outside(camera, width, height, centre, half):
-            away = 0.0
-            for axis in range(3):
-                away += max(0.0, abs(centre[axis] - camera[axis]) - half[axis]) ** 2
-            visible[count] = tile
-            near_m[count] = away
-            count += 1
-    _sort_by_distance(near_m, visible, count)
-    for place in range(count):
-        tile = visible[place]
+        if _outside(camera, width, height, centre, half):
+            continue
         first, last = int64(tile_points[tile]), int64(tile_points[tile + 1])
         _project(points_m, first, last, frame, camera, screen)
         _draw_group(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +40,6 @@ from headless_simulator.scene import (
     SignalHead,
     Tile,
     UInt8,
-    UInt16,
     UInt32,
     View,
     Weather,
@@ -197,32 +195,31 @@ class Renderer:
         camera = pack(view)
         models = self._models.pack(movers.model)
         size = view.width * view.height
-        keys = self._scratch.empty_keys(size)
-        seen: Int32 = self._scratch.get("seen", (size,), np.int32)  # type: ignore[assignment]
-        starts: Int32 = self._scratch.get("starts", (size + 1,), np.int32)  # type: ignore[assignment]
+        keys: Int64 = self._scratch.get("keys", (size,), np.int64)
+        keys.fill(0)
+        seen: Int32 = self._scratch.get("seen", (size,), np.int32)
+        starts: Int32 = self._scratch.get("starts", (size + 1,), np.int32)
         scene = self._scene
-        screen: Float64 = self._scratch.get("screen", (3, self._screen_width(models)), np.float64)  # type: ignore[assignment]
-        small: Float64 = self._scratch.get("small64", (SMALL, 4), np.float64)  # type: ignore[assignment]
-        near_m: Float64 = self._scratch.get("near", (len(scene.tile_box_m),), np.float64)  # type: ignore[assignment]
-        visible: Int64 = self._scratch.get("visible", (len(scene.tile_box_m),), np.int64)  # type: ignore[assignment]
+        most_vertices = max(self._tile_vertices, int(np.diff(models.first_point).max(initial=0)), 1)
+        screen: Float64 = self._scratch.get("screen", (3, most_vertices), np.float64)
+        small: Float64 = self._scratch.get("small64", (SMALL, 4), np.float64)
         draw_static(
             keys, view.width, view.height, camera,
-            scene.points_m, scene.corners, scene.tile_box_m, scene.tile_points, scene.tile_triangles, screen,
-            small, near_m, visible,
+            scene.points_m, scene.corners, scene.tile_box_m, scene.tile_points, scene.tile_triangles, screen, small,
         )  # fmt: skip
-        world: Float64 = self._scratch.get("world", (len(movers.model), 3, 4), np.float64)  # type: ignore[assignment]
-        drawn: Int32 = self._scratch.get("drawn", (len(movers.model), 2), np.int32)  # type: ignore[assignment]
+        world: Float64 = self._scratch.get("world", (len(movers.model), 3, 4), np.float64)
+        drawn: Int32 = self._scratch.get("drawn", (len(movers.model), 2), np.int32)
         model_frames(movers.pose, world)
         model = models.place[movers.model]
         used = draw_movers(
             keys, view.width, view.height, camera, world, model, models.points_m, models.corners,
             models.first_point, models.first_triangle, models.sphere, len(scene.corners), drawn, screen, small,
         )  # fmt: skip
-        surface: Float32 = self._scratch.get("surface", (used, 6), np.float32)  # type: ignore[assignment]
-        material: UInt8 = self._scratch.get("material", (used,), np.uint8)  # type: ignore[assignment]
-        tag: UInt8 = self._scratch.get("tag", (used,), np.uint8)  # type: ignore[assignment]
-        ids: UInt32 = self._scratch.get("ids", (used,), np.uint32)  # type: ignore[assignment]
-        owner: Int32 = self._scratch.get("owner", (used,), np.int32)  # type: ignore[assignment]
+        surface: Float32 = self._scratch.get("surface", (used, 6), np.float32)
+        material: UInt8 = self._scratch.get("material", (used,), np.uint8)
+        tag: UInt8 = self._scratch.get("tag", (used,), np.uint8)
+        ids: UInt32 = self._scratch.get("ids", (used,), np.uint32)
+        owner: Int32 = self._scratch.get("owner", (used,), np.int32)
         mover_tables(
             drawn, world, model, models.first_triangle, models.surface, models.material, models.tag,
             movers.actor_id, linear(movers.colour_rgb), surface, material, tag, ids, owner,
@@ -231,7 +228,6 @@ class Renderer:
             keys, view.width, len(scene.corners), scene.ids, scene.tag, ids, tag, seen, starts,
             image.depth_m.ravel(), image.ids.ravel(), image.tag.ravel(),
         )  # fmt: skip
-        self._scratch.emptied()
         if image.normal is not None and want_normal:
             resolve_normals(seen, len(scene.corners), scene.surface, surface, image.normal.reshape(-1, 3))
         if want_base:
@@ -254,21 +250,23 @@ class Renderer:
     ) -> None:
         """Colour the pixels; ``seen`` is the triangle that each of them shows, ``starts`` where runs of one begin."""
         scene, movers = self._scene, drawn.movers
-        lane: Float32 = self._scratch.get("lane", (LANES,), np.float32)  # type: ignore[assignment]
-        small: Float32 = self._scratch.get("small", (5, 6), np.float32)  # type: ignore[assignment]
-        runs: Float32 = self._scratch.get("runs", (TILE, 13), np.float32)  # type: ignore[assignment]
+        lane: Float32 = self._scratch.get("lane", (LANES,), np.float32)
+        small: Float32 = self._scratch.get("small", (5, 6), np.float32)
+        runs: Float32 = self._scratch.get("runs", (TILE, 13), np.float32)
         words = bgra.reshape(-1).view(np.uint32)
         glow, glow_frame = NO_GLOW, NO_GLOW_FRAME
         if light.numbers[NIGHT] > 0:
             glow, glow_frame = self._glows.of(movers, drawn.world, drawn.models.front_m[drawn.model])
         lit = self._lit(signals)
-        with self._shadow(light, movers, drawn.world, drawn.model, drawn.models) as (heights, shadow):
-            shade(
-                image.depth_m.ravel(), seen, starts, view.width, view.height, pack(view), len(scene.corners),
-                scene.surface, scene.material, lit, drawn.surface, drawn.material, drawn.owner,
-                movers.lights, light.numbers, noise_texture().ravel(), heights, shadow, glow, glow_frame, lane,
-                small, runs, words,
-            )  # fmt: skip
+        heights, shadow = NO_HEIGHTS, NO_FRAME
+        if light.shadows >= 0.02:
+            heights, shadow = self._shadows.of(light.sun_deg, movers, drawn.world, drawn.model, drawn.models)
+        shade(
+            image.depth_m.ravel(), seen, starts, view.width, view.height, pack(view), len(scene.corners),
+            scene.surface, scene.material, lit, drawn.surface, drawn.material, drawn.owner,
+            movers.lights, light.numbers, noise_texture().ravel(), heights, shadow, glow, glow_frame, lane,
+            small, runs, words,
+        )  # fmt: skip
 
     def cast(
         self, origins_m: Float64, directions: Float64, max_range_m: float, movers: Movers
@@ -309,43 +307,28 @@ class Renderer:
         return distance_m, ids, tag, cosine
 
     def warm_up(self) -> None:
-        """Let every kernel be compiled (once per machine) or read from disk before somebody waits for one."""
-        self.warm_up_images()
-        self.warm_up_sensors()
-
-    def warm_up_sensors(self) -> None:
-        """Compile what only some sensors need: rays, optical flow and events."""
-        view, one = _warm_up_view(), _warm_up_movers()
-        image = _image(view, want_bgra=True, want_normal=False, into=None)
-        pixels = np.zeros((8, 16, 4), np.uint8)
-        optical_flow(image, view, one, Before(view.pose, one))
-        eye = EventPixels(Tuning((0.3, 0.3), (0.0, 0.0), 0, 0.001), np.random.default_rng(0))
-        for time_ns in range(2):
-            eye.update(pixels, time_ns)
-        self.cast(np.zeros(3), np.array([[0.0, 0.0, -1.0]]), 10.0, _warm_up_movers())
-
-    def warm_up_images(self) -> None:
-        """Draw and encode tiny images by day and by night."""
-        view, one = _warm_up_view(), _warm_up_movers()
-        off = np.zeros(len(self._lamps[1]), dtype=np.uint8)
+        """Call every kernel once on a tiny image, so that numba compiles it or reads it from its cache."""
+        view = View((0.0, 0.0, 30.0, -60.0, 0.0, 0.0), 16, 8, 90.0)
+        mover = Movers(
+            np.zeros(1, np.int32), np.zeros((1, 6)), np.ones(1, np.uint32), np.zeros((1, 3), np.uint8),
+            np.full(1, 3, np.uint32),
+        )  # fmt: skip
+        signals = np.zeros(len(self._lamps[1]), dtype=np.uint8)
         for weather in (Weather(precipitation=60.0, wetness=60.0, fog_density=20.0), Weather(sun_altitude_angle=-30.0)):
-            image = self.render(view, one, weather=weather, signals=off, time_s=0.0, want_bgra=True, want_normal=True)
+            image = self.render(
+                view, mover, weather=weather, signals=signals, time_s=0.0, want_bgra=True, want_normal=True
+            )
         pixels = np.zeros((8, 16, 4), np.uint8)
         encode_instance(image.ids, image.tag, pixels)
         encode_semantic(image.tag, pixels)
         encode_depth(image.depth_m, pixels)
-        if image.normal is not None:
-            encode_normal(image.normal, pixels)
-
-    def _shadow(
-        self, light: Light, movers: Movers, world: Float64, model: Int32, models: ModelPack
-    ) -> AbstractContextManager[tuple[UInt16, Float32]]:
-        if light.shadows < 0.02:
-            return nullcontext((NO_HEIGHTS, NO_FRAME))
-        return self._shadows.of(light.sun_deg, movers, world, model, models)
-
-    def _screen_width(self, models: ModelPack) -> int:
-        return max(self._tile_vertices, int(np.diff(models.first_point).max(initial=0)), 1)
+        assert image.normal is not None
+        encode_normal(image.normal, pixels)
+        optical_flow(image, view, mover, Before(view.pose, mover))
+        event_pixels = EventPixels(Tuning((0.3, 0.3), (0.0, 0.0), 0, 0.001), np.random.default_rng(0))
+        for time_ns in range(2):
+            event_pixels.update(pixels, time_ns)
+        self.cast(np.zeros(3), np.array([[0.0, 0.0, -1.0]]), 10.0, mover)
 
     def _lit(self, signals: UInt8) -> UInt8:
         """Seeds of all triangles, and 1 or 0 for the lamps of signals; made once for the views of a tick."""
@@ -360,21 +343,6 @@ class Renderer:
         glow[place[known]] = states[owner[known]] == lit_in[known]
         self._last_lit = states.tobytes(), glow
         return glow
-
-
-def _warm_up_view() -> View:
-    return View((0.0, 0.0, 30.0, -60.0, 0.0, 0.0), 16, 8, 90.0)
-
-
-def _warm_up_movers() -> Movers:
-    """One thing that moves, with its lights on."""
-    return Movers(
-        np.zeros(1, np.int32),
-        np.zeros((1, 6)),
-        np.ones(1, np.uint32),
-        np.zeros((1, 3), np.uint8),
-        np.full(1, 3, np.uint32),
-    )
 
 
 def _image(view: View, *, want_bgra: bool, want_normal: bool, into: RenderedImage | None) -> RenderedImage:

@@ -80,13 +80,7 @@ class Bound(Generic[TraitsT]):
             ConnectionAbortedError: the connection is to be closed instead of an answer.
             InternalError: a bug of ours; it is on the terminal with its traceback.
         """
-        try:
-            return self.method.handler(self.context, *arguments)
-        except (ClientError, ConnectionAbortedError, InternalError):
-            raise
-        except Exception as bug:
-            note_bug(self.method.name, bug)
-            raise internal_error(self.method.name, bug) from bug
+        return guarded(self.method.name, lambda: self.method.handler(self.context, *arguments))
 
 
 def guarded(where: str, act: Callable[[], Any]) -> Any:

@@ -5,7 +5,6 @@
 from typing import Final
 
 from headless_simulator.airsim import flight, simple_flight
-from headless_simulator.airsim.commands import start_command
 from headless_simulator.airsim.drone import Drone
 from headless_simulator.airsim.fleet import Task
 from headless_simulator.airsim.method import AirSimMethod, Handler, call, declared
@@ -24,7 +23,7 @@ def moveByManual(
         limits = (vx_max, vy_max, z_min)
         return flight.by_manual(drone, limits, hold.duration, hold.yaw_mode, forward_only=hold.drivetrain)
 
-    return start_command(sim, vehicle_name, make)
+    return sim.start_command(vehicle_name, make)
 
 
 def moveByRC(sim: Simulation, rc_data: RcData, vehicle_name: Text = "") -> None:
@@ -37,12 +36,12 @@ def rotateToYaw(
     sim: Simulation, yaw: AnyNumber, timeout_sec: AnyNumber, margin: AnyNumber, vehicle_name: Text = ""
 ) -> Later:
     """Turn to a heading."""
-    return start_command(sim, vehicle_name, lambda drone: flight.turn_to(drone, yaw, timeout_sec, margin))
+    return sim.start_command(vehicle_name, lambda drone: flight.turn_to(drone, yaw, timeout_sec, margin))
 
 
 def rotateByYawRate(sim: Simulation, yaw_rate: AnyNumber, duration: AnyNumber, vehicle_name: Text = "") -> Later:
     """Turn for a time."""
-    return start_command(sim, vehicle_name, lambda drone: flight.turn_by_rate(drone, yaw_rate, duration))
+    return sim.start_command(vehicle_name, lambda drone: flight.turn_by_rate(drone, yaw_rate, duration))
 
 
 _R, _L, _P, _D = simple_flight.RATE, simple_flight.LEVEL, simple_flight.POSITION, simple_flight.DIRECT
@@ -68,7 +67,7 @@ def _by_attitude(mode: tuple[int, int, int, int]) -> Handler:
         vehicle_name: Text = "",
     ) -> Later:
         goal = (roll, pitch, yaw, z_or_throttle)
-        return start_command(sim, vehicle_name, lambda drone: flight.by_attitude(drone, mode, goal, duration))
+        return sim.start_command(vehicle_name, lambda drone: flight.by_attitude(drone, mode, goal, duration))
 
     return fly
 

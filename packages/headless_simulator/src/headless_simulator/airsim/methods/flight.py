@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from headless_simulator.airsim import flight, geo
-from headless_simulator.airsim.commands import start_command
 from headless_simulator.airsim.drone import Drone
 from headless_simulator.airsim.fleet import Task
 from headless_simulator.airsim.method import AirSimMethod, declared
@@ -41,12 +40,12 @@ def cancelLastTask(sim: Simulation, vehicle_name: Text = "") -> None:
 
 def takeoff(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> Later:
     """Rise."""
-    return start_command(sim, vehicle_name, lambda drone: flight.take_off(drone, timeout_sec))
+    return sim.start_command(vehicle_name, lambda drone: flight.take_off(drone, timeout_sec))
 
 
 def land(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> Later:
     """Come down."""
-    return start_command(sim, vehicle_name, lambda drone: flight.land(drone, timeout_sec))
+    return sim.start_command(vehicle_name, lambda drone: flight.land(drone, timeout_sec))
 
 
 def goHome(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> Later:
@@ -55,12 +54,12 @@ def goHome(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> 
     def make(drone: Drone) -> Task:
         return flight.along_path(drone, [(0.0, 0.0, 0.0)], 0.5, timeout_sec, forward_only=False, yaw=flight.HOLD_YAW)
 
-    return start_command(sim, vehicle_name, make)
+    return sim.start_command(vehicle_name, make)
 
 
 def hover(sim: Simulation, vehicle_name: Text = "") -> Later:
     """Stay."""
-    return start_command(sim, vehicle_name, flight.hover)
+    return sim.start_command(vehicle_name, flight.hover)
 
 
 class Course(NamedTuple):
@@ -89,7 +88,7 @@ def _path(sim: Simulation, vehicle: str, points: Callable[[Drone], list[Vec3]], 
             adaptive=course.adaptive_lookahead,
         )
 
-    return start_command(sim, vehicle, make)
+    return sim.start_command(vehicle, make)
 
 
 def moveToPosition(
@@ -157,7 +156,7 @@ def _velocity(
             )
         return flight.by_velocity(drone, asked, hold.duration, hold.yaw_mode, forward_only=hold.drivetrain)
 
-    return start_command(sim, vehicle, make)
+    return sim.start_command(vehicle, make)
 
 
 def moveByVelocity(

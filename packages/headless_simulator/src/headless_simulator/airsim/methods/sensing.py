@@ -100,7 +100,8 @@ def simGetCollisionInfo(sim: Simulation, vehicle_name: Text = "") -> dict[str, A
 def simGetVehiclePose(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
     """Give the pose, NED from the vehicle's own origin."""
     with sim.fleet.lock:
-        return sim.fleet.drone(vehicle_name).pose_wire()
+        drone = sim.fleet.drone(vehicle_name)
+        return pose_map(drone.position_m, drone.quat)
 
 
 def simSetVehiclePose(sim: Simulation, pose: Pose, _ignore_collision: Anything, vehicle_name: Text = "") -> None:
@@ -183,11 +184,6 @@ def _reading(kind: str, read: Callable[[Simulation, Drone], dict[str, Any]]) -> 
             return read(sim, drone)
 
     return get
-
-
-def _mounted(drone: Drone, mount: tuple[Any, Any]) -> tuple[Any, Any]:
-    position, quat = mount
-    return add(drone.position_m, rotate(drone.quat, position)), quat_multiply(drone.quat, quat)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 # ruff: noqa: PLR0917, ARG001  (AirSim's own names and order)
 
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
 from headless_simulator.airsim.fleet import FRAME_NS
 from headless_simulator.airsim.method import AirSimMethod, declared
 from headless_simulator.airsim.ned import euler_from_quat, quat_unit
+from headless_simulator.airsim.settings import VehicleSetting
 from headless_simulator.airsim.simulation import MAX_MESSAGES, Later, Simulation
 from headless_simulator.airsim.values import FinitePose, Vector3r
 from headless_simulator.errors import CallRefused
@@ -88,9 +90,9 @@ def simAddVehicle(sim: Simulation, name: Text, vehicle_type: Text, pose: FiniteP
     if vehicle_type.lower() not in ("simpleflight", "", "computervision"):
         raise CallRefused(f"vehicle_type '{vehicle_type}' is not served here: use simpleflight")
     position, quat = pose
-    roll, pitch, yaw = (angle * 57.29577951308232 for angle in euler_from_quat(quat_unit(quat)))
-    setting = sim.moving_setting(name, position, yaw_deg=yaw, pitch_deg=pitch, roll_deg=roll)
-    return sim.add_vehicle(setting)
+    roll, pitch, yaw = (math.degrees(angle) for angle in euler_from_quat(quat_unit(quat)))
+    sensors = sim.settings.default_sensors
+    return sim.add_vehicle(VehicleSetting(name, position, roll, pitch, yaw, sensors=sensors))
 
 
 def simSetTimeOfDay(
