@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NoReturn
@@ -23,7 +24,7 @@ from headless_simulator.models.calibration import calibrate
 from headless_simulator.models.library import ModelLibrary
 from headless_simulator.render import LateRenderer, Renderer
 from headless_simulator.rendering import Rendering
-from headless_simulator.scene import Town
+from headless_simulator.scene import Mesh, Town
 from headless_simulator.terminal import note
 from headless_simulator.towns.library import TownLibrary, opendrive_files
 from headless_simulator.warm_up import warm_up
@@ -106,39 +107,21 @@ _MOST_RENDERERS: Final = 6
 
 
 class _Renderers:
-    """One renderer a town, also where it has two names; the last few are kept.
+    """The renderers of the towns that were opened last, one per mesh: a town and its ``_Opt`` variant share one."""
 
-    Args:
-        models: what moves.
-        late: nobody is expected to ask for images: a renderer is made when somebody does.
-    """
-
-    def __init__(self, models: ModelLibrary, *, late: bool) -> None:
+    def __init__(self, models: ModelLibrary) -> None:
         self.models = models
-        self._late, self._listens = late, False
-        self._kept: dict[int, tuple[Town, LateRenderer]] = {}
+        self._by_mesh: OrderedDict[Mesh, LateRenderer] = OrderedDict()
         self._lock = threading.Lock()
-
-    def prepare(self) -> None:
-        """Make the first town's renderer while the first client connects."""
-        self._listens = True
-        if not self._late:
-            with self._lock:
-                first = [renderer for _, renderer in self._kept.values()]
-            for renderer in first:
-                threading.Thread(target=renderer.made, daemon=True).start()
 
     def __call__(self, town: Town) -> LateRenderer:
         with self._lock:
-            kept = self._kept.pop(id(town.mesh), None)
-            if kept is None:
-                kept = (town, LateRenderer(lambda: Renderer(town.mesh, self.models, town.signals)))
-                if self._listens and not self._late:
-                    kept[1].made()
-            self._kept[id(town.mesh)] = kept
-            while len(self._kept) > _MOST_RENDERERS:
-                del self._kept[next(iter(self._kept))]
-            return kept[1]
+            if town.mesh not in self._by_mesh:
+                self._by_mesh[town.mesh] = LateRenderer(lambda: Renderer(town.mesh, self.models, town.signals))
+            self._by_mesh.move_to_end(town.mesh)
+            if len(self._by_mesh) > _MOST_RENDERERS:
+                self._by_mesh.popitem(last=False)
+            return self._by_mesh[town.mesh]
 
 
 def _compile() -> None:
@@ -167,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             return
         town = library.open_file(options.xodr) if options.xodr else library.town(options.town)
         _compile()
-        renderers = _Renderers(ModelLibrary(), late=options.render == "flat")
+        renderers = _Renderers(ModelLibrary())
         carla, airsim = _servers(options, town, library, faults, settings, renderers=renderers, behaviours=behaviours)
     except (ClientError, ValueError, OSError) as problem:
         note(str(problem))
@@ -180,7 +163,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         signal.signal(number, lambda *_: stop.set())
     sys.stdout.write(json.dumps(ports) + "\n")
     sys.stdout.flush()
-    renderers.prepare()
     stop.wait()
     for report in (carla.report(), airsim.report() if airsim is not None else "", faults.report()):
         if report:

@@ -2,7 +2,6 @@ from datetime import UTC, datetime
 
 import pytest
 from headless_simulator.airsim.atmosphere import Atmosphere, sun_position
-from headless_simulator.airsim.geo import altitude_m, geo_from_ned, ned_from_geo, pressure_pa
 
 from tests.airsim.paper_world import PaperHost
 
@@ -47,13 +46,3 @@ def test_weather_goes_back_to_what_it_was_but_keeps_the_sun() -> None:
     air.enable(on=False)
     assert host.weather == before
     assert air.overlays == {}
-
-
-def test_geography_there_and_back() -> None:
-    origin = (47.641468, -122.140165, 122.0)
-    assert ned_from_geo(geo_from_ned((120.0, -340.0, -56.0), origin), origin) == pytest.approx(
-        (120, -340, -56), abs=1e-6
-    )
-    # Standard atmosphere: 1000 m is 89874.6 Pa.
-    assert pressure_pa(1000) == pytest.approx(89874.6, abs=3)
-    assert altitude_m(pressure_pa(1234)) == pytest.approx(1234, abs=1e-6)

@@ -3,7 +3,7 @@
 import math
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import cv2
@@ -30,6 +30,7 @@ _PALETTES: Final = {  # (1, 256, 3) blue, green, red of each segmentation id
     INFRARED: np.repeat(np.arange(256, dtype=np.uint8)[None, :, None], 3, axis=2),
 }
 MAX_REQUESTS: Final = 200  # images in one call
+_MOVER_COLUMNS: Final = [column.name for column in fields(Movers)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,7 @@ def _bytes(bgr: UInt8, *, compress: bool) -> bytes:
 
 
 def no_movers() -> Movers:
-    """Give an empty set of movers."""
+    """Return an empty set of movers."""
     return Movers(
         model=np.zeros(0, dtype=np.int32),
         pose=np.zeros((0, 6)),
@@ -232,25 +233,13 @@ def no_movers() -> Movers:
 
 
 def join_movers(*groups: Movers) -> Movers:
-    """Put movers together; a single group is handed on as it is."""
+    """Concatenate groups of movers; a single group that is not empty is returned itself."""
     filled = [group for group in groups if len(group.actor_id)]
     if len(filled) <= 1:
         return filled[0] if filled else groups[0]
-    return Movers(
-        model=np.concatenate([group.model for group in filled]),
-        pose=np.concatenate([group.pose for group in filled]),
-        actor_id=np.concatenate([group.actor_id for group in filled]),
-        colour_rgb=np.concatenate([group.colour_rgb for group in filled]),
-        lights=np.concatenate([group.lights for group in filled]),
-    )
+    return Movers(*(np.concatenate([getattr(group, name) for group in filled]) for name in _MOVER_COLUMNS))
 
 
 def pick_movers(movers: Movers, keep: np.ndarray[Any, np.dtype[np.bool_]]) -> Movers:
-    """Keep some rows."""
-    return Movers(
-        model=movers.model[keep],
-        pose=movers.pose[keep],
-        actor_id=movers.actor_id[keep],
-        colour_rgb=movers.colour_rgb[keep],
-        lights=movers.lights[keep],
-    )
+    """Return the movers whose entry in ``keep`` (N,) is true."""
+    return Movers(*(getattr(movers, name)[keep] for name in _MOVER_COLUMNS))

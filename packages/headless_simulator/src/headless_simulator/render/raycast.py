@@ -54,11 +54,11 @@ def build_grid(scene: StaticScene) -> RayGrid:
     cell_m = max(_CELL_M, float(np.sqrt(size_m.prod() / _MOST_CELLS)))
     columns, rows = (int(n) for n in np.ceil(size_m / cell_m) + 1)
     frame = np.array([low[0], low[1], cell_m, columns, rows])
-    counts = np.zeros(columns * rows + 1, dtype=np.int32)
-    _count_members(corner_m, wide, frame, counts)
-    first = np.cumsum(counts).astype(np.int32)
+    counts = np.zeros(columns * rows, dtype=np.int32)
+    _sort_into_cells(corner_m, wide, frame, counts, np.zeros(0, dtype=np.int32))
+    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     members = np.empty(int(first[-1]), dtype=np.int32)
-    _list_members(corner_m, wide, frame, first[:-1].copy(), members)
+    _sort_into_cells(corner_m, wide, frame, first[:-1].copy(), members)
     span_m = (
         np.stack([corner_m[:, :, 2].min(axis=1), corner_m[:, :, 2].max(axis=1)], axis=1)
         if len(corner_m)
@@ -142,19 +142,16 @@ def _meets(corner_m: Float32, t: Number, frame: Float64, column: Number, row: Nu
 
 
 @kernel()
-def _count_members(corner_m: Float32, wide: Flags, frame: Float64, counts: Int32) -> None:
-    for t in range(corner_m.shape[0]):
-        if wide[t]:
-            continue
-        c0, r0, c1, r1 = _cells_of(corner_m, t, frame)
-        for row in range(r0, r1 + 1):
-            for column in range(c0, c1 + 1):
-                if _meets(corner_m, t, frame, column, row):
-                    counts[row * int(frame[3]) + column + 1] += 1
+def _sort_into_cells(corner_m: Float32, wide: Flags, frame: Float64, counts: Int32, members: Int32) -> None:
+    """Add each triangle to the cells that it meets: count them in ``counts``, and list them in ``members`` unless empty.
 
-
-@kernel()
-def _list_members(corner_m: Float32, wide: Flags, frame: Float64, following: Int32, members: Int32) -> None:
+    Args:
+        corner_m: (T, 3, 3) corners.
+        wide: (T,) triangles that are left out.
+        frame: of the grid.
+        counts: (cells,) entries of each cell before and after; with ``members``, the place of the cell's next entry.
+        members: triangle numbers, cell by cell; empty in the first pass.
+    """
     for t in range(corner_m.shape[0]):
         if wide[t]:
             continue
@@ -163,8 +160,9 @@ def _list_members(corner_m: Float32, wide: Flags, frame: Float64, following: Int
             for column in range(c0, c1 + 1):
                 if _meets(corner_m, t, frame, column, row):
                     cell = row * int(frame[3]) + column
-                    members[following[cell]] = t
-                    following[cell] += 1
+                    if members.shape[0]:
+                        members[counts[cell]] = t
+                    counts[cell] += 1
 
 
 @kernel()
@@ -196,6 +194,19 @@ def _hit(
 
 
 @kernel()
+def _hit_static(
+    corner_m: Float32, t: Number, ox: Number, oy: Number, oz: Number, dx: Number, dy: Number, dz: Number
+) -> tuple[float, float]:
+    """Return what ``_hit`` finds at a triangle of the town, from either side."""
+    return _hit(
+        np.float64(corner_m[t, 0, 0]), np.float64(corner_m[t, 0, 1]), np.float64(corner_m[t, 0, 2]),
+        np.float64(corner_m[t, 1, 0]), np.float64(corner_m[t, 1, 1]), np.float64(corner_m[t, 1, 2]),
+        np.float64(corner_m[t, 2, 0]), np.float64(corner_m[t, 2, 1]), np.float64(corner_m[t, 2, 2]),
+        ox, oy, oz, dx, dy, dz, False,
+    )  # fmt: skip
+
+
+@kernel()
 def _cast_static(
     frame: Float64, first: Int32, members: Int32, far: Int32, corner_m: Float32, span_m: Float32,
     ox: Number, oy: Number, oz: Number, dx: Number, dy: Number, dz: Number, best: Number,
@@ -204,12 +215,7 @@ def _cast_static(
     found, cosine = -1, 0.0
     for place in range(far.shape[0]):
         t = far[place]
-        distance, cos = _hit(
-            np.float64(corner_m[t, 0, 0]), np.float64(corner_m[t, 0, 1]), np.float64(corner_m[t, 0, 2]),
-            np.float64(corner_m[t, 1, 0]), np.float64(corner_m[t, 1, 1]), np.float64(corner_m[t, 1, 2]),
-            np.float64(corner_m[t, 2, 0]), np.float64(corner_m[t, 2, 1]), np.float64(corner_m[t, 2, 2]),
-            ox, oy, oz, dx, dy, dz, False,
-        )  # fmt: skip
+        distance, cos = _hit_static(corner_m, t, ox, oy, oz, dx, dy, dz)
         if distance < best:
             best, found, cosine = distance, t, cos
     columns, rows, cell = int(frame[3]), int(frame[4]), frame[2]
@@ -243,12 +249,7 @@ def _cast_static(
             t = members[place]
             if span_m[t, 0] > high or span_m[t, 1] < low:
                 continue
-            distance, cos = _hit(
-                np.float64(corner_m[t, 0, 0]), np.float64(corner_m[t, 0, 1]), np.float64(corner_m[t, 0, 2]),
-                np.float64(corner_m[t, 1, 0]), np.float64(corner_m[t, 1, 1]), np.float64(corner_m[t, 1, 2]),
-                np.float64(corner_m[t, 2, 0]), np.float64(corner_m[t, 2, 1]), np.float64(corner_m[t, 2, 2]),
-                ox, oy, oz, dx, dy, dz, False,
-            )  # fmt: skip
+            distance, cos = _hit_static(corner_m, t, ox, oy, oz, dx, dy, dz)
             if distance < best:
                 best, found, cosine = distance, t, cos
         if best <= out or out > leave:
@@ -265,9 +266,7 @@ def _cast_static(
 
 
 @kernel()
-def _may_meet_box(
-    sphere: Float64, ox: Number, oy: Number, oz: Number, dx: Number, dy: Number, dz: Number
-) -> bool:  # fmt: skip
+def _may_meet_box(sphere: Float64, ox: Number, oy: Number, oz: Number, dx: Number, dy: Number, dz: Number) -> bool:
     """Return whether a ray comes into the box around a mesh, 1 mm wider on each side."""
     enter, leave = 0.0, np.inf
     for axis in range(3):

@@ -8,11 +8,6 @@ import pytest
 from tests.airsim.paper_world import PaperHost
 
 
-@pytest.fixture
-def client(serve, connect):
-    return connect(serve({"PlayerStart": {"X": 100, "Y": -50, "Z": 2}, "Vehicles": {"A": {"X": 1, "Z": -3}}}))
-
-
 def test_object_poses_are_global_ned(client) -> None:
     # PlayerStart (100, -50, 2); the building stands at (30, 0, 0): 70 m south, 50 m east, 2 m below.
     pose = client.simGetObjectPose("Building_North_7")

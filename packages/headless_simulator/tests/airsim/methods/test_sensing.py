@@ -11,11 +11,6 @@ from scipy.spatial.transform import Rotation
 from tests.airsim.conftest import hang
 
 
-@pytest.fixture
-def client(serve, connect):
-    return connect(serve({"PlayerStart": {"X": 100, "Y": -50, "Z": 2}, "Vehicles": {"A": {"X": 1, "Z": -3}}}))
-
-
 def test_geo_and_environment(client) -> None:
     client.simPause(True)
     client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(1000, 0, -97), airsim.to_quaternion(0, 0, 0)), True)

@@ -9,11 +9,6 @@ from tests.airsim.conftest import hang
 from tests.airsim.paper_world import PaperHost
 
 
-@pytest.fixture
-def client(serve, connect):
-    return connect(serve({"PlayerStart": {"X": 100, "Y": -50, "Z": 2}, "Vehicles": {"A": {"X": 1, "Z": -3}}}))
-
-
 def test_reset_goes_home_and_takes_control_away(serve, connect) -> None:
     client = connect(serve())
     hang(client)
