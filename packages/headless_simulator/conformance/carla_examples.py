@@ -98,7 +98,7 @@ def main() -> None:
             print(f"{name:28} absent")
             continue
         server = (options.server_python, "-m", "headless_simulator")
-        # a new one each time: some leave theirs synchronous, with nobody to tick
+        # a new one each time: some examples leave theirs synchronous, without a client that ticks
         with running_simulator("--carla-port", str(PORT), command=server):
             began = time.monotonic()
             fine, how = run(script, arguments, python=options.python, seconds=options.seconds, endless=endless)

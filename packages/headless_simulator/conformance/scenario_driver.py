@@ -103,7 +103,7 @@ class Driver:
         self._others = [actor for actor in tall if actor.get_location().distance(here) < _NEAR_M]
 
     def control(self) -> carla.VehicleControl:
-        """Say how to drive now."""
+        """Return the control for this tick."""
         if self._planner.done():
             self._start_way("")
         self._planner.set_speed(self._speed_kmh())
@@ -181,7 +181,7 @@ def beside_m(place: carla.Location, pose: carla.Transform, box: carla.BoundingBo
 
 
 def main() -> None:
-    """Drive whoever is the hero, tick by tick."""
+    """Drive the current ego vehicle, tick by tick."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("port", type=int)
     parser.add_argument("--turn", choices=("left", "right"), default="", help="at the first junction")

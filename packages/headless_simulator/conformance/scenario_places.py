@@ -19,7 +19,7 @@ _TURNED_DEG = 45.0
 
 
 def opendrive_texts(maps: Path | None) -> Callable[[str], str | None]:
-    """Give the road texts of the towns: of a folder's files, else of the built-in towns; None for a town there is not."""
+    """Return a function from a town's name to its OpenDRIVE text: a file of the folder, a built-in town, or None."""
 
     @cache
     def text_of(town: str) -> str | None:
@@ -33,7 +33,7 @@ def opendrive_texts(maps: Path | None) -> Callable[[str], str | None]:
 
 
 def maps_of(text_of: Callable[[str], str | None]) -> Callable[[str], carla.Map | None]:
-    """Give the maps of the towns whose road texts are given, each read once."""
+    """Return a function that maps a town's name to its ``carla.Map``, parsed once; None without a road text."""
 
     @cache
     def map_of(town: str) -> carla.Map | None:
@@ -44,7 +44,7 @@ def maps_of(text_of: Callable[[str], str | None]) -> Callable[[str], carla.Map |
 
 
 def where_scenarios_begin(source: Path, map_of: Callable[[str], carla.Map | None]) -> dict[str, str]:
-    """Say of each XML scenario, by its name, why it does not begin on a lane; an empty text where it does."""
+    """Map each XML scenario's name to the reason why it does not begin on a lane; empty if it does."""
     begins = {}
     for path in sorted(source.glob("srunner/examples/*.xml")):
         for node in ElementTree.parse(path).getroot().iter("scenario"):

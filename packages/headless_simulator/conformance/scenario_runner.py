@@ -136,7 +136,7 @@ def open_scenarios_2(source: Path) -> Iterator[Scenario]:
 
 
 def run(scenario: Scenario, port: int, programs: Programs) -> tuple[str, str]:
-    """Run one scenario with somebody at the wheel; returns the kind of its end and a line about it."""
+    """Run one scenario with a driver; returns the kind of its end and a line about it."""
     command = [programs.python, "scenario_runner.py", "--port", str(port), "--timeout", "60", "--sync", "--output"]
     command += ["--trafficManagerPort", str(port + TRAFFIC_MANAGER_BEHIND), *scenario.arguments]
     endless = scenario.name.startswith(ENDLESS)
@@ -157,7 +157,7 @@ def log_of(scenario: Scenario, folder: Path, of: str = "") -> Path:
 
 
 def drive_of(scenario: Scenario) -> list[str]:
-    """Say how the ego vehicle is to drive: the turn that a scenario is about, and whether it is about lights."""
+    """Return the driver's options for a scenario: its turn, and whether it obeys traffic lights."""
     side = re.search(r"(Left|Right)Turn|Turning(Left|Right)", scenario.name)
     turn = ["--turn", (side[1] or side[2]).lower()] if side else []
     return turn + (["--obey-lights"] if re.search("Signalized|RedLight|[.]xosc", scenario.name) else [])
@@ -165,7 +165,7 @@ def drive_of(scenario: Scenario) -> list[str]:
 
 @contextlib.contextmanager
 def _driven(scenario: Scenario, port: int, programs: Programs, home: str) -> Iterator[None]:
-    """Let somebody drive the hero meanwhile; files of OpenSCENARIO 2 drive it themselves."""
+    """Run the driver of the ego vehicle in this block; files of OpenSCENARIO 2 drive it themselves."""
     if scenario.name.endswith(".osc"):
         yield
         return
@@ -190,7 +190,7 @@ def _driven(scenario: Scenario, port: int, programs: Programs, home: str) -> Ite
 
 
 def ending_of(lines: list[str], code: int | None) -> tuple[str, str]:
-    """Say how a run ended, from the lines that it printed and its exit code (None: it was ended at the limit)."""
+    """Return the kind of a run's end and a line about it, from its output and its exit code (None: killed at the limit)."""
     text = "\n".join(lines)
     trouble = [line.strip() for line in lines if re.search(r"Error|Exception|error:", line)]
     result = re.search(r"Results of Scenario: .* ---- (\w+)", text)

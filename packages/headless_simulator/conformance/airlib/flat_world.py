@@ -52,15 +52,15 @@ class FlatWorld:
         raise NotImplementedError("nothing but drones moves over the flat world")
 
     def movers(self) -> Movers:
-        """Give nothing."""
+        """Return an empty result."""
         return no_movers()
 
     def actor_types(self) -> Mapping[int, str]:
-        """Give nothing."""
+        """Return an empty result."""
         return {}
 
     def signals(self) -> UInt8:
-        """Give nothing."""
+        """Return an empty result."""
         return np.zeros(0, np.uint8)
 
     def set_weather(self, weather: Weather) -> None:

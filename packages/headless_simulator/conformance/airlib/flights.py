@@ -40,7 +40,7 @@ class Trace:
 
 
 def sample_steps(mission: Mission) -> list[int]:
-    """Say in which steps poses are taken."""
+    """Return the steps at which poses are sampled."""
     steps = list(range(0, mission.steps, SAMPLE_STEPS))
     return [*steps, mission.steps]
 

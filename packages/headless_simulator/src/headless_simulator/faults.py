@@ -180,7 +180,7 @@ class Faults:
                 raise SpawnFault("Spawn failed because of collision at spawn position")
 
     def spoils(self, actor_id: int, blueprint: str) -> bool:
-        """Return whether an actor's pose in this tick's snapshot is to be no number."""
+        """Decide whether an actor's pose in this tick's snapshot becomes NaN."""
         return any(
             fnmatch.fnmatchcase(blueprint, armed.fault.blueprint) and self.fires(armed, key=actor_id)
             for armed in self.of_server("carla", "nan_pose")
@@ -188,11 +188,11 @@ class Faults:
 
     @property
     def spoils_poses(self) -> bool:
-        """Return whether ``spoils`` has to be asked at all."""
+        """True if the file has an entry that can set poses to NaN."""
         return bool(self.of_server("carla", "nan_pose"))
 
     def loses(self, actor_id: int, blueprint: str, *, carries: bool) -> bool:
-        """Return whether an actor is to be destroyed before this tick; ``carries``: sensors are attached to it."""
+        """Decide whether an actor is destroyed before this tick; ``carries``: sensors are attached to it."""
         return any(
             fnmatch.fnmatchcase(blueprint, armed.fault.blueprint)
             and carries >= armed.fault.carries
@@ -201,7 +201,7 @@ class Faults:
         )
 
     def stalls(self, actor_id: int, blueprint: str, *, episode: int) -> bool:
-        """Return whether a vehicle stands still; decided once, in the first tick that an entry selects."""
+        """Decide whether a vehicle stands still; drawn once, in the first tick that an entry selects."""
         entries = self.of_server("carla", "stall_traffic")
         return any([self._stalls(armed, actor_id, blueprint, episode) for armed in entries])
 
@@ -215,7 +215,7 @@ class Faults:
         return self._stands[key]
 
     def cuts_stream(self, actor_id: int, blueprint: str, camera: int | None) -> bool:
-        """Return whether a stream's connection is to be closed at this tick."""
+        """Decide whether a stream's connection is closed at this tick."""
         return any(
             self._takes(armed.fault, blueprint, camera) and self.fires(armed, key=actor_id)
             for armed in self.of_server("carla", "cut_stream")

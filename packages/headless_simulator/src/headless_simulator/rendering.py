@@ -103,7 +103,7 @@ def flat_other(blueprint: str, width: int, height: int) -> UInt8:
 
 
 def flat_pass(width: int, height: int, *, camera_id: int, frame: int) -> RenderedImage:
-    """Give what a raster pass would: a flat image, the sky in every mask, 1,000 m of depth, a normal of zero."""
+    """Return a stand-in for a raster pass: a flat image, masks of sky, a depth of 1,000 m, zero normals."""
     return RenderedImage(
         depth_m=np.full((height, width), 1000.0, np.float32),
         ids=np.zeros((height, width), np.uint32),

@@ -1,4 +1,4 @@
-"""One call of every kernel, on a scene of one triangle: each is compiled, or read from disk, before anybody waits for it."""
+"""Compile all kernels, or load them from numba's cache, by calling each on a scene of one triangle."""
 
 from __future__ import annotations
 

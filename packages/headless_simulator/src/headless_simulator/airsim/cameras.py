@@ -57,7 +57,7 @@ class Camera:
         return Camera(name, setting.position_m, setting.orientation, setting.captures, setting.gimbal, {})
 
     def pose(self, body_position_m: Vec3 = (0.0, 0.0, 0.0), body_quat: Quat = IDENTITY) -> tuple[Vec3, Quat]:
-        """Give its pose in the frame that the body's pose is in."""
+        """Return the camera's pose in the frame of the body's pose."""
         position = add(body_position_m, rotate(body_quat, self.position_m))
         return position, self._stabilized(quat_multiply(body_quat, self.quat))
 
@@ -94,7 +94,7 @@ class Camera:
 
 
 def vehicle_cameras(vehicle: VehicleSetting, settings: AirSimSettings) -> dict[str, Camera]:
-    """Give a vehicle's cameras: the five that every AirSim quad has, and those of its settings."""
+    """Return a vehicle's cameras: the five of every AirSim quad, and those of its settings."""
     cameras = {}
     for name, (position, pitch, yaw) in BUILT_IN.items():
         base = replace(settings.camera_defaults, position_m=position, pitch_deg=pitch, yaw_deg=yaw, roll_deg=0.0)
@@ -118,7 +118,7 @@ def find_camera(cameras: Mapping[str, Camera], name: Any, *, owner: str) -> Came
 
 
 def projection_matrix(capture: Capture) -> list[list[float]]:
-    """Give the 4x4 matrix from camera axes (forward, right, down; metres) to clip space, depth reversed, as AirSim sends.
+    """Return AirSim's 4x4 matrix from camera axes (forward, right, down; metres) to clip space with reversed depth.
 
     Unreal multiplies with the half field of view's tangent on the longer side; clip x is right, y up, w the distance ahead.
     """

@@ -40,7 +40,7 @@ FAR_AWAY_M: Final = 1.0e8  # no town is there; also keeps what is no number away
 
 @kernel(error_model="python")
 def ground_height(grid: Any, origin_x: float, origin_y: float, cell: float, x: float, y: float) -> float:
-    """Give the ground's height (Unreal's z, metres), bilinear; outside the grid its edge goes on.
+    """Return the ground's height (Unreal's z, metres), bilinear; positions outside the grid take its edge.
 
     Args:
         grid: (rows along y, columns along x) heights.

@@ -44,7 +44,7 @@ class Filter:
         del self.names[:-MAX_NAMES]
 
     def wants(self, name: str) -> bool:
-        """Say whether a name is looked for."""
+        """Return whether a name matches the filter."""
         return any(fnmatch.fnmatchcase(name, wanted) for wanted in self.names)
 
 

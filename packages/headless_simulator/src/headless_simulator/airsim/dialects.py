@@ -63,7 +63,7 @@ class AirSimDialect:
     adapt: Mapping[str, Adapt] = field(default_factory=dict)
 
     def speak(self, table: dict[str, Bound[Traits]]) -> dict[str, Bound[Traits]]:
-        """Give the table as this dialect has it."""
+        """Return the table of methods in this dialect."""
         spoken = {name: self._spoken(bound) for name, bound in table.items() if name not in self.unknown}
         for name in self.refused:
             method: Method[str, Traits] = Method(name, _refuse, signature_of(_refuse), Traits(vehicle_at=None))

@@ -66,7 +66,7 @@ class Drone:
 
     @property
     def number(self) -> int:
-        """Return which vehicle of the fleet it is."""
+        """Its row in the fleet's arrays."""
         return self._row
 
     # ---- where it is -------------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ class Drone:
 
     @property
     def api(self) -> bool:
-        """Return whether a client has control."""
+        """True if a client has API control."""
         return bool(self.row[quad.S_API] > 0)
 
     def _vec(self, column: int) -> Vec3:
@@ -135,7 +135,7 @@ class Drone:
         return float(x), float(y), float(z)
 
     def kinematics_map(self) -> dict[str, Any]:
-        """Give the wire's KinematicsState."""
+        """Return the wire's KinematicsState."""
         row = self.row
         return {
             **pose_map(row[0:3], row[quad.S_QUAT : quad.S_QUAT + 4]),
@@ -148,7 +148,7 @@ class Drone:
     # ---- commands ------------------------------------------------------------------------------------------------------
 
     def set_api(self, *, enabled: bool) -> None:
-        """Give control to a client or to the sticks; a task under way goes on, and its commands count or do not."""
+        """Give control to a client or to the remote control; a running task continues in either case."""
         self.row[quad.S_API] = enabled
         simple_flight.aim_by_sticks(self.row, self._fleet.mode[self._row], self._fleet.goal[self._row])
 
@@ -257,7 +257,7 @@ class Drone:
     # ---- what it hit -------------------------------------------------------------------------------------------------
 
     def hit(self, *, forget: bool) -> Hit:
-        """Give the last collision; ``forget`` clears the flag, as reading it through the API does."""
+        """Return the last collision; ``forget`` clears the flag, as reading it through the API does."""
         row = self.row
         found = Hit(
             has_collided=bool(row[quad.S_HIT] > 0),

@@ -26,7 +26,7 @@ class AirSimFaults:
         self._faults.before_call(method, server="airsim", vehicle=vehicle)
 
     def turn(self, method: str, vehicle: str) -> tuple[int, int]:
-        """Give the frames that a call is to miss, and the ticks that a pause is to let through before it."""
+        """Return the frames that a call misses, and the ticks that pass a pause before it."""
         late_frames = leaked_ticks = 0
         for armed in self._faults.of_server("airsim", "late_answer", "pause_leak"):
             fault = armed.fault
@@ -51,7 +51,7 @@ class AirSimFaults:
         return out
 
     def image_result(self, vehicle: str, responses: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Give the responses of ``simGetImages`` that are to be sent."""
+        """Return the responses of ``simGetImages`` with the faults applied."""
         out = self._other_pixels(vehicle, list(responses))
         last = self._last_images.get(vehicle, out)
         self._last_images[vehicle] = list(responses)
@@ -66,7 +66,7 @@ class AirSimFaults:
         return out
 
     def pose_result(self, method: str, vehicle: str, result: Any) -> Any:
-        """Give the answer with a pose that is to be sent."""
+        """Return an answer that carries a pose, with the faults applied."""
         last = self._last_pose.get((method, vehicle), result)
         self._last_pose[method, vehicle] = result
         for armed in self._faults.of_server("airsim", "stale_pose", "nan_pose"):

@@ -112,7 +112,7 @@ class Fleet:
         self._grid_place = np.array([*ground.origin_m, ground.cell_m])
 
     def enter_town(self, player_start_m: Vec3) -> None:
-        """Start anew in the town that the host has now."""
+        """Reset the fleet in the host's current town."""
         with self.lock:
             self._learn_town(player_start_m)
             for drone in self.drones.values():
@@ -166,7 +166,7 @@ class Fleet:
             self._obstacles_due_ns = 0
 
     def _settle(self, drone: Drone) -> None:
-        """Let a vehicle that starts on the ground, or in it, stand there before the first step."""
+        """Put a vehicle that starts on or below the ground onto it, at rest."""
         x, y, z = drone.spawn_ue_m
         origin_x, origin_y, cell = (float(part) for part in self._grid_place)
         height = ground_height(self._grid, origin_x, origin_y, cell, x, y) + quad.STANDS_M
@@ -196,7 +196,7 @@ class Fleet:
             running.done(result)
 
     def _think(self, name: str) -> None:
-        """Let a task act; its end or its error goes to whoever waits."""
+        """Run a task until its next wait; pass its result or its error to ``done``."""
         running = self._tasks[name]
         try:
             running.due_ns = next(running.steps)
@@ -209,7 +209,7 @@ class Fleet:
 
     @property
     def running(self) -> bool:
-        """Return whether time passes."""
+        """True if simulated time passes."""
         return not self.paused or self.budget is not None
 
     def pause(self, paused: bool) -> None:
@@ -274,7 +274,7 @@ class Fleet:
             self._obstacles_due_ns = self.now_ns + OBSTACLE_NS
 
     def _next_steps(self, left_ns: int) -> int:
-        """Say how many steps go by until somebody has to think."""
+        """Return the number of steps until the next task or obstacle update is due."""
         due_ns = min((task.due_ns for task in self._tasks.values()), default=self.now_ns + left_ns)
         due_ns = min(due_ns, self._obstacles_due_ns)
         until_due = max(1, -(-(due_ns - self.now_ns) // STEP_NS))

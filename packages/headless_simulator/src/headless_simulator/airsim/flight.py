@@ -25,7 +25,7 @@ LANDING_MPS: Final = 0.2
 MOST: Final = 1.0e6
 STILL_MPS: Final = 0.05
 STILL_RADPS: Final = 0.01
-MAX_SECONDS: Final = 3.0e8  # "for ever"
+MAX_SECONDS: Final = 3.0e8  # AirSim's infinity
 QUIET_PERIODS: Final = 10  # a landing ends after more than these
 NOTHING_LEFT: Final = 1e-5
 FULL_STICK: Final = 10_000.0  # what moveByManual takes for a stick at its end
@@ -64,7 +64,7 @@ def _wait_for(drone: Drone, act: Callable[[], bool], timeout_s: float, *, what: 
 
 
 def keep_doing(drone: Drone, act: Callable[[], None], duration_s: float, *, at_once: bool = True) -> Task:
-    """Give the same command for a time; True at its end. ``at_once`` is the answer for no time at all."""
+    """Repeat a command for a time; True at its end. ``at_once`` is the answer for a duration of 0."""
     if duration_s <= 0:
         return at_once
 
@@ -77,7 +77,7 @@ def keep_doing(drone: Drone, act: Callable[[], None], duration_s: float, *, at_o
 
 
 def normalize_deg(degrees: float) -> float:
-    """Give an angle within half a turn; both ends stay what they are."""
+    """Wrap an angle to -180..180 degrees; both ends stay as they are."""
     degrees = math.fmod(degrees, 360.0)
     if degrees > 180.0:
         return degrees - 360.0

@@ -33,22 +33,22 @@ class RendererLike(Protocol):
 
 
 class ModelsLike(Protocol):
-    """Knows the meshes of everything that moves."""
+    """Model numbers and boxes of everything that moves."""
 
     def number(self, blueprint: str) -> int:
-        """Give the model number of a blueprint id."""
+        """Return the model number of a blueprint id."""
         ...
 
     def scaled_number(self, blueprint: str, scale: tuple[float, float, float]) -> int:
-        """Give the model number of a blueprint id in another size."""
+        """Return the model number of a blueprint id at a scale."""
         ...
 
     def half_extent(self, blueprint: str) -> tuple[float, float, float]:
-        """Give the half extents of its box, metres."""
+        """Return the half extents of its box, metres."""
         ...
 
     def box_offset(self, blueprint: str) -> tuple[float, float, float]:
-        """Give the centre of its box in the actor's frame, metres."""
+        """Return the centre of its box in the actor's frame, metres."""
         ...
 
 

@@ -177,7 +177,7 @@ class ImageCapture:
 
 
 def depth_values(depth_m: Float32, capture: Capture, image_type: int) -> Float32:
-    """Give what a depth-like image holds, from planar depth in metres.
+    """Return the values of a depth-like image, from planar depth in metres.
 
     Args:
         depth_m: (H, W), infinite where there is sky.
@@ -212,7 +212,7 @@ def _grey(values: Float32) -> UInt8:
 
 
 def _bytes(bgr: UInt8, *, compress: bool) -> bytes:
-    """Give raw blue, green, red bytes, or a PNG with an opaque alpha channel as AirSim writes them."""
+    """Encode (H, W, 3) BGR pixels as raw bytes, or as a PNG with an opaque alpha channel as AirSim does."""
     if not compress:
         return bgr.tobytes()
     ok, png = cv2.imencode(".png", cv2.cvtColor(bgr, cv2.COLOR_BGR2BGRA), [cv2.IMWRITE_PNG_COMPRESSION, PNG_LEVEL])

@@ -37,7 +37,7 @@ class Pattern:
             raise CallRefused(f"'{text[:80]}' is no regular expression: {error}") from error
 
     def fits(self, name: str) -> bool:
-        """Say whether it matches the whole name.
+        """Return whether the pattern matches the whole name.
 
         Raises:
             CallRefused: that takes too long to find out.

@@ -46,7 +46,7 @@ S_HOLDING: Final = 78  # holds position because no command came
 S_ROTOR: Final = 79  # 4, the rotor's own output 0..1: the filter's, one step later
 S_ACTIVE: Final = 83  # 4, the controller that each axis has now
 S_YOUNG: Final = 87  # 4, the controller has not run yet
-S_RETUNED: Final = 91  # gains were changed: every controller starts anew
+S_RETUNED: Final = 91  # gains were changed: every controller is reset
 S_STICKS: Final = 92  # 5, what the firmware knows of the remote control: rates instead of angles, and the four goals
 S_STICKS_NEXT: Final = 97  # 5, what it will know when it reads it next
 S_STICKS_AGE: Final = 102  # seconds since it read it
@@ -113,7 +113,7 @@ def turn_to_body(state: Any, x: float, y: float, z: float) -> tuple[float, float
 
 @kernel(error_model="python")
 def angles(state: Any) -> tuple[float, float, float]:
-    """Give roll, pitch and yaw, radians."""
+    """Return roll, pitch and yaw, radians."""
     w, x, y, z = state[3], state[4], state[5], state[6]
     sin_pitch = min(1.0, max(-1.0, 2 * (w * y - z * x)))
     return (
@@ -125,7 +125,7 @@ def angles(state: Any) -> tuple[float, float, float]:
 
 @kernel(error_model="python")
 def air_density(altitude_m: float) -> float:
-    """Give the density of AirSim's standard atmosphere, kg/m3; above 11 km it stays as it is there.
+    """Return the density of AirSim's standard atmosphere, kg/m3; constant above 11 km.
 
     Source: AirLib EarthUtils, getGeopotential, getStandardTemperature, getStandardPressure.
     """
@@ -137,7 +137,7 @@ def air_density(altitude_m: float) -> float:
 
 @kernel(error_model="python")
 def _turn_rotors(state: Any, dt: float) -> tuple[float, float, float, float]:
-    """Let the rotors follow their signals; gives the outputs that push in this step.
+    """Advance the rotors towards their signals; returns the outputs that produce thrust in this step.
 
     They come late, as AirLib's RotorActuator does it: a signal goes through the first-order filter in one step, into the
     rotor's output in the next, and pushes in the third.
@@ -226,7 +226,7 @@ def _spin(state: Any, x: float, y: float, z: float) -> None:
 
 
 def fresh_state(count: int) -> Float64:
-    """Give ``count`` vehicles at their spawn points, level and at rest."""
+    """Return the (count, STATE_SIZE) state of vehicles at their spawn points, level and at rest."""
     state = np.zeros((count, STATE_SIZE))
     state[:, S_QUAT] = 1.0
     state[:, S_COLLIDES] = 1.0

@@ -25,7 +25,7 @@ def mount_of(options: Mapping[str, Any]) -> tuple[Vec3, Quat]:
 
 
 def scan_directions(options: Mapping[str, Any]) -> Float64:
-    """Give the unit vectors of one turn of a lidar in its own axes (forward, right, down), (N, 3).
+    """Return the (N, 3) float64 unit vectors of one rotation of a lidar in its own axes (forward, right, down).
 
     Measurements lie evenly on the whole turn, and those outside the horizontal field of view are left out, as in AirSim:
     from ``HorizontalFOVStart`` to ``HorizontalFOVEnd``, over 0 degrees where the end is not above the start.

@@ -41,7 +41,7 @@ class Recorder:
 
     @property
     def on(self) -> bool:
-        """Return whether it records."""
+        """True while poses are recorded."""
         return self._thread is not None
 
     def start(self) -> None:

@@ -189,7 +189,7 @@ class AirSimServer:
         return result
 
     def _finish(self, client: QueuedConnection, request: Request, outcome: Any) -> None:
-        """Answer a call with its result, or with what was wrong; a command may end long after its call."""
+        """Answer a call with its result or its error; a flight command may end long after its call."""
         name = request.method
         if isinstance(outcome, WrongCount):
             problem = (

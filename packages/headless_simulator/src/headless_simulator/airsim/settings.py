@@ -99,7 +99,7 @@ class AirSimSettings:
 
     @property
     def flies(self) -> bool:
-        """Return whether physics runs (ComputerVision mode only has cameras)."""
+        """True if physics runs; ComputerVision mode only has cameras."""
         return self.sim_mode != "ComputerVision"
 
 
@@ -204,7 +204,7 @@ def _camera(raw: Mapping[str, Any], defaults: CameraSetting, *, where: str) -> C
         if not isinstance(entry, dict):
             raise SettingsError(f"{where}.CaptureSettings must be a list of objects")
         number = int(_number(entry, "ImageType", 0))
-        if number < 0:  # -1 is the view window, which nobody sees here
+        if number < 0:  # -1 is the view window, which does not exist here
             continue
         if number >= IMAGE_TYPE_COUNT:
             raise SettingsError(f"{where}.CaptureSettings: ImageType {number} is not 0 to {IMAGE_TYPE_COUNT - 1}")

@@ -75,7 +75,7 @@ PI_SINGLE: Final = float(np.float32(math.pi))  # angles exactly opposite turn th
 
 
 def default_gains() -> Float64:
-    """Give SimpleFlight's gains: (controller, term p/i/d, axis)."""
+    """Return SimpleFlight's (4, 3, 4) gains: controller, term p/i/d, axis."""
     gains = np.zeros((4, 3, 4))
     gains[G_RATE, 0] = (0.25, 0.25, 0.25, 1.0)
     gains[G_LEVEL, 0] = (2.5, 2.5, 2.5, 1.0)
@@ -86,7 +86,7 @@ def default_gains() -> Float64:
 
 
 def idle_goal(count: int) -> tuple[Int32, Float64]:
-    """Give goal modes and goals of vehicles that nobody commanded yet: level, rotors off."""
+    """Return the (count, 4) goal modes and goals of vehicles before any command: level, rotors off."""
     mode = np.full((count, 4), LEVEL, dtype=np.int32)
     mode[:, 2], mode[:, 3] = RATE, DIRECT
     return mode, np.zeros((count, 4))
@@ -114,7 +114,7 @@ def _rate_control(state: Any, gains: Any, axis: int, goal: float, dt: float) -> 
 
 @kernel(error_model="python")
 def _turn(measured: float, goal: float) -> float:
-    """Give the shorter way round from one angle to another."""
+    """Return the shorter rotation from one angle to another, radians."""
     measured, goal = measured % (2 * PI_SINGLE), goal % (2 * PI_SINGLE)
     if measured - goal > PI_SINGLE:
         measured -= 2 * PI_SINGLE
@@ -171,7 +171,7 @@ def _watch(state: Any, mode: Any, goal: Any) -> None:
 
 @kernel(error_model="python")
 def _renew(state: Any, mode: Any, axis: int) -> None:
-    """Give an axis a controller without memory when its mode or the gains were changed."""
+    """Reset an axis's controller if its mode or the gains changed."""
     if state[S_ACTIVE + axis] == mode[axis] and state[S_RETUNED] == 0:
         state[S_YOUNG + axis] = 0.0
         return
@@ -184,7 +184,7 @@ def _renew(state: Any, mode: Any, axis: int) -> None:
 
 @kernel(error_model="python")
 def _asked_velocity(state: Any, mode: Any, goal: Any, gains: Any, axis: int, dt: float) -> tuple[float, float, float]:
-    """Give the world velocity (x, y, z) that an axis's velocity controller is asked for."""
+    """Return the world velocity (x, y, z), m/s, that an axis's velocity controller receives as its goal."""
     if mode[axis] == VELOCITY:
         return goal[1], goal[0], goal[3]  # with the third goal whatever it means: see the module
     position = state[1] if axis == 0 else (state[0] if axis == 1 else state[2])
@@ -196,7 +196,7 @@ def _asked_velocity(state: Any, mode: Any, goal: Any, gains: Any, axis: int, dt:
 def _ideal_velocity(
     asked: tuple[float, float, float], state: Any, mode: Any, goal: Any, gains: Any, axis: int
 ) -> tuple[float, float, float]:
-    """Give the velocity that all axes ask for together."""
+    """Return the velocity goal of all axes together, in which ``ideal`` differs from AirSim."""
     x, y, z = asked
     if axis != 1:
         x = goal[1] if mode[1] == VELOCITY else 0.0

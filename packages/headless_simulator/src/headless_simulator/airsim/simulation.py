@@ -95,7 +95,7 @@ class Simulation:
         self.clock.start()
 
     def follow_town(self) -> None:
-        """Start anew when the host has loaded another town, as AirSim does when Unreal loads another level."""
+        """Reset everything when the host has loaded another town, as AirSim does when Unreal loads another level."""
         if self.host.town is self._town:
             return
         with self.fleet.lock, self.object_lock:
@@ -170,7 +170,7 @@ class Simulation:
         return find_camera(self.cameras[drone.name], name, owner=drone.name)
 
     def camera_pose(self, camera: Camera, vehicle: str, *, external: bool) -> tuple[Vec3, Quat, Vec3]:
-        """Give a camera's pose and the Unreal place of the origin that it is given from; under the fleet's lock."""
+        """Return a camera's NED position and quaternion, and that frame's origin in Unreal's axes; under the fleet's lock."""
         if external:
             position, quat = camera.pose()
             return position, quat, self.player_start_m
@@ -179,11 +179,11 @@ class Simulation:
         return position, quat, drone.spawn_ue_m
 
     def number_of(self, drone: Drone) -> int:
-        """Give the mover number of a drone's body."""
+        """Return the actor id of a drone's body in images."""
         return self.objects.drones[drone.name]
 
     def drone_movers(self) -> Movers:
-        """Give the bodies of the drones, as the renderer takes them; under the fleet's lock."""
+        """Return the bodies of the drones as movers; under the fleet's lock."""
         if not self.settings.flies:
             return no_movers()
         drones = list(self.fleet.drones.values())
@@ -198,21 +198,21 @@ class Simulation:
     # ---- places ------------------------------------------------------------------------------------------------------
 
     def ue_pose_of(self, drone: Drone) -> Pose6:
-        """Give a drone's pose in Unreal's axes."""
+        """Return a drone's pose in Unreal's axes."""
         return ue_pose(drone.position_m, drone.quat, origin_ue_m=drone.spawn_ue_m)
 
     def global_pose_map(self, pose: Pose6) -> dict[str, Any]:
-        """Give an Unreal pose as the wire's Pose in global NED (from PlayerStart)."""
+        """Encode an Unreal pose as the wire's Pose in global NED (from PlayerStart)."""
         return pose_map(*ned_pose(pose, origin_ue_m=self.player_start_m))
 
     def geo_of(self, ue_m: Vec3) -> geo.Geo:
-        """Give the geographic place of a point in Unreal's axes."""
+        """Return the geographic position of a point in Unreal's axes."""
         x, y, z = ue_m
         px, py, pz = self.player_start_m
         return geo.geo_from_ned((x - px, y - py, pz - z), self.settings.origin_geo)
 
     def drone_geo(self, drone: Drone) -> geo.Geo:
-        """Give a drone's geographic place."""
+        """Return a drone's geographic position."""
         return self.geo_of(add(drone.spawn_ue_m, flip_z(drone.position_m)))
 
     def reset(self) -> None:
@@ -223,7 +223,7 @@ class Simulation:
 
 
 def default_player_start(host: AirSimHost, settings: AirSimSettings) -> Vec3:
-    """Say where PlayerStart is when the settings do not.
+    """Return PlayerStart (Unreal's axes, metres) for settings that do not define it.
 
     With vehicles in the settings it is the town's own origin, so that both ports speak one frame. Without, programs run
     that were written for AirSim's open fields: they get free air around them, on the highest roof.

@@ -6,7 +6,7 @@ from headless_simulator.scene import FOLIAGE, Float64, Int32, Mesh, StaticObject
 
 
 def trunks_and_crowns(trees: list[StaticObject], mesh: Mesh) -> tuple[list[StaticObject], Float64]:
-    """Give the solid parts of trees: the bounds of each tree's leaves and of the rest of it.
+    """Return the solid parts of trees: the bounds of each tree's leaves and of its trunk.
 
     Args:
         trees: objects of the town with vegetation's tag.

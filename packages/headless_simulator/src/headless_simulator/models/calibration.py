@@ -18,7 +18,7 @@ _CENTRE: Final = ": box's centre"
 
 
 def calibrate(path: Path) -> int:
-    """Give bodies the sizes in a file, before any model is built; returns how many have another one now.
+    """Set the sizes of bodies from a file, before any model is built; returns the number of bodies that changed.
 
     Raises:
         ValueError: it is no such file, or names an impossible size.

@@ -45,7 +45,7 @@ class MeshBuilder:
     """Collects faces. Points are metres in the actor's frame: x forward, y right, z up.
 
     In this left-handed frame a face's outward normal is the right-hand rule's turned round; ``outward`` decides by
-    the solid's centre instead, so that nobody has to think about it.
+    the solid's centre instead, so that builders need not care about winding.
     """
 
     tag: int

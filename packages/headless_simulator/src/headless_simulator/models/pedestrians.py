@@ -10,7 +10,7 @@ PEDESTRIAN_TAG: Final = 12
 
 
 def person(spec: WalkerSpec) -> Mesh:
-    """Draw somebody in mid-stride: head with hair, torso, arms, legs, shoes."""
+    """Draw a person in mid-stride: head with hair, torso, arms, legs, shoes."""
     builder = MeshBuilder(tag=PEDESTRIAN_TAG)
     height_m = 2 * spec.half_extent_m[2]
     top, bottom, skin, hair = Skin(spec.top), Skin(spec.bottom), Skin(spec.skin), Skin(spec.hair)

@@ -50,7 +50,7 @@ def optical_flow(image: RenderedImage, view: View, movers: Movers, before: Befor
 
 
 def _motion(camera: Float64, camera_then: Float64, movers: Movers, movers_then: Movers) -> Float64:
-    """Give (N + 1, 3, 4) matrices from camera coordinates (right, down, forward) now to those then.
+    """Return (N + 1, 3, 4) matrices from the camera coordinates (right, down, forward) now to those then.
 
     One a mover and a last one for the town. What stood still before a camera that stood still has the exact identity,
     so that its flow is zero and not rounding.
@@ -77,7 +77,7 @@ def _motion(camera: Float64, camera_then: Float64, movers: Movers, movers_then: 
 
 
 def _poses_then(movers: Movers, movers_then: Movers) -> tuple[npt.NDArray[np.bool_], Float64]:
-    """Return which movers were there, and where; ids ascend in both."""
+    """Return (N,) whether each mover existed then, and its (N, 6) pose then; ids ascend in both."""
     if not len(movers_then.model):
         return np.zeros(len(movers.model), bool), movers.pose
     place = np.searchsorted(movers_then.actor_id, movers.actor_id).clip(max=len(movers_then.model) - 1)

@@ -49,7 +49,7 @@ class GlowMaps:
         self._night: _Night | None = None
 
     def of_scene(self, scene: StaticScene) -> GlowMaps:
-        """Give the same lamps' light in another state of the town."""
+        """Return glow maps of the same lamps for another state of the town."""
         return GlowMaps(scene, self._shares)
 
     def of(self, movers: Movers, world: Float64, reach_m: Float64) -> tuple[Float32, Float32]:

@@ -63,7 +63,7 @@ PART: Final = np.uint64(TILE + SPAN)
 
 @kernel(assume_finite=True)
 def three(numbers: Float32, at: int) -> Triple:
-    """Give three numbers by value: loops need not ask whether what they write changes them."""
+    """Return three numbers by value, so that the compiler knows loops do not change them."""
     return numbers[at], numbers[at + 1], numbers[at + 2]
 
 
@@ -120,13 +120,13 @@ def blend(noise: UInt8, u: Number, v: Number) -> Number:
 
 @kernel(assume_finite=True)
 def texel_at(u: Number, v: Number) -> Number:
-    """Give the place of a texel in the noise (u, v above 0)."""
+    """Return the flat index of a texel in the noise (u, v above 0)."""
     return ((np.int32(v) & _MASK) << _SHIFT) | (np.int32(u) & _MASK)
 
 
 @kernel(assume_finite=True)
 def four_texels(noise: UInt8, at: Number) -> Number:
-    """Give a texel and its neighbours to the right, below and below to the right, a byte each, from the lowest on."""
+    """Pack a texel and its neighbours to the right, below and below right into one integer, lowest byte first."""
     row, column = np.uint32(at) & np.uint32(_MASK << _SHIFT), np.uint32(at) & np.uint32(_MASK)
     right, below = (
         (column + np.uint32(1)) & np.uint32(_MASK),
@@ -175,14 +175,14 @@ def place_pixels(depths_m: Float32, eye: Float32, line: Float32, right: Float32,
 
 @kernel(assume_finite=True)
 def fill(lane: Float32, first: Number, last: Number, value: Number) -> None:
-    """Give some pixels one value."""
+    """Set ``lane[first:last]`` to one value."""
     for i in range(first, last):
         lane[i] = value
 
 
 @kernel(assume_finite=True)
 def two_texels(heights: UInt16, at: Number) -> Number:
-    """Give a texel, in the lower half, and its neighbour to the right."""
+    """Pack a texel (lower half) and its right neighbour (upper half) into one integer."""
     first = np.uint64(np.uint32(at))
     return np.int32(np.uint32(heights[first]) | np.uint32(heights[first + np.uint64(1)]) << np.uint32(16))
 
@@ -225,7 +225,7 @@ def sunlit(heights: UInt16, shadow: Float32, lane: Float32, count: Number) -> No
 
 @kernel(assume_finite=True)
 def along_surface(lane: Float32, pixel: Number) -> tuple[Number, Number]:
-    """Give where a pixel's noise is looked up, metres."""
+    """Return the coordinates of a pixel on its surface, metres, at which its noise is sampled."""
     upright = lane[UPRIGHT + pixel]
     return lane[X + pixel] + upright * lane[Y + pixel], lane[Z + pixel] if upright > _ZERO else lane[Y + pixel]
 
@@ -267,7 +267,7 @@ def grained_near(noise: UInt8, lane: Float32, count: Number) -> None:
 
 @kernel(assume_finite=True)
 def has_near(lane: Float32, first: Number) -> bool:
-    """Return whether one of ``SPAN`` pixels is near."""
+    """Check whether any of ``SPAN`` pixels is nearer than NEAR_M."""
     least = lane[DEPTH + first]
     for k in range(np.uint64(1), np.uint64(SPAN)):
         least = min(least, lane[DEPTH + first + k])

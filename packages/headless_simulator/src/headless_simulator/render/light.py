@@ -61,7 +61,7 @@ def direction_to_sun(altitude_deg: float, azimuth_deg: float) -> tuple[float, fl
 
 @lru_cache(maxsize=64)
 def light_of(weather: Weather) -> Light:
-    """Work out the light of a weather; percentages outside 0..100 are taken as the nearest."""
+    """Compute the light of a weather; percentages are clipped to 0..100."""
     part = {name: min(1.0, max(0.0, getattr(weather, name) / 100.0)) for name in _PERCENTS}
     altitude = max(-90.0, min(90.0, weather.sun_altitude_angle))
     clouds, rain, dust, fog = part["cloudiness"], part["precipitation"], part["dust_storm"], part["fog_density"]
@@ -137,9 +137,7 @@ def noise_texture() -> UInt8:
     white = rng.standard_normal((NOISE_SIZE, NOISE_SIZE))
     frequency = np.hypot(np.fft.fftfreq(NOISE_SIZE)[:, None], np.fft.rfftfreq(NOISE_SIZE)[None, :]) * NOISE_SIZE
     values, place = np.unique(np.maximum(frequency, 2.0), return_inverse=True)
-    falloff = np.array(
-        [value**0.85 for value in values.tolist()]
-    )  # not by NumPy, whose powers differ between processors
+    falloff = np.array([value**0.85 for value in values.tolist()])  # not by NumPy: its powers differ between processors
     spectrum = np.fft.rfft2(white) / falloff[place].reshape(frequency.shape)
     field = np.fft.irfft2(spectrum, s=(NOISE_SIZE, NOISE_SIZE))
     texture: UInt8 = np.clip(128 + 52 * (field - field.mean()) / field.std(), 0, 255).astype(np.uint8)

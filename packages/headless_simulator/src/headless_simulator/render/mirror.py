@@ -36,13 +36,13 @@ _ZERO, _HALF, _ONE, _TWO = _F(0.0), _F(0.5), _F(1.0), _F(2.0)
 
 @kernel(assume_finite=True)
 def sky_of(light: Float32) -> tuple[Triple, Triple, Triple]:
-    """Give what is mirrored: the sky's colours at the horizon and the zenith, and the unit vector to the sun."""
+    """Return the sky's colours at the horizon and the zenith, and the unit vector to the sun."""
     return three(light, HORIZON_RGB), three(light, ZENITH_RGB), three(light, TO_SUN)
 
 
 @kernel(assume_finite=True)
 def ray_to(lane: Float32, pixel: Number, eye: Float32) -> Triple:
-    """Give the vector from the camera to what a pixel shows, in metres."""
+    """Return the vector from the camera to a pixel's surface point, metres."""
     return lane[X + pixel] - eye[0], lane[Y + pixel] - eye[1], lane[Z + pixel] - eye[2]
 
 
@@ -50,7 +50,7 @@ def ray_to(lane: Float32, pixel: Number, eye: Float32) -> Triple:
 def mirrored(
     ray: Triple, normal: Triple, sky: tuple[Triple, Triple, Triple], share: Number, gloss: Number
 ) -> tuple[Number, Number, Number, Number, Number]:
-    """Give what a surface mirrors of the sky: its colour, how much of it, and the sun's glint.
+    """Return a surface's reflection of the sky: red, green, blue, share, and the sun's glint.
 
     Args:
         ray: from the camera, of any length.
@@ -114,7 +114,7 @@ def put_knots(
     share: Number,
     gloss: Number,
 ) -> Number:
-    """Note what ``mirrored`` takes at every twelfth pixel of a run, and at its last; returns how many knots there are then."""
+    """Store the arguments of ``mirrored`` at every twelfth pixel of a run and at its last; returns the number of knots."""
     normal = three(run_normal, 0)
     for step in range(first, last + np.uint64(11), np.uint64(12)):
         ray = ray_to(lane, min(step, last - np.uint64(1)), eye)
@@ -140,7 +140,7 @@ def mirror_knots(lane: Float32, knots: Number, light: Float32) -> None:
 
 @kernel(assume_finite=True)
 def knot_at(lane: Float32, knot: Number) -> tuple[Number, Number, Number, Number, Number]:
-    """Give what ``mirror_knots`` found."""
+    """Return what ``mirror_knots`` stored at a knot: red, green, blue, share, glint."""
     return (
         lane[RAY + knot], lane[RAY + PART + knot], lane[RAY + _TWO_PARTS + knot], lane[SHARE + knot], lane[SHINE + knot],
     )  # fmt: skip

@@ -196,7 +196,7 @@ def _draw_group(
 
 @kernel()
 def _outside(camera: Float64, width: int, height: int, centre: Float64, half: Float64) -> bool:
-    """Return whether an axis-aligned box lies wholly beyond one side of what the camera sees."""
+    """Check whether an axis-aligned box lies wholly outside one plane of the view frustum."""
     focal, cx, cy = camera[12], camera[13], camera[14]
     for plane in range(5):
         if plane == 0:

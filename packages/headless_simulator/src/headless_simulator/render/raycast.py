@@ -123,7 +123,7 @@ def _cells_of(corner_m: Float32, t: Number, frame: Float64) -> tuple[Number, Num
 
 @kernel()
 def _meets(corner_m: Float32, t: Number, frame: Float64, column: Number, row: Number) -> bool:
-    """Return whether a triangle's ground image may touch a cell: no edge has the whole cell on its outer side."""
+    """Check whether a triangle's projection on the ground may touch a cell: no edge has the whole cell outside."""
     ax, ay = np.float64(corner_m[t, 0, 0]), np.float64(corner_m[t, 0, 1])
     bx, by = np.float64(corner_m[t, 1, 0]), np.float64(corner_m[t, 1, 1])
     cx, cy = np.float64(corner_m[t, 2, 0]), np.float64(corner_m[t, 2, 1])
@@ -197,7 +197,7 @@ def _hit(
 def _hit_static(
     corner_m: Float32, t: Number, ox: Number, oy: Number, oz: Number, dx: Number, dy: Number, dz: Number
 ) -> tuple[float, float]:
-    """Return what ``_hit`` finds at a triangle of the town, from either side."""
+    """Intersect a ray with a triangle of the town, from either side; see ``_hit``."""
     return _hit(
         np.float64(corner_m[t, 0, 0]), np.float64(corner_m[t, 0, 1]), np.float64(corner_m[t, 0, 2]),
         np.float64(corner_m[t, 1, 0]), np.float64(corner_m[t, 1, 1]), np.float64(corner_m[t, 1, 2]),
@@ -267,7 +267,7 @@ def _cast_static(
 
 @kernel()
 def _may_meet_box(sphere: Float64, ox: Number, oy: Number, oz: Number, dx: Number, dy: Number, dz: Number) -> bool:
-    """Return whether a ray comes into the box around a mesh, 1 mm wider on each side."""
+    """Check whether a ray enters the bounding box of a mesh, enlarged by 1 mm on each side."""
     enter, leave = 0.0, np.inf
     for axis in range(3):
         origin, direction = (ox, dx) if axis == 0 else ((oy, dy) if axis == 1 else (oz, dz))

@@ -92,14 +92,14 @@ class Renderer:
         return self._scene.place[lamps], owner, lit_in
 
     def without(self, object_ids: frozenset[int]) -> Renderer:
-        """Give a renderer of the same town without some of its static objects.
+        """Return a renderer of the same town without some of its static objects.
 
         Their triangles lose their area and keep their places, so everything that counts triangles stays valid.
         """
         return self._of(self._scene.without(object_ids)) if object_ids else self
 
     def streamed(self, tiles: frozenset[Tile]) -> Renderer:
-        """Give a renderer of the same town of which only some tiles are there."""
+        """Return a renderer of the same town that only draws some tiles of the map."""
         return self._of(self._scene.streamed(tiles))
 
     def _of(self, scene: StaticScene) -> Renderer:
@@ -110,14 +110,14 @@ class Renderer:
         return other
 
     def untagged(self, tags: frozenset[int]) -> Renderer:
-        """Give a renderer of the same town's masks that looks through its meshes of some classes."""
+        """Return a renderer of the same town that does not draw its static meshes of some classes."""
         other = copy.copy(self)
         other._scene = self._scene.untagged(tags)
         other._grid, other._grid_lock = None, threading.Lock()
         return other
 
     def painted(self, colours: Mapping[int, tuple[int, int, int]], lamps: Mapping[int, float]) -> Renderer:
-        """Give a renderer of the same town in which some static objects have one colour each, and lamp posts other light.
+        """Return a renderer of the same town with other colours of static objects and other light of lamp posts.
 
         Args:
             colours: sRGB by object id; panes and lamps keep theirs.

@@ -140,7 +140,7 @@ def resolve_normals(
 
 
 def base_colours(seen: Int32, static_surface: Float32, mover_surface: Float32) -> UInt8:
-    """Give (P, 3) sRGB colours of the triangles that ``seen`` shows; black where sky."""
+    """Return the (P, 3) uint8 sRGB base colour of each pixel; black where sky."""
     shown, place = np.unique(seen >> 1, return_inverse=True)
     static = shown < len(static_surface)
     albedo = np.zeros((len(shown), 3), np.float32)

@@ -68,11 +68,11 @@ class StaticScene:
         return self.tile_box_m[:, :3].min(axis=0), self.tile_box_m[:, 3:].max(axis=0)
 
     def without(self, object_ids: frozenset[int]) -> StaticScene:
-        """Give the scene in which the triangles of some objects have no area; they keep their places."""
+        """Return the scene in which the triangles of some objects have no area; triangle numbers stay."""
         return self._but(np.isin(self.ids, np.array(sorted(object_ids), dtype=np.uint32) | np.uint32(STATIC_ID)))
 
     def streamed(self, map_tiles: frozenset[Tile]) -> StaticScene:
-        """Give the scene in which only triangles with their first corner in some of the map's tiles have an area."""
+        """Return the scene in which only triangles with their first corner in some map tiles have an area."""
         cell = np.floor(self.points_m[:2, self.corners[:, 0]] / MAP_TILE_M).astype(np.int64)
         there = np.zeros(len(self.corners), np.bool_)
         for i, j in map_tiles:
@@ -80,7 +80,7 @@ class StaticScene:
         return self._but(~there)
 
     def untagged(self, tags: frozenset[int]) -> StaticScene:
-        """Give the scene in which the triangles of some classes have no area; they keep their places."""
+        """Return the scene in which the triangles of some classes have no area; triangle numbers stay."""
         return self._but(np.isin(self.tag, sorted(tags)))
 
     def _but(self, gone: npt.NDArray[np.bool_]) -> StaticScene:
@@ -89,7 +89,7 @@ class StaticScene:
         return replace(self, corners=corners)
 
     def painted(self, colours: Mapping[int, tuple[int, int, int]]) -> StaticScene:
-        """Give the scene in which some objects, by their ids, have one sRGB colour each, panes and lamps apart."""
+        """Return the scene with other sRGB colours of some objects, by id; panes and lamps keep theirs."""
         ids = np.array(sorted(colours), dtype=np.uint32)
         place = np.searchsorted(ids | np.uint32(STATIC_ID), self.ids).clip(max=len(ids) - 1)
         mine = (self.ids == ids[place] | np.uint32(STATIC_ID)) & np.isin(self.material, _PAINTED)

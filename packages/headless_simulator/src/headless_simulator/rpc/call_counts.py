@@ -15,7 +15,7 @@ class CallCounts:
         served: calls of known methods.
         unknown: calls of methods that are not there.
         without_effect: calls that are accepted and change nothing.
-        internal_errors: calls that met a bug of ours.
+        internal_errors: calls that raised an unexpected exception.
     """
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ def enableApiControl(sim: Simulation, is_enabled: Flag, vehicle_name: Text = "")
 
 
 def isApiControlEnabled(sim: Simulation, vehicle_name: Text = "") -> bool:
-    """Say whether a client has control."""
+    """Return whether a client has API control."""
     with sim.fleet.lock:
         return sim.fleet.drone(vehicle_name).api
 

@@ -108,7 +108,7 @@ def simGetImage(
 def simGetCameraInfo(
     sim: Simulation, camera_name: CameraName, vehicle_name: Text = "", external: Flag = False
 ) -> dict[str, Any]:
-    """Give pose, field of view and projection matrix."""
+    """Return pose, field of view and projection matrix."""
     with sim.fleet.lock:
         found = sim.camera(camera_name, vehicle_name, external=external)
         position, quat, _ = sim.camera_pose(found, vehicle_name, external=external)
@@ -140,7 +140,7 @@ def simSetCameraFov(
 def simGetDistortionParams(
     sim: Simulation, camera_name: CameraName, vehicle_name: Text = "", external: Flag = False
 ) -> list[float]:
-    """Give K1, K2, K3, P1, P2."""
+    """Return K1, K2, K3, P1, P2."""
     with sim.fleet.lock:
         found = sim.camera(camera_name, vehicle_name, external=external)
         return [found.distortion.get(name, 0.0) for name in DISTORTION]
@@ -209,7 +209,7 @@ def simClearDetectionMeshNames(
 def simGetDetections(
     sim: Simulation, camera_name: CameraName, image_type: ImageType, vehicle_name: Text = "", external: Flag = False
 ) -> list[dict[str, Any]]:
-    """Give the objects looked for that the camera sees."""
+    """Return the visible objects that match the camera's filter."""
     wanted = _filter(sim, (camera_name, image_type, vehicle_name, external))
     with sim.fleet.lock:
         found = sim.camera(camera_name, vehicle_name, external=external)

@@ -75,7 +75,7 @@ def _collision_map(sim: Simulation, hit: Hit) -> dict[str, Any]:
 
 
 def getMultirotorState(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
-    """Give all about a vehicle."""
+    """Return collision, kinematics, GPS location and state of a vehicle."""
     with sim.fleet.lock:
         drone = sim.fleet.drone(vehicle_name)
         return {
@@ -92,13 +92,13 @@ def getMultirotorState(sim: Simulation, vehicle_name: Text = "") -> dict[str, An
 
 
 def simGetCollisionInfo(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
-    """Give the last collision and forget that it happened."""
+    """Return the last collision and clear its flag."""
     with sim.fleet.lock:
         return _collision_map(sim, sim.fleet.drone(vehicle_name).hit(forget=True))
 
 
 def simGetVehiclePose(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
-    """Give the pose, NED from the vehicle's own origin."""
+    """Return the vehicle's pose in NED from its own origin."""
     with sim.fleet.lock:
         drone = sim.fleet.drone(vehicle_name)
         return pose_map(drone.position_m, drone.quat)
@@ -112,7 +112,7 @@ def simSetVehiclePose(sim: Simulation, pose: Pose, _ignore_collision: Anything, 
 
 
 def simGetGroundTruthKinematics(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
-    """Give the true motion."""
+    """Return the true kinematics."""
     with sim.fleet.lock:
         return sim.fleet.drone(vehicle_name).kinematics_map()
 
@@ -129,7 +129,7 @@ def simSetKinematics(
 
 
 def simGetGroundTruthEnvironment(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
-    """Give the air around it."""
+    """Return position, gravity and air at the vehicle."""
     with sim.fleet.lock:
         drone = sim.fleet.drone(vehicle_name)
         place = sim.drone_geo(drone)
@@ -144,13 +144,13 @@ def simGetGroundTruthEnvironment(sim: Simulation, vehicle_name: Text = "") -> di
 
 
 def getHomeGeoPoint(sim: Simulation, vehicle_name: Text = "") -> dict[str, float]:
-    """Give the place of the vehicle's origin."""
+    """Return the geographic position of the vehicle's origin."""
     with sim.fleet.lock:
         return geo.geo_map(sim.geo_of(sim.fleet.drone(vehicle_name).spawn_ue_m))
 
 
 def getRotorStates(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
-    """Give thrust, torque and speed of the rotors."""
+    """Return thrust, torque and speed of the rotors."""
     max_speed = 6396.667 / 60 * 2 * math.pi
     with sim.fleet.lock:
         drone = sim.fleet.drone(vehicle_name)

@@ -20,17 +20,17 @@ PROMPT_RESETS: Final = 2  # a merged build on Unreal was seen to hang after two 
 
 
 def ping(sim: Simulation) -> bool:
-    """Say that somebody is there."""
+    """Return True."""
     return True
 
 
 def getServerVersion(sim: Simulation) -> int:
-    """Give the protocol's version."""
+    """Return the protocol's version."""
     return 1
 
 
 def getMinRequiredClientVersion(sim: Simulation) -> int:
-    """Give the oldest client's version."""
+    """Return the oldest supported client version."""
     return 1
 
 
@@ -49,7 +49,7 @@ def listVehicles(sim: Simulation) -> list[str]:
 
 
 def getSettingsString(sim: Simulation) -> str:
-    """Give settings.json as it was read."""
+    """Return the text of settings.json."""
     return sim.settings.text
 
 
@@ -59,7 +59,7 @@ def simPause(sim: Simulation, is_paused: Flag) -> None:
 
 
 def simIsPaused(sim: Simulation) -> bool:
-    """Say whether time stands still."""
+    """Return whether simulated time is paused."""
     with sim.fleet.lock:
         return not sim.fleet.running
 
@@ -118,7 +118,7 @@ def simSetTimeOfDay(
 
 
 def simEnableWeather(sim: Simulation, enable: Flag) -> None:
-    """Let weather parameters work."""
+    """Enable or disable the weather parameters."""
     with sim.weather_lock:
         sim.atmosphere.enable(on=enable)
 
@@ -130,7 +130,7 @@ def simSetWeatherParameter(sim: Simulation, param: Integer, val: AnyNumber) -> N
 
 
 def simSetWind(sim: Simulation, wind: Vector3r) -> None:
-    """Let the wind blow: NED, m/s."""
+    """Set the wind, NED in m/s."""
     if not all(abs(part) < 200 for part in wind):
         raise CallRefused("wind must be below 200 m/s")
     with sim.fleet.lock:
@@ -156,7 +156,7 @@ def stopRecording(sim: Simulation) -> None:
 
 
 def isRecording(sim: Simulation) -> bool:
-    """Say whether it records."""
+    """Return whether poses are being recorded."""
     return sim.recorder.on
 
 
