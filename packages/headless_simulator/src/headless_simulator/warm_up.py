@@ -51,10 +51,10 @@ def warm_up_motion() -> None:
     control_batch.compile_all()
     snapshot.compile_all()
     mode, goal = simple_flight.idle_goal(0)
-    grid, place = np.zeros((2, 2)), np.array([0.0, 0.0, 10.0])
+    grid, grid_frame = np.zeros((2, 2)), np.array([0.0, 0.0, 10.0])
     advance(
         quad.fresh_state(0), mode, goal, np.zeros((0, 4, 3, 4)), np.zeros((0, 3)), np.zeros((0, 8)),
-        np.zeros((0, 2), np.int64), grid, place, np.zeros(3), np.zeros(0), False, 0.003, 0,
+        np.zeros((0, 2), np.int64), grid, grid_frame, np.zeros(3), np.zeros(0), False, 0.003, 0,
     )  # fmt: skip
     ground_height(grid, 0.0, 0.0, 10.0, 0.0, 0.0)
     simple_flight.aim_by_sticks(quad.fresh_state(1)[0], *(one[0] for one in simple_flight.idle_goal(1)))

@@ -15,7 +15,7 @@ SUN = (30.0, 140.0)
 def heights(maps: ShadowMaps, cast: Movers, *, sun_deg: tuple[float, float] = SUN) -> np.ndarray:
     world, models = np.empty((len(cast.model), 3, 4)), ModelStore(LIBRARY).pack(cast.model)
     model_frames(cast.pose, world)
-    return maps.of(sun_deg, cast, world, models.place[cast.model], models)[0]
+    return maps.of(sun_deg, cast, world, models.row_of_model[cast.model], models)[0]
 
 
 def maps_of_a_city() -> ShadowMaps:

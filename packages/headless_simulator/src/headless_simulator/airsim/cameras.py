@@ -62,13 +62,13 @@ class Camera:
         return position, self._stabilized(quat_multiply(body_quat, self.quat))
 
     def _stabilized(self, quat: Quat) -> Quat:
-        keep, *wanted_deg = self.gimbal
+        keep, *held_deg = self.gimbal
         keep = min(max(keep, 0.0), 1.0)
         if keep <= 0:
             return quat
         mixed = [
-            angle if math.isnan(wanted) else math.radians(wanted) * keep + angle * (1 - keep)
-            for angle, wanted in zip(euler_from_quat(quat), wanted_deg, strict=True)
+            angle if math.isnan(requested) else math.radians(requested) * keep + angle * (1 - keep)
+            for angle, requested in zip(euler_from_quat(quat), held_deg, strict=True)
         ]
         return quat_from_euler(*mixed)
 
@@ -110,10 +110,10 @@ def find_camera(cameras: Mapping[str, Camera], name: Any, *, owner: str) -> Came
     Raises:
         NoSuchCamera: there is none.
     """
-    wanted = str(name)
-    camera = cameras.get(wanted) or cameras.get(ALIASES.get(wanted, ""))
+    requested = str(name)
+    camera = cameras.get(requested) or cameras.get(ALIASES.get(requested, ""))
     if camera is None:
-        raise NoSuchCamera(f"camera '{wanted}' does not exist on '{owner}'; cameras: {', '.join(cameras) or 'none'}")
+        raise NoSuchCamera(f"camera '{requested}' does not exist on '{owner}'; cameras: {', '.join(cameras) or 'none'}")
     return camera
 
 

@@ -198,7 +198,7 @@ def advance(
     boxes: Any,
     box_range: Any,
     grid: Any,
-    grid_place: Any,
+    grid_frame: Any,
     wind: Any,
     altitude: Any,
     ideal: bool,
@@ -216,7 +216,7 @@ def advance(
         boxes: (B, 8) obstacles, see ``touch_boxes``.
         box_range: (N, 2) first and one past last obstacle of each vehicle.
         grid: ground heights.
-        grid_place: (3,) origin x, y and step of the grid.
+        grid_frame: (3,) origin x, y and step of the grid.
         wind: (3,) NED m/s.
         altitude: (N,) metres above the sea of each vehicle's origin.
         ideal: see ``simple_flight``.
@@ -232,9 +232,9 @@ def advance(
             if row[S_COLLIDES] > 0:
                 height = ground_height(
                     grid,
-                    grid_place[0],
-                    grid_place[1],
-                    grid_place[2],
+                    grid_frame[0],
+                    grid_frame[1],
+                    grid_frame[2],
                     spawn[vehicle, 0] + row[0],
                     spawn[vehicle, 1] + row[1],
                 )

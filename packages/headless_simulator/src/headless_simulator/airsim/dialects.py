@@ -77,8 +77,8 @@ class AirSimDialect:
         if name in self.adapt:
             handler = _adapted(handler, self.adapt[name])
         if name in self.exact:
-            kept = tuple(parameter for parameter in signature.parameters if parameter.name != "external")
-            signature = _Exact(kept, signature.required, signature.rest, signature.groups, self.exact[name])
+            parameters = tuple(parameter for parameter in signature.parameters if parameter.name != "external")
+            signature = _Exact(parameters, signature.required, signature.rest, signature.groups, self.exact[name])
         return Bound(replace(bound.method, handler=handler, signature=signature), bound.context)
 
 

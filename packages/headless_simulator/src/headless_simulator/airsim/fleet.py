@@ -109,7 +109,7 @@ class Fleet:
         self.obstacles = Obstacles(self.host)
         ground = self.host.town.ground
         self._grid = np.ascontiguousarray(ground.height_m, dtype=np.float64)
-        self._grid_place = np.array([*ground.origin_m, ground.cell_m])
+        self._grid_frame = np.array([*ground.origin_m, ground.cell_m])
 
     def enter_town(self, player_start_m: Vec3) -> None:
         """Reset the fleet in the host's current town."""
@@ -168,7 +168,7 @@ class Fleet:
     def _settle(self, drone: Drone) -> None:
         """Put a vehicle that starts on or below the ground onto it, at rest."""
         x, y, z = drone.spawn_ue_m
-        origin_x, origin_y, cell = (float(part) for part in self._grid_place)
+        origin_x, origin_y, cell = (float(part) for part in self._grid_frame)
         height = ground_height(self._grid, origin_x, origin_y, cell, x, y) + quad.STANDS_M
         if self.settings.flies and drone.setting.collisions and z - height <= LANDED_M:
             drone.row[2] = z - height
@@ -300,7 +300,7 @@ class Fleet:
             self._boxes,
             self._box_range,
             self._grid,
-            self._grid_place,
+            self._grid_frame,
             self.wind_mps,
             self.settings.origin_geo[2] + self.spawn_m[:, 2] - self.player_start_m[2],
             self.settings.ideal_controller,

@@ -253,11 +253,11 @@ def turn_to(drone: Drone, yaw_deg: float, timeout_s: float, margin_deg: float) -
     The margin does not reach across 180 degrees, as in AirSim: 179 and -179 are 358 degrees apart.
     """
     _finite(yaw_deg, margin_deg, what="yaw and margin")
-    place, target = drone.position_m, normalize_deg(yaw_deg)
+    position, target = drone.position_m, normalize_deg(yaw_deg)
 
     def pointing() -> bool:
         near = abs(math.degrees(drone.yaw_rad) - target) <= margin_deg
-        drone.command_position(place, HOLD_YAW if near else YawMode(is_rate=False, degrees=target))
+        drone.command_position(position, HOLD_YAW if near else YawMode(is_rate=False, degrees=target))
         return near and abs(drone.rate_radps[2]) <= STILL_RADPS
 
     if timeout_s <= 0:
@@ -268,8 +268,8 @@ def turn_to(drone: Drone, yaw_deg: float, timeout_s: float, margin_deg: float) -
 def turn_by_rate(drone: Drone, rate_degps: float, duration_s: float) -> Task:
     """Turn in place at a rate for a time."""
     _finite(rate_degps, what="yaw rate")
-    place = drone.position_m
-    return keep_doing(drone, lambda: drone.command_position(place, YawMode(degrees=rate_degps)), duration_s)
+    position = drone.position_m
+    return keep_doing(drone, lambda: drone.command_position(position, YawMode(degrees=rate_degps)), duration_s)
 
 
 def by_attitude(
@@ -295,10 +295,10 @@ def by_manual(drone: Drone, limits: Vec3, duration_s: float, yaw: YawMode, *, fo
         if not sticks.get("is_valid") or (sticks.get("timestamp", 0) and age_s > STICKS_OLD_S):
             return
         pitch, roll = float(sticks["pitch"]) / FULL_STICK, float(sticks["roll"]) / FULL_STICK
-        asked = rotate(start, (pitch * limits[1], roll * limits[0], 0.0))
+        velocity = rotate(start, (pitch * limits[1], roll * limits[0], 0.0))
         stick_deg = float(sticks["yaw"]) * STICK_YAW_DEG / FULL_STICK
-        turned = heading_yaw(YawMode(yaw.is_rate, yaw.degrees + stick_deg), asked, forward_only=forward_only)
+        turned = heading_yaw(YawMode(yaw.is_rate, yaw.degrees + stick_deg), velocity, forward_only=forward_only)
         z = drone.position_m[2] + float(sticks["throttle"]) / FULL_STICK * limits[2]
-        drone.command_velocity_z(asked[0], asked[1], z, turned)
+        drone.command_velocity_z(velocity[0], velocity[1], z, turned)
 
     return keep_doing(drone, act, duration_s)

@@ -23,16 +23,16 @@ def geo_from_ned(ned_m: Vec3, origin: Geo) -> Geo:
     return latitude, longitude, origin[2] - down
 
 
-def ned_from_geo(place: Geo, origin: Geo) -> Vec3:
+def ned_from_geo(position: Geo, origin: Geo) -> Vec3:
     """Convert latitude, longitude, altitude to a NED point; the inverse of ``geo_from_ned``."""
-    north = math.radians(place[0] - origin[0]) * EARTH_RADIUS_M
-    east = math.radians(place[1] - origin[1]) * EARTH_RADIUS_M * math.cos(math.radians(origin[0]))
-    return north, east, origin[2] - place[2]
+    north = math.radians(position[0] - origin[0]) * EARTH_RADIUS_M
+    east = math.radians(position[1] - origin[1]) * EARTH_RADIUS_M * math.cos(math.radians(origin[0]))
+    return north, east, origin[2] - position[2]
 
 
-def geo_map(place: Geo) -> dict[str, float]:
+def geo_map(position: Geo) -> dict[str, float]:
     """Encode a geographic position as the wire's GeoPoint."""
-    return {"latitude": place[0], "longitude": place[1], "altitude": place[2]}
+    return {"latitude": position[0], "longitude": position[1], "altitude": position[2]}
 
 
 def temperature_k(altitude_m: float) -> float:

@@ -170,8 +170,10 @@ class ImageCapture:
             return np.ascontiguousarray(coded[:, :, ::-1])
         ids: Int32 = image_ids(image.ids, image.tag, tables)
         if request.image_type in _PALETTES:
-            shown = cv2.cvtColor(np.maximum(ids, 0).astype(np.uint8), cv2.COLOR_GRAY2BGR)  # hidden ones look like id 0
-            return np.asarray(cv2.LUT(shown, _PALETTES[request.image_type]), np.uint8)
+            ids_bgr = cv2.cvtColor(
+                np.maximum(ids, 0).astype(np.uint8), cv2.COLOR_GRAY2BGR
+            )  # hidden ones look like id 0
+            return np.asarray(cv2.LUT(ids_bgr, _PALETTES[request.image_type]), np.uint8)
         name = {number: label for label, number in IMAGE_TYPES.items()}.get(request.image_type, str(request.image_type))
         raise CallRefused(f"image type {name} is not drawn here; 0 (Scene) to 7 (Infrared) are")
 

@@ -43,8 +43,8 @@ def scan_directions(options: Mapping[str, Any]) -> Float64:
     elevation = np.radians(np.linspace(upper, lower, channels))
     turned = 360.0 * np.arange(per_channel) / per_channel
     start, stop = (360.0 + begin) % 360.0, (360.0 + end) % 360.0
-    seen = (start <= turned) & (turned <= stop) if start < stop else (start <= turned) | (turned <= stop)
-    across, up = np.meshgrid(np.radians(turned[seen]), elevation)
+    in_view = (start <= turned) & (turned <= stop) if start < stop else (start <= turned) | (turned <= stop)
+    across, up = np.meshgrid(np.radians(turned[in_view]), elevation)
     return np.stack(
         [np.cos(up) * np.cos(across), np.cos(up) * np.sin(across), -np.sin(up)],
         axis=-1,

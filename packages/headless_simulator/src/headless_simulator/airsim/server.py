@@ -152,8 +152,8 @@ class AirSimServer:
         bound = self.methods.get(name)
         if bound is None:
             self.counts.add(self.counts.unknown, name)
-            shown = name[:NAME_SHOWN]
-            why = f"server could not find function '{shown}' with argument count {len(arguments)}."
+            short_name = name[:NAME_SHOWN]
+            why = f"server could not find function '{short_name}' with argument count {len(arguments)}."
             client.answer(request, f"rpclib: {why}", None)
             return
         self.counts.add(self.counts.served, name)

@@ -183,21 +183,21 @@ def _renew(state: Any, mode: Any, axis: int) -> None:
 
 
 @kernel(error_model="python")
-def _asked_velocity(state: Any, mode: Any, goal: Any, gains: Any, axis: int, dt: float) -> tuple[float, float, float]:
+def _velocity_goal(state: Any, mode: Any, goal: Any, gains: Any, axis: int, dt: float) -> tuple[float, float, float]:
     """Return the world velocity (x, y, z), m/s, that an axis's velocity controller receives as its goal."""
     if mode[axis] == VELOCITY:
         return goal[1], goal[0], goal[3]  # with the third goal whatever it means: see the module
     position = state[1] if axis == 0 else (state[0] if axis == 1 else state[2])
-    asked = _pid(state, gains, G_POSITION, axis, goal[axis] - position, dt) * MAX_SPEED
-    return (asked if axis == 1 else 0.0), (asked if axis == 0 else 0.0), (asked if axis == 3 else 0.0)
+    speed = _pid(state, gains, G_POSITION, axis, goal[axis] - position, dt) * MAX_SPEED
+    return (speed if axis == 1 else 0.0), (speed if axis == 0 else 0.0), (speed if axis == 3 else 0.0)
 
 
 @kernel(error_model="python")
 def _ideal_velocity(
-    asked: tuple[float, float, float], state: Any, mode: Any, goal: Any, gains: Any, axis: int
+    velocity_goal: tuple[float, float, float], state: Any, mode: Any, goal: Any, gains: Any, axis: int
 ) -> tuple[float, float, float]:
     """Return the velocity goal of all axes together, in which ``ideal`` differs from AirSim."""
-    x, y, z = asked
+    x, y, z = velocity_goal
     if axis != 1:
         x = goal[1] if mode[1] == VELOCITY else 0.0
         if mode[1] == POSITION:
@@ -223,10 +223,10 @@ def _control_axis(state: Any, mode: Any, goal: Any, gains: Any, axis: int, ideal
         return _level_control(state, gains, axis, goal[axis], dt)
     if kind == DIRECT:
         return float(goal[axis])
-    asked = _asked_velocity(state, mode, goal, gains, axis, dt)
+    velocity_goal = _velocity_goal(state, mode, goal, gains, axis, dt)
     if ideal:
-        asked = _ideal_velocity(asked, state, mode, goal, gains, axis)
-    x, y, z = turn_to_body(state, asked[0] - state[7], asked[1] - state[8], asked[2] - state[9])
+        velocity_goal = _ideal_velocity(velocity_goal, state, mode, goal, gains, axis)
+    x, y, z = turn_to_body(state, velocity_goal[0] - state[7], velocity_goal[1] - state[8], velocity_goal[2] - state[9])
     if axis == 3:
         return max((1.0 - _pid(state, gains, G_VELOCITY, THROTTLE, z, dt)) / 2, MIN_VELOCITY_THROTTLE)
     if axis == 0:

@@ -51,13 +51,13 @@ def _resize(name: str, half_m: Vector | None, centre_m: Vector | None) -> bool:
     return VEHICLES[name] != vehicle
 
 
-def _vector(given: Any, what: str, low: float, high: float) -> Vector | None:
-    if given is None:
+def _vector(value: Any, what: str, low: float, high: float) -> Vector | None:
+    if value is None:
         return None
     if (
-        not isinstance(given, list)
-        or len(given) != 3
-        or not all(isinstance(v, int | float) and low <= v <= high for v in given)
+        not isinstance(value, list)
+        or len(value) != 3
+        or not all(isinstance(v, int | float) and low <= v <= high for v in value)
     ):
-        raise ValueError(f"--calibration {what}: {given!r} are not three metres of {low:g} to {high:g}")
-    return float(given[0]), float(given[1]), float(given[2])
+        raise ValueError(f"--calibration {what}: {value!r} are not three metres of {low:g} to {high:g}")
+    return float(value[0]), float(value[1]), float(value[2])

@@ -24,7 +24,7 @@ LONGEST: Final = 2.0  # Unreal's velocity texture holds no more
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Before:
-    """The places of a camera and of everything that moves at the camera's previous image."""
+    """Poses of a camera and of all movers at the camera's previous image."""
 
     pose: tuple[float, float, float, float, float, float]
     movers: Movers
@@ -80,8 +80,8 @@ def _poses_then(movers: Movers, movers_then: Movers) -> tuple[npt.NDArray[np.boo
     """Return (N,) whether each mover existed then, and its (N, 6) pose then; ids ascend in both."""
     if not len(movers_then.model):
         return np.zeros(len(movers.model), bool), movers.pose
-    place = np.searchsorted(movers_then.actor_id, movers.actor_id).clip(max=len(movers_then.model) - 1)
-    return movers_then.actor_id[place] == movers.actor_id, movers_then.pose[place]
+    row = np.searchsorted(movers_then.actor_id, movers.actor_id).clip(max=len(movers_then.model) - 1)
+    return movers_then.actor_id[row] == movers.actor_id, movers_then.pose[row]
 
 
 @kernel()
@@ -99,8 +99,8 @@ def flow_kernel(
             number = ids[v, u]
             if number != last:
                 last = number
-                place = np.searchsorted(actor_id, number)
-                m = motion[place if place < town and actor_id[place] == number else town]
+                row = np.searchsorted(actor_id, number)
+                m = motion[row if row < town and actor_id[row] == number else town]
             right = (u + 0.5 - cx) / focal
             per_m = 1.0 / np.float64(depth_m[v, u])  # all lengths in depths of the pixel: the sky's shift vanishes
             x = m[0, 0] * right + m[0, 1] * down + m[0, 2] + m[0, 3] * per_m

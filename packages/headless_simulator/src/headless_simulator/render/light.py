@@ -99,10 +99,10 @@ def light_of(weather: Weather) -> Light:
     shadow_altitude = max(3.0, round(altitude * 2) / 2)
     shadow_azimuth = round((weather.sun_azimuth_angle % 360.0) * 2) / 2 % 360.0
     numbers[TO_SUN : TO_SUN + 3] = direction_to_sun(max(3.0, altitude), shadow_azimuth)
-    for place, colour in (
+    for offset, colour in (
         (SUN_RGB, sun), (SKY_RGB, sky), (BOUNCE_RGB, bounce), (ZENITH_RGB, zenith), (HORIZON_RGB, horizon), (FOG_RGB, fog_rgb),
     ):  # fmt: skip
-        numbers[place : place + 3] = colour * gain
+        numbers[offset : offset + 3] = colour * gain
     numbers[FOG_PER_M] = 0.032 * fog**1.9 + 0.012 * dust**1.5
     numbers[FOG_FALLOFF_PER_M] = 0.05 * max(0.0, weather.fog_falloff) * (1.0 - dust)
     numbers[FOG_START_M] = max(0.0, weather.fog_distance)
@@ -136,9 +136,9 @@ def noise_texture() -> UInt8:
     rng = np.random.default_rng(20241)
     white = rng.standard_normal((NOISE_SIZE, NOISE_SIZE))
     frequency = np.hypot(np.fft.fftfreq(NOISE_SIZE)[:, None], np.fft.rfftfreq(NOISE_SIZE)[None, :]) * NOISE_SIZE
-    values, place = np.unique(np.maximum(frequency, 2.0), return_inverse=True)
+    values, inverse = np.unique(np.maximum(frequency, 2.0), return_inverse=True)
     falloff = np.array([value**0.85 for value in values.tolist()])  # not by NumPy: its powers differ between processors
-    spectrum = np.fft.rfft2(white) / falloff[place].reshape(frequency.shape)
+    spectrum = np.fft.rfft2(white) / falloff[inverse].reshape(frequency.shape)
     field = np.fft.irfft2(spectrum, s=(NOISE_SIZE, NOISE_SIZE))
     texture: UInt8 = np.clip(128 + 52 * (field - field.mean()) / field.std(), 0, 255).astype(np.uint8)
     return texture

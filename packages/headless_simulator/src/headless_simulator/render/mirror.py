@@ -158,15 +158,15 @@ def mirror_span(lane: Float32, knot: Number, first: Number, last: Number, light:
         end = min(stop, last - np.uint64(1))
         more_red, more_green, more_blue, more, more_shine = _ZERO, _ZERO, _ZERO, _ZERO, _ZERO
         if end > start:
-            there = knot_at(lane, knot)
+            next_knot = knot_at(lane, knot)
             knot += np.uint64(1)
             step = _ONE / _F(end - start)
             more_red, more_green, more_blue = (
-                (there[0] - red) * step,
-                (there[1] - green) * step,
-                (there[2] - blue) * step,
+                (next_knot[0] - red) * step,
+                (next_knot[1] - green) * step,
+                (next_knot[2] - blue) * step,
             )
-            more, more_shine = (there[3] - much) * step, (there[4] - shine) * step
+            more, more_shine = (next_knot[3] - much) * step, (next_knot[4] - shine) * step
         for i in range(start, stop):
             sun = shine * lane[SUN + i]
             lane[RED + i] += (red - lane[RED + i]) * much + sun_rgb[0] * sun

@@ -170,7 +170,7 @@ def report_crossings(
     Returns:
         How many were written.
     """
-    seen, reported = 0, 0
+    crossed, reported = 0, 0
     for i in range(now.shape[0]):
         for _ in range(crossings[i]):
             level[i] += step[i]
@@ -178,9 +178,9 @@ def report_crossings(
             at_ns = start_ns + np.int64(share * delta_ns)
             if last_ns[i] == 0 or at_ns - last_ns[i] >= refractory_ns:
                 last_ns[i] = at_ns
-                if seen % every == 0:
+                if crossed % every == 0:
                     t_ns[reported] = at_ns
                     mark[reported] = 2 * i + (1 if step[i] > 0 else 0)
                     reported += 1
-                seen += 1
+                crossed += 1
     return reported

@@ -87,8 +87,8 @@ def fill(
         at = np.uint64(row * width + start)  # unsigned: no index can count from the end
         for column in range(count):
             bits = np.int64(np.float32(w + gain * np.float32(column)).view(np.int32))
-            place = at + np.uint64(column)
-            keys[place] = max(keys[place], bits << np.int64(32) | mark)
+            index = at + np.uint64(column)
+            keys[index] = max(keys[index], bits << np.int64(32) | mark)
 
 
 @kernel()

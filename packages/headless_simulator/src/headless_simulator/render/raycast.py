@@ -213,8 +213,8 @@ def _cast_static(
 ) -> tuple[float, int, float]:  # fmt: skip
     """Walk the grid along one ray; returns distance, triangle (-1: none), cosine."""
     found, cosine = -1, 0.0
-    for place in range(far.shape[0]):
-        t = far[place]
+    for index in range(far.shape[0]):
+        t = far[index]
         distance, cos = _hit_static(corner_m, t, ox, oy, oz, dx, dy, dz)
         if distance < best:
             best, found, cosine = distance, t, cos
@@ -245,8 +245,8 @@ def _cast_static(
         z0, z1 = oz + dz * (at - 1e-3), oz + dz * stop
         low, high = min(z0, z1) - 1e-3, max(z0, z1) + 1e-3
         here = row * columns + column
-        for place in range(first[here], first[here + 1]):
-            t = members[place]
+        for index in range(first[here], first[here + 1]):
+            t = members[index]
             if span_m[t, 0] > high or span_m[t, 1] < low:
                 continue
             distance, cos = _hit_static(corner_m, t, ox, oy, oz, dx, dy, dz)

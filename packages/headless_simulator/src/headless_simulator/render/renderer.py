@@ -89,7 +89,7 @@ class Renderer:
             (mesh.material[lamps].astype(np.int32) - SIGNAL_RED).clip(0, SIGNAL_GREEN - SIGNAL_RED).astype(np.uint8)
         )
         assert SIGNAL_RED + 1 == SIGNAL_YELLOW == SIGNAL_GREEN - 1  # states 0, 1, 2 are red, yellow, green
-        return self._scene.place[lamps], owner, lit_in
+        return self._scene.scene_triangle[lamps], owner, lit_in
 
     def without(self, object_ids: frozenset[int]) -> Renderer:
         """Return a renderer of the same town without some of its static objects.
@@ -197,7 +197,7 @@ class Renderer:
         size = view.width * view.height
         keys: Int64 = self._scratch.get("keys", (size,), np.int64)
         keys.fill(0)
-        seen: Int32 = self._scratch.get("seen", (size,), np.int32)
+        visible: Int32 = self._scratch.get("visible", (size,), np.int32)
         starts: Int32 = self._scratch.get("starts", (size + 1,), np.int32)
         scene = self._scene
         most_vertices = max(self._tile_vertices, int(np.diff(models.first_point).max(initial=0)), 1)
@@ -210,7 +210,7 @@ class Renderer:
         world: Float64 = self._scratch.get("world", (len(movers.model), 3, 4), np.float64)
         drawn: Int32 = self._scratch.get("drawn", (len(movers.model), 2), np.int32)
         model_frames(movers.pose, world)
-        model = models.place[movers.model]
+        model = models.row_of_model[movers.model]
         used = draw_movers(
             keys, view.width, view.height, camera, world, model, models.points_m, models.corners,
             models.first_point, models.first_triangle, models.sphere, len(scene.corners), drawn, screen, small,
@@ -225,16 +225,18 @@ class Renderer:
             movers.actor_id, linear(movers.colour_rgb), surface, material, tag, ids, owner,
         )  # fmt: skip
         resolve(
-            keys, view.width, len(scene.corners), scene.ids, scene.tag, ids, tag, seen, starts,
+            keys, view.width, len(scene.corners), scene.ids, scene.tag, ids, tag, visible, starts,
             image.depth_m.ravel(), image.ids.ravel(), image.tag.ravel(),
         )  # fmt: skip
         if image.normal is not None and want_normal:
-            resolve_normals(seen, len(scene.corners), scene.surface, surface, image.normal.reshape(-1, 3))
+            resolve_normals(visible, len(scene.corners), scene.surface, surface, image.normal.reshape(-1, 3))
         if want_base:
-            image.base_rgb = base_colours(seen, scene.surface, surface).reshape(*image.tag.shape, 3)
+            image.base_rgb = base_colours(visible, scene.surface, surface).reshape(*image.tag.shape, 3)
         if image.bgra is not None and want_bgra:
             drawn_movers = _DrawnMovers(movers, models, model, world, surface, material, owner)
-            self._shade(image, image.bgra, view, drawn_movers, light=light, signals=signals, seen=seen, starts=starts)
+            self._shade(
+                image, image.bgra, view, drawn_movers, light=light, signals=signals, visible=visible, starts=starts
+            )
 
     def _shade(
         self,
@@ -245,10 +247,10 @@ class Renderer:
         *,
         light: Light,
         signals: UInt8,
-        seen: Int32,
+        visible: Int32,
         starts: Int32,
     ) -> None:
-        """Colour the pixels; ``seen`` is the triangle that each of them shows, ``starts`` where runs of one begin."""
+        """Colour the pixels; ``visible`` is the triangle that each of them shows, ``starts`` where runs of one begin."""
         scene, movers = self._scene, drawn.movers
         lane: Float32 = self._scratch.get("lane", (LANES,), np.float32)
         small: Float32 = self._scratch.get("small", (5, 6), np.float32)
@@ -262,7 +264,7 @@ class Renderer:
         if light.shadows >= 0.02:
             heights, shadow = self._shadows.of(light.sun_deg, movers, drawn.world, drawn.model, drawn.models)
         shade(
-            image.depth_m.ravel(), seen, starts, view.width, view.height, pack(view), len(scene.corners),
+            image.depth_m.ravel(), visible, starts, view.width, view.height, pack(view), len(scene.corners),
             scene.surface, scene.material, lit, drawn.surface, drawn.material, drawn.owner,
             movers.lights, light.numbers, noise_texture().ravel(), heights, shadow, glow, glow_frame, lane,
             small, runs, words,
@@ -293,7 +295,7 @@ class Renderer:
         world = np.empty((len(movers.model), 3, 4))
         model_frames(movers.pose, world)
         bounds = Bounds.of(np.atleast_2d(np.asarray(origins_m, dtype=np.float64)), float(max_range_m))
-        model = models.place[movers.model]
+        model = models.row_of_model[movers.model]
         near, near_m = bounds.movers(world, models.sphere[model])
         count = len(directions)
         distance_m, cosine = np.empty(count, np.float32), np.empty(count, np.float32)
@@ -333,14 +335,14 @@ class Renderer:
     def _lit(self, signals: UInt8) -> UInt8:
         """Seeds of all triangles, and 1 or 0 for the lamps of signals; made once for the views of a tick."""
         states = np.asarray(signals, dtype=np.uint8)
-        shown, glow = self._last_lit
-        if shown == states.tobytes():
+        last_states, glow = self._last_lit
+        if last_states == states.tobytes():
             return glow
         glow = self._scene.seed.copy()
         glow[self._is_lamp] = 0
-        place, owner, lit_in = self._lamps
+        triangle, owner, lit_in = self._lamps
         known = owner < len(states)
-        glow[place[known]] = states[owner[known]] == lit_in[known]
+        glow[triangle[known]] = states[owner[known]] == lit_in[known]
         self._last_lit = states.tobytes(), glow
         return glow
 

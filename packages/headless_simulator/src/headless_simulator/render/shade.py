@@ -70,7 +70,7 @@ FIRST, LAST, SURFACE, NORMAL, MIRROR, GLOSS, GLOW, WARM, POOLS = 0, 1, 2, 5, 8, 
 @kernel(assume_finite=True)
 def shade(
     depth_m: Float32,
-    seen: Int32,
+    visible: Int32,
     starts: Int32,
     width: Number,
     height: Number,
@@ -108,7 +108,7 @@ def shade(
         eye[k], right[k] = camera[k], _F(camera[3 + k]) / focal
     wet, night = light[WET], light[NIGHT]
     has_shadow = shadow[4] > _ZERO
-    place = np.uint64(0)  # in starts
+    start_index = np.uint64(0)  # in starts
     laid_out = -1  # for which ``begin`` ACROSS is filled
     over_all = wet > _ZERO or night > _ZERO  # else few runs have more to them than sun, sky and grain
     for row in range(height):
@@ -118,7 +118,7 @@ def shade(
         for begin in range(0, width, TILE):
             count = np.uint64(min(width - begin, TILE))
             here = row * width + begin
-            marks = seen[here : here + TILE]
+            marks = visible[here : here + TILE]
             if begin != laid_out:
                 laid_out = begin
                 for i in range(count):
@@ -129,8 +129,8 @@ def shade(
             while last < count:
                 first = last
                 mark = marks[first]
-                place += np.uint64(1)
-                last = np.uint64(starts[place]) - np.uint64(here)
+                start_index += np.uint64(1)
+                last = np.uint64(starts[start_index]) - np.uint64(here)
                 if mark < 0:
                     sky(lane, first, last, line, right, eye[2], light, noise, colour)
                     continue

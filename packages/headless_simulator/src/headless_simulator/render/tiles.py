@@ -45,7 +45,7 @@ class StaticScene:
         tag: (T,) uint8.
         ids: (T,) uint32 as ``RenderedImage.ids`` shows them.
         seed: (T,) uint8 a number that the triangles of one pane share: which windows are lit at night.
-        place: (T of the mesh,) int32 where a triangle of the town's mesh went.
+        scene_triangle: (T of the mesh,) int32 number in this scene of each triangle of the town's mesh.
     """
 
     points_m: Float32
@@ -58,7 +58,7 @@ class StaticScene:
     tag: UInt8
     ids: UInt32
     seed: UInt8
-    place: Int32
+    scene_triangle: Int32
 
     @property
     def bounds_m(self) -> tuple[Float64, Float64]:
@@ -74,10 +74,10 @@ class StaticScene:
     def streamed(self, map_tiles: frozenset[Tile]) -> StaticScene:
         """Return the scene in which only triangles with their first corner in some map tiles have an area."""
         cell = np.floor(self.points_m[:2, self.corners[:, 0]] / MAP_TILE_M).astype(np.int64)
-        there = np.zeros(len(self.corners), np.bool_)
+        streamed = np.zeros(len(self.corners), np.bool_)
         for i, j in map_tiles:
-            there |= (cell[0] == i) & (cell[1] == j)
-        return self._but(~there)
+            streamed |= (cell[0] == i) & (cell[1] == j)
+        return self._but(~streamed)
 
     def untagged(self, tags: frozenset[int]) -> StaticScene:
         """Return the scene in which the triangles of some classes have no area; triangle numbers stay."""
@@ -91,10 +91,10 @@ class StaticScene:
     def painted(self, colours: Mapping[int, tuple[int, int, int]]) -> StaticScene:
         """Return the scene with other sRGB colours of some objects, by id; panes and lamps keep theirs."""
         ids = np.array(sorted(colours), dtype=np.uint32)
-        place = np.searchsorted(ids | np.uint32(STATIC_ID), self.ids).clip(max=len(ids) - 1)
-        mine = (self.ids == ids[place] | np.uint32(STATIC_ID)) & np.isin(self.material, _PAINTED)
+        row = np.searchsorted(ids | np.uint32(STATIC_ID), self.ids).clip(max=len(ids) - 1)
+        selected = (self.ids == ids[row] | np.uint32(STATIC_ID)) & np.isin(self.material, _PAINTED)
         surface = self.surface.copy()
-        surface[mine, :3] = linear(np.array([colours[int(i)] for i in ids], dtype=np.uint8))[place[mine]]
+        surface[selected, :3] = linear(np.array([colours[int(i)] for i in ids], dtype=np.uint8))[row[selected]]
         return replace(self, surface=surface)
 
 
@@ -163,8 +163,8 @@ def sort_into_tiles(mesh: Mesh) -> StaticScene:
     if count:
         box[:, :3] = np.minimum.reduceat(low[order], starts, axis=0)
         box[:, 3:] = np.maximum.reduceat(high[order], starts, axis=0)
-    place = np.empty(count, dtype=np.int32)
-    place[order] = np.arange(count, dtype=np.int32)
+    scene_triangle = np.empty(count, dtype=np.int32)
+    scene_triangle[order] = np.arange(count, dtype=np.int32)
     object_id = mesh.object_id[order].astype(np.uint32)
     return StaticScene(
         points_m=np.ascontiguousarray(mesh.vertices_m[vertex].T, dtype=np.float32),
@@ -177,5 +177,5 @@ def sort_into_tiles(mesh: Mesh) -> StaticScene:
         tag=np.ascontiguousarray(mesh.tag[order]),
         ids=np.where(object_id > 0, object_id | np.uint32(STATIC_ID), np.uint32(0)).astype(np.uint32),
         seed=_pane_seeds(corner_points[order]),
-        place=place,
+        scene_triangle=scene_triangle,
     )

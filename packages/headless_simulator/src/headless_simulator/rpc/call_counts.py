@@ -27,10 +27,10 @@ class CallCounts:
 
     def add(self, counter: Counter[str], name: str) -> None:
         """Count one call."""
-        shown = name[:NAME_SHOWN]
+        short_name = name[:NAME_SHOWN]
         with self._lock:
-            if shown in counter or len(counter) < MOST_NAMES:
-                counter[shown] += 1
+            if short_name in counter or len(counter) < MOST_NAMES:
+                counter[short_name] += 1
 
     def report(self) -> list[str]:
         """Phrases about what people should know of."""

@@ -107,10 +107,10 @@ def moveToGPS(
     sim: Simulation, latitude: Number, longitude: Number, altitude: Number, course: Course, vehicle_name: Text = ""
 ) -> Later:
     """Fly to a geographic place."""
-    place = (latitude, longitude, altitude)
+    point = (latitude, longitude, altitude)
 
     def points(drone: Drone) -> list[Vec3]:
-        return [geo.ned_from_geo(place, sim.geo_of(drone.spawn_ue_m))]
+        return [geo.ned_from_geo(point, sim.geo_of(drone.spawn_ue_m))]
 
     return _path(sim, vehicle_name, points, course)
 
@@ -149,12 +149,12 @@ def _velocity(
     """Fly at a velocity: relative to the heading with ``body``; with ``height`` the third part is a height."""
 
     def make(drone: Drone) -> Task:
-        asked = (*flight.body_to_world(drone, goal[0], goal[1]), goal[2]) if body else goal
+        velocity = (*flight.body_to_world(drone, goal[0], goal[1]), goal[2]) if body else goal
         if height:
             return flight.by_velocity_z(
-                drone, asked, hold.duration, hold.yaw_mode, forward_only=hold.drivetrain, at_once=body
+                drone, velocity, hold.duration, hold.yaw_mode, forward_only=hold.drivetrain, at_once=body
             )
-        return flight.by_velocity(drone, asked, hold.duration, hold.yaw_mode, forward_only=hold.drivetrain)
+        return flight.by_velocity(drone, velocity, hold.duration, hold.yaw_mode, forward_only=hold.drivetrain)
 
     return sim.start_command(vehicle, make)
 

@@ -63,8 +63,10 @@ def simSetObjectPose(sim: Simulation, object_name: Text, pose: Pose, _teleport: 
         if now is None:
             return False
         old_position, old_quat = ned_pose(now, origin_ue_m=sim.player_start_m)
-        kept = position if all(map(math.isfinite, position)) else old_position
-        return sim.objects.place(object_name, _ue(sim, kept, quat if all(map(math.isfinite, quat)) else old_quat))
+        new_position = position if all(map(math.isfinite, position)) else old_position
+        return sim.objects.place(
+            object_name, _ue(sim, new_position, quat if all(map(math.isfinite, quat)) else old_quat)
+        )
 
 
 def _ue(sim: Simulation, position: Vec3, quat: Any) -> Pose6:
@@ -146,13 +148,13 @@ def _visible(sim: Simulation, eye: Vec3, target: Vec3, *, without: int = 0) -> b
     return bool(image.depth_m[RAY.height_px // 2, RAY.width_px // 2] >= distance - 0.05)
 
 
-def _place(sim: Simulation, place: geo.Geo) -> Vec3:
-    return add(sim.player_start_m, flip_z(geo.ned_from_geo(place, sim.settings.origin_geo)))
+def _ue_point(sim: Simulation, point: geo.Geo) -> Vec3:
+    return add(sim.player_start_m, flip_z(geo.ned_from_geo(point, sim.settings.origin_geo)))
 
 
 def simTestLineOfSightToPoint(sim: Simulation, point: GeoPoint, vehicle_name: Text = "") -> bool:
     """Check the line of sight from the vehicle to a geographic point."""
-    target = _place(sim, point)
+    target = _ue_point(sim, point)
     with sim.fleet.lock:
         drone = sim.fleet.drone(vehicle_name)
         eye, without = add(drone.spawn_ue_m, flip_z(drone.position_m)), sim.number_of(drone)
@@ -161,7 +163,7 @@ def simTestLineOfSightToPoint(sim: Simulation, point: GeoPoint, vehicle_name: Te
 
 def simTestLineOfSightBetweenPoints(sim: Simulation, point1: GeoPoint, point2: GeoPoint) -> bool:
     """Check the line of sight between two geographic points."""
-    return _visible(sim, _place(sim, point1), _place(sim, point2))
+    return _visible(sim, _ue_point(sim, point1), _ue_point(sim, point2))
 
 
 def simGetWorldExtents(sim: Simulation) -> list[dict[str, float]]:

@@ -132,14 +132,14 @@ def simGetGroundTruthEnvironment(sim: Simulation, vehicle_name: Text = "") -> di
     """Return position, gravity and air at the vehicle."""
     with sim.fleet.lock:
         drone = sim.fleet.drone(vehicle_name)
-        place = sim.drone_geo(drone)
+        position = sim.drone_geo(drone)
         return {
             "position": vector_map(drone.position_m),
-            "geo_point": geo.geo_map(place),
+            "geo_point": geo.geo_map(position),
             "gravity": vector_map((0.0, 0.0, quad.GRAVITY)),
-            "air_pressure": geo.pressure_pa(place[2]),
-            "temperature": geo.temperature_k(place[2]),
-            "air_density": geo.air_density(place[2]),
+            "air_pressure": geo.pressure_pa(position[2]),
+            "temperature": geo.temperature_k(position[2]),
+            "air_density": geo.air_density(position[2]),
         }
 
 
