@@ -103,7 +103,7 @@ def test_garbage_never_breaks_the_server(serve, connect) -> None:
     assert threading.active_count() < before + 50
 
 
-def test_a_message_without_end_is_cut_off(serve, connect) -> None:
+def test_endless_message_is_cut_off(serve, connect) -> None:
     server = serve()
     witness = connect(server)
     with raw(server) as sock:
@@ -117,7 +117,7 @@ def test_a_message_without_end_is_cut_off(serve, connect) -> None:
     assert server.malformed == 1
 
 
-def test_a_client_that_never_reads_is_cut_off(serve, connect) -> None:
+def test_client_that_never_reads_is_cut_off(serve, connect) -> None:
     server = serve()
     witness = connect(server)
     with raw(server) as sock:

@@ -81,7 +81,7 @@ def test_unknown_methods_are_named_and_counted(serve) -> None:
         ("simListSceneObjects", ["a" * 600], "too long"),
     ],
 )
-def test_mistakes_are_answered(serve, method, arguments, problem) -> None:
+def test_client_mistakes_are_answered_with_an_error(serve, method, arguments, problem) -> None:
     with raw(serve()) as sock:
         answer = raw_call(sock, [0, 1, method, arguments])
         assert problem in answer[2]
@@ -90,7 +90,7 @@ def test_mistakes_are_answered(serve, method, arguments, problem) -> None:
 
 
 @pytest.mark.parametrize("method", ["getMultirotorState", "simGetVehiclePose"])
-def test_a_bug_of_ours_is_logged_and_not_blamed_on_the_client(serve, capsys, monkeypatch, method) -> None:
+def test_unexpected_exception_is_logged_and_answered_as_internal_error(serve, capsys, monkeypatch, method) -> None:
     def planted(_fleet: Fleet, _name: str) -> None:
         raise KeyError("a bug of ours")
 
@@ -106,7 +106,7 @@ def test_a_bug_of_ours_is_logged_and_not_blamed_on_the_client(serve, capsys, mon
     assert server.report() == f"internal errors in RPCs: {method} x1"
 
 
-def test_a_bug_of_ours_in_a_command_under_way_is_logged_too(flying, capsys, monkeypatch) -> None:
+def test_unexpected_exception_in_a_running_command_is_logged(flying, capsys, monkeypatch) -> None:
     client, _ = flying
 
     def planted(_drone: object) -> Any:
@@ -122,7 +122,7 @@ def test_a_bug_of_ours_in_a_command_under_way_is_logged_too(flying, capsys, monk
     assert "in planted" in capsys.readouterr().err
 
 
-def test_flying_without_permission_or_sense(flying) -> None:
+def test_unusable_paths_are_refused(flying) -> None:
     client, _ = flying
     for points, speed, lookahead in (
         ([], 1, 0),
@@ -141,7 +141,7 @@ def test_flying_without_permission_or_sense(flying) -> None:
             assert task.get() is True
 
 
-def test_replies_overtake_each_other(flying) -> None:
+def test_running_command_does_not_block_other_calls(flying) -> None:
     """A flight under way must not hold up other calls of the same connection."""
     client, _ = flying
     flight = client.moveToPositionAsync(20, 0, -50, 2)
@@ -223,7 +223,7 @@ def test_pause_stops_time(serve, connect) -> None:
     assert not client.simIsPause()
 
 
-def test_absurd_numbers_never_become_no_numbers(flying) -> None:
+def test_extreme_kinematics_stay_finite(flying) -> None:
     client, _ = flying
     state = client.simGetGroundTruthKinematics()
     state.linear_velocity = airsim.Vector3r(9e5, -9e5, 9e5)
@@ -263,7 +263,7 @@ class Faulty(AirSimFaults):
         return result
 
 
-def test_faults_come_in_where_they_should(serve, connect) -> None:
+def test_faults_apply_to_calls_images_and_poses(serve, connect) -> None:
     faults = Faulty()
     server = serve({"Vehicles": {"A": {}}}, faults=faults)
     client = connect(server)
@@ -285,7 +285,7 @@ def test_faults_come_in_where_they_should(serve, connect) -> None:
 # ---- no messages at all ----------------------------------------------------------------------------------------------
 
 
-def test_stops_with_clients_connected(serve, connect) -> None:
+def test_server_stops_with_clients_connected(serve, connect) -> None:
     server = serve()
     client = connect(server, timeout_s=5)
     client.enableApiControl(True)

@@ -20,6 +20,6 @@ def test_only_methods_of_test_cases_are_tests(tmp_path: Path):
     ]
 
 
-def test_what_cannot_apply_says_why():
+def test_inapplicable_test_has_a_reason():
     assert "ROS 2" in carla_smoke_tests.reason_against("smoke.test_ros2.TestRos2.test_any")
     assert carla_smoke_tests.reason_against("smoke.test_world.TestWorld.test_any") == ""

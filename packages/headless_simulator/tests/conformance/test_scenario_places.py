@@ -9,7 +9,7 @@ from headless_simulator.towns.layouts import LAYOUTS
 EGO = '<scenario name="{}" type="Odd" town="{}"><ego_vehicle x="{}" y="{}" z="1" yaw="{}" model="m"/></scenario>'
 
 
-def test_an_ego_vehicle_begins_on_a_lane_beside_it_or_across_it(tmp_path: Path):
+def test_ego_start_is_classified_by_lane(tmp_path: Path):
     text = LAYOUTS["Town02"].plan().opendrive()
     town = carla.Map("Town02", text)
     waypoints = town.generate_waypoints(5.0)
@@ -36,7 +36,7 @@ def test_an_ego_vehicle_begins_on_a_lane_beside_it_or_across_it(tmp_path: Path):
     assert not begins
 
 
-def test_a_file_of_the_folder_goes_before_the_town_of_its_name(tmp_path: Path):
+def test_maps_folder_overrides_built_in_town(tmp_path: Path):
     (tmp_path / "Town02.xodr").write_text("of the folder")
 
     text_of = opendrive_texts(tmp_path)

@@ -39,7 +39,7 @@ ROW = "│ tesla.model3 (id=7) │ {} (Req.) │ {} │ 1 │ 0 │"
         (["RuntimeError: time-out"], None, ("too slow", "RuntimeError: time-out")),
     ],
 )  # fmt: skip
-def test_a_run_ends_as_it_says(lines: list[str], code: int | None, ending: tuple[str, str]):
+def test_ending_of_scenario_runs(lines: list[str], code: int | None, ending: tuple[str, str]):
     assert ending_of(lines, code) == ending
 
 
@@ -67,5 +67,5 @@ def test_every_scenario_of_a_checkout_is_found(tmp_path: Path):
         ("Slalom.xosc", ["--obey-lights"]),  # its criteria count red lights
     ],
 )
-def test_the_ego_vehicle_takes_the_turn_that_a_scenario_is_about(name: str, drive: list[str]):
+def test_driver_options_follow_the_scenario(name: str, drive: list[str]):
     assert drive_of(Scenario(name, "Town04", ())) == drive

@@ -43,7 +43,7 @@ def test_a_body_has_the_calibrated_size_in_its_box(tmp_path: Path) -> None:
     "text",
     ["[]", "{}", '{"answers": [3]}', answers((AUDI, [1e9, 1, 1])), answers((AUDI, "long")), answers((AUDI, [1, 1]))],
 )
-def test_a_wrong_file_is_one_line(tmp_path: Path, text: str) -> None:
+def test_invalid_calibration_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
     path = tmp_path / "answers.json"
     path.write_text(text)
     command = [sys.executable, "-m", "headless_simulator", "--calibration", str(path)]

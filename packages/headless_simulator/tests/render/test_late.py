@@ -25,7 +25,7 @@ def ids(renderer: LateRenderer | Renderer) -> np.ndarray:
     return renderer.render(VIEW, nobody(), weather=Weather(), signals=off, time_s=0.0, want_bgra=False).ids
 
 
-def test_it_is_made_once_and_only_when_asked() -> None:
+def test_renderer_is_built_once_on_first_use() -> None:
     make = Maker()
     late = LateRenderer(make)
     assert make.calls == 0
@@ -38,7 +38,7 @@ def test_it_is_made_once_and_only_when_asked() -> None:
     np.testing.assert_allclose(distance_m, [20.0])
 
 
-def test_without_some_objects_it_is_late_too_and_shares_the_whole_one() -> None:
+def test_derived_renderer_is_built_on_first_use() -> None:
     make = Maker()
     late = LateRenderer(make)
     bare = late.without(frozenset({7}))

@@ -15,7 +15,7 @@ def covered(corners: np.ndarray, w: tuple[float, float, float] = (1.0, 1.0, 1.0)
     return keys.reshape(HEIGHT, WIDTH) > 0, inverse.reshape(HEIGHT, WIDTH)
 
 
-def test_a_right_triangle_on_paper() -> None:
+def test_right_triangle_covers_expected_pixels() -> None:
     """Corners (0,0), (4,0), (0,4): centres with x + y < 4, so rows of 4 - y - 0.5 -> 3, 2, 1, 0 and the half column."""
     mask, _ = covered(np.array([[0.0, 0], [4, 0], [0, 4]]))
 

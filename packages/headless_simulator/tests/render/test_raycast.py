@@ -11,7 +11,7 @@ CITY = Renderer(city(), LIBRARY)
 @pytest.mark.parametrize(
     "pose", [(0, 0, 60, -90, 0, 0), (-60, 0, 60, -45, 20, 0), (-57, -118, 2, -4, 12, 3), (10, 2, 30, -30, 200, 0)]
 )
-def test_rays_through_pixel_centres_meet_what_the_image_shows(pose: tuple[float, ...]) -> None:
+def test_rays_agree_with_the_image(pose: tuple[float, ...]) -> None:
     cast = traffic(200)
     x, y, z, pitch, yaw, roll = map(float, pose)
     view = View((x, y, z, pitch, yaw, roll), 240, 136, 90.0)
@@ -41,7 +41,7 @@ def test_rays_through_pixel_centres_meet_what_the_image_shows(pose: tuple[float,
     assert (np.abs(cosine[same] - expected[same]) < 1e-3).mean() > 0.995
 
 
-def test_a_wall_on_paper() -> None:
+def test_rays_hit_a_wall_at_known_distances() -> None:
     build = Builder()
     build.polygon([(10, -5, 0), (10, 5, 0), (10, 5, 6), (10, -5, 6)], (200, 0, 0), "building", object_id=4)
     renderer = Renderer(build.mesh(), LIBRARY)
@@ -63,7 +63,7 @@ def test_rays_end_at_their_range() -> None:
     assert renderer.cast(np.array([0.0, 0, 30]), down, 30.1, nobody())[0][0] == pytest.approx(30)
 
 
-def test_a_ray_finds_the_car_on_paper() -> None:
+def test_ray_hits_a_bus_at_known_distance() -> None:
     renderer = Renderer(ground(), LIBRARY)
     cast = movers(["vehicle.mitsubishi.fusorosa"], np.array([20.0, 0, 0, 0, 90, 0]))
 

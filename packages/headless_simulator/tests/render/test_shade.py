@@ -46,14 +46,14 @@ def test_a_wide_image_has_no_seams(weather: Weather) -> None:
 
 
 @pytest.mark.parametrize("width", [1, 7, SPAN, SPAN + 1, TILE - 1, TILE, TILE + 1])
-def test_widths_around_the_parts_are_drawn_to_their_last_pixel(width: int) -> None:
+def test_widths_around_the_tile_size_are_fully_drawn(width: int) -> None:
     image = colours(width, WEATHERS["noon"], cars=False)
 
     assert image.shape == (200, width, 3)
     assert image.max(axis=(0, 2)).min() > 40  # each column shows sky or ground by day
 
 
-def test_a_row_does_not_show_what_was_there_before() -> None:
+def test_reused_buffers_do_not_change_the_image() -> None:
     first = colours(TILE + 77, WEATHERS["noon"])
     colours(300, WEATHERS["night"])
 

@@ -22,7 +22,7 @@ def maps_of_a_city() -> ShadowMaps:
     return ShadowMaps(sort_into_tiles(city(2)))
 
 
-def test_movers_drawn_over_each_other_leave_the_town_as_it_was() -> None:
+def test_overlapping_movers_do_not_change_the_town_map() -> None:
     maps = maps_of_a_city()
     bare = heights(maps, nobody())
     apart = np.tile(np.arange(5.0), 8)[:, None] * [0.5, 0.5, 0, 0, 9, 0]
@@ -38,7 +38,7 @@ def test_movers_drawn_over_each_other_leave_the_town_as_it_was() -> None:
     )
 
 
-def test_a_map_of_one_tick_is_not_changed_by_the_next() -> None:
+def test_next_tick_does_not_change_the_map_in_use() -> None:
     maps, alone = maps_of_a_city(), maps_of_a_city()
     first, second = traffic(30, blocks=2), traffic(30, blocks=2, seed=4)
 

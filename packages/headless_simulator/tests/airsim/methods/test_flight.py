@@ -28,7 +28,7 @@ def fly(client, task, seconds: float):
     return task.get()
 
 
-def test_hovers_in_place(flying) -> None:
+def test_hover_holds_the_position(flying) -> None:
     client, _ = flying
     before = xyz(state(client).position)
 
@@ -38,7 +38,7 @@ def test_hovers_in_place(flying) -> None:
     assert np.linalg.norm(xyz(state(client).linear_velocity)) < 0.005
 
 
-def test_five_seconds_at_five_metres_a_second(flying) -> None:
+def test_velocity_command_reaches_its_steady_speed(flying) -> None:
     client, _ = flying
     start = xyz(state(client).position)
 
@@ -99,7 +99,7 @@ def test_wind_drifts_a_velocity_command(flying) -> None:
     assert state(client).linear_velocity.y_val == pytest.approx(drift, abs=0.003)
 
 
-def test_time_goes_in_whole_steps_and_nothing_is_lost(flying) -> None:
+def test_continued_time_is_in_whole_steps_and_keeps_the_remainder(flying) -> None:
     client, _ = flying
     before = client.getMultirotorState().timestamp
 
@@ -112,7 +112,7 @@ def test_time_goes_in_whole_steps_and_nothing_is_lost(flying) -> None:
     assert client.simIsPause()
 
 
-def test_a_flight_does_not_depend_on_how_its_time_is_cut(serve, connect) -> None:
+def test_flight_does_not_depend_on_the_length_of_continue_calls(serve, connect) -> None:
     def flight(pieces: list[float]) -> list[object]:
         client = connect(serve())
         client.simPause(True)
@@ -133,7 +133,7 @@ def test_frames_are_twenty_milliseconds(flying) -> None:
     assert client.getMultirotorState().timestamp - before == 138_000_000  # the last whole step of 3 ms
 
 
-def test_same_calls_same_bits(serve, connect) -> None:
+def test_same_calls_give_identical_flights(serve, connect) -> None:
     def flight(wait_s: float) -> list[object]:
         client = connect(serve({"Vehicles": {"A": {}, "B": {"X": 4}}}))
         client.reset()
@@ -192,7 +192,7 @@ def test_flies_a_path_forward_only(serve, connect) -> None:
     assert abs(math.degrees(airsim.to_eularian_angles(end.orientation)[2])) > 130  # nose coming round to the south
 
 
-def test_turns_to_a_yaw_and_stays(flying) -> None:
+def test_rotate_to_yaw_keeps_the_position(flying) -> None:
     client, _ = flying
     before = xyz(state(client).position)
     task = client.rotateToYawAsync(90, 30, 2)
@@ -243,7 +243,7 @@ def test_takeoff_while_moving_is_an_error(flying) -> None:
         client.takeoffAsync().get()
 
 
-def test_released_drone_falls(flying) -> None:
+def test_drone_without_api_control_falls(flying) -> None:
     client, _ = flying
     client.enableApiControl(False)
     client.simContinueForTime(1.0)
@@ -253,7 +253,7 @@ def test_released_drone_falls(flying) -> None:
     assert state(client).position.z_val == pytest.approx(-50 + 3.71, abs=0.12)
 
 
-def test_flies_into_the_building(flying) -> None:
+def test_collision_with_a_building_is_reported(flying) -> None:
     client, _ = flying
     client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(15, 0, -10)), True)
     client.simGetCollisionInfo()
@@ -292,7 +292,7 @@ def test_swarm_of_five_moves_at_once(serve, connect) -> None:
     assert client.listVehicles() == names
 
 
-def test_takes_off_with_the_heading_it_was_put_there_with(serve, connect) -> None:
+def test_takeoff_keeps_the_spawn_heading(serve, connect) -> None:
     client = connect(serve({"Vehicles": {"A": {"Yaw": 70}}}))
     client.simPause(True)
     client.enableApiControl(True)
@@ -302,9 +302,7 @@ def test_takes_off_with_the_heading_it_was_put_there_with(serve, connect) -> Non
 
 
 @pytest.mark.parametrize(("controller", "covered_m"), [("AirLib", (10, 18)), ("Ideal", (28, 36))])
-def test_the_ideal_controller_keeps_the_height_out_of_the_horizontal_goal(
-    serve, connect, controller, covered_m
-) -> None:
+def test_ideal_controller_flies_move_by_velocity_z_at_full_speed(serve, connect, controller, covered_m) -> None:
     client = connect(serve({"FlightController": controller}))
     client.simPause(True)
     client.enableApiControl(True)
@@ -320,7 +318,7 @@ def test_the_ideal_controller_keeps_the_height_out_of_the_horizontal_goal(
     assert low < state(client).position.x_val - before < high
 
 
-def test_the_ideal_controller_holds_its_place_at_right_angles(serve, connect) -> None:
+def test_ideal_controller_holds_position_at_yaw_90(serve, connect) -> None:
     ends = {}
     for controller in ("AirLib", "Ideal"):
         client = connect(serve({"FlightController": controller, "Vehicles": {"A": {"Yaw": 90}}, "Wind": {"X": 4}}))
