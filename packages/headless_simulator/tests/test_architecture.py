@@ -63,9 +63,3 @@ def test_modules_and_functions_have_a_size_limit() -> None:
                 too_long += [f"{name}.{node.name}"] if lines > MOST_FUNCTION_LINES else []
 
     assert not too_long
-
-
-def test_every_package_says_what_belongs_there() -> None:
-    silent = [path for path in ROOT.rglob("__init__.py") if not ast.get_docstring(ast.parse(path.read_text("utf-8")))]
-
-    assert not silent

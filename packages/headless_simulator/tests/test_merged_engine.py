@@ -56,7 +56,7 @@ class Merged:
             client.close()
 
     def waits(self, asked: Future[Any]) -> bool:
-        """Whether a call does not come back while nobody ticks."""
+        """Return whether a call does not come back without a tick."""
         try:
             asked.result(timeout=WAITS_S)
         except TimeoutError:
@@ -115,7 +115,7 @@ def test_poses_apply_before_the_images_of_a_tick(start: Start) -> None:
     placed.result(timeout=ANSWERS_S)
     position = image.result(timeout=ANSWERS_S)[0]["camera_position"]
     assert position["y_val"] == pytest.approx(4.0)
-    assert position["z_val"] == pytest.approx(-50.0, abs=5.0), "it falls, for nobody paused"
+    assert position["z_val"] == pytest.approx(-50.0, abs=5.0), "it falls: time is not paused"
 
 
 @pytest.mark.parametrize("method", ["ping", "getServerVersion", "simIsPaused", "getSettingsString"])

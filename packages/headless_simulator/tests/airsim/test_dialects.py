@@ -47,7 +47,7 @@ def test_cosys_images_are_rgb_and_otherwise_equal(serve) -> None:
         ("simSetLidarPose", ("lidar", "", {}), "is Cosys-AirSim's own and not served"),
         ("simGetImages", ([{**REQUEST, "image_type": 11}], ""), "11 .Annotation. are Cosys-AirSim's own"),
         ("simSetLightIntensity", ("lamp", 1.0), "could not find function"),
-        ("nobodysMethod", (), "could not find function"),
+        ("noSuchMethod", (), "could not find function"),
     ],
 )
 def test_cosys_refuses_other_signatures_and_names(serve, method: str, arguments: tuple, words: str) -> None:

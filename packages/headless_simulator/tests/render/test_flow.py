@@ -6,7 +6,7 @@ from headless_simulator.render import Before, optical_flow
 from headless_simulator.scene import Movers, RenderedImage, View
 
 from .test_renderer import CITY, DOWN, EMPTY, GROUND, project, shoot, turn
-from .worlds import movers, nobody, traffic
+from .worlds import movers, no_movers, traffic
 
 LEVEL = View((0.0, 0.0, 10.0, 0.0, 0.0, 0.0), 640, 361, 90.0)  # the middle row is the horizon
 
@@ -38,7 +38,7 @@ def test_ground_flow_of_a_moving_nadir_camera(step_m: tuple[float, float], right
     """60 m up with a focal length of 400 pixels, 3 m are 20 pixels; the image's top is forward."""
     now = replace(DOWN, pose=(step_m[0], step_m[1], *DOWN.pose[2:]))
 
-    motion = flow_px(now, DOWN, shoot(GROUND, now), nobody(), nobody())
+    motion = flow_px(now, DOWN, shoot(GROUND, now), no_movers(), no_movers())
 
     np.testing.assert_allclose(motion, np.broadcast_to([right, down], motion.shape), atol=2e-3)
 
@@ -47,7 +47,7 @@ def test_flow_is_in_clip_space_units() -> None:
     """CARLA's units: 20 pixels down of 450 are -20 * 2 / 450."""
     now = replace(DOWN, pose=(3.0, 0.0, *DOWN.pose[2:]))
 
-    flow = optical_flow(shoot(GROUND, now), now, nobody(), Before(DOWN.pose, nobody()))
+    flow = optical_flow(shoot(GROUND, now), now, no_movers(), Before(DOWN.pose, no_movers()))
 
     assert flow.shape == (450, 800, 2)
     assert flow.dtype == np.float32
@@ -58,7 +58,7 @@ def test_sky_flow_depends_on_rotation_only() -> None:
     """What is seen at the angle a from the middle was at a + 5 degrees before the camera turned right by 5 degrees."""
     now = replace(LEVEL, pose=(40.0, -7.0, 25.0, 0.0, 5.0, 0.0))
 
-    motion = flow_px(now, LEVEL, shoot(EMPTY, now), nobody(), nobody())
+    motion = flow_px(now, LEVEL, shoot(EMPTY, now), no_movers(), no_movers())
 
     columns = np.arange(640) + 0.5 - 320
     expected = columns - 320 * np.tan(np.arctan(columns / 320) + np.radians(5))
@@ -69,7 +69,7 @@ def test_sky_flow_depends_on_rotation_only() -> None:
 def test_flow_of_a_camera_roll() -> None:
     now = replace(LEVEL, pose=(0.0, 0.0, 10.0, 0.0, 0.0, 2.0))
 
-    motion = flow_px(now, LEVEL, shoot(EMPTY, now), nobody(), nobody())
+    motion = flow_px(now, LEVEL, shoot(EMPTY, now), no_movers(), no_movers())
 
     # 310.5 pixels right of the middle it was 2 degrees further down
     expected = 310.5 * (1 - np.cos(np.radians(2))), -310.5 * np.sin(np.radians(2))
@@ -95,7 +95,7 @@ def test_new_movers_have_no_flow() -> None:
     now = movers(["vehicle.tesla.model3", "vehicle.audi.tt"], np.array([[0, 0, 0, 0, 9, 0], [30, 0, 0, 0, 90, 0]]))
     image = shoot(GROUND, DOWN, now)
 
-    for then in (nobody(), movers(["vehicle.audi.tt"], np.array([30, 0, 0, 0, 90, 0]), first_id=101)):
+    for then in (no_movers(), movers(["vehicle.audi.tt"], np.array([30, 0, 0, 0, 90, 0]), first_id=101)):
         assert not flow_px(DOWN, DOWN, image, now, then).any()
 
 
@@ -137,7 +137,7 @@ def test_flow_leads_back_to_previous_positions(seed: int) -> None:
 def test_flow_from_behind_the_camera_is_clipped() -> None:
     then = replace(DOWN, pose=(0.0, 0.0, 60.0, 80.0, 0.0, 0.0))
 
-    flow = optical_flow(shoot(GROUND, DOWN), DOWN, nobody(), Before(then.pose, nobody()))
+    flow = optical_flow(shoot(GROUND, DOWN), DOWN, no_movers(), Before(then.pose, no_movers()))
 
     assert np.isfinite(flow).all()
     assert np.abs(flow).max() == 2.0

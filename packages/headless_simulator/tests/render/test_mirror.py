@@ -114,14 +114,8 @@ def test_near_grain_is_smooth_with_a_finer_octave() -> None:
 
     grained_near(noise.ravel(), lane, np.uint64(6))
 
-    assert part(lane, ROUGH, 6) == [
-        0.5,
-        0.75,
-        1.0,
-        1.0,
-        0.0,
-        1.0,
-    ]  # smooth ones all, by half, not, without grain, plain, sky
+    # smooth, smooth by half, far, without grain, plain, sky
+    assert part(lane, ROUGH, 6) == [0.5, 0.75, 1.0, 1.0, 0.0, 1.0]
     expected = [1 + 0.75 * 0.5 + 0.35, 1 + 0.75 * 0.75 + 0.35 * 0.5, 1.75, 1.0, 1.0, 1.0]
     np.testing.assert_allclose(part(lane, GRAIN, 6), expected, rtol=1e-6)
 

@@ -135,20 +135,8 @@ def test_excess_events_are_thinned() -> None:
     level, before, now = (np.full(2, value, np.float32) for value in (0.0, 0.0, 6.0))
     t_ns, mark = np.zeros(12, np.int64), np.zeros(12, np.int64)
 
-    count = report_crossings(
-        level,
-        before,
-        now,
-        np.ones(2, np.float32),
-        np.full(2, 6, np.int32),
-        np.zeros(2, np.int64),
-        0,
-        600,
-        0,
-        3,
-        t_ns,
-        mark,
-    )
+    step, crossings, last_ns = np.ones(2, np.float32), np.full(2, 6, np.int32), np.zeros(2, np.int64)
+    count = report_crossings(level, before, now, step, crossings, last_ns, 0, 600, 0, 3, t_ns, mark)
 
     assert t_ns[:count].tolist() == [100, 400, 100, 400]
     assert level.tolist() == [6.0, 6.0]

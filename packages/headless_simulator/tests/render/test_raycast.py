@@ -3,7 +3,7 @@ import pytest
 from headless_simulator.render import Renderer
 from headless_simulator.scene import STATIC_ID, TAG, View, Weather
 
-from .worlds import LIBRARY, Builder, city, ground, movers, nobody, traffic
+from .worlds import LIBRARY, Builder, city, ground, movers, no_movers, traffic
 
 CITY = Renderer(city(), LIBRARY)
 
@@ -47,7 +47,7 @@ def test_rays_hit_a_wall_at_known_distances() -> None:
     renderer = Renderer(build.mesh(), LIBRARY)
     directions = np.array([[1.0, 0, 0], [2.0, 2.0 * np.tan(np.radians(20)), 0], [-1, 0, 0], [0, 0, 1], [0, 0, 0]])
 
-    distance, ids, tag, cosine = renderer.cast(np.array([0.0, 0, 3]), directions, 50.0, nobody())
+    distance, ids, tag, cosine = renderer.cast(np.array([0.0, 0, 3]), directions, 50.0, no_movers())
 
     np.testing.assert_allclose(distance, [10, 10 / np.cos(np.radians(20)), np.inf, np.inf, np.inf], rtol=1e-6)
     np.testing.assert_allclose(cosine[:2], [1, np.cos(np.radians(20))], rtol=1e-6)
@@ -59,8 +59,8 @@ def test_rays_end_at_their_range() -> None:
     renderer = Renderer(ground(), LIBRARY)
     down = np.array([[0.0, 0, -1]])
 
-    assert np.isinf(renderer.cast(np.array([0.0, 0, 30]), down, 29.9, nobody())[0]).all()
-    assert renderer.cast(np.array([0.0, 0, 30]), down, 30.1, nobody())[0][0] == pytest.approx(30)
+    assert np.isinf(renderer.cast(np.array([0.0, 0, 30]), down, 29.9, no_movers())[0]).all()
+    assert renderer.cast(np.array([0.0, 0, 30]), down, 30.1, no_movers())[0][0] == pytest.approx(30)
 
 
 def test_ray_hits_a_bus_at_known_distance() -> None:

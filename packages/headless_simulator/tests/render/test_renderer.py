@@ -9,7 +9,7 @@ from headless_simulator.scene import STATIC_ID, TAG, Movers, RenderedImage, Sign
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from .worlds import LIBRARY, Builder, city, ground, movers, nobody, traffic
+from .worlds import LIBRARY, Builder, city, ground, movers, no_movers, traffic
 
 OFF = np.zeros(0, dtype=np.uint8)
 NOTHING = Builder()
@@ -32,7 +32,7 @@ def shoot(
 ) -> RenderedImage:
     return renderer.render(
         view,
-        nobody() if cast is None else cast,
+        no_movers() if cast is None else cast,
         weather=weather or Weather(),
         signals=OFF,
         time_s=0.0,
@@ -227,8 +227,8 @@ def test_painting_changes_colour_only() -> None:
     build.box((10, -3), (1, 2), 8, (200, 200, 200), "building", object_id=7)
     build.box((10, 3), (1, 2), 8, (200, 200, 200), "building", object_id=9)
     renderer, view = Renderer(build.mesh(), LIBRARY), View((0, 0, 1.0, 0, 0, 0), 200, 100, 60.0)
-    before, nobody = shoot(renderer, view, traffic(0), colour=True), traffic(0)
-    after = shoot(renderer.painted({9: (250, 0, 0)}, {}), view, nobody, colour=True)
+    before = shoot(renderer, view, colour=True)
+    after = shoot(renderer.painted({9: (250, 0, 0)}, {}), view, colour=True)
 
     assert before.bgra is not None
     assert after.bgra is not None
@@ -238,7 +238,7 @@ def test_painting_changes_colour_only() -> None:
     assert (red > 3 * np.maximum(blue, green)).all()
     for name in ("depth_m", "ids", "tag"):
         np.testing.assert_array_equal(getattr(after, name), getattr(before, name))
-    again = shoot(renderer, view, nobody, colour=True)
+    again = shoot(renderer, view, colour=True)
     np.testing.assert_array_equal(again.bgra, before.bgra)
 
 
@@ -318,7 +318,7 @@ def test_a_green_lamp_shines_when_it_is_green() -> None:
 
     def brightness(state: int) -> list[float]:
         image = renderer.render(
-            view, nobody(), weather=Weather(), signals=np.array([state], np.uint8), time_s=0.0, want_bgra=True
+            view, no_movers(), weather=Weather(), signals=np.array([state], np.uint8), time_s=0.0, want_bgra=True
         )
         assert image.bgra is not None
         rows = np.nonzero((image.tag == TAG["traffic_light"]).any(axis=1))[0]
@@ -363,11 +363,11 @@ def test_a_failed_image_leaves_nothing_in_the_next(monkeypatch) -> None:
 def test_shadow_of_a_mover_points_away_from_the_sun() -> None:
     """Sun in the west (azimuth 180: towards -x), 45 degrees up: the shadow of a bus lies 0..3 m east of it."""
     weather = Weather(sun_altitude_angle=45.0, sun_azimuth_angle=180.0)
-    bare = shoot(GROUND, DOWN, nobody(), weather=weather, colour=True)
+    bare = shoot(GROUND, DOWN, no_movers(), weather=weather, colour=True)
     cast = movers(["vehicle.mitsubishi.fusorosa"], np.array([0.0, 0, 0, 0, 90, 0]))
 
     shaded = shoot(GROUND, DOWN, cast, weather=weather, colour=True)
-    after = shoot(GROUND, DOWN, nobody(), weather=weather, colour=True)
+    after = shoot(GROUND, DOWN, no_movers(), weather=weather, colour=True)
 
     assert bare.bgra is not None
     assert shaded.bgra is not None

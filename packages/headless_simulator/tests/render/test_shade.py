@@ -8,7 +8,7 @@ from headless_simulator.render.lanes import SPAN, TILE
 from headless_simulator.render.renderer import Renderer
 from headless_simulator.scene import View, Weather
 
-from .worlds import LIBRARY, city, movers, nobody
+from .worlds import LIBRARY, city, movers, no_movers
 
 WEATHERS = {
     "noon": Weather(sun_altitude_angle=50.0),
@@ -26,7 +26,12 @@ def colours(width: int, weather: Weather, *, cars: bool = True) -> np.ndarray:
         ["vehicle.tesla.model3"] * 3, np.array([[x, 6.0 * x, 0.0, 0.0, 30.0, 0.0] for x in (-6.0, 0.0, 6.0)])
     )
     image = CITY.render(
-        view, driven if cars else nobody(), weather=weather, signals=np.zeros(0, np.uint8), time_s=0.0, want_bgra=True
+        view,
+        driven if cars else no_movers(),
+        weather=weather,
+        signals=np.zeros(0, np.uint8),
+        time_s=0.0,
+        want_bgra=True,
     )
     assert image.bgra is not None
     return image.bgra[:, :, :3].astype(int)

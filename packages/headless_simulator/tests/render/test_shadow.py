@@ -7,7 +7,7 @@ from headless_simulator.render.shadow import ShadowMaps
 from headless_simulator.render.tiles import sort_into_tiles
 from headless_simulator.scene import Movers
 
-from .worlds import LIBRARY, city, movers, nobody, traffic
+from .worlds import LIBRARY, city, movers, no_movers, traffic
 
 SUN = (30.0, 140.0)
 
@@ -24,7 +24,7 @@ def maps_of_a_city() -> ShadowMaps:
 
 def test_overlapping_movers_do_not_change_the_town_map() -> None:
     maps = maps_of_a_city()
-    bare = heights(maps, nobody())
+    bare = heights(maps, no_movers())
     apart = np.tile(np.arange(5.0), 8)[:, None] * [0.5, 0.5, 0, 0, 9, 0]
     near = np.repeat(traffic(8, blocks=2).pose, 5, axis=0) + apart
     crowd = movers(["vehicle.mitsubishi.fusorosa"] * 40, near)
@@ -32,7 +32,7 @@ def test_overlapping_movers_do_not_change_the_town_map() -> None:
     crowded = heights(maps, crowd)
 
     assert (crowded > bare).sum() > 1000
-    np.testing.assert_array_equal(heights(maps, nobody()), bare)
+    np.testing.assert_array_equal(heights(maps, no_movers()), bare)
     np.testing.assert_array_equal(
         heights(maps, traffic(30, blocks=2)), heights(maps_of_a_city(), traffic(30, blocks=2))
     )

@@ -76,7 +76,7 @@ def test_oversized_binary_is_refused() -> None:
 
 
 def test_messages_of_a_closed_connection_are_freed() -> None:
-    gc.disable()  # whose turn comes late in a process that holds much: 48 KiB a client were 1.5 GB after 67,000
+    gc.disable()  # it runs late in a large process: 48 KiB a client were 1.5 GB after 67,000 clients
     try:
         messages = CARLA.messages()
         assert list(messages.of(msgpack.packb([0, 1, "version", [{"a": []}]])))
