@@ -283,16 +283,16 @@ class Fleet:
     def _integrate(self, steps: int) -> None:
         if not self.settings.flies or not len(self.state):
             return
-        self._advance(self.state, steps)
+        self._advance(steps)
         span_s = STEP_NS * steps * 1e-9
         for row in np.flatnonzero((self.state[:, quad.S_HIT] > 0) & (self.state[:, quad.S_HIT_AGE] < span_s)):
             what = int(self.state[row, quad.S_HIT_WHAT])
             self._rows[row].hit_name = self.obstacles.name(what)
             self._rows[row].hit_ns = self.now_ns + STEP_NS * steps - round(self.state[row, quad.S_HIT_AGE] * 1e9)
 
-    def _advance(self, state: Float64, steps: int) -> None:
+    def _advance(self, steps: int) -> None:
         advance(
-            state,
+            self.state,
             self.mode,
             self.goal,
             self.gains,
@@ -309,5 +309,5 @@ class Fleet:
         )
 
     def compile(self) -> None:
-        """Compile the flight now, by flying no step, so that no client has to wait for it."""
-        self._advance(self.state, 0)
+        """Compile the flight kernels by flying no step, so that no client waits for it."""
+        self._advance(0)

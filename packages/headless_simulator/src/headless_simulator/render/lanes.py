@@ -245,50 +245,26 @@ def roughened(noise: UInt8, lane: Float32, count: Number) -> None:
 
 @kernel(assume_finite=True)
 def grained(lane: Float32, count: Number) -> None:
-    """Fill GRAIN, a factor on the albedo, of pixels far away."""
+    """Fill GRAIN, a factor on the albedo, of a row of far pixels."""
     for i in range(count):
         lane[GRAIN + i] = max(_ONE + lane[ROUGHNESS + i] * _F(0.75) * lane[ROUGH + i], _F(0.25))
 
 
 @kernel(assume_finite=True)
 def grained_near(noise: UInt8, lane: Float32, count: Number) -> None:
-    """Do what ``grained`` does where pixels may be near: there the grain is smooth, and has a second, finer one."""
-    for i in range(count):
-        lane[GRAIN + i] = max(_ONE + lane[ROUGHNESS + i] * (_F(0.75) * lane[ROUGH + i]), _F(0.25))
-    begin, span = np.uint64(0), np.uint64(SPAN)
-    while begin < count:
-        end = begin
-        while end < count and has_near(lane, end):
-            end += span
-        if end > begin:
-            grain_span(noise, lane, begin, end)
-        begin = end + span
-
-
-@kernel(assume_finite=True)
-def has_near(lane: Float32, first: Number) -> bool:
-    """Check whether any of ``SPAN`` pixels is nearer than NEAR_M."""
-    least = lane[DEPTH + first]
-    for k in range(np.uint64(1), np.uint64(SPAN)):
-        least = min(least, lane[DEPTH + first + k])
-    return least < NEAR_M  # type: ignore[no-any-return]
-
-
-@kernel(assume_finite=True)
-def grain_span(noise: UInt8, lane: Float32, first: Number, last: Number) -> None:
-    """Fill ROUGH and GRAIN of pixels of which some are near; the others' come out as they are.
+    """Fill ROUGH and GRAIN of a row with near pixels: near, the grain is smooth and has a second, finer octave.
 
     BIAS and BESIDE serve as scratch. Only the loop that looks texels up is worked on pixel by pixel.
     """
     whole = lane.view(np.int32)
-    for i in range(first, last):
+    for i in range(count):
         s, t = along_surface(lane, i)
         whole[BIAS + i] = texel_at(s * _F(24.0) + _F(98304.0), t * _F(24.0) + _F(98304.0))
         whole[BESIDE + i] = texel_at(s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0))
-    for i in range(first, last):
+    for i in range(count):
         whole[BIAS + i] = four_texels(noise, whole[BIAS + i])
         whole[BESIDE + i] = four_texels(noise, whole[BESIDE + i])
-    for i in range(first, last):
+    for i in range(count):
         s, t = along_surface(lane, i)
         amplitude, rough = lane[ROUGHNESS + i], lane[ROUGH + i]
         near = min(max((NEAR_M - lane[DEPTH + i]) * _F(1.0 / 12.0), _ZERO), _ONE) if amplitude > _ZERO else _ZERO
