@@ -34,8 +34,8 @@ from headless_simulator.world.world import World
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Refuse in one line, as every other refusal is."""
-        note(f"{message}; --help says what there is")
+        """Report a usage error in one line and exit with 2."""
+        note(f"{message}; --help lists the options")
         sys.exit(2)
 
 
@@ -44,47 +44,55 @@ def parser() -> argparse.ArgumentParser:
     p = _Parser(
         prog="headless-simulator", description="A headless simulator that speaks CARLA's and AirSim's protocols."
     )
-    p.add_argument("--carla-port", type=_port, default=2000, help="RPC port; streams are on the next one; 0: free ones")
+    p.add_argument(
+        "--carla-port", type=_port, default=2000, help="RPC port; the next port is for streams; 0: free ports"
+    )
     p.add_argument("--airsim-port", type=_port, default=41451, help="AirSim's port; 0: a free one")
     p.add_argument(
         "--carla-version",
         choices=tuple(VERSIONS),
         default=os.environ.get("HEADLESS_SIMULATOR_CARLA_VERSION", CARLA_0_9_16.number),
-        help="which CARLA answers",
+        help="CARLA version to emulate",
     )
     p.add_argument("--no-airsim", action="store_true", help="serve CARLA only")
-    p.add_argument("--compile-only", action="store_true", help="compile what this machine lacks, and end")
-    p.add_argument("--write-xodr", type=Path, metavar="FILE", help="write the town's OpenDRIVE map, and end")
+    p.add_argument("--compile-only", action="store_true", help="compile missing kernels and exit")
+    p.add_argument("--write-xodr", type=Path, metavar="FILE", help="write the town's OpenDRIVE map and exit")
     where = p.add_mutually_exclusive_group()
     where.add_argument("--town", default="Town10HD", help="a built-in town, or a file of --maps by its name")
-    where.add_argument("--xodr", type=Path, help="an OpenDRIVE file instead")
-    p.add_argument("--maps", type=Path, metavar="FOLDER", help="every OpenDRIVE file in it is a town too, by its name")
-    p.add_argument("--seed", type=int, default=0, help="for everything procedural")
+    where.add_argument("--xodr", type=Path, help="serve this OpenDRIVE file")
     p.add_argument(
-        "--calibration", type=Path, metavar="FILE", help="answers of `uavsim conform`: bodies of these sizes"
+        "--maps", type=Path, metavar="FOLDER", help="serve every OpenDRIVE file of this folder as a town of its name"
     )
-    p.add_argument("--faults", type=Path, help="YAML: what shall go wrong")
+    p.add_argument("--seed", type=int, default=0, help="seed of the procedural towns")
+    p.add_argument(
+        "--calibration", type=Path, metavar="FILE", help="take sizes of bodies from answers of `uavsim conform`"
+    )
+    p.add_argument("--faults", type=Path, help="YAML file of faults to inject")
     p.add_argument(
         "--behaviour",
         action="append",
         default=os.environ.get("HEADLESS_SIMULATOR_BEHAVIOUR", "").split(),
         metavar="NAME=VALUE",
-        help="as a real server does it: unreal, or one of "
+        help="behave like a real server: unreal for all, or one of "
         + "; ".join(f"{name}={'|'.join(one.values)}" for name, one in BEHAVIOURS.items()),
     )
     p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: cheap images that carry numbers")
     p.add_argument("--render-latency", type=_milliseconds, default=0.0, metavar="MS", help="pause per camera image")
     p.add_argument("--airsim-settings", type=Path, help="AirSim's settings.json")
-    p.add_argument("--separate-worlds", action="store_true", help="AirSim flies in a world of its own")
-    p.add_argument("--airsim-dialect", choices=tuple(DIALECTS), default="airsim", help="which AirSim answers")
+    p.add_argument("--separate-worlds", action="store_true", help="fly AirSim's drones in a separate world")
+    p.add_argument("--airsim-dialect", choices=tuple(DIALECTS), default="airsim", help="AirSim fork to emulate")
     p.add_argument(
         "--merged-engine",
         choices=("carla", "free"),
         default="carla",
-        help="carla: between two ticks of a client nothing is rendered; free: AirSim's calls are always served at once",
+        help="carla: AirSim's calls wait for the next tick; free: they are served immediately",
     )
     p.add_argument(
-        "--merged-assume", action="append", default=[], metavar="RULE=yes|no", help="what a tick does under simPause"
+        "--merged-assume",
+        action="append",
+        default=[],
+        metavar="RULE=yes|no",
+        help="set a rule for ticks during simPause",
     )
     return p
 
@@ -171,7 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _listen(option: str, start: Callable[[], int]) -> int:
-    """Start a server and return its port; a port that cannot be had is the machine's refusal, not a wrong option."""
+    """Start a server and return its port; exit with 3 if the port cannot be bound."""
     try:
         return start()
     except OSError as problem:

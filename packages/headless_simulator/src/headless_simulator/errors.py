@@ -7,7 +7,7 @@ ClientError            the text is the answer, in one line
 
 
 class ClientError(Exception):
-    """Something that a client did wrong; the text is what it gets."""
+    """A client's mistake; the text is the answer."""
 
 
 class BadArgument(ClientError):

@@ -1,4 +1,4 @@
-"""Ways to make images, and cheap ones for load tests: no scene, but camera and frame can be read from the pixels.
+"""Rendering options, and flat images for load tests, which encode camera and frame in their pixels.
 
 The upper left corner of an RGB image holds 48 blocks of 8 x 8 pixels, white for 1 and black for 0: first the camera in 16
 bits (CARLA: its actor id; AirSim: ``camera_number``), then the frame in 32 bits, highest bit first. Blocks run from left
@@ -39,7 +39,7 @@ class Rendering:
 
 
 class GraphicsCard:
-    """A card elsewhere that makes one image after the other, each in the same time.
+    """A simulated remote graphics card that renders one image after the other, each in the same time.
 
     It goes on with the next one whether or not this machine has a processor free to take the last one over.
 

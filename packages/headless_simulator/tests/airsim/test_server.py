@@ -22,8 +22,8 @@ from tests.airsim.paper_world import PaperHost
 
 SIGNATURES = {
     method.name: method.signature
-    for room in (attitude, flight, images, objects, plots, sensing, world)
-    for method in room.METHODS
+    for module in (attitude, flight, images, objects, plots, sensing, world)
+    for method in module.METHODS
 }
 
 

@@ -1,4 +1,4 @@
-"""Cameras on vehicles and in the open: where they look and what matrix they project with."""
+"""Cameras on vehicles and external cameras: their poses and projection matrices."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class NoSuchCamera(CallRefused):
 
 @dataclass(slots=True)
 class Camera:
-    """A camera and what clients changed of it."""
+    """A camera with the changes that clients made."""
 
     name: str
     position_m: Vec3
@@ -73,7 +73,7 @@ class Camera:
         return quat_from_euler(*mixed)
 
     def place(self, position_m: Vec3, quat: Quat) -> None:
-        """Move it on its body; with a gimbal the turn is the one to hold, in the world."""
+        """Move the camera on its body; with a gimbal the rotation is the one to hold in the world."""
         self.position_m = position_m
         turn = quat_unit(quat)
         if self.gimbal[0] > 0:

@@ -7,10 +7,10 @@ from typing import Final
 
 from headless_simulator.airsim.fleet import STEP_NS, Fleet
 
-CATCH_UP_S: Final = 0.25  # a busy machine falls behind rather than jump
+CATCH_UP_S: Final = 0.25  # a busy machine falls behind instead of jumping
 TURN_S: Final = 0.004
 ALONE_TURN_S: Final = 0.05  # without a connected client: an idle simulator takes a fiftieth of a core, not a twelfth
-BURST_NS: Final = 60_000_000  # how long the lock is held at most, in simulated time
+BURST_NS: Final = 60_000_000  # longest simulated time under one hold of the lock
 
 
 class ClockThread:

@@ -35,7 +35,7 @@ GROUND: Final = -1
 LEVEL_ENOUGH: Final = 0.25
 FLATNESS: Final = BODY_RADIUS_M / STANDS_M
 NO_GROUND_M: Final = -1.0e9
-FAR_AWAY_M: Final = 1.0e8  # no town is there; also keeps what is no number away from the grid
+FAR_AWAY_M: Final = 1.0e8  # beyond any town; also keeps NaN away from the grid
 
 
 @kernel(error_model="python")
@@ -64,7 +64,7 @@ def ground_height(grid: Any, origin_x: float, origin_y: float, cell: float, x: f
 
 @kernel(error_model="python")
 def touch_ground(state: Any, height: float, spawn_z: float) -> None:
-    """Keep a body out of the ground; one that comes down on it stays, level, as AirSim's ground lock does."""
+    """Keep a body above the ground; a vertical landing locks it there, level, as AirSim does."""
     height += STANDS_M
     above = spawn_z - state[2] - height
     if above > 0.0:
@@ -77,7 +77,9 @@ def touch_ground(state: Any, height: float, spawn_z: float) -> None:
         return  # taking off
     _note_hit(state, 0.0, 0.0, -1.0, -above, GROUND, STANDS_M)
     state[2] = spawn_z - height
-    upright = 1.0 - 2.0 * (state[4] * state[4] + state[5] * state[5])  # the world's down along the body's
+    upright = 1.0 - 2.0 * (
+        state[4] * state[4] + state[5] * state[5]
+    )  # cosine between the world's and the body's down axis
     if abs(upright) >= 1.0 - LEVEL_ENOUGH and vz > abs(vx) and vz > abs(vy):
         _lock_to_ground(state)
     else:
@@ -113,7 +115,7 @@ def _calm(state: Any) -> None:
 
 @kernel(error_model="python")
 def _note_hit(state: Any, nx: float, ny: float, nz: float, depth: float, what: int, reach: float) -> None:
-    """Write down a new contact (one that was not there in the step before)."""
+    """Record a contact unless it lasts since the step before."""
     if state[S_TOUCHING] > 0 and state[S_HIT_WHAT] == what:
         state[S_TOUCHING] = 2.0
         return
@@ -130,7 +132,7 @@ def _note_hit(state: Any, nx: float, ny: float, nz: float, depth: float, what: i
 
 @kernel(error_model="python")
 def touch_boxes(state: Any, spawn: Any, boxes: Any, first: int, last: int) -> None:
-    """Push the body, a ball pressed flat, out of the boxes it is in, and throw its velocity back.
+    """Push the body, a flattened ball, out of the boxes that it penetrates, and reflect its velocity.
 
     Args:
         state: one vehicle's row.

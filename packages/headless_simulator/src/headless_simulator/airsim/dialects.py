@@ -17,7 +17,7 @@ from headless_simulator.rpc.methods import Bound, Method
 
 Adapt = Callable[[Any], Any]
 _COSYS_VERSION: Final = 4
-_WITHOUT_EXTERNAL: Final = {  # name -> arguments that Cosys-AirSim takes: one less, cameras in the open are vehicles there
+_WITHOUT_EXTERNAL: Final = {  # name -> arguments that Cosys-AirSim takes: one less, since its external cameras are vehicles
     "simEnableFocusPlane": 3, "simEnableManualFocus": 3, "simGetCameraInfo": 2, "simGetCurrentFieldOfView": 2,
     "simGetDistortionParams": 2, "simGetFilmbackSettings": 2, "simGetFocalLength": 2, "simGetFocusAperture": 2,
     "simGetFocusDistance": 2, "simGetImages": 2, "simGetLensSettings": 2, "simGetPresetFilmbackSettings": 2,

@@ -1,4 +1,4 @@
-"""One vehicle: where it is, what it is commanded, what it hit."""
+"""One vehicle of the fleet: its state, its commands, its last collision."""
 
 import math
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ class Hit:
     point_m: Vec3
     position_m: Vec3
     depth_m: float
-    what: str
+    object_name: str
     time_ns: int
 
 
@@ -153,12 +153,12 @@ class Drone:
         simple_flight.aim_by_sticks(self.row, self._fleet.mode[self._row], self._fleet.goal[self._row])
 
     def set_sticks(self, sticks: Mapping[str, Any]) -> None:
-        """Take what the remote control says; it flies the vehicle while no client has control."""
+        """Set the remote control's state; it flies the vehicle while no client has control."""
         self.rc = sticks
         self._show_sticks()
 
     def _show_sticks(self) -> None:
-        """Put before the firmware what it sees when it looks at the remote control next."""
+        """Store the remote control's state for the firmware's next reading."""
         valid = bool(self.rc.get("is_valid"))
         stick = {name: float(self.rc[name]) if valid else 0.0 for name in ("roll", "pitch", "yaw", "throttle")}
         throttle = max(stick["throttle"], simple_flight.IDLE_THROTTLE)
@@ -265,7 +265,7 @@ class Drone:
             point_m=self._vec(quad.S_HIT_POINT),
             position_m=self._vec(quad.S_HIT_POSITION),
             depth_m=float(row[quad.S_HIT_DEPTH]),
-            what=self.hit_name,
+            object_name=self.hit_name,
             time_ns=self.hit_ns,
         )
         if forget:

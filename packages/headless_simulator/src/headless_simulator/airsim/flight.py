@@ -19,7 +19,7 @@ from headless_simulator.scene import Float64
 ACCURACY_M: Final = 0.5
 COMMAND_S: Final = COMMAND_NS * 1e-9
 BRAKING_MPS: Final = 1.0  # at the very end of a path
-FAST_MPS: Final = 3.0  # faster than this is braked there
+FAST_MPS: Final = 3.0  # above this speed it brakes there
 TAKEOFF_Z_M: Final = -2.0
 LANDING_MPS: Final = 0.2
 MOST: Final = 1.0e6
@@ -28,7 +28,7 @@ STILL_RADPS: Final = 0.01
 MAX_SECONDS: Final = 3.0e8  # AirSim's infinity
 QUIET_PERIODS: Final = 10  # a landing ends after more than these
 NOTHING_LEFT: Final = 1e-5
-FULL_STICK: Final = 10_000.0  # what moveByManual takes for a stick at its end
+FULL_STICK: Final = 10_000.0  # a stick's end, for moveByManual
 STICK_YAW_DEG: Final = 100.0
 STICKS_OLD_S: Final = 0.1
 HOLD_YAW: Final = YawMode(is_rate=True, degrees=0.0)  # AirSim's YawMode::Zero

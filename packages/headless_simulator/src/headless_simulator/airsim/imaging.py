@@ -20,7 +20,7 @@ from headless_simulator.rendering import GraphicsCard, Rendering, flat_pass
 from headless_simulator.rpc.messages import PackedFloats
 from headless_simulator.scene import Float32, Float64, Int32, Movers, RenderedImage, UInt8, View, Weather
 
-FAR_M: Final = 65504.0  # AirSim's depth is half floats; this is the largest, and what the sky shows
+FAR_M: Final = 65504.0  # the largest half float, in which AirSim stores depth; also the sky's depth
 VIS_M: Final = 100.0  # DepthVis is white from here on
 STEREO_M: Final = 0.25  # baseline behind DisparityNormalized
 PNG_LEVEL: Final = 1
@@ -42,8 +42,8 @@ class ImageRequest:
     image_type: int
     as_float: bool
     compress: bool
-    without: int = 0  # number of the mover that carries the camera
-    camera: int = 0  # what a flat image calls it
+    without: int = 0  # actor id of the vehicle that carries the camera, which is not drawn
+    camera: int = 0  # number of the camera in a flat image
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -57,7 +57,7 @@ class SceneObjects:
         self._ids: dict[str, int] = {}
         self._rules: list[tuple[Pattern, int]] = []  # for actors that do not exist yet
         self.spawned: dict[str, Spawned] = {}
-        self.drones: dict[str, int] = {}  # AirSim's own vehicles and the numbers of their bodies
+        self.drones: dict[str, int] = {}  # actor id of each AirSim vehicle's body
         self._next = FIRST_SPAWNED_ID
         biggest = max((thing.object_id for thing in host.town.objects), default=0)
         self._static_id = np.zeros(biggest + 1, dtype=np.int32)
@@ -142,7 +142,7 @@ class SceneObjects:
             raise CallRefused(f"a scale must be from {SMALLEST} to {1 / SMALLEST:.0f} along each axis")
         try:
             return self._host.models.scaled_number(blueprint, scale)
-        except ValueError as unknown:  # it names the nearest
+        except ValueError as unknown:  # the text names the nearest model
             raise CallRefused(str(unknown)) from None
 
     def destroy(self, name: str) -> bool:
@@ -159,7 +159,7 @@ class SceneObjects:
             try:
                 if rule.fits(name):
                     return number
-            except CallRefused:  # of this name only: the rule is no use
+            except CallRefused:  # the pattern takes too long
                 self._rules.remove((rule, number))
         return initial_id(name) if self._initial_ids else 0
 
@@ -179,7 +179,7 @@ class SceneObjects:
             if name in self._statics:
                 self._static_id[self._statics[name].object_id] = number
         if rule:
-            if earlier:  # it fits the same names, and the later one counts
+            if earlier:  # the latest rule counts
                 self._rules.remove(earlier)
             self._rules.append((rule, number))
             del self._rules[:-1000]

@@ -11,9 +11,7 @@ from headless_simulator.errors import CallRefused
 
 MAX_PATTERN: Final = 500  # characters
 MATCH_S: Final = 0.05  # of one name; a sensible pattern takes microseconds
-_KEPT: Final = (
-    20_000  # answers of one pattern: clients give one number after the other to all of a town by the same one
-)
+_KEPT: Final = 20_000  # cached answers of a pattern, for clients that apply one repeatedly to a whole town
 
 
 class Pattern:

@@ -14,7 +14,7 @@ from headless_simulator.airsim.host import AirSimHost
 from headless_simulator.airsim.method import Traits
 from headless_simulator.airsim.method_table import method_table
 from headless_simulator.airsim.settings import AirSimSettings
-from headless_simulator.airsim.simulation import Later, Simulation
+from headless_simulator.airsim.simulation import DelayedAnswer, Simulation
 from headless_simulator.behaviours import IDEAL, Behaviours
 from headless_simulator.errors import ClientError
 from headless_simulator.rendering import Rendering
@@ -96,7 +96,7 @@ class AirSimServer:
             self._listener = socket.create_server((self._address, self._wanted_port), backlog=64)
         except OSError as problem:
             self.simulation.stop()
-            reason = os.strerror(problem.errno or 0)  # its own text ends with the address
+            reason = os.strerror(problem.errno or 0)  # str(problem) would add the address
             raise OSError(problem.errno, f"port {self._wanted_port} of {self._address}: {reason}") from problem
         self._acceptor.start()
         return self.port
@@ -122,9 +122,7 @@ class AirSimServer:
         while not self._stopping:
             try:
                 sock, _ = self._listener.accept()
-            except (
-                OSError
-            ):  # closed by stop(), a client that went away before it was accepted, or too many files are open
+            except OSError:  # closed by stop(), a client that left early, or too many open files
                 time.sleep(_NO_MORE_FILES_S)
                 continue
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -160,10 +158,12 @@ class AirSimServer:
         vehicle = bound.traits.vehicle(arguments)
         try:
             values = bound.read(arguments)
-            self.simulation.faults.before_call(name, vehicle)  # may cut the connection: that goes up to the reader
+            self.simulation.faults.before_call(
+                name, vehicle
+            )  # may raise ConnectionAbortedError, which the reader handles
             result = guarded(name, lambda: self._take_turn(bound, values, vehicle))
             self.engine.served(name, values)
-            if isinstance(result, Later):
+            if isinstance(result, DelayedAnswer):
                 guarded(name, lambda: result.begin(lambda outcome: self._finish_late(client, request, outcome)))
                 return
         except (ClientError, InternalError) as problem:
@@ -200,7 +200,7 @@ class AirSimServer:
             client.answer(request, f"rpclib: function '{name}' threw an exception: {outcome}", None)
         elif isinstance(outcome, Exception):
             self.counts.add(self.counts.internal_errors, name)
-            if not isinstance(outcome, InternalError):  # a command that failed while it was under way
+            if not isinstance(outcome, InternalError):  # a command that failed while it ran
                 note_bug(name, outcome)
                 outcome = internal_error(name, outcome)
             client.answer(request, f"rpclib: function '{name}' threw an exception: {outcome}", None)

@@ -13,7 +13,7 @@ IMAGE_TYPES: Final = {
     "Segmentation": 5, "SurfaceNormals": 6, "Infrared": 7, "OpticalFlow": 8, "OpticalFlowVis": 9,
 }  # fmt: skip
 IMAGE_TYPE_COUNT: Final = len(IMAGE_TYPES)
-MAX_PIXELS: Final = 4096 * 4096  # a bigger image is a typing mistake
+MAX_PIXELS: Final = 4096 * 4096  # a larger image is a mistake
 SENSOR_TYPES: Final = {"barometer": 1, "imu": 2, "gps": 3, "magnetometer": 4, "distance": 5, "lidar": 6}
 DEFAULT_SENSORS: Final = {
     "barometer": 1,
@@ -78,7 +78,7 @@ class VehicleSetting:
 
 @dataclass(frozen=True, slots=True)
 class AirSimSettings:
-    """The part of settings.json that matters without an Unreal Engine behind it."""
+    """The keys of settings.json that the headless simulator uses."""
 
     text: str = "{}"
     sim_mode: str = "Multirotor"

@@ -21,6 +21,7 @@ import numpy as np
 from headless_simulator.airsim.quad import (
     S_ACTIVE,
     S_API,
+    S_FIRST_STEP,
     S_FLYING,
     S_GOAL_AGE,
     S_HOLDING,
@@ -33,7 +34,6 @@ from headless_simulator.airsim.quad import (
     S_STICKS_AGE,
     S_STICKS_NEXT,
     S_VELOCITY,
-    S_YOUNG,
     angles,
     turn_to_body,
 )
@@ -48,7 +48,7 @@ POSITION: Final = 4
 DIRECT: Final = 5
 
 # ---- gains[vehicle, controller, term, axis]; controllers in this order -----------------------------------------------
-# Numbers of numpy's: for a literal of Python's, numba compiles a function once for each of its values.
+# NumPy integers: numba compiles a function again for each value of a Python literal.
 G_RATE: Final[int] = cast("int", np.int64(0))
 G_LEVEL: Final[int] = cast("int", np.int64(1))
 G_VELOCITY: Final[int] = cast("int", np.int64(2))
@@ -61,17 +61,17 @@ THROTTLE: Final[int] = cast("int", np.int64(3))
 MAX_RATE: Final = 2.5  # rad/s
 MAX_TILT: Final = math.pi / 5.5
 MAX_STICK_YAW: Final = math.pi
-MAX_SPEED: Final = 6.0  # what the position controller may ask for, m/s
+MAX_SPEED: Final = 6.0  # largest velocity goal of the position controller, m/s
 MIN_ARMED_THROTTLE: Final = 0.1
 IDLE_THROTTLE: Final = MIN_ARMED_THROTTLE / 1.5  # an armed quad turns its rotors slowly
 MIN_VELOCITY_THROTTLE: Final = 0.3
 MIN_MIX_THROTTLE: Final = MIN_ARMED_THROTTLE / 2
 VELOCITY_Z_DISCOUNT: Final = 0.9999
 HOVER_AFTER_S: Final = 0.0605  # more than 60 whole milliseconds without a new command
-STICKS_AFTER_S: Final = 0.0105  # more than 10 whole milliseconds between two looks at the remote control
+STICKS_AFTER_S: Final = 0.0105  # more than 10 whole milliseconds between two readings of the remote control
 STILL: Final = 0.08  # m/s and rad/s: slower than this with idle rotors has landed
 TAKING_OFF_MPS: Final = 0.01
-PI_SINGLE: Final = float(np.float32(math.pi))  # angles exactly opposite turn the way they do in single precision
+PI_SINGLE: Final = float(np.float32(math.pi))  # opposite angles rotate in the same direction as in single precision
 
 
 def default_gains() -> Float64:
@@ -97,7 +97,7 @@ def _pid(state: Any, gains: Any, controller: int, axis: int, error: float, dt: f
     """Run one PID whose output is held to -1..1; in its first step it has neither integral nor slope."""
     slot = controller * 4 + axis
     output = error * gains[controller, 0, axis]
-    if state[S_YOUNG + axis] == 0:
+    if state[S_FIRST_STEP + axis] == 0:
         integral = state[S_INTEGRAL + slot]
         if controller == G_VELOCITY and axis == 3:
             integral *= VELOCITY_Z_DISCOUNT
@@ -170,13 +170,13 @@ def _watch(state: Any, mode: Any, goal: Any) -> None:
 
 
 @kernel(error_model="python")
-def _renew(state: Any, mode: Any, axis: int) -> None:
+def _reset_if_changed(state: Any, mode: Any, axis: int) -> None:
     """Reset an axis's controller if its mode or the gains changed."""
     if state[S_ACTIVE + axis] == mode[axis] and state[S_RETUNED] == 0:
-        state[S_YOUNG + axis] = 0.0
+        state[S_FIRST_STEP + axis] = 0.0
         return
     state[S_ACTIVE + axis] = mode[axis]
-    state[S_YOUNG + axis] = 1.0
+    state[S_FIRST_STEP + axis] = 1.0
     for slot in range(axis, 16, 4):
         state[S_INTEGRAL + slot] = 0.0
         state[S_LAST_ERROR + slot] = 0.0
@@ -186,7 +186,7 @@ def _renew(state: Any, mode: Any, axis: int) -> None:
 def _velocity_goal(state: Any, mode: Any, goal: Any, gains: Any, axis: int, dt: float) -> tuple[float, float, float]:
     """Return the world velocity (x, y, z), m/s, that an axis's velocity controller receives as its goal."""
     if mode[axis] == VELOCITY:
-        return goal[1], goal[0], goal[3]  # with the third goal whatever it means: see the module
+        return goal[1], goal[0], goal[3]  # the third goal may be a height: see the module
     position = state[1] if axis == 0 else (state[0] if axis == 1 else state[2])
     speed = _pid(state, gains, G_POSITION, axis, goal[axis] - position, dt) * MAX_SPEED
     return (speed if axis == 1 else 0.0), (speed if axis == 0 else 0.0), (speed if axis == 3 else 0.0)
@@ -240,7 +240,7 @@ def control(state: Any, mode: Any, goal: Any, gains: Any, ideal: bool, dt: float
     _read_sticks(state, mode, goal, dt)
     _watch(state, mode, goal)
     for axis in range(4):
-        _renew(state, mode, axis)
+        _reset_if_changed(state, mode, axis)
     state[S_RETUNED] = 0.0
     roll = _control_axis(state, mode, goal, gains, ROLL, ideal, dt)
     pitch = _control_axis(state, mode, goal, gains, PITCH, ideal, dt)

@@ -1,4 +1,4 @@
-"""Everything behind the port: fleet, clock, cameras, objects, weather, and how they hang together."""
+"""The state behind AirSim's port: fleet, clock, cameras, objects and weather."""
 
 import threading
 from collections.abc import Callable
@@ -34,8 +34,8 @@ MAX_VEHICLES: Final = 256
 MAX_MESSAGES: Final = 1000
 
 
-class Later:
-    """An answer that comes when something has ended; ``begin`` gets the function that sends it."""
+class DelayedAnswer:
+    """An answer that is sent at the end of a command; ``begin`` receives the function that sends it."""
 
     def __init__(self, begin: Callable[[Callable[[Any], None]], None]) -> None:
         self.begin = begin
@@ -68,7 +68,7 @@ class Simulation:
         self.player_start_m = settings.player_start_m or default_player_start(host, settings)
         self.fleet = Fleet(host, settings, player_start_m=self.player_start_m, behaviours=behaviours)
         self.resets = 0
-        self.clock = ClockThread(self.fleet, every_turn=self._turn)
+        self.clock = ClockThread(self.fleet, every_turn=self._on_turn)
         self.object_lock = threading.RLock()
         self.objects = SceneObjects(host, initial_ids=settings.initial_segmentation_ids)
         self.image_capture = self._image_capture()
@@ -81,7 +81,7 @@ class Simulation:
         self.lens: dict[tuple[str, ...], Any] = {}
         self.recorder = Recorder(self.fleet, settings)
         for vehicle in settings.vehicles:
-            self._know(vehicle)
+            self._register(vehicle)
 
     def _image_capture(self) -> ImageCapture:
         return ImageCapture(self.host, self.objects, object_lock=self.object_lock, rendering=self._rendering)
@@ -112,17 +112,17 @@ class Simulation:
             self.fleet.enter_town(self.player_start_m)
 
     def catch_up(self) -> None:
-        """Do what is due: follow the host into another town, and show poses that were set a while ago."""
+        """Follow the host into another town, and apply pending poses that are due."""
         self.follow_town()
         with self.fleet.lock:
             self.fleet.late_poses.show_due()
 
-    def _turn(self, now_ns: int) -> None:
+    def _on_turn(self, now_ns: int) -> None:
         self.catch_up()
         with self.weather_lock:
             self.atmosphere.tick(now_ns)
 
-    def start_command(self, vehicle: str, make: Callable[[Drone], Task]) -> Later:
+    def start_command(self, vehicle: str, make: Callable[[Drone], Task]) -> DelayedAnswer:
         """Start a flight command of a vehicle; the answer is sent at its end.
 
         Raises:
@@ -140,7 +140,7 @@ class Simulation:
                     )
                 self.fleet.start_task(drone.name, make(drone), send)
 
-        return Later(begin)
+        return DelayedAnswer(begin)
 
     def stop(self) -> None:
         """Stop time and recording."""
@@ -149,21 +149,21 @@ class Simulation:
 
     # ---- vehicles and cameras ----------------------------------------------------------------------------------------
 
-    def _know(self, vehicle: VehicleSetting) -> None:
+    def _register(self, vehicle: VehicleSetting) -> None:
         self.cameras[vehicle.name] = vehicle_cameras(vehicle, self.settings)
         self.objects.drones[vehicle.name] = FIRST_DRONE_ID + len(self.objects.drones)
 
     def add_vehicle(self, vehicle: VehicleSetting) -> bool:
-        """Add one while running; False when the name is taken or there are too many."""
+        """Add a vehicle at run time; False if its name is taken or there are too many."""
         with self.fleet.lock, self.object_lock:
             if vehicle.name in self.fleet.drones or not vehicle.name or len(self.fleet.drones) >= MAX_VEHICLES:
                 return False
             self.fleet.add_vehicle(vehicle)
-            self._know(vehicle)
+            self._register(vehicle)
             return True
 
     def camera(self, name: Any, vehicle: str, *, external: bool) -> Camera:
-        """Find a camera of a vehicle, or one in the open."""
+        """Find a camera of a vehicle, or an external one."""
         if external:
             return find_camera(self.external, name, owner="ExternalCameras")
         drone = self.fleet.drone(vehicle)

@@ -20,7 +20,7 @@ def trunks_and_crowns(trees: list[StaticObject], mesh: Mesh) -> tuple[list[Stati
     ids = mesh.object_id[order]
     owners: list[StaticObject] = []
     parts: list[Float64] = []
-    tree_ids = np.array([tree.object_id for tree in trees], ids.dtype)  # another type would copy the ids for each tree
+    tree_ids = np.array([tree.object_id for tree in trees], ids.dtype)  # same dtype: searchsorted would copy the ids
     first, last = np.searchsorted(ids, tree_ids), np.searchsorted(ids, tree_ids, side="right")
     for tree, begin, end in zip(trees, first, last, strict=True):
         triangles = order[begin:end]

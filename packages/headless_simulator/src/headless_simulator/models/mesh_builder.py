@@ -17,7 +17,7 @@ DARK: Final[RGB] = (30, 31, 34)  # tyres, soles, feet of props
 
 @dataclass(slots=True)
 class Skin:
-    """The looks of faces: colour, material, semantic tag."""
+    """Colour, material and semantic tag of faces."""
 
     colour: RGB
     material: int = MATTE

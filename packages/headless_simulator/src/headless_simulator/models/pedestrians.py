@@ -1,4 +1,4 @@
-"""People on foot."""
+"""Meshes of pedestrians."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Props, and the drone."""
+"""Meshes of props and of the drone."""
 
 from collections.abc import Callable
 from typing import Final

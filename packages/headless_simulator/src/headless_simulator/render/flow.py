@@ -1,4 +1,4 @@
-"""Optical flow: how far what a pixel shows has moved on the image since the camera's previous image.
+"""Optical flow: the motion of each pixel's surface point on the image since the camera's previous image.
 
 Units are those of Unreal's velocity buffer, which CARLA's camera sends: the place in clip space (-1 to 1 from left to right
 and from bottom to top) now less the place then, cut to -2..2. So ``(x * width / 2, -y * height / 2)`` is the motion in
@@ -19,7 +19,7 @@ from headless_simulator.render.camera import NEAR_M, pack
 from headless_simulator.render.raster import model_frames
 from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, UInt32, View
 
-LONGEST: Final = 2.0  # Unreal's velocity texture holds no more
+LONGEST: Final = 2.0  # limit of Unreal's velocity texture
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +102,9 @@ def flow_kernel(
                 row = np.searchsorted(actor_id, number)
                 m = motion[row if row < town and actor_id[row] == number else town]
             right = (u + 0.5 - cx) / focal
-            per_m = 1.0 / np.float64(depth_m[v, u])  # all lengths in depths of the pixel: the sky's shift vanishes
+            per_m = 1.0 / np.float64(
+                depth_m[v, u]
+            )  # lengths relative to the pixel's depth: translation vanishes at infinity
             x = m[0, 0] * right + m[0, 1] * down + m[0, 2] + m[0, 3] * per_m
             y = m[1, 0] * right + m[1, 1] * down + m[1, 2] + m[1, 3] * per_m
             z = m[2, 0] * right + m[2, 1] * down + m[2, 2] + m[2, 3] * per_m

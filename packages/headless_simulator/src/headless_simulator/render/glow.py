@@ -1,4 +1,4 @@
-"""Lamp light on the ground at night: pools under lamp posts, which stand still, and cones before head lights.
+"""Lamp light on the ground at night: static pools under lamp posts, and cones before head lights.
 
 The town's pools are worked out once; a tick's cones are added to a copy that all its views share.
 """
@@ -21,7 +21,7 @@ from headless_simulator.scene import STATIC_ID, TAG, Float32, Float64, Movers, U
 
 _CELL_M: Final = 0.5
 _MOST_CELLS: Final = 6_000_000
-_BRIGHT: Final = 0.45  # linear: a lamp post's shade is the only thing on it that is this light
+_BRIGHT: Final = 0.45  # linear albedo; only the shade of a lamp post is this bright
 _F = np.float32
 NO_GLOW: Final[Float32] = np.zeros((2, 2), dtype=np.float32)
 NO_GLOW_FRAME: Final[Float32] = np.zeros(3, dtype=np.float32)

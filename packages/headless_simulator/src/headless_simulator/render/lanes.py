@@ -164,7 +164,7 @@ def place_pixels(depths_m: Float32, eye: Float32, line: Float32, right: Float32,
     line_x, line_y, line_z = line[0], line[1], line[2]
     right_x, right_y, right_z = right[0], right[1], right[2]
     for i in range(count):
-        depth = min(depths_m[i], _F(1e7))  # sky: anything finite
+        depth = min(depths_m[i], _F(1e7))  # any finite depth for the sky
         across = lane[ACROSS + i]
         lane[DEPTH + i] = depth
         lane[X + i] = eye_x + depth * (line_x + across * right_x)
@@ -237,7 +237,7 @@ def roughened(noise: UInt8, lane: Float32, count: Number) -> None:
     for i in range(count):
         s, t = along_surface(lane, i)
         whole[ROUGH + i] = texel_at(s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0))
-    for i in range(count):  # for itself: the others are worked on many pixels at once
+    for i in range(count):  # a loop of its own, so that the compiler vectorises the others
         whole[ROUGH + i] = np.int32(noise[np.uint32(whole[ROUGH + i])])
     for i in range(count):
         lane[ROUGH + i] = (_F(whole[ROUGH + i]) - _F(128.0)) * _F(1.0 / 64.0)

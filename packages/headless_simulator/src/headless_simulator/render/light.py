@@ -1,4 +1,4 @@
-"""From CARLA's weather parameters to light: what the sun, the sky, fog and water do to an image."""
+"""Light of sun, sky, fog and water from CARLA's weather parameters."""
 
 import math
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ def light_of(weather: Weather) -> Light:
 
     reddened = _rgb(
         *(math.exp(-each * 1.6 * low_sun) for each in (0.02, 0.20, 0.55))
-    )  # NumPy's exp is each processor's own
+    )  # NumPy's exp differs between processors
     sun = _rgb(1.0, 0.95, 0.86) * reddened * np.float32(2.7 * direct)
     sun = sun * np.float32(1.0 - 0.97 * cover)
     zenith = _mix(_rgb(0.004, 0.007, 0.020), _rgb(0.14, 0.31, 0.74), day)
@@ -91,7 +91,7 @@ def light_of(weather: Weather) -> Light:
     )
     fog_rgb = _mix(horizon * np.float32(0.96), overcast * np.float32(0.98), min(1.0, fog + 0.3 * rain) * (1.0 - dust))
 
-    # Exposure follows the scene's light as an eye does: fully would turn night into day, not at all would show nothing.
+    # Exposure follows the scene's light in part: full adaptation would turn night into day.
     level = float((sun * max(0.0, math.sin(math.radians(altitude))) + sky).mean())
     gain = np.float32(1.0 / (level**0.66 + 0.03))
 

@@ -1,4 +1,4 @@
-"""Mirror images of the sky, on paint, glass and water."""
+"""Reflections of the sky on paint, glass and water."""
 
 # ruff: noqa: PLR0917 (kernels take their buffers by place)
 from __future__ import annotations
@@ -65,7 +65,7 @@ def mirrored(
     toward = -(vx * normal[0] + vy * normal[1] + vz * normal[2])
     mx, my, mz = vx + _TWO * toward * normal[0], vy + _TWO * toward * normal[1], vz + _TWO * toward * normal[2]
     red, green, blue = gradient(max(mz, _ZERO), horizon, zenith)
-    dim = _ONE if mz > _ZERO else max(_ONE + mz * _F(1.5), _F(0.35))  # downwards it shows the street
+    dim = _ONE if mz > _ZERO else max(_ONE + mz * _F(1.5), _F(0.35))  # reflections below the horizon show the street
     graze = _ONE - max(_ZERO, toward)
     graze = graze * graze
     shine = max(_ZERO, mx * to_sun[0] + my * to_sun[1] + mz * to_sun[2])

@@ -1,4 +1,4 @@
-"""Models laid end to end, in the form in which kernels take them; grows when a new model is first seen."""
+"""Models concatenated into arrays for the kernels; the pack grows when a model is first used."""
 
 import threading
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Rain in the air: short bright streaks, the same for the same moment."""
+"""Rain: short bright streaks, equal for equal simulation times."""
 
 # ruff: noqa: PLR0917 (kernels take their buffers by place)
 from __future__ import annotations

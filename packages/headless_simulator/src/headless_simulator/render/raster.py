@@ -104,7 +104,9 @@ def _clip_and_fill(keys: Int64, width: int, height: int, camera: Float64, polygo
             cut[count, 0], cut[count, 1], cut[count, 2] = polygon[i, 0], polygon[i, 1], polygon[i, 2]
             count += 1
         if inside_i != inside_j:
-            k, m = (i, j) if inside_i else (j, i)  # always from inside out: both triangles of an edge cut alike
+            k, m = (
+                (i, j) if inside_i else (j, i)
+            )  # always from inside to outside, so that both triangles of an edge are cut alike
             share = (polygon[k, 2] - near) / (polygon[k, 2] - polygon[m, 2])
             cut[count, 0] = polygon[k, 0] + share * (polygon[m, 0] - polygon[k, 0])
             cut[count, 1] = polygon[k, 1] + share * (polygon[m, 1] - polygon[k, 1])

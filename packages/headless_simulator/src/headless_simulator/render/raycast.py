@@ -1,4 +1,4 @@
-"""Rays through the same triangles that the images show: for lidar, semantic lidar and radar."""
+"""Ray casting through the triangles of the images: for lidar, semantic lidar and radar."""
 
 # ruff: noqa: PLR0917 (kernels take their buffers by place)
 from __future__ import annotations
@@ -47,7 +47,7 @@ def build_grid(scene: StaticScene) -> RayGrid:
     """Sort a scene's triangles into ground squares."""
     corner_m = np.ascontiguousarray(scene.points_m.T[scene.corners])
     wide = (corner_m.max(axis=1) - corner_m.min(axis=1))[:, :2].max(axis=1, initial=0.0) > _WIDE_M
-    far = np.flatnonzero(wide).astype(np.int32)  # the land around the town: no reason to make the grid that large
+    far = np.flatnonzero(wide).astype(np.int32)  # the land around the town would make the grid too large
     inside = corner_m[~wide] if (~wide).any() else np.zeros((1, 3, 3), dtype=np.float32)
     low, high = inside.min(axis=(0, 1)).astype(np.float64), inside.max(axis=(0, 1)).astype(np.float64)
     size_m = np.maximum(high[:2] - low[:2], 1.0)
@@ -77,7 +77,7 @@ class Bounds:
 
     @classmethod
     def of(cls, origins_m: Float64, reach_m: float) -> Bounds:
-        """Return those of (N, 3) origins."""
+        """Return the bounds of (N, 3) origins."""
         if not len(origins_m) or not np.isfinite(origins_m).all():
             return cls(np.full(3, -np.inf), np.full(3, np.inf), reach_m)
         return cls(origins_m.min(axis=0), origins_m.max(axis=0), reach_m)
@@ -290,7 +290,7 @@ def cast_rays(
     model_tag: UInt8, actor_id: UInt32, near_m: Float64,
     distance_m: Float32, ids: UInt32, tag: UInt8, cosine: Float32,
 ) -> None:  # fmt: skip
-    """Find what each ray meets first; rays that meet nothing get inf, 0, 0 and 0. Movers come sorted by ``near_m``."""
+    """Find the first hit of each ray; misses get inf, 0, 0 and 0. Movers are sorted by ``near_m``."""
     movers = world.shape[0]
     centre = np.empty((movers, 4))
     for m in range(movers):

@@ -191,7 +191,7 @@ class Renderer:
         want_normal: bool,
         want_base: bool = False,
     ) -> None:
-        """Draw everything but rain into an image."""
+        """Draw an image without rain."""
         camera = pack(view)
         models = self._models.pack(movers.model)
         size = view.width * view.height
@@ -250,7 +250,7 @@ class Renderer:
         visible: Int32,
         starts: Int32,
     ) -> None:
-        """Colour the pixels; ``visible`` is the triangle that each of them shows, ``starts`` where runs of one begin."""
+        """Shade the pixels; ``visible`` is each pixel's triangle, ``starts`` the first pixel of each run of one triangle."""
         scene, movers = self._scene, drawn.movers
         lane: Float32 = self._scratch.get("lane", (LANES,), np.float32)
         small: Float32 = self._scratch.get("small", (5, 6), np.float32)
@@ -333,7 +333,7 @@ class Renderer:
         self.cast(np.zeros(3), np.array([[0.0, 0.0, -1.0]]), 10.0, mover)
 
     def _lit(self, signals: UInt8) -> UInt8:
-        """Seeds of all triangles, and 1 or 0 for the lamps of signals; made once for the views of a tick."""
+        """Return the glow seed of each triangle, 1 or 0 for lamps of signals; cached for the views of a tick."""
         states = np.asarray(signals, dtype=np.uint8)
         last_states, glow = self._last_lit
         if last_states == states.tobytes():
@@ -348,7 +348,7 @@ class Renderer:
 
 
 def _image(view: View, *, want_bgra: bool, want_normal: bool, into: RenderedImage | None) -> RenderedImage:
-    """The caller's image with what it lacks added, or a new one."""
+    """Return the caller's image with missing buffers added, or a new image."""
     shape = (view.height, view.width)
     if into is None:
         into = RenderedImage(np.empty(shape, np.float32), np.empty(shape, np.uint32), np.empty(shape, np.uint8))

@@ -1,4 +1,4 @@
-"""From triangle numbers to what an image says of each pixel: depth, id, tag, normal."""
+"""Resolve the z-buffer's triangle numbers to depth, id, tag and normal of each pixel."""
 
 # ruff: noqa: PLR0917, D417 (kernels take their buffers by place)
 from __future__ import annotations
@@ -92,7 +92,7 @@ def resolve(
             visible[i] = np.int32(key & np.int64(0xFFFFFFFF)) if key > 0 else np.int32(-1)
         starts[runs] = begin
         runs += one
-        for i in range(begin + one, end):  # without a branch, which runs of all lengths would mislead
+        for i in range(begin + one, end):  # branch-free: run lengths are unpredictable
             starts[runs] = i
             runs += np.uint64(visible[i] != visible[i - one])
         starts[runs] = end

@@ -27,7 +27,7 @@ from headless_simulator.scene import (
 
 TILE_M: Final = 24.0
 _PAINTED: Final = (MATTE, ASPHALT, PAINT, FOLIAGE)
-_LARGE_M: Final = 60.0  # triangles wider than this are kept apart: they would widen every tile's box
+_LARGE_M: Final = 60.0  # wider triangles get tiles of their own, since they would widen a tile's box
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +105,7 @@ def _linear_of_byte(byte: int) -> float:
 
 _LINEAR: Final = np.array(
     [_linear_of_byte(byte) for byte in range(256)], np.float32
-)  # NumPy's powers are each processor's own
+)  # NumPy's powers differ between processors
 
 
 def linear(srgb: UInt8) -> Float32:

@@ -1,4 +1,4 @@
-"""Counts of the clients' calls by name, for the report at the end."""
+"""Counters of client calls by name, for the final report."""
 
 import threading
 from collections import Counter
@@ -33,7 +33,7 @@ class CallCounts:
                 counter[short_name] += 1
 
     def report(self) -> list[str]:
-        """Phrases about what people should know of."""
+        """Return one phrase per counter that is not empty, except for served calls."""
         found = (
             ("unknown RPCs:", self.unknown),
             ("RPCs without effect:", self.without_effect),

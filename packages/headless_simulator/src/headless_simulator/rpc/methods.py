@@ -1,4 +1,4 @@
-"""Method tables: which function answers which name, and on what it works.
+"""Method tables: functions by RPC name, bound to the object that they work on.
 
 The methods of a module are its public functions. ``bind`` joins them with the context that they need, ``combine``
 puts bound tables together and refuses a name that is there twice.

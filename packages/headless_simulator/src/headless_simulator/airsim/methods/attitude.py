@@ -9,14 +9,14 @@ from headless_simulator.airsim.drone import Drone
 from headless_simulator.airsim.fleet import Task
 from headless_simulator.airsim.method import AirSimMethod, Handler, call, declared
 from headless_simulator.airsim.methods.flight import Hold
-from headless_simulator.airsim.simulation import Later, Simulation
+from headless_simulator.airsim.simulation import DelayedAnswer, Simulation
 from headless_simulator.airsim.values import Gains, RcData
 from headless_simulator.rpc.arguments import AnyNumber, Number, Text
 
 
 def moveByManual(
     sim: Simulation, vx_max: Number, vy_max: Number, z_min: Number, hold: Hold, vehicle_name: Text = ""
-) -> Later:
+) -> DelayedAnswer:
     """Fly as the sticks of moveByRC say."""
 
     def make(drone: Drone) -> Task:
@@ -34,12 +34,14 @@ def moveByRC(sim: Simulation, rc_data: RcData, vehicle_name: Text = "") -> None:
 
 def rotateToYaw(
     sim: Simulation, yaw: AnyNumber, timeout_sec: AnyNumber, margin: AnyNumber, vehicle_name: Text = ""
-) -> Later:
+) -> DelayedAnswer:
     """Turn to a heading."""
     return sim.start_command(vehicle_name, lambda drone: flight.turn_to(drone, yaw, timeout_sec, margin))
 
 
-def rotateByYawRate(sim: Simulation, yaw_rate: AnyNumber, duration: AnyNumber, vehicle_name: Text = "") -> Later:
+def rotateByYawRate(
+    sim: Simulation, yaw_rate: AnyNumber, duration: AnyNumber, vehicle_name: Text = ""
+) -> DelayedAnswer:
     """Turn for a time."""
     return sim.start_command(vehicle_name, lambda drone: flight.turn_by_rate(drone, yaw_rate, duration))
 
@@ -65,7 +67,7 @@ def _by_attitude(mode: tuple[int, int, int, int]) -> Handler:
         z_or_throttle: AnyNumber,
         duration: AnyNumber,
         vehicle_name: Text = "",
-    ) -> Later:
+    ) -> DelayedAnswer:
         goal = (roll, pitch, yaw, z_or_throttle)
         return sim.start_command(vehicle_name, lambda drone: flight.by_attitude(drone, mode, goal, duration))
 

@@ -10,7 +10,7 @@ from headless_simulator.airsim.drone import Drone
 from headless_simulator.airsim.fleet import Task
 from headless_simulator.airsim.method import AirSimMethod, declared
 from headless_simulator.airsim.ned import Vec3
-from headless_simulator.airsim.simulation import Later, Simulation
+from headless_simulator.airsim.simulation import DelayedAnswer, Simulation
 from headless_simulator.airsim.values import Drivetrain, Points, Yaw
 from headless_simulator.rpc.arguments import AnyNumber, Flag, Number, Text
 
@@ -38,17 +38,17 @@ def cancelLastTask(sim: Simulation, vehicle_name: Text = "") -> None:
     sim.fleet.cancel(sim.fleet.drone(vehicle_name).name)
 
 
-def takeoff(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> Later:
+def takeoff(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> DelayedAnswer:
     """Rise."""
     return sim.start_command(vehicle_name, lambda drone: flight.take_off(drone, timeout_sec))
 
 
-def land(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> Later:
+def land(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> DelayedAnswer:
     """Come down."""
     return sim.start_command(vehicle_name, lambda drone: flight.land(drone, timeout_sec))
 
 
-def goHome(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> Later:
+def goHome(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> DelayedAnswer:
     """Fly to the vehicle's own origin."""
 
     def make(drone: Drone) -> Task:
@@ -57,7 +57,7 @@ def goHome(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> 
     return sim.start_command(vehicle_name, make)
 
 
-def hover(sim: Simulation, vehicle_name: Text = "") -> Later:
+def hover(sim: Simulation, vehicle_name: Text = "") -> DelayedAnswer:
     """Stay."""
     return sim.start_command(vehicle_name, flight.hover)
 
@@ -73,7 +73,7 @@ class Course(NamedTuple):
     adaptive_lookahead: Number = 1
 
 
-def _path(sim: Simulation, vehicle: str, points: Callable[[Drone], list[Vec3]], course: Course) -> Later:
+def _path(sim: Simulation, vehicle: str, points: Callable[[Drone], list[Vec3]], course: Course) -> DelayedAnswer:
     """Fly along points."""
 
     def make(drone: Drone) -> Task:
@@ -93,19 +93,19 @@ def _path(sim: Simulation, vehicle: str, points: Callable[[Drone], list[Vec3]], 
 
 def moveToPosition(
     sim: Simulation, x: AnyNumber, y: AnyNumber, z: AnyNumber, course: Course, vehicle_name: Text = ""
-) -> Later:
+) -> DelayedAnswer:
     """Fly to a point of the vehicle's own NED."""
     return _path(sim, vehicle_name, lambda _: [(x, y, z)], course)
 
 
-def moveOnPath(sim: Simulation, path: Points, course: Course, vehicle_name: Text = "") -> Later:
+def moveOnPath(sim: Simulation, path: Points, course: Course, vehicle_name: Text = "") -> DelayedAnswer:
     """Fly along points."""
     return _path(sim, vehicle_name, lambda _: path, course)
 
 
 def moveToGPS(
     sim: Simulation, latitude: Number, longitude: Number, altitude: Number, course: Course, vehicle_name: Text = ""
-) -> Later:
+) -> DelayedAnswer:
     """Fly to a geographic place."""
     point = (latitude, longitude, altitude)
 
@@ -124,7 +124,7 @@ def moveToZ(
     lookahead: Number = -1,
     adaptive_lookahead: Number = 1,
     vehicle_name: Text = "",
-) -> Later:
+) -> DelayedAnswer:
     """Rise or sink in place."""
 
     def points(drone: Drone) -> list[Vec3]:
@@ -145,7 +145,7 @@ class Hold(NamedTuple):
 
 def _velocity(
     sim: Simulation, vehicle: str, goal: Vec3, hold: Hold, *, body: bool = False, height: bool = False
-) -> Later:
+) -> DelayedAnswer:
     """Fly at a velocity: relative to the heading with ``body``; with ``height`` the third part is a height."""
 
     def make(drone: Drone) -> Task:
@@ -161,28 +161,28 @@ def _velocity(
 
 def moveByVelocity(
     sim: Simulation, vx: AnyNumber, vy: AnyNumber, vz: AnyNumber, hold: Hold, vehicle_name: Text = ""
-) -> Later:
+) -> DelayedAnswer:
     """Fly at a NED velocity for a time."""
     return _velocity(sim, vehicle_name, (vx, vy, vz), hold)
 
 
 def moveByVelocityZ(
     sim: Simulation, vx: AnyNumber, vy: AnyNumber, z: AnyNumber, hold: Hold, vehicle_name: Text = ""
-) -> Later:
+) -> DelayedAnswer:
     """Fly at a horizontal velocity and a height for a time."""
     return _velocity(sim, vehicle_name, (vx, vy, z), hold, height=True)
 
 
 def moveByVelocityBodyFrame(
     sim: Simulation, vx: AnyNumber, vy: AnyNumber, vz: AnyNumber, hold: Hold, vehicle_name: Text = ""
-) -> Later:
+) -> DelayedAnswer:
     """Fly at a velocity relative to the heading at the start."""
     return _velocity(sim, vehicle_name, (vx, vy, vz), hold, body=True)
 
 
 def moveByVelocityZBodyFrame(
     sim: Simulation, vx: AnyNumber, vy: AnyNumber, z: AnyNumber, hold: Hold, vehicle_name: Text = ""
-) -> Later:
+) -> DelayedAnswer:
     """Fly at a velocity relative to the heading at the start, and a height."""
     return _velocity(sim, vehicle_name, (vx, vy, z), hold, body=True, height=True)
 

@@ -69,8 +69,8 @@ def _collision_map(sim: Simulation, hit: Hit) -> dict[str, Any]:
         "normal": vector_map(hit.normal),
         "impact_point": vector_map(hit.point_m),
         "position": vector_map(hit.position_m),
-        "object_name": hit.what,
-        "object_id": sim.objects.segmentation_id(hit.what) if hit.what else -1,
+        "object_name": hit.object_name,
+        "object_id": sim.objects.segmentation_id(hit.object_name) if hit.object_name else -1,
     }
 
 

@@ -10,7 +10,7 @@ from headless_simulator.airsim.fleet import FRAME_NS
 from headless_simulator.airsim.method import AirSimMethod, declared
 from headless_simulator.airsim.ned import euler_from_quat, quat_unit
 from headless_simulator.airsim.settings import VehicleSetting
-from headless_simulator.airsim.simulation import MAX_MESSAGES, Later, Simulation
+from headless_simulator.airsim.simulation import MAX_MESSAGES, DelayedAnswer, Simulation
 from headless_simulator.airsim.values import FinitePose, Vector3r
 from headless_simulator.errors import CallRefused
 from headless_simulator.rpc.arguments import AnyNumber, Anything, Flag, Integer, Number, Text
@@ -34,11 +34,11 @@ def getMinRequiredClientVersion(sim: Simulation) -> int:
     return 1
 
 
-def reset(sim: Simulation) -> Later | None:
+def reset(sim: Simulation) -> DelayedAnswer | None:
     """Put vehicles and cameras back to their start; with the behaviour ``reset=slow`` no answer comes from some call on."""
     sim.resets += 1
     if sim.behaviours["reset"] == "slow" and sim.resets > PROMPT_RESETS:
-        return Later(lambda _send: None)
+        return DelayedAnswer(lambda _send: None)
     sim.reset()
     return None
 
@@ -64,25 +64,25 @@ def simIsPaused(sim: Simulation) -> bool:
         return not sim.fleet.running
 
 
-def simContinueForTime(sim: Simulation, seconds: Number) -> Later:
+def simContinueForTime(sim: Simulation, seconds: Number) -> DelayedAnswer:
     """Run for that long in whole steps, pause, then answer."""
     if not 0 <= seconds <= MAX_CONTINUE_S:
         raise CallRefused(f"seconds must be from 0 to {MAX_CONTINUE_S:.0f}")
     return _continue(sim, round(seconds * 1e9))
 
 
-def simContinueForFrames(sim: Simulation, frames: Integer) -> Later:
+def simContinueForFrames(sim: Simulation, frames: Integer) -> DelayedAnswer:
     """Run for some frames of 20 ms, pause, then answer."""
     if not 0 <= frames <= 50_000_000:
         raise CallRefused("frames must be from 0 to 50000000")
     return _continue(sim, frames * FRAME_NS)
 
 
-def _continue(sim: Simulation, span_ns: int) -> Later:
+def _continue(sim: Simulation, span_ns: int) -> DelayedAnswer:
     def begin(send: Callable[[Any], None]) -> None:
         sim.fleet.continue_for(span_ns, lambda: send(None))
 
-    return Later(begin)
+    return DelayedAnswer(begin)
 
 
 def simAddVehicle(sim: Simulation, name: Text, vehicle_type: Text, pose: FinitePose, _pawn_path: Anything = "") -> bool:
