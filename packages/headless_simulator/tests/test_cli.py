@@ -37,6 +37,7 @@ def taken() -> Iterator[int]:
         (["--render-latency", "nan"], "argument --render-latency: nan: a pause is 0 to 60000 ms"),
         (["--rendr", "full"], "unrecognized arguments: --rendr full"),
         (["--town", "Atlantis"], "Atlantis"),
+        (["--calibration", "/no/answers.json"], "/no/answers.json"),
     ],
 )
 def test_a_refusal_is_one_line(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,13 +69,9 @@ def test_taken_port_is_reported_with_a_remedy(option: str, below: int, taken: in
     assert not done.stdout
 
 
-def test_write_xodr_writes_the_map_and_exits(tmp_path: Path) -> None:
+def test_write_xodr_writes_the_map_and_exits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "town.xodr"
-    done = subprocess.run(
-        [sys.executable, "-m", "headless_simulator", "--town", "Town07", "--write-xodr", path],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (0, "")
+    main(["--town", "Town07", "--write-xodr", str(path)])
+
+    assert capsys.readouterr().out == ""
     assert len(ElementTree.parse(path).findall("road")) > 10

@@ -85,7 +85,7 @@ def city(blocks: int = 4, pitch_m: float = 60.0, *, seed: int = 3) -> Mesh:
         for j in range(blocks):
             x, y = -half + (i + 0.5) * pitch_m, -half + (j + 0.5) * pitch_m
             p = pitch_m / 2
-            block = [(x - p, y - p, 0), (x + p, y - p, 0), (x + p, y + p, 0), (x - p, y + p, 0)]
+            block = [(x - p, y - p, 0.0), (x + p, y - p, 0.0), (x + p, y + p, 0.0), (x - p, y + p, 0.0)]
             build.polygon(block, (72, 72, 75), "road", material=ASPHALT)
             for k in range(8):
                 t = x - p + (k + 0.2) * pitch_m / 8
