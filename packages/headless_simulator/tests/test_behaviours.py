@@ -19,7 +19,7 @@ def test_a_later_word_overrides_unreal():
 
 @pytest.mark.parametrize("word", ["speed=slow", "reset=never", "reset", ""])
 def test_unknown_behaviour_or_value_is_refused(word):
-    with pytest.raises(BehaviourError, match=r"there are unreal, first-image|quick or slow"):
+    with pytest.raises(BehaviourError, match=r"choose from unreal, first-image|quick or slow"):
         behaviours_of([word])
 
 

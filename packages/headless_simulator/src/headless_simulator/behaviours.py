@@ -95,7 +95,7 @@ def behaviours_of(words: Sequence[str]) -> Behaviours:
             continue
         name, _, value = word.partition("=")
         if name not in BEHAVIOURS:
-            raise BehaviourError(f"no behaviour {name!r}; there are unreal, {', '.join(BEHAVIOURS)}")
+            raise BehaviourError(f"unknown behaviour {name!r}; choose from unreal, {', '.join(BEHAVIOURS)}")
         if value not in BEHAVIOURS[name].values:
             raise BehaviourError(f"{name} is {' or '.join(BEHAVIOURS[name].values)}, not {value!r}")
         chosen[name] = value

@@ -30,7 +30,7 @@ def calibrate(path: Path) -> int:
         answers: Any = json.loads(text)["answers"] if len(text) <= _MOST_BYTES else [None]
         found = {a["question"]: a.get("value") for a in answers if a["capability"] == "blueprints"}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise ValueError(f"--calibration {path}: no answers.json of `uavsim conform`") from None
+        raise ValueError(f"--calibration {path}: not an answers.json of `uavsim conform`") from None
     changed = 0
     for name in [*VEHICLES, *WALKERS]:
         half_m = _vector(found.get(name + _SIZE), f"{path}: {name}{_SIZE}", *_HALF_M)
@@ -59,5 +59,5 @@ def _vector(value: Any, what: str, low: float, high: float) -> Vector | None:
         or len(value) != 3
         or not all(isinstance(v, int | float) and low <= v <= high for v in value)
     ):
-        raise ValueError(f"--calibration {what}: {value!r} are not three metres of {low:g} to {high:g}")
+        raise ValueError(f"--calibration {what}: {value!r} must be three lengths of {low:g} to {high:g} m")
     return float(value[0]), float(value[1]), float(value[2])

@@ -113,7 +113,7 @@ class ModelLibrary:
         if (blueprint, scale) in self._scaled:
             return _FIRST_SCALED + self._scaled.index((blueprint, scale))
         if len(self._scaled) >= MAX_SIZES:
-            raise ValueError(f"models are there in {MAX_SIZES} sizes already: use one of them")
+            raise ValueError(f"{MAX_SIZES} model sizes already exist; use one of them")
         radius_m = np.linalg.norm(np.multiply(self.half_extent(blueprint), scale)) * (blueprint in FLYERS)
         self.flying_radius_m = np.append(self.flying_radius_m, radius_m)
         self._scaled.append((blueprint, scale))
