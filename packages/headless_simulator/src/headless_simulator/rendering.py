@@ -91,7 +91,7 @@ def flat_rgb(width: int, height: int, *, camera_id: int, frame: int) -> UInt8:
 
 @lru_cache(maxsize=64)
 def flat_other(blueprint: str, width: int, height: int) -> UInt8:
-    """Draw the constant image of any other camera; shared, so never write to it."""
+    """Return the constant (H, W, 4) BGRA image of any other camera; it is shared and read-only."""
     image = np.zeros((height, width, 4), np.uint8)
     if blueprint == "sensor.camera.depth":
         image[...] = 255

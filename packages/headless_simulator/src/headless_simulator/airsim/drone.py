@@ -73,7 +73,7 @@ class Drone:
 
     @property
     def row(self) -> Float64:
-        """This vehicle's row of the fleet's state."""
+        """The (STATE_SIZE,) float64 row of the fleet's state, a view; see ``quad``."""
         row: Float64 = self._fleet.state[self._row]
         return row
 

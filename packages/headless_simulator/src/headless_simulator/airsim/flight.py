@@ -126,7 +126,7 @@ class _Path:
         self.last = len(self.points) - 1
 
     def ahead(self, segment: int, offset_m: float, distance_m: float) -> tuple[int, float, Float64]:
-        """Go on by a distance; beyond the end stays at the end (segment ``last``)."""
+        """Advance along the path by a distance; returns segment, metres into it and the (3,) NED point, at most the end."""
         while segment < self.last:
             length = self.lengths[segment]
             if length > 0 and length >= distance_m + offset_m:

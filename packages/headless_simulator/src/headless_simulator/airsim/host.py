@@ -98,7 +98,7 @@ class AirSimHost(Protocol):
         ...
 
     def signals(self) -> UInt8:
-        """State of every traffic light: 0 red, 1 yellow, 2 green, 3 off."""
+        """Return the (L,) uint8 state of every traffic light: 0 red, 1 yellow, 2 green, 3 off."""
         ...
 
     def set_weather(self, weather: Weather) -> None:

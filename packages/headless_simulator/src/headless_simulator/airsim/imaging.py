@@ -203,7 +203,7 @@ def depth_values(depth_m: Float32, capture: Capture, image_type: int) -> Float32
 
 
 def half(values: Float32) -> Float32:
-    """Round to half precision, in which AirSim's float images are drawn."""
+    """Round (H, W) float32 values to half precision, as AirSim's float images."""
     rounded: Float32 = values.astype(np.float16).astype(np.float32)
     return rounded
 

@@ -111,12 +111,12 @@ def single(value: float) -> float:
 
 
 def vector_map(vector: Vec3 | Float64) -> dict[str, float]:
-    """Encode a vector as a map of the wire."""
+    """Encode a (3,) vector as a map of the wire."""
     return {"x_val": single(vector[0]), "y_val": single(vector[1]), "z_val": single(vector[2])}
 
 
 def quat_map(quat: Quat | Float64) -> dict[str, float]:
-    """Encode a quaternion as a map of the wire."""
+    """Encode a (4,) wxyz quaternion as a map of the wire."""
     return {
         "w_val": single(quat[0]),
         "x_val": single(quat[1]),
@@ -126,7 +126,7 @@ def quat_map(quat: Quat | Float64) -> dict[str, float]:
 
 
 def pose_map(position_m: Vec3 | Float64, quat: Quat | Float64) -> dict[str, dict[str, float]]:
-    """Encode a pose as a map of the wire."""
+    """Encode a (3,) position and a (4,) wxyz quaternion as a Pose of the wire."""
     return {"position": vector_map(position_m), "orientation": quat_map(quat)}
 
 

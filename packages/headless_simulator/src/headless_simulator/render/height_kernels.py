@@ -50,7 +50,15 @@ def _raise_triangle(heights: UInt16, columns: Number, rows: Number, p: Float64) 
 
 @kernel()
 def draw_town_heights(heights: UInt16, frame: Float32, points_m: Float32, corners: Int32, casters: Int32) -> None:
-    """Raise the map to the triangles with numbers ``casters``."""
+    """Raise the map to some triangles of the town.
+
+    Args:
+        heights: (rows * columns,) uint16 the map, changed.
+        frame: (10,) frame of the map.
+        points_m: (3, V) vertices.
+        corners: (T, 3) vertex numbers of the triangles.
+        casters: (C,) numbers of the triangles that cast shadows.
+    """
     columns, rows = int(frame[5]), int(frame[6])
     p = np.empty((3, 3))
     for i in range(casters.shape[0]):

@@ -81,7 +81,7 @@ def gradient(dz: Number, horizon: Triple, zenith: Triple) -> Triple:
 
 @kernel(assume_finite=True)
 def sky_colour(dx: Number, dy: Number, dz: Number, light: Float32, noise: UInt8, out: Float32) -> None:
-    """Colour of the sky in a unit direction: gradient, clouds, sun."""
+    """Write the sky's colour in a unit direction, gradient, clouds and sun, to (3,) ``out``."""
     out[0], out[1], out[2] = gradient(dz, three(light, HORIZON_RGB), three(light, ZENITH_RGB))
     clouds = light[CLOUDS]
     cover = _ZERO
@@ -103,7 +103,7 @@ def sky_colour(dx: Number, dy: Number, dz: Number, light: Float32, noise: UInt8,
 
 @kernel(assume_finite=True)
 def cloud_noise(noise: UInt8, x: Number, y: Number) -> Number:
-    """Noise from 0 to 1, of two sizes that are turned against each other.
+    """Return noise from 0 to 1, of two octaves that are rotated against each other.
 
     The texture repeats in either, but not in both at once.
     """
@@ -189,7 +189,7 @@ def two_texels(heights: UInt16, at: Number) -> Number:
 
 @kernel(assume_finite=True)
 def sunlit(heights: UInt16, shadow: Float32, lane: Float32, count: Number) -> None:
-    """Fill SUN: share of sunlight at each pixel, from four texels of a sheared height map, blended.
+    """Fill SUN: share of sunlight at each pixel, interpolated between four texels of the (rows * columns,) height map.
 
     GRAIN, ROUGH and BIAS serve as scratch. Only the loop that looks texels up is worked on pixel by pixel.
     """
@@ -232,7 +232,7 @@ def along_surface(lane: Float32, pixel: Number) -> tuple[Number, Number]:
 
 @kernel(assume_finite=True)
 def roughened(noise: UInt8, lane: Float32, count: Number) -> None:
-    """Fill ROUGH, -2..2, from noise that stands still in the world."""
+    """Fill ROUGH, -2..2, from the (NOISE_SIZE^2,) noise at fixed positions in the world."""
     whole = lane.view(np.int32)
     for i in range(count):
         s, t = along_surface(lane, i)
@@ -278,7 +278,7 @@ def grained_near(noise: UInt8, lane: Float32, count: Number) -> None:
 
 @kernel(assume_finite=True)
 def coloured(lane: Float32, count: Number) -> None:
-    """Make the colour of what sky and sun light, and of the grain."""
+    """Combine sky light, sunlight and grain to a colour."""
     for i in range(count):
         sun, grain = lane[SUN + i], lane[GRAIN + i]
         lane[RED + i] = grain * (lane[RED + i] + lane[SUN_RED + i] * sun)
@@ -288,7 +288,7 @@ def coloured(lane: Float32, count: Number) -> None:
 
 @kernel(assume_finite=True)
 def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32, count: Number) -> None:
-    """Saturation, fog, tone curve and bytes."""
+    """Apply saturation, fog and the tone curve, and write (count,) BGRA words to ``out``."""
     saturation, haze = light[SATURATION], light[HAZE_PER_M]
     per_m, falloff, start = light[FOG_PER_M], light[FOG_FALLOFF_PER_M], light[FOG_START_M]
     fog_r, fog_g, fog_b = light[FOG_RGB], light[FOG_RGB + 1], light[FOG_RGB + 2]

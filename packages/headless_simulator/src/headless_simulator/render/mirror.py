@@ -88,7 +88,7 @@ def mirror_pools(
     puddles: Number,
     most: Number,
 ) -> None:
-    """Darken wet pixels of one triangle, and lay the sky's mirror image over them, most where water stands: by ROUGH."""
+    """Darken wet pixels of one triangle and blend the reflection into them, strongest in puddles, which ROUGH places."""
     sky, sun, normal = sky_of(light), three(light, SUN_RGB), three(run_normal, 0)
     (eye_x, eye_y, eye_z), dark = three(eye, 0), _ONE - _F(0.45) * wet
     for i in range(first, last):
@@ -128,7 +128,7 @@ def put_knots(
 
 @kernel(assume_finite=True)
 def mirror_knots(lane: Float32, knots: Number, light: Float32) -> None:
-    """Put what is mirrored at all knots of a row in the place of what was noted: the colour in that of the ray."""
+    """Evaluate ``mirrored`` at all knots of a row; the results replace the arguments, the colour the ray."""
     sky = sky_of(light)
     for n in range(knots):
         ray = lane[RAY + n], lane[RAY + PART + n], lane[RAY + _TWO_PARTS + n]
@@ -148,7 +148,7 @@ def knot_at(lane: Float32, knot: Number) -> tuple[Number, Number, Number, Number
 
 @kernel(assume_finite=True)
 def mirror_span(lane: Float32, knot: Number, first: Number, last: Number, light: Float32) -> Number:
-    """Lay the sky's mirror image over pixels of one triangle, blended between knots; returns the next run's first knot."""
+    """Blend the reflection into pixels of one triangle, interpolated between knots; returns the next run's first knot."""
     sun_rgb = three(light, SUN_RGB)
     red, green, blue, much, shine = knot_at(lane, knot)
     knot += np.uint64(1)

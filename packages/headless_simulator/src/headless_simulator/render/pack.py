@@ -55,7 +55,7 @@ class ModelStore:
         return self._models.flying_radius_m
 
     def pack(self, needed: Int32) -> ModelPack:
-        """A pack that holds at least the models with these numbers."""
+        """Return a pack with at least the models of the (N,) int32 numbers in ``needed``."""
         pack = self._pack
         if not len(needed) or (needed.max() < len(pack.row_of_model) and pack.row_of_model[needed].min() >= 0):
             return pack

@@ -43,7 +43,7 @@ def fill(
     w2: float,
     number: int,
 ) -> None:
-    """Fill one projected triangle; w = 1 / depth. ``number`` is doubled, its lowest bit marks a front face."""
+    """Fill one projected triangle in the (height * width,) keys; w = 1 / depth, ``number`` is the triangle's."""
     area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
     if not (area > 1e-14 or area < -1e-14):
         return

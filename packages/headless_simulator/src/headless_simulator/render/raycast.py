@@ -88,7 +88,7 @@ class Bounds:
         return np.asarray(np.linalg.norm(gap_m, axis=1) - _SLACK_M)
 
     def far_triangles(self, grid: RayGrid) -> Int32:
-        """Return the numbers of those wide triangles that the rays may reach."""
+        """Return the (F,) int32 numbers of the wide triangles that the rays may reach."""
         corner_m = grid.corner_m[grid.far].astype(np.float64)
         return grid.far[self.apart_m(corner_m.min(axis=1), corner_m.max(axis=1)) <= self.reach_m]
 

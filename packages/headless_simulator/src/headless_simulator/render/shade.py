@@ -274,7 +274,7 @@ def overlay(
     eye: Float32,
     light: Float32,
 ) -> Number:
-    """Add to a run what only some have: water and what it mirrors, gloss, lamps on it, light of its own."""
+    """Add reflections, lamp light and emission to a run; ``run`` is a (13,) row of ``runs``. Returns the next knot."""
     first, last = np.uint64(run[FIRST]), np.uint64(run[LAST])
     surface, normal = run[SURFACE : SURFACE + 3], run[NORMAL : NORMAL + 3]
     wet, puddles, night = light[WET], light[PUDDLES], light[NIGHT]

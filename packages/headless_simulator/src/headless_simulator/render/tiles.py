@@ -62,7 +62,7 @@ class StaticScene:
 
     @property
     def bounds_m(self) -> tuple[Float64, Float64]:
-        """Lowest and highest corner of everything."""
+        """(3,) lowest and (3,) highest corner of the town, metres."""
         if not len(self.tile_box_m):
             return np.zeros(3), np.zeros(3)
         return self.tile_box_m[:, :3].min(axis=0), self.tile_box_m[:, 3:].max(axis=0)
@@ -109,12 +109,12 @@ _LINEAR: Final = np.array(
 
 
 def linear(srgb: UInt8) -> Float32:
-    """Undo sRGB's transfer curve: bytes to linear 0..1."""
+    """Convert (..., 3) sRGB bytes to linear float32 0..1."""
     return _LINEAR[srgb]
 
 
 def srgb(linear_rgb: Float32) -> UInt8:
-    """Apply sRGB's transfer curve: linear 0..1 to the nearest byte."""
+    """Convert (..., 3) linear 0..1 to the nearest sRGB bytes."""
     return np.searchsorted((_LINEAR[1:] + _LINEAR[:-1]) / 2, linear_rgb).astype(np.uint8)
 
 
