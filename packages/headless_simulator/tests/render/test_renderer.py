@@ -333,13 +333,6 @@ def test_a_green_lamp_shines_when_it_is_green() -> None:
         assert abs(np.delete(gain, state)).max() < 1
 
 
-def test_bad_cameras_are_refused() -> None:
-    with pytest.raises(ValueError, match="field of view"):
-        shoot(EMPTY, replace(DOWN, fov_deg=200.0))
-    with pytest.raises(ValueError, match="image size"):
-        shoot(EMPTY, replace(DOWN, width=0))
-
-
 def test_mover_with_nan_pose_is_not_drawn() -> None:
     cast = movers(["vehicle.audi.tt"], np.array([np.nan, 0, 0, 0, 0, 0]))
 
