@@ -15,8 +15,8 @@ def run_to_end(
 
     Its output goes through a file: a grandchild that holds a pipe open would block the reader.
     """
-    with tempfile.TemporaryFile("w+") as said:
-        process = subprocess.Popen(command, cwd=cwd, env=env, stdout=said, stderr=subprocess.STDOUT)
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(command, cwd=cwd, env=env, stdout=output, stderr=subprocess.STDOUT)
         try:
             code: int | None = process.wait(timeout=limit_s)
         except subprocess.TimeoutExpired:
@@ -24,5 +24,5 @@ def run_to_end(
         finally:
             process.kill()
             process.wait()
-        said.seek(0)
-        return code, said.read().splitlines()
+        output.seek(0)
+        return code, output.read().splitlines()

@@ -50,17 +50,17 @@ def where_scenarios_begin(source: Path, map_of: Callable[[str], carla.Map | None
         for node in ElementTree.parse(path).getroot().iter("scenario"):
             world_map, ego = map_of(node.attrib["town"]), node.find("ego_vehicle")
             if world_map is not None and ego is not None:
-                place = carla.Location(*(float(ego.attrib[axis]) for axis in "xyz"))
+                location = carla.Location(*(float(ego.attrib[axis]) for axis in "xyz"))
                 begins[f"{path.stem}/{node.attrib['name']}"] = _why_not_on_a_lane(
-                    world_map, place, float(ego.attrib["yaw"])
+                    world_map, location, float(ego.attrib["yaw"])
                 )
     return begins
 
 
-def _why_not_on_a_lane(world_map: carla.Map, place: carla.Location, yaw_deg: float) -> str:
-    waypoint = world_map.get_waypoint(place)
+def _why_not_on_a_lane(world_map: carla.Map, location: carla.Location, yaw_deg: float) -> str:
+    waypoint = world_map.get_waypoint(location)
     lane = waypoint.transform
-    away_m = carla.Location(place.x, place.y, lane.location.z).distance(lane.location)
+    away_m = carla.Location(location.x, location.y, lane.location.z).distance(lane.location)
     turned_deg = abs((lane.rotation.yaw - yaw_deg + 180) % 360 - 180)
     if away_m > _FAR_M:
         return f"begins {away_m:.0f} m from the nearest lane of the look-alike"
