@@ -195,8 +195,7 @@ class Renderer:
         camera = pack(view)
         models = self._models.pack(movers.model)
         size = view.width * view.height
-        keys: Int64 = self._scratch.get("keys", (size,), np.int64)
-        keys.fill(0)
+        keys: Int64 = self._scratch.take_zeros("keys", size, np.int64)
         visible: Int32 = self._scratch.get("visible", (size,), np.int32)
         starts: Int32 = self._scratch.get("starts", (size + 1,), np.int32)
         scene = self._scene
@@ -228,6 +227,7 @@ class Renderer:
             keys, view.width, len(scene.corners), scene.ids, scene.tag, ids, tag, visible, starts,
             image.depth_m.ravel(), image.ids.ravel(), image.tag.ravel(),
         )  # fmt: skip
+        self._scratch.put_back("keys", keys)
         if image.normal is not None and want_normal:
             resolve_normals(visible, len(scene.corners), scene.surface, surface, image.normal.reshape(-1, 3))
         if want_base:

@@ -20,3 +20,12 @@ class Scratch(threading.local):
         if flat is None or flat.size < size:
             flat = self._arrays[name] = np.zeros(max(size, 1), dtype=kind)
         return flat[:size].reshape(shape)
+
+    def take_zeros(self, name: str, size: int, kind: type) -> Any:
+        """Take out an array of at least ``size`` zeros, for ``put_back``; one that is not put back is replaced."""
+        flat = self._arrays.pop(name, None)
+        return np.zeros(size, dtype=kind) if flat is None or flat.size < size else flat
+
+    def put_back(self, name: str, zeros: Any) -> None:
+        """Keep an array that is zero again for the next image."""
+        self._arrays[name] = zeros
