@@ -26,7 +26,9 @@ def test_a_body_has_the_calibrated_size_in_its_box(tmp_path: Path) -> None:
     with running_simulator(
         "--calibration", str(tmp_path / "answers.json"), "--no-airsim", "--render", "flat"
     ) as simulator:
-        world = carla.Client("127.0.0.1", simulator.carla_port).get_world()
+        client = carla.Client("127.0.0.1", simulator.carla_port)
+        client.set_timeout(60.0)
+        world = client.get_world()
         library = world.get_blueprint_library()
         high = carla.Transform(carla.Location(z=100))
         tesla = world.spawn_actor(library.find("vehicle.tesla.model3"), high)
