@@ -59,7 +59,7 @@ EXAMPLES: list[tuple[str, list[str], Settings, bool]] = [
 
 
 def run_example(path: Path, arguments: list[str], *, python: str, limit_s: float) -> tuple[int | None, str]:
-    """Give the exit status (None: still running at the limit) and what it printed."""
+    """Return the exit status (None: still running at the limit) and the output."""
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(path.parent)

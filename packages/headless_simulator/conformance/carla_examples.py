@@ -52,10 +52,10 @@ def run(script: Path, arguments: tuple[str, ...], *, python: str, seconds: float
                 [python, str(script), *arguments], cwd=folder, env=environment, stdout=sink, stderr=sink
             )
             stopped = _wait(process, seconds=seconds if endless else 20 * seconds)
-        said = errors.read_text(errors="replace")
+        output = errors.read_text(errors="replace")
         files = len(list(Path(folder).rglob("*.png")))
     code = process.returncode
-    trouble = [line for line in said.splitlines() if "Error" in line or "error:" in line]
+    trouble = [line for line in output.splitlines() if "Error" in line or "error:" in line]
     trouble = [line for line in trouble if not line.startswith("KeyboardInterrupt")]
     fine = not trouble and (code == 0 or (stopped and code in (-signal.SIGINT, 1, 130)))
     ending = ("stopped" if stopped else "ended") + f", exit {code}" + (f", {files} images" if files else "")
@@ -98,7 +98,7 @@ def main() -> None:
             print(f"{name:28} absent")
             continue
         server = (options.server_python, "-m", "headless_simulator")
-        # a new one each time: some leave theirs synchronous, with nobody to tick
+        # a new one each time: some examples leave theirs synchronous, without a client that ticks
         with running_simulator("--carla-port", str(PORT), command=server):
             began = time.monotonic()
             fine, how = run(script, arguments, python=options.python, seconds=options.seconds, endless=endless)

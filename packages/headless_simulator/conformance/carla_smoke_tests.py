@@ -61,8 +61,8 @@ def run(test: str, *, folder: Path, python: str, limit_s: float) -> tuple[str, s
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "HOME": home, "PYTHONDONTWRITEBYTECODE": "1"}
         command = [python, "-m", "unittest", test]
-        code, said = run_to_end(command, limit_s=limit_s, cwd=folder, env=environment)
-    lines = [line for line in said if line.strip()]
+        code, output = run_to_end(command, limit_s=limit_s, cwd=folder, env=environment)
+    lines = [line for line in output if line.strip()]
     if code == 0:
         return "passed", ""
     missing = NOT_IN_THE_CLIENT.search("\n".join(lines))
@@ -84,12 +84,12 @@ def main() -> None:
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started here is ended here
     folder, counts = options.folder.resolve(), Counter[str]()
-    wanted = [t for t in tests_in(folder) if any(fnmatch.fnmatch(t, f"*{p}*") for p in options.only)]
-    if not wanted:
+    selected = [t for t in tests_in(folder) if any(fnmatch.fnmatch(t, f"*{p}*") for p in options.only)]
+    if not selected:
         sys.exit(f"{folder} holds no such test: it has to be PythonAPI/test of a copy of CARLA")
     maps = ("--maps", str(options.maps.resolve())) if options.maps else ()
     with contextlib.ExitStack() as running:
-        for test in wanted:
+        for test in selected:
             why = reason_against(test)
             if why:
                 counts["cannot apply"] += 1

@@ -107,12 +107,12 @@ def run_client(port: int, kind: str, *, program: str, count: int) -> Ending:
     done = lines.count("DONE")
     if code == 0 and done == count:
         return Ending(done, "")
-    said = [line for line in lines if line not in ("DONE", "") and not line.startswith(("Extension modules", "  "))]
+    output = [line for line in lines if line not in ("DONE", "") and not line.startswith(("Extension modules", "  "))]
     where = next(
         (line.strip() for line in lines if line.startswith("  File")), ""
     )  # of a crash: the innermost call first
     how = "hung" if code is None else f"signal {-code}" if code < 0 else f"exit {code}"
-    return Ending(done, f"{how}: {(said or [''])[-1][:100]} {where}".strip())
+    return Ending(done, f"{how}: {(output or [''])[-1][:100]} {where}".strip())
 
 
 def main() -> None:

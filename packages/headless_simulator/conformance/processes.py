@@ -1,4 +1,4 @@
-"""Run a process to its end, or to a limit: what it said, and how it ended."""
+"""Run a process to its end, or to a time limit, and collect its output."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def run_to_end(
 ) -> tuple[int | None, list[str]]:
     """Run a command; returns its exit code, None when it was killed at the limit, and the lines that it said.
 
-    What it says goes through a file: a child of its own that holds a pipe open keeps nobody waiting.
+    Its output goes through a file: a grandchild that holds a pipe open would block the reader.
     """
-    with tempfile.TemporaryFile("w+") as said:
-        process = subprocess.Popen(command, cwd=cwd, env=env, stdout=said, stderr=subprocess.STDOUT)
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(command, cwd=cwd, env=env, stdout=output, stderr=subprocess.STDOUT)
         try:
             code: int | None = process.wait(timeout=limit_s)
         except subprocess.TimeoutExpired:
@@ -24,5 +24,5 @@ def run_to_end(
         finally:
             process.kill()
             process.wait()
-        said.seek(0)
-        return code, said.read().splitlines()
+        output.seek(0)
+        return code, output.read().splitlines()

@@ -103,7 +103,7 @@ class Driver:
         self._others = [actor for actor in tall if actor.get_location().distance(here) < _NEAR_M]
 
     def control(self) -> carla.VehicleControl:
-        """Say how to drive now."""
+        """Return the control for this tick."""
         if self._planner.done():
             self._start_way("")
         self._planner.set_speed(self._speed_kmh())
@@ -131,8 +131,10 @@ class Driver:
 
     def _speed_kmh(self) -> float:
         """Speed that leaves little acceleration across in the bends ahead."""
-        places = [way.transform.location for way in self._way[self._passed : self._passed + _BEND_STEPS]]
-        courses = [math.atan2(after.y - place.y, after.x - place.x) for place, after in itertools.pairwise(places)]
+        locations = [way.transform.location for way in self._way[self._passed : self._passed + _BEND_STEPS]]
+        courses = [
+            math.atan2(after.y - location.y, after.x - location.x) for location, after in itertools.pairwise(locations)
+        ]
         bends = [abs(math.remainder(after - course, math.tau)) for course, after in itertools.pairwise(courses)]
         curvature = max(bends, default=0.0) / _STEP_M
         return float(min(_SPEED_KMH, 3.6 * math.sqrt(_ACROSS_MPS2 / max(curvature, 1e-6))))
@@ -147,19 +149,21 @@ class Driver:
         stops_m = speed_mps * _REACTION_S + speed_mps**2 / (2 * _BRAKE_MPS2) + body.x + _CLEAR_M
         crossing_s = [0.3 * step for step in range(1 + round(2 * body.x / max(speed_mps, _SLOW_MPS) / 0.3))]
         bodies = [(o.get_transform(), o.get_velocity(), o.bounding_box, o.type_id) for o in self._others]
-        for place, way_m in self._places(max(stops_m, _CROSSING_M)):
+        for location, way_m in self._locations(max(stops_m, _CROSSING_M)):
             reached_s = max(way_m - body.x, 0.0) / max(speed_mps, _SLOW_MPS)
             passes_s = [reached_s + more for more in crossing_s]
             for pose, velocity, box, name in bodies:
                 now_s = [0.0] if way_m <= stops_m else []
                 for later in now_s + (passes_s if velocity.length() > _STANDS_MPS else []):
-                    there = carla.Location(place.x - later * velocity.x, place.y - later * velocity.y, place.z)
-                    if beside_m(there, pose, box) < body.y + _ASIDE_M:
+                    location_then = carla.Location(
+                        location.x - later * velocity.x, location.y - later * velocity.y, location.z
+                    )
+                    if beside_m(location_then, pose, box) < body.y + _ASIDE_M:
                         self._stands_still = velocity.length() <= _STANDS_MPS
                         return str(name)
         return ""
 
-    def _places(self, within_m: float) -> Iterator[tuple[carla.Location, float]]:
+    def _locations(self, within_m: float) -> Iterator[tuple[carla.Location, float]]:
         here = self._hero.get_location()
         away_m = [waypoint.transform.location.distance(here) for waypoint in self._way[self._passed :]]
         while len(away_m) > 1 and away_m[1] < away_m[0]:
@@ -172,16 +176,16 @@ class Driver:
                 yield waypoint.transform.location, metres
 
 
-def beside_m(place: carla.Location, pose: carla.Transform, box: carla.BoundingBox) -> float:
+def beside_m(location: carla.Location, pose: carla.Transform, box: carla.BoundingBox) -> float:
     """Metres on the plane from a place to a box on a body; 0 inside it."""
-    east, south, yaw = place.x - pose.location.x, place.y - pose.location.y, math.radians(pose.rotation.yaw)
+    east, south, yaw = location.x - pose.location.x, location.y - pose.location.y, math.radians(pose.rotation.yaw)
     ahead = math.cos(yaw) * east + math.sin(yaw) * south - box.location.x
     aside = math.cos(yaw) * south - math.sin(yaw) * east - box.location.y
     return math.hypot(max(abs(ahead) - box.extent.x, 0.0), max(abs(aside) - box.extent.y, 0.0))
 
 
 def main() -> None:
-    """Drive whoever is the hero, tick by tick."""
+    """Drive the current ego vehicle, tick by tick."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("port", type=int)
     parser.add_argument("--turn", choices=("left", "right"), default="", help="at the first junction")

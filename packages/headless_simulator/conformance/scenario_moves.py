@@ -68,7 +68,7 @@ NEEDS = {
 
 
 def need_of(scenario: ElementTree.Element) -> Need | None:
-    """Return what a scenario asks for, by its class; None for a class that is not known here."""
+    """Return the needs of a scenario's class, None for a class that is not in NEEDS."""
     kind = scenario.attrib["type"]
     if kind == "CutIn":  # it reads the side from its name
         kind += "_left" if "left" in scenario.attrib["name"].lower() else "_right"
@@ -76,7 +76,7 @@ def need_of(scenario: ElementTree.Element) -> Need | None:
 
 
 def fits(start: carla.Waypoint, need: Need) -> bool:
-    """Return whether a lane has what a scenario that begins there needs."""
+    """Check whether a lane satisfies the needs of a scenario that begins there."""
     at, ahead_m = start, 0.0
     while not at.is_junction:
         if ahead_m <= need.free_m and not _has_beside(at, need):
@@ -107,7 +107,7 @@ def _has_beside(at: carla.Waypoint, need: Need) -> bool:
 
 
 def _junction_fits(last: carla.Waypoint, need: Need) -> bool:
-    """Return whether a way leads on to the asked side from a lane, within a step of a junction, and one comes from there."""
+    """Check that a junction a step ahead has an exit to the needed side and a lane that enters from the needed side."""
     ways = last.next(_FINE_M)
     while not ways[0].is_junction:
         last, ways = ways[0], ways[0].next(_FINE_M)
@@ -169,7 +169,7 @@ def xml_of(name: str, into: Path) -> Path:
 
 
 def _lacks(scenario: ElementTree.Element, world_map: carla.Map, need: Need) -> bool:
-    """Return whether the lane of a look-alike on which a scenario begins is not what it needs."""
+    """Check whether a scenario's starting lane in a look-alike town misses what its class needs."""
     ego = scenario.find("ego_vehicle")
     is_carlas = scenario.attrib["town"].removesuffix("_Opt") in _AS_CARLAS
     return ego is not None and not is_carlas and not fits(world_map.get_waypoint(_place_of(ego)), need)

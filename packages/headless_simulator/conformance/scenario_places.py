@@ -19,7 +19,7 @@ _TURNED_DEG = 45.0
 
 
 def opendrive_texts(maps: Path | None) -> Callable[[str], str | None]:
-    """Give the road texts of the towns: of a folder's files, else of the built-in towns; None for a town there is not."""
+    """Return a function from a town's name to its OpenDRIVE text: a file of the folder, a built-in town, or None."""
 
     @cache
     def text_of(town: str) -> str | None:
@@ -33,7 +33,7 @@ def opendrive_texts(maps: Path | None) -> Callable[[str], str | None]:
 
 
 def maps_of(text_of: Callable[[str], str | None]) -> Callable[[str], carla.Map | None]:
-    """Give the maps of the towns whose road texts are given, each read once."""
+    """Return a function that maps a town's name to its ``carla.Map``, parsed once; None without a road text."""
 
     @cache
     def map_of(town: str) -> carla.Map | None:
@@ -44,23 +44,23 @@ def maps_of(text_of: Callable[[str], str | None]) -> Callable[[str], carla.Map |
 
 
 def where_scenarios_begin(source: Path, map_of: Callable[[str], carla.Map | None]) -> dict[str, str]:
-    """Say of each XML scenario, by its name, why it does not begin on a lane; an empty text where it does."""
+    """Map each XML scenario's name to the reason why it does not begin on a lane; empty if it does."""
     begins = {}
     for path in sorted(source.glob("srunner/examples/*.xml")):
         for node in ElementTree.parse(path).getroot().iter("scenario"):
             world_map, ego = map_of(node.attrib["town"]), node.find("ego_vehicle")
             if world_map is not None and ego is not None:
-                place = carla.Location(*(float(ego.attrib[axis]) for axis in "xyz"))
+                location = carla.Location(*(float(ego.attrib[axis]) for axis in "xyz"))
                 begins[f"{path.stem}/{node.attrib['name']}"] = _why_not_on_a_lane(
-                    world_map, place, float(ego.attrib["yaw"])
+                    world_map, location, float(ego.attrib["yaw"])
                 )
     return begins
 
 
-def _why_not_on_a_lane(world_map: carla.Map, place: carla.Location, yaw_deg: float) -> str:
-    waypoint = world_map.get_waypoint(place)
+def _why_not_on_a_lane(world_map: carla.Map, location: carla.Location, yaw_deg: float) -> str:
+    waypoint = world_map.get_waypoint(location)
     lane = waypoint.transform
-    away_m = carla.Location(place.x, place.y, lane.location.z).distance(lane.location)
+    away_m = carla.Location(location.x, location.y, lane.location.z).distance(lane.location)
     turned_deg = abs((lane.rotation.yaw - yaw_deg + 180) % 360 - 180)
     if away_m > _FAR_M:
         return f"begins {away_m:.0f} m from the nearest lane of the look-alike"

@@ -136,16 +136,16 @@ def open_scenarios_2(source: Path) -> Iterator[Scenario]:
 
 
 def run(scenario: Scenario, port: int, programs: Programs) -> tuple[str, str]:
-    """Run one scenario with somebody at the wheel; returns the kind of its end and a line about it."""
+    """Run one scenario with a driver; returns the kind of its end and a line about it."""
     command = [programs.python, "scenario_runner.py", "--port", str(port), "--timeout", "60", "--sync", "--output"]
     command += ["--trafficManagerPort", str(port + TRAFFIC_MANAGER_BEHIND), *scenario.arguments]
     endless = scenario.name.startswith(ENDLESS)
     limit_s = ENDLESS_S if endless else programs.limit_s
     with tempfile.TemporaryDirectory() as home, _driven(scenario, port, programs, home):
-        code, said = run_to_end(command, limit_s=limit_s, cwd=programs.source, env=programs.environment(home))
+        code, output = run_to_end(command, limit_s=limit_s, cwd=programs.source, env=programs.environment(home))
     if programs.logs is not None:
-        log_of(scenario, programs.logs).write_text("\n".join(said), encoding="utf-8")
-    kind, how = ending_of(said, code)
+        log_of(scenario, programs.logs).write_text("\n".join(output), encoding="utf-8")
+    kind, how = ending_of(output, code)
     if endless and (kind, how) == ("too slow", ""):
         return "ran", f"for {ENDLESS_S} s; it has no end of its own"
     return kind, how
@@ -157,7 +157,7 @@ def log_of(scenario: Scenario, folder: Path, of: str = "") -> Path:
 
 
 def drive_of(scenario: Scenario) -> list[str]:
-    """Say how the ego vehicle is to drive: the turn that a scenario is about, and whether it is about lights."""
+    """Return the driver's options for a scenario: its turn, and whether it obeys traffic lights."""
     side = re.search(r"(Left|Right)Turn|Turning(Left|Right)", scenario.name)
     turn = ["--turn", (side[1] or side[2]).lower()] if side else []
     return turn + (["--obey-lights"] if re.search("Signalized|RedLight|[.]xosc", scenario.name) else [])
@@ -165,12 +165,12 @@ def drive_of(scenario: Scenario) -> list[str]:
 
 @contextlib.contextmanager
 def _driven(scenario: Scenario, port: int, programs: Programs, home: str) -> Iterator[None]:
-    """Let somebody drive the hero meanwhile; files of OpenSCENARIO 2 drive it themselves."""
+    """Run the driver of the ego vehicle in this block; files of OpenSCENARIO 2 drive it themselves."""
     if scenario.name.endswith(".osc"):
         yield
         return
-    said = Path(home, "driver.txt")
-    with said.open("w") as into:
+    output = Path(home, "driver.txt")
+    with output.open("w") as into:
         driver = subprocess.Popen(
             [programs.python, str(DRIVER), str(port), *drive_of(scenario)],
             env=programs.environment(home),
@@ -180,26 +180,26 @@ def _driven(scenario: Scenario, port: int, programs: Programs, home: str) -> Ite
         try:
             yield
             if driver.poll() is not None:
-                last = (said.read_text().strip().splitlines() or ["no message"])[-1]
+                last = (output.read_text().strip().splitlines() or ["no message"])[-1]
                 print(f"the driver ended with {driver.returncode}: {last}", file=sys.stderr, flush=True)
         finally:
             driver.kill()
             driver.wait()
             if programs.logs is not None:
-                shutil.copy(said, log_of(scenario, programs.logs, "-driver"))
+                shutil.copy(output, log_of(scenario, programs.logs, "-driver"))
 
 
 def ending_of(lines: list[str], code: int | None) -> tuple[str, str]:
-    """Say how a run ended, from the lines that it printed and its exit code (None: it was ended at the limit)."""
+    """Return the kind of a run's end and a line about it, from its output and its exit code (None: killed at the limit)."""
     text = "\n".join(lines)
-    trouble = [line.strip() for line in lines if re.search(r"Error|Exception|error:", line)]
+    errors = [line.strip() for line in lines if re.search(r"Error|Exception|error:", line)]
     result = re.search(r"Results of Scenario: .* ---- (\w+)", text)
     if code is None and LAST_LINE not in text:  # after that line, the client may hang while it ends
-        return "too slow", trouble[-1][:140] if trouble else ""
+        return "too slow", errors[-1][:140] if errors else ""
     if code is not None and code < 0 and END_OF_TESTS not in text:
         return "FAIL", f"signal {-code}"
     if "Traceback" in text or result is None:
-        last = (trouble or [line.strip() for line in lines if line.strip()] or ["no message"])[-1]
+        last = (errors or [line.strip() for line in lines if line.strip()] or ["no message"])[-1]
         return ("no place" if any(word in text.lower() for word in NO_PLACE) else "FAIL"), last[:140]
     wrong = re.findall(r"│\s*([\w ]+?) \(Req\.\)\s*│[^\n]*FAILURE", text)
     ended = f"; then the client ended itself with signal {-code}" if code is not None and code < 0 else ""
@@ -234,9 +234,9 @@ class Places:
         return replace(scenario, arguments=("--scenario", name, "--configFile", file, "--reloadWorld"))
 
 
-def run_all(wanted: list[Scenario], programs: Programs, maps: tuple[str, ...], places: Places) -> Iterator[Ending]:
+def run_all(selected: list[Scenario], programs: Programs, maps: tuple[str, ...], places: Places) -> Iterator[Ending]:
     """Run scenarios one after the other, those that begin on a lane first; yields how each ended."""
-    left = sorted(wanted, key=lambda scenario: bool(places.off_lane.get(scenario.name)))
+    left = sorted(selected, key=lambda scenario: bool(places.off_lane.get(scenario.name)))
     while left:
         with running_simulator("--render", "flat", *maps) as server:
             port = server.carla_port
@@ -253,8 +253,10 @@ def run_all(wanted: list[Scenario], programs: Programs, maps: tuple[str, ...], p
                     kind, how = "no place", "the town has no place with what its class asks for"
                 else:
                     kind, how = run(places.moved(scenario), port, programs)
-                said = "no place" if off and moved_m is None and kind in ("FAIL", "too slow") else kind
-                yield Ending(scenario.name, scenario.town, said, round(time.monotonic() - began), how, off, moved_m)
+                ending_kind = "no place" if off and moved_m is None and kind in ("FAIL", "too slow") else kind
+                yield Ending(
+                    scenario.name, scenario.town, ending_kind, round(time.monotonic() - began), how, off, moved_m
+                )
 
 
 def read_results(path: Path | None) -> dict[str, Ending]:
@@ -292,12 +294,12 @@ def main() -> None:
     programs = Programs(options.folder.resolve(), options.agents.resolve(), options.python, options.limit, options.logs)
     source = programs.source
     everything = [*xml_scenarios(source), *open_scenarios(source), *open_scenarios_2(source)]
-    wanted = [s for s in everything if any(fnmatch.fnmatch(s.name, f"*{p}*") for p in options.only)]
-    wanted = [s for s in wanted if not options.towns or s.town in options.towns]
-    if not wanted:
+    selected = [s for s in everything if any(fnmatch.fnmatch(s.name, f"*{p}*") for p in options.only)]
+    selected = [s for s in selected if not options.towns or s.town in options.towns]
+    if not selected:
         sys.exit(f"{source} holds no such scenario: it has to be a checkout of scenario_runner")
     endings = {
-        name: ending for name, ending in read_results(options.results).items() if name in {s.name for s in wanted}
+        name: ending for name, ending in read_results(options.results).items() if name in {s.name for s in selected}
     }
     for ending in endings.values():
         print_ending(ending)
@@ -306,7 +308,7 @@ def main() -> None:
     off_lane = where_scenarios_begin(source, map_of)
     with tempfile.TemporaryDirectory() as folder:
         moved_m = move_scenarios(source, map_of, off_lane, Path(folder)) if options.move else {}
-        left = [scenario for scenario in wanted if scenario.name not in endings]
+        left = [scenario for scenario in selected if scenario.name not in endings]
         for ending in run_all(left, programs, maps, Places(off_lane, moved_m, Path(folder))):
             print_ending(ending)
             endings[ending.name] = ending

@@ -1,4 +1,4 @@
-"""Fixtures that all rooms share: a headless simulator in a process of its own, and a home that is nobody's."""
+"""Fixtures that all tests share: a headless simulator in its own process, and an empty home folder."""
 
 import os
 from collections.abc import Iterator

@@ -7,7 +7,7 @@ from headless_simulator.carla.methods.listing import ListingContext, get_environ
 from headless_simulator.scene import StaticObject
 
 
-def test_defaults_are_the_first_values_and_unreal_selects_each_source_value():
+def test_default_and_unreal_values():
     assert dict(IDEAL) == {name: behaviour.values[0] for name, behaviour in BEHAVIOURS.items()}
     assert dict(behaviours_of(["unreal"])) == dict(UNREAL) == {n: b.unreal for n, b in BEHAVIOURS.items()}
 
@@ -18,12 +18,12 @@ def test_a_later_word_overrides_unreal():
 
 
 @pytest.mark.parametrize("word", ["speed=slow", "reset=never", "reset", ""])
-def test_an_unknown_behaviour_or_value_is_refused_with_what_there_is(word):
-    with pytest.raises(BehaviourError, match=r"there are unreal, first-image|quick or slow"):
+def test_unknown_behaviour_or_value_is_refused(word):
+    with pytest.raises(BehaviourError, match=r"choose from unreal, first-image|quick or slow"):
         behaviours_of([word])
 
 
-def test_vehicles_of_the_town_are_left_out_where_a_build_does_not_list_them():
+def test_unlisted_parked_vehicles_are_omitted():
     """A car and a house: all tags, vehicles alone, and a build that lists none."""
     things = [
         StaticObject(name=name, tag=tag, object_id=tag, pose=(0.0,) * 6, box_centre_m=(0.0,) * 3, box_half_m=(1.0,) * 3)

@@ -37,6 +37,7 @@ def taken() -> Iterator[int]:
         (["--render-latency", "nan"], "argument --render-latency: nan: a pause is 0 to 60000 ms"),
         (["--rendr", "full"], "unrecognized arguments: --rendr full"),
         (["--town", "Atlantis"], "Atlantis"),
+        (["--calibration", "/no/answers.json"], "/no/answers.json"),
     ],
 )
 def test_a_refusal_is_one_line(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,7 +55,7 @@ def test_a_refusal_is_one_line(words: list[str], said: str, capsys: pytest.Captu
     [("--carla-port", 0), ("--carla-port", 1), ("--airsim-port", 0)],
     ids=["rpc", "streams", "airsim"],
 )
-def test_a_port_that_is_taken_is_named_with_what_to_do(option: str, below: int, taken: int) -> None:
+def test_taken_port_is_reported_with_a_remedy(option: str, below: int, taken: int) -> None:
     words = ["--carla-port", "0", "--airsim-port", "0", "--render", "flat", option, str(taken - below)]
     command = [sys.executable, "-m", "headless_simulator", *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
@@ -68,13 +69,9 @@ def test_a_port_that_is_taken_is_named_with_what_to_do(option: str, below: int, 
     assert not done.stdout
 
 
-def test_the_map_of_a_town_is_written_and_nothing_is_served(tmp_path: Path) -> None:
+def test_write_xodr_writes_the_map_and_exits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "town.xodr"
-    done = subprocess.run(
-        [sys.executable, "-m", "headless_simulator", "--town", "Town07", "--write-xodr", path],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (0, "")
+    main(["--town", "Town07", "--write-xodr", str(path)])
+
+    assert capsys.readouterr().out == ""
     assert len(ElementTree.parse(path).findall("road")) > 10

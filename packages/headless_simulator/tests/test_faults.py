@@ -26,7 +26,7 @@ def frames(faults, ticks, **more):
     return out
 
 
-def test_each_frame_fault_bends_its_frame_only():
+def test_frame_faults_change_their_frame_only():
     faults = Faults(
         (
             Fault(fault="drop_frame", tick=2),
@@ -47,7 +47,7 @@ def test_each_frame_fault_bends_its_frame_only():
     assert deliveries[7][0].stamp == Stamp(7, 7 * 0.1, (7.0,) * 6)
 
 
-def test_a_neon_image_keeps_its_header_and_loses_or_floods_whole_channels():
+def test_neon_image_keeps_its_header():
     faults = Faults((Fault(fault="neon_image", tick=2),))
     assert [[one.is_neon for one in row] for row in frames(faults, 3)] == [[False], [True], [False]]
 
@@ -61,7 +61,7 @@ def test_a_neon_image_keeps_its_header_and_loses_or_floods_whole_channels():
     assert (grey == 120).all()  # other readers' pixels
 
 
-def test_chance_is_seeded_and_about_right():
+def test_fault_probability_is_seeded():
     def dropped(seed):
         faults = Faults((Fault(fault="drop_frame", probability=0.3),), seed=seed)
         return [not row for row in frames(faults, 400)]
@@ -79,7 +79,7 @@ def test_count_and_nth_limit():
     faults.before_spawn("vehicle.c")
 
 
-def test_once_means_once_over_processes(tmp_path):
+def test_once_file_limits_a_fault_across_processes(tmp_path):
     entry = (Fault(fault="refuse_spawn", once_file="fired"),)
     with pytest.raises(SpawnFault):
         Faults(entry, folder=tmp_path).before_spawn("vehicle.a")
@@ -87,7 +87,7 @@ def test_once_means_once_over_processes(tmp_path):
     Faults(entry, folder=tmp_path).before_spawn("vehicle.a")
 
 
-def test_a_cut_is_an_aborted_connection():
+def test_cut_rpc_raises_connection_aborted():
     faults = Faults((Fault(fault="cut_rpc", call="tick_*"),))
     faults.before_call("version")
     with pytest.raises(ConnectionAbortedError):
@@ -107,7 +107,7 @@ def test_a_cut_is_an_aborted_connection():
         ("- 1", "faults.yaml"),
     ],
 )
-def test_a_wrong_file_is_refused_in_one_line(tmp_path, text, said):
+def test_invalid_faults_file_is_refused_in_one_line(tmp_path, text, said):
     path = tmp_path / "faults.yaml"
     path.write_text(text)
     with pytest.raises(FaultsError, match=said) as reported:
@@ -116,13 +116,13 @@ def test_a_wrong_file_is_refused_in_one_line(tmp_path, text, said):
     assert "\n" not in str(reported.value)
 
 
-def test_only_what_carries_sensors_is_lost_where_that_is_asked_for():
+def test_lose_actor_can_require_sensors():
     faults = Faults((Fault(fault="lose_actor", blueprint="vehicle.*", carries=True, nth=2),))
     asked = [(4, "vehicle.a", False), (5, "vehicle.b", True), (6, "walker.c", True), (7, "vehicle.d", True)]
     assert [faults.loses(actor, name, carries=carries) for actor, name, carries in asked] == [False, False, False, True]
 
 
-def test_a_stalled_vehicle_stays_so_and_the_count_is_of_vehicles():
+def test_stalled_vehicles_stay_stalled_and_are_counted():
     faults = Faults((Fault(fault="stall_traffic", blueprint="vehicle.*", tick="2-9", count=2),))
     stalled = []
     for _ in range(4):
@@ -133,7 +133,7 @@ def test_a_stalled_vehicle_stays_so_and_the_count_is_of_vehicles():
     assert not faults.stalls(4, "vehicle.a", episode=2)  # another town's, with the same number
 
 
-def test_all_stalled_vehicles_of_a_server_have_one_file(tmp_path):
+def test_stalled_vehicles_of_a_server_share_a_once_file(tmp_path):
     entry = (Fault(fault="stall_traffic", once_file="stood"),)
     first, second = Faults(entry, folder=tmp_path), Faults(entry, folder=tmp_path)
     assert [first.stalls(number, "vehicle.a", episode=1) for number in (4, 5)] == [True, True]

@@ -14,7 +14,7 @@ def covered() -> set[Path]:
     return {path for pattern in jit._SOURCES for path in ROOT.glob(pattern)}
 
 
-def test_what_a_kernel_is_made_of_is_in_the_digest() -> None:
+def test_cache_digest_covers_all_kernel_sources() -> None:
     needed = {path: imported(path) for path in ROOT.rglob("*.py")}
     kernels = {path for path, modules in needed.items() if ROOT / "jit.py" in modules and path != ROOT / "cli.py"}
     assert len(kernels) > 20
@@ -28,7 +28,7 @@ def imported(path: Path) -> set[Path]:
     return {file for file in files if file.is_file() and file.is_relative_to(ROOT)}
 
 
-def test_another_source_has_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_folder_depends_on_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
     monkeypatch.setattr(jit, "__file__", str(tmp_path / "jit.py"))
@@ -42,6 +42,6 @@ def test_another_source_has_another_folder(tmp_path: Path, monkeypatch: pytest.M
     assert found[0].parent == Path("/caches/headless-simulator")
 
 
-def test_the_users_own_folder_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numba_cache_dir_overrides_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", "/somewhere")
     assert jit.cache_folder() == Path("/somewhere")

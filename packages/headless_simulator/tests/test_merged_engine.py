@@ -56,7 +56,7 @@ class Merged:
             client.close()
 
     def waits(self, asked: Future[Any]) -> bool:
-        """Whether a call does not come back while nobody ticks."""
+        """Return whether a call does not come back without a tick."""
         try:
             asked.result(timeout=WAITS_S)
         except TimeoutError:
@@ -92,7 +92,7 @@ def start() -> Iterator[Start]:
         one.shutdown(wait=False) if isinstance(one, ThreadPoolExecutor) else one.stop()
 
 
-def test_images_come_within_a_tick_and_not_between_two(start: Start) -> None:
+def test_images_are_rendered_within_a_tick(start: Start) -> None:
     merged = start()
     asked = merged.airsim("simGetImages", [IMAGE], "", False)
     assert merged.waits(asked)
@@ -104,7 +104,7 @@ def test_images_come_within_a_tick_and_not_between_two(start: Start) -> None:
     }, "no frame number of CARLA's: the real answer has none"  # fmt: skip
 
 
-def test_a_drone_is_placed_before_the_images_of_the_same_tick(start: Start) -> None:
+def test_poses_apply_before_the_images_of_a_tick(start: Start) -> None:
     merged = start()
     image = merged.airsim("simGetImages", [IMAGE], "", False)
     merged.until_it_waits()
@@ -115,18 +115,18 @@ def test_a_drone_is_placed_before_the_images_of_the_same_tick(start: Start) -> N
     placed.result(timeout=ANSWERS_S)
     position = image.result(timeout=ANSWERS_S)[0]["camera_position"]
     assert position["y_val"] == pytest.approx(4.0)
-    assert position["z_val"] == pytest.approx(-50.0, abs=5.0), "it falls, for nobody paused"
+    assert position["z_val"] == pytest.approx(-50.0, abs=5.0), "it falls: time is not paused"
 
 
 @pytest.mark.parametrize("method", ["ping", "getServerVersion", "simIsPaused", "getSettingsString"])
-def test_what_needs_no_game_thread_is_answered_at_any_time(start: Start, method: str) -> None:
+def test_calls_without_game_thread_are_answered_between_ticks(start: Start, method: str) -> None:
     merged = start()
     merged.airsim(method).result(timeout=ANSWERS_S)
     merged.airsim("simPause", True).result(timeout=ANSWERS_S)
 
 
 @pytest.mark.parametrize("method", ["listVehicles", "reset"])
-def test_what_needs_it_waits(start: Start, method: str) -> None:
+def test_calls_on_the_game_thread_wait_for_a_tick(start: Start, method: str) -> None:
     merged = start()
     asked = merged.airsim(method)
     assert merged.waits(asked)
@@ -134,12 +134,12 @@ def test_what_needs_it_waits(start: Start, method: str) -> None:
     asked.result(timeout=ANSWERS_S)
 
 
-def test_a_free_engine_answers_at_once(start: Start) -> None:
+def test_free_engine_answers_immediately(start: Start) -> None:
     merged = start(rules=EngineRules())
     merged.airsim("listVehicles").result(timeout=ANSWERS_S)
 
 
-def test_calls_that_wait_are_let_go_with_the_clock(start: Start) -> None:
+def test_leaving_synchronous_mode_releases_waiting_calls(start: Start) -> None:
     merged = start()
     asked = merged.airsim("listVehicles")
     assert merged.waits(asked)
@@ -148,7 +148,7 @@ def test_calls_that_wait_are_let_go_with_the_clock(start: Start) -> None:
 
 
 @pytest.mark.parametrize("freezes", [True, False])
-def test_a_pause_holds_actors_and_counts_on(start: Start, freezes: bool) -> None:
+def test_pause_freezes_actors_but_not_frames(start: Start, freezes: bool) -> None:
     merged = start(rules=EngineRules(waits_for_tick=True, pause_freezes=freezes))
     world = merged.world
     car = world.spawn(SpawnOrder("vehicle.tesla.model3", pose=(0.0, 0.0, 0.3, 0.0, 0.0, 0.0)))

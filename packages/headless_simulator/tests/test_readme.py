@@ -14,7 +14,7 @@ LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)(?:#[^)]*)?\)")
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
-def test_an_example_runs_and_leaves_its_image(simulator: RunningSimulator, tmp_path: Path, number: int) -> None:
+def test_readme_example_writes_its_image(simulator: RunningSimulator, tmp_path: Path, number: int) -> None:
     carla, airsim = (address.rpartition(":")[2] for address in (simulator.carla, simulator.airsim))
     code = EXAMPLES[number].replace("2000", carla).replace("41451", airsim)
     assert code != EXAMPLES[number], "the ports were found"
@@ -24,19 +24,19 @@ def test_an_example_runs_and_leaves_its_image(simulator: RunningSimulator, tmp_p
     assert (tmp_path / "first.png").stat().st_size > 1000
 
 
-def test_the_example_of_a_test_passes(tmp_path: Path) -> None:
+def test_readme_pytest_example_passes(tmp_path: Path) -> None:
     (tmp_path / "test_example.py").write_text(TEST)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_example.py"]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
     assert ran.returncode == 0, ran.stdout
 
 
-def test_there_is_an_example_for_each_port() -> None:
+def test_readme_has_an_example_per_port() -> None:
     assert len(EXAMPLES) == 2
 
 
 @pytest.mark.parametrize("page", [README, *sorted((README.parent / "docs").glob("*.md"))], ids=lambda page: page.name)
-def test_links_lead_somewhere_and_pages_are_short(page: Path) -> None:
+def test_links_resolve_and_pages_are_short(page: Path) -> None:
     text = page.read_text("utf-8")
 
     assert not [target for target in LINK.findall(text) if not (page.parent / target).exists()]

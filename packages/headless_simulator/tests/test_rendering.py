@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 
 @given(st.integers(0, 0xFFFF), st.integers(0, 0xFFFFFFFF), st.sampled_from([64, 200, 384, 800]))
-def test_a_flat_image_is_read_back(camera, frame, width):
+def test_flat_image_round_trips(camera, frame, width):
     image = flat_rgb(width, 64, camera_id=camera, frame=frame)
     across = width // 8
     bits = [int(image[8 * (k // across) + 4, 8 * (k % across) + 4, 0] > 128) for k in range(48)]
@@ -24,7 +24,7 @@ def test_flat_masks_show_the_sky():
     assert not mask[..., :2].any()
 
 
-def test_a_card_makes_one_image_after_the_other_and_waits_for_nobody():
+def test_graphics_card_serialises_images():
     card = GraphicsCard(0.01)
     with ThreadPoolExecutor(2) as threads:
         futures = [threads.submit(card.make) for _ in range(6)]
@@ -35,6 +35,6 @@ def test_a_card_makes_one_image_after_the_other_and_waits_for_nobody():
     assert time.monotonic() >= made[-1][1]
 
 
-def test_no_card_takes_no_time():
+def test_zero_latency_takes_no_time():
     began, ended = GraphicsCard(0.0).make()
     assert began == ended

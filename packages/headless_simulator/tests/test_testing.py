@@ -7,7 +7,7 @@ import pytest
 from headless_simulator.testing import RunningSimulator, running_simulator
 
 
-def test_its_ports_answer_until_the_block_ends():
+def test_simulator_runs_until_the_block_ends():
     with running_simulator("--render", "flat") as simulator:
         for port in (simulator.carla_port, simulator.airsim_port):
             socket.create_connection(("127.0.0.1", port), timeout=20).close()
@@ -16,7 +16,7 @@ def test_its_ports_answer_until_the_block_ends():
         os.kill(simulator.pid, 0)
 
 
-def test_one_that_cannot_start_is_an_error():
+def test_failed_start_is_an_error():
     with (
         pytest.raises(RuntimeError, match="ended with code 2 before it listened"),
         running_simulator("--town", "Nowhere"),
@@ -24,5 +24,5 @@ def test_one_that_cannot_start_is_an_error():
         pytest.fail("it listens")
 
 
-def test_the_fixture_serves_whoever_asks(headless_simulator: RunningSimulator):
+def test_fixture_provides_a_running_simulator(headless_simulator: RunningSimulator):
     socket.create_connection(("127.0.0.1", headless_simulator.carla_port), timeout=20).close()

@@ -38,7 +38,7 @@ class Difference:
 
     @property
     def agrees(self) -> bool:
-        """Return whether they count as the same flight."""
+        """True if the two flights count as the same."""
         return self.metres <= MOST_M and self.degrees <= MOST_DEG and not self.answers
 
 
@@ -54,7 +54,7 @@ def difference(airlib: Sequence[Trace], ours: Sequence[Trace]) -> Difference:
 
 
 def _angles_deg(first: Float32, second: Float32) -> Float32:
-    """Give the angles between attitudes; by the difference, since the cosine knows no small angles."""
+    """Return the angles between (N, 4) attitudes, degrees; from the chord, since the cosine is inexact at small angles."""
     sign = np.where((first * second).sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
     half_chord = np.linalg.norm(first * sign - second, axis=1) / 2
     angles: Float32 = np.degrees(4 * np.arcsin(half_chord.clip(0, 1)))
@@ -104,7 +104,7 @@ def _place(trace: Trace) -> str:
 
 
 def table_row(mission: Mission, airlib: Sequence[Trace], ours: Sequence[Trace]) -> str:
-    """Give a mission's row: where both ended (first drone), and how far apart they were at worst."""
+    """Return a mission's table row: both end poses of the first drone, and the largest distance between the flights."""
     apart = difference(airlib, ours)
     said = ", ".join(answer.result for answer in airlib[0].answers[2:]) or "-"
     outcome = apart.answers or ("" if apart.agrees else "TOO FAR")

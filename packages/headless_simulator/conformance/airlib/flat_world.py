@@ -7,6 +7,7 @@ from typing import Never
 
 import numpy as np
 from headless_simulator.airsim.host import Pose6
+from headless_simulator.airsim.imaging import no_movers
 from headless_simulator.airsim.quad import STANDS_M
 from headless_simulator.scene import Ground, Mesh, Movers, Town, UInt8, Weather
 
@@ -51,21 +52,15 @@ class FlatWorld:
         raise NotImplementedError("nothing but drones moves over the flat world")
 
     def movers(self) -> Movers:
-        """Give nothing."""
-        return Movers(
-            model=np.zeros(0, np.int32),
-            pose=np.zeros((0, 6)),
-            actor_id=np.zeros(0, np.uint32),
-            colour_rgb=np.zeros((0, 3), np.uint8),
-            lights=np.zeros(0, np.uint32),
-        )
+        """Return an empty result."""
+        return no_movers()
 
     def actor_types(self) -> Mapping[int, str]:
-        """Give nothing."""
+        """Return an empty result."""
         return {}
 
     def signals(self) -> UInt8:
-        """Give nothing."""
+        """Return an empty result."""
         return np.zeros(0, np.uint8)
 
     def set_weather(self, weather: Weather) -> None:

@@ -16,7 +16,7 @@ from headless_simulator.airsim.fleet import STEP_NS, Task
 from headless_simulator.airsim.host import AirSimHost
 from headless_simulator.airsim.method_table import method_table
 from headless_simulator.airsim.settings import read_settings
-from headless_simulator.airsim.simulation import Later, Simulation
+from headless_simulator.airsim.simulation import DelayedAnswer, Simulation
 from headless_simulator.errors import ClientError
 
 Float32 = npt.NDArray[np.float32]
@@ -40,7 +40,7 @@ class Trace:
 
 
 def sample_steps(mission: Mission) -> list[int]:
-    """Say in which steps poses are taken."""
+    """Return the steps at which poses are sampled."""
     steps = list(range(0, mission.steps, SAMPLE_STEPS))
     return [*steps, mission.steps]
 
@@ -63,7 +63,7 @@ class _Script:
         each = self.drone.calls[len(self.answers)]
         try:
             result = self._make(each)
-            if isinstance(result, Later):
+            if isinstance(result, DelayedAnswer):
                 result.begin(self._answered)
                 return
         except ClientError as error:
@@ -76,7 +76,7 @@ class _Script:
             (seconds,) = each.arguments
             assert isinstance(seconds, int | float)
             wait = _wait(lambda: fleet.now_ns, fleet.now_ns + round(seconds * 1e9))
-            return Later(lambda send: fleet.start_task(self.drone.name, wait, send))
+            return DelayedAnswer(lambda send: fleet.start_task(self.drone.name, wait, send))
         bound = method_table(self.simulation)[each.method]
         return bound.run(bound.read([*wire_arguments(each), self.drone.name]))
 

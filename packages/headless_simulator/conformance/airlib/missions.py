@@ -46,7 +46,7 @@ class Pose:
     yaw_deg: float = 0.0
 
     def quat_wxyz(self) -> tuple[float, float, float, float]:
-        """Give the attitude."""
+        """Return the attitude."""
         half = math.radians(self.yaw_deg) / 2
         return math.cos(half), 0.0, 0.0, math.sin(half)
 
@@ -257,7 +257,7 @@ MISSIONS: Final = (*_alone(), *_windy(), *_turned(), *_several())
 
 
 def wire_arguments(call_: Call) -> list[Any]:
-    """Give a call's arguments as AirSim's wire has them, without the vehicle's name."""
+    """Encode a call's arguments for AirSim's wire, without the vehicle's name."""
     return [_wire(argument) for argument in call_.arguments] + ([True] if call_.method == "simSetVehiclePose" else [])
 
 
@@ -280,7 +280,7 @@ def _vector(point: Point) -> dict[str, float]:
 
 
 def words(mission: Mission) -> str:
-    """Give a mission in the lines that ``fly.cpp`` reads."""
+    """Encode a mission as the lines that ``fly.cpp`` reads."""
     lines = [
         f"mission {mission.name.replace(' ', '_')}",
         "wind {} {} {}".format(*mission.wind_mps),

@@ -1,4 +1,4 @@
-"""How the simulator behaves where real servers differ from each other, from the ideal, or where the evidence is uncertain.
+"""Selectable behaviours, where real servers differ from each other, from the ideal, or where the evidence is uncertain.
 
 Each behaviour is public knowledge about a real server. ``--behaviour NAME=VALUE`` selects one, ``--behaviour unreal`` all
 that a build on Unreal is known to show. A client that is correct under every value is correct on an unknown server.
@@ -23,72 +23,40 @@ class Behaviour:
     Attributes:
         values: what can be selected, the default first.
         unreal: the value that a build on Unreal is known to show.
-        says: what it is, one line.
-        source: where it is known from.
     """
 
     values: tuple[str, ...]
     unreal: str
-    says: str
-    source: str
 
 
 BEHAVIOURS: Final[Mapping[str, Behaviour]] = MappingProxyType(
     {
-        "first-image": Behaviour(
-            ("next", "second"),
-            "second",
-            "the tick after listen() that sends first",
-            "carla PR 5616: since 0.9.14 the next one, before it the second",
-        ),
-        "stop": Behaviour(
-            ("at-once", "late"),
-            "late",
-            "late: after stop() a camera draws one more image, which is sent to no client",
-            "LibCarla, ServerSession.cpp: a server notices a closed connection when it writes to it",
-        ),
-        "no-rendering": Behaviour(
-            ("draws", "slows"),
-            "slows",
-            "cameras draw under no_rendering_mode in any case; slows: and each tick takes longer than the one before",
-            "carla issues 9535, 5502, 4015; CarlaEngine.cpp, OnEpisodeSettingsChanged",
-        ),
-        "large-map": Behaviour(
-            ("whole", "streamed"),
-            "streamed",
-            "streamed: towns over 3 km have tiles, dormant actors and sensor headers that count from an origin that moves",
-            "carla issues 6089, 6157; LargeMapManager.cpp, WorldObserver.cpp, AsyncDataStreamImpl.h",
-        ),
-        "exposure": Behaviour(
-            ("fixed", "adapts"),
-            "adapts",
-            "adapts: RGB cameras obey exposure_mode; histogram adapts over the frames that they draw, the first is too bright",
-            "carla issue 6725, ros-bridge PR 372; SceneCaptureSensor.cpp; Unreal 4.26, PostProcessEyeAdaptation.cpp",
-        ),
-        "parked": Behaviour(
-            ("listed", "unlisted"),
-            "listed",
-            "unlisted: get_environment_objects answers no vehicles, although parked ones are drawn",
-            "carla issues 9424, 9427: builds of ue4-dev of November 2025; 0.9.16 lists them",
-        ),
-        "set-pose": Behaviour(
-            ("at-once", "stale"),
-            "stale",
-            "stale: for 0.3 s or 2 ticks after simSetVehiclePose AirSim answers the pose before",
-            "AirSim issues 3049, 1246; MultirotorPawnSimApi.cpp",
-        ),
-        "continue": Behaviour(
-            ("exact", "stepped"),
-            "stepped",
-            "stepped: simContinueForTime stops a step of 3 ms early and late in turn; exact: what it lacks comes next time",
-            "AirSim issues 3206, 1719",
-        ),
-        "reset": Behaviour(
-            ("quick", "slow"),
-            "slow",
-            "slow: AirSim's reset() does not answer from its third call on",
-            "carla-air-testbed, measurements of 2026-07-31 to 2026-08-05",
-        ),
+        # The tick after listen() that sends the first image. Source: carla PR 5616: since 0.9.14 the next, before the second.
+        "first-image": Behaviour(("next", "second"), "second"),
+        # late: after stop() a camera draws one more image, which no client receives.
+        # Source: LibCarla, ServerSession.cpp: a server notices a closed connection when it writes to it.
+        "stop": Behaviour(("at-once", "late"), "late"),
+        # Cameras draw under no_rendering_mode in any case; slows: and each tick takes longer than the one before.
+        # Source: carla issues 9535, 5502, 4015; CarlaEngine.cpp, OnEpisodeSettingsChanged.
+        "no-rendering": Behaviour(("draws", "slows"), "slows"),
+        # streamed: towns over 3 km have tiles, dormant actors and sensor headers relative to an origin that moves.
+        # Source: carla issues 6089, 6157; LargeMapManager.cpp, WorldObserver.cpp, AsyncDataStreamImpl.h.
+        "large-map": Behaviour(("whole", "streamed"), "streamed"),
+        # adapts: RGB cameras obey exposure_mode; histogram adapts over the frames they draw, the first is too bright.
+        # Source: carla issue 6725, ros-bridge PR 372; SceneCaptureSensor.cpp; Unreal 4.26, PostProcessEyeAdaptation.cpp.
+        "exposure": Behaviour(("fixed", "adapts"), "adapts"),
+        # unlisted: get_environment_objects returns no vehicles, although parked ones are drawn.
+        # Source: carla issues 9424, 9427: builds of ue4-dev of November 2025; 0.9.16 lists them.
+        "parked": Behaviour(("listed", "unlisted"), "listed"),
+        # stale: for 0.3 s or 2 ticks after simSetVehiclePose AirSim answers the pose before.
+        # Source: AirSim issues 3049, 1246; MultirotorPawnSimApi.cpp.
+        "set-pose": Behaviour(("at-once", "stale"), "stale"),
+        # stepped: simContinueForTime stops a step of 3 ms early and late in turn; exact: the next call makes up for it.
+        # Source: AirSim issues 3206, 1719.
+        "continue": Behaviour(("exact", "stepped"), "stepped"),
+        # slow: AirSim's reset() does not answer from its third call on.
+        # Source: carla-air-testbed, measurements of 2026-07-31 to 2026-08-05.
+        "reset": Behaviour(("quick", "slow"), "slow"),
     }
 )
 
@@ -127,7 +95,7 @@ def behaviours_of(words: Sequence[str]) -> Behaviours:
             continue
         name, _, value = word.partition("=")
         if name not in BEHAVIOURS:
-            raise BehaviourError(f"no behaviour {name!r}; there are unreal, {', '.join(BEHAVIOURS)}")
+            raise BehaviourError(f"unknown behaviour {name!r}; choose from unreal, {', '.join(BEHAVIOURS)}")
         if value not in BEHAVIOURS[name].values:
             raise BehaviourError(f"{name} is {' or '.join(BEHAVIOURS[name].values)}, not {value!r}")
         chosen[name] = value

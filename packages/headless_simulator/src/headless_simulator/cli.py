@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NoReturn
@@ -23,7 +24,7 @@ from headless_simulator.models.calibration import calibrate
 from headless_simulator.models.library import ModelLibrary
 from headless_simulator.render import LateRenderer, Renderer
 from headless_simulator.rendering import Rendering
-from headless_simulator.scene import Town
+from headless_simulator.scene import Mesh, Town
 from headless_simulator.terminal import note
 from headless_simulator.towns.library import TownLibrary, opendrive_files
 from headless_simulator.warm_up import warm_up
@@ -33,8 +34,8 @@ from headless_simulator.world.world import World
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Refuse in one line, as every other refusal is."""
-        note(f"{message}; --help says what there is")
+        """Report a usage error in one line and exit with 2."""
+        note(f"{message}; --help lists the options")
         sys.exit(2)
 
 
@@ -43,47 +44,55 @@ def parser() -> argparse.ArgumentParser:
     p = _Parser(
         prog="headless-simulator", description="A headless simulator that speaks CARLA's and AirSim's protocols."
     )
-    p.add_argument("--carla-port", type=_port, default=2000, help="RPC port; streams are on the next one; 0: free ones")
+    p.add_argument(
+        "--carla-port", type=_port, default=2000, help="RPC port; the next port is for streams; 0: free ports"
+    )
     p.add_argument("--airsim-port", type=_port, default=41451, help="AirSim's port; 0: a free one")
     p.add_argument(
         "--carla-version",
         choices=tuple(VERSIONS),
         default=os.environ.get("HEADLESS_SIMULATOR_CARLA_VERSION", CARLA_0_9_16.number),
-        help="which CARLA answers",
+        help="CARLA version to emulate",
     )
     p.add_argument("--no-airsim", action="store_true", help="serve CARLA only")
-    p.add_argument("--compile-only", action="store_true", help="compile what this machine lacks, and end")
-    p.add_argument("--write-xodr", type=Path, metavar="FILE", help="write the town's OpenDRIVE map, and end")
+    p.add_argument("--compile-only", action="store_true", help="compile missing kernels and exit")
+    p.add_argument("--write-xodr", type=Path, metavar="FILE", help="write the town's OpenDRIVE map and exit")
     where = p.add_mutually_exclusive_group()
     where.add_argument("--town", default="Town10HD", help="a built-in town, or a file of --maps by its name")
-    where.add_argument("--xodr", type=Path, help="an OpenDRIVE file instead")
-    p.add_argument("--maps", type=Path, metavar="FOLDER", help="every OpenDRIVE file in it is a town too, by its name")
-    p.add_argument("--seed", type=int, default=0, help="for everything procedural")
+    where.add_argument("--xodr", type=Path, help="serve this OpenDRIVE file")
     p.add_argument(
-        "--calibration", type=Path, metavar="FILE", help="answers of `uavsim conform`: bodies of these sizes"
+        "--maps", type=Path, metavar="FOLDER", help="serve every OpenDRIVE file of this folder as a town of its name"
     )
-    p.add_argument("--faults", type=Path, help="YAML: what shall go wrong")
+    p.add_argument("--seed", type=int, default=0, help="seed of the procedural towns")
+    p.add_argument(
+        "--calibration", type=Path, metavar="FILE", help="take sizes of bodies from answers of `uavsim conform`"
+    )
+    p.add_argument("--faults", type=Path, help="YAML file of faults to inject")
     p.add_argument(
         "--behaviour",
         action="append",
         default=os.environ.get("HEADLESS_SIMULATOR_BEHAVIOUR", "").split(),
         metavar="NAME=VALUE",
-        help="as a real server does it: unreal, or one of "
+        help="behave like a real server: unreal for all, or one of "
         + "; ".join(f"{name}={'|'.join(one.values)}" for name, one in BEHAVIOURS.items()),
     )
     p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: cheap images that carry numbers")
     p.add_argument("--render-latency", type=_milliseconds, default=0.0, metavar="MS", help="pause per camera image")
     p.add_argument("--airsim-settings", type=Path, help="AirSim's settings.json")
-    p.add_argument("--separate-worlds", action="store_true", help="AirSim flies in a world of its own")
-    p.add_argument("--airsim-dialect", choices=tuple(DIALECTS), default="airsim", help="which AirSim answers")
+    p.add_argument("--separate-worlds", action="store_true", help="fly AirSim's drones in a separate world")
+    p.add_argument("--airsim-dialect", choices=tuple(DIALECTS), default="airsim", help="AirSim fork to emulate")
     p.add_argument(
         "--merged-engine",
         choices=("carla", "free"),
         default="carla",
-        help="carla: between two ticks of a client nothing is rendered; free: AirSim's calls are always served at once",
+        help="carla: AirSim's calls wait for the next tick; free: they are served immediately",
     )
     p.add_argument(
-        "--merged-assume", action="append", default=[], metavar="RULE=yes|no", help="what a tick does under simPause"
+        "--merged-assume",
+        action="append",
+        default=[],
+        metavar="RULE=yes|no",
+        help="set a rule for ticks during simPause",
     )
     return p
 
@@ -106,39 +115,21 @@ _MOST_RENDERERS: Final = 6
 
 
 class _Renderers:
-    """One renderer a town, also where it has two names; the last few are kept.
+    """The renderers of the towns that were opened last, one per mesh: a town and its ``_Opt`` variant share one."""
 
-    Args:
-        models: what moves.
-        late: nobody is expected to ask for images: a renderer is made when somebody does.
-    """
-
-    def __init__(self, models: ModelLibrary, *, late: bool) -> None:
+    def __init__(self, models: ModelLibrary) -> None:
         self.models = models
-        self._late, self._listens = late, False
-        self._kept: dict[int, tuple[Town, LateRenderer]] = {}
+        self._by_mesh: OrderedDict[Mesh, LateRenderer] = OrderedDict()
         self._lock = threading.Lock()
-
-    def prepare(self) -> None:
-        """Make the first town's renderer while the first client connects."""
-        self._listens = True
-        if not self._late:
-            with self._lock:
-                first = [renderer for _, renderer in self._kept.values()]
-            for renderer in first:
-                threading.Thread(target=renderer.made, daemon=True).start()
 
     def __call__(self, town: Town) -> LateRenderer:
         with self._lock:
-            kept = self._kept.pop(id(town.mesh), None)
-            if kept is None:
-                kept = (town, LateRenderer(lambda: Renderer(town.mesh, self.models, town.signals)))
-                if self._listens and not self._late:
-                    kept[1].made()
-            self._kept[id(town.mesh)] = kept
-            while len(self._kept) > _MOST_RENDERERS:
-                del self._kept[next(iter(self._kept))]
-            return kept[1]
+            if town.mesh not in self._by_mesh:
+                self._by_mesh[town.mesh] = LateRenderer(lambda: Renderer(town.mesh, self.models, town.signals))
+            self._by_mesh.move_to_end(town.mesh)
+            if len(self._by_mesh) > _MOST_RENDERERS:
+                self._by_mesh.popitem(last=False)
+            return self._by_mesh[town.mesh]
 
 
 def _compile() -> None:
@@ -167,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             return
         town = library.open_file(options.xodr) if options.xodr else library.town(options.town)
         _compile()
-        renderers = _Renderers(ModelLibrary(), late=options.render == "flat")
+        renderers = _Renderers(ModelLibrary())
         carla, airsim = _servers(options, town, library, faults, settings, renderers=renderers, behaviours=behaviours)
     except (ClientError, ValueError, OSError) as problem:
         note(str(problem))
@@ -180,7 +171,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         signal.signal(number, lambda *_: stop.set())
     sys.stdout.write(json.dumps(ports) + "\n")
     sys.stdout.flush()
-    renderers.prepare()
     stop.wait()
     for report in (carla.report(), airsim.report() if airsim is not None else "", faults.report()):
         if report:
@@ -189,7 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _listen(option: str, start: Callable[[], int]) -> int:
-    """Start a server and return its port; a port that cannot be had is the machine's refusal, not a wrong option."""
+    """Start a server and return its port; exit with 3 if the port cannot be bound."""
     try:
         return start()
     except OSError as problem:

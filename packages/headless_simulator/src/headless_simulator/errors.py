@@ -1,4 +1,4 @@
-"""Errors of clients, in one small tree; everything else that is raised while a call is served is a bug of ours.
+"""Errors of clients, in one small tree; any other exception in a call is a bug of the simulator.
 
 ClientError            the text is the answer, in one line
     BadArgument        an argument that cannot be read
@@ -7,7 +7,7 @@ ClientError            the text is the answer, in one line
 
 
 class ClientError(Exception):
-    """Something that a client did wrong; the text is what it gets."""
+    """A client's mistake; the text is the answer."""
 
 
 class BadArgument(ClientError):

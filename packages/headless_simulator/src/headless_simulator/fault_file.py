@@ -1,4 +1,4 @@
-"""Faults on demand: what shall go wrong, in YAML, seeded, so that a test can ask for the same misfortune again.
+"""Fault injection files: seeded faults in YAML, reproducible in tests.
 
 ```yaml
 seed: 7                        # for `probability`

@@ -1,4 +1,4 @@
-"""Faults on demand: what goes wrong on purpose, when, and how often; ``fault_file.py`` says what can."""
+"""Fault injection: decides which fault fires when; ``fault_file.py`` describes the faults."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Delivery:
 
 @dataclass(slots=True, eq=False)
 class _Armed:
-    """A fault and how often it was met and fired."""
+    """A fault with the number of its matches and firings."""
 
     fault: Fault
     number: int
@@ -65,7 +65,7 @@ class _Armed:
 
 
 class Faults:
-    """The faults on purpose; none by default.
+    """The injected faults; none by default.
 
     Args:
         faults: entries.
@@ -80,7 +80,7 @@ class Faults:
         self._tick = 0
         self._stalled_until_s = 0.0
         self._last_pose: dict[int, Any] = {}
-        self._stands: dict[tuple[int, int, int], bool] = {}  # entry, episode, actor: what was decided of it
+        self._stands_still: dict[tuple[int, int, int], bool] = {}  # entry, episode, actor: what was decided of it
 
     def of_server(self, server: str, *kinds: str) -> list[_Armed]:
         """Armed entries of one server and some kinds."""
@@ -106,7 +106,7 @@ class Faults:
             return True
 
     def report(self) -> str | None:
-        """One line that counts the faults that were made, None without any."""
+        """Return one line with the number of injected faults of each kind, None without any."""
         counted: dict[str, int] = {}
         for armed in self._armed:
             counted[armed.fault.fault] = counted.get(armed.fault.fault, 0) + armed.fired
@@ -180,7 +180,7 @@ class Faults:
                 raise SpawnFault("Spawn failed because of collision at spawn position")
 
     def spoils(self, actor_id: int, blueprint: str) -> bool:
-        """Return whether an actor's pose in this tick's snapshot is to be no number."""
+        """Decide whether an actor's pose in this tick's snapshot becomes NaN."""
         return any(
             fnmatch.fnmatchcase(blueprint, armed.fault.blueprint) and self.fires(armed, key=actor_id)
             for armed in self.of_server("carla", "nan_pose")
@@ -188,11 +188,11 @@ class Faults:
 
     @property
     def spoils_poses(self) -> bool:
-        """Return whether ``spoils`` has to be asked at all."""
+        """True if the file has an entry that can set poses to NaN."""
         return bool(self.of_server("carla", "nan_pose"))
 
     def loses(self, actor_id: int, blueprint: str, *, carries: bool) -> bool:
-        """Return whether an actor is to be destroyed before this tick; ``carries``: sensors are attached to it."""
+        """Decide whether an actor is destroyed before this tick; ``carries``: sensors are attached to it."""
         return any(
             fnmatch.fnmatchcase(blueprint, armed.fault.blueprint)
             and carries >= armed.fault.carries
@@ -201,23 +201,23 @@ class Faults:
         )
 
     def stalls(self, actor_id: int, blueprint: str, *, episode: int) -> bool:
-        """Return whether a vehicle stands still; decided once, in the first tick that an entry selects."""
+        """Decide whether a vehicle stands still; drawn once, in the first tick that an entry selects."""
         entries = self.of_server("carla", "stall_traffic")
         return any([self._stalls(armed, actor_id, blueprint, episode) for armed in entries])
 
     def _stalls(self, armed: _Armed, actor_id: int, blueprint: str, episode: int) -> bool:
         fault, key = armed.fault, (armed.number, episode, actor_id)
-        if key not in self._stands:
+        if key not in self._stands_still:
             is_selected = fault.tick is None or self._tick in fault.tick
             if not is_selected or not fnmatch.fnmatchcase(blueprint, fault.blueprint):
                 return False
-            self._stands[key] = self.fires(armed, key=actor_id)
-        return self._stands[key]
+            self._stands_still[key] = self.fires(armed, key=actor_id)
+        return self._stands_still[key]
 
     def cuts_stream(self, actor_id: int, blueprint: str, camera: int | None) -> bool:
-        """Return whether a stream's connection is to be closed at this tick."""
+        """Decide whether a stream's connection is closed at this tick."""
         return any(
-            self._takes(armed.fault, blueprint, camera) and self.fires(armed, key=actor_id)
+            self._selects(armed.fault, blueprint, camera) and self.fires(armed, key=actor_id)
             for armed in self.of_server("carla", "cut_stream")
         )
 
@@ -227,7 +227,7 @@ class Faults:
             armed.fault.tag
             for armed in self.of_server("carla", "untagged")
             if armed.fault.tag is not None
-            and self._takes(armed.fault, blueprint, camera)
+            and self._selects(armed.fault, blueprint, camera)
             and self.fires(armed, key=actor_id)
         )
 
@@ -238,8 +238,12 @@ class Faults:
         deliveries = [Delivery(stamp)]
         for armed in self.of_server("carla", *_FRAME_FAULTS):
             kind = armed.fault.fault
-            if kind != "cut_stream" and self._takes(armed.fault, blueprint, camera) and self.fires(armed, key=actor_id):
-                deliveries = list(self._bent(deliveries, armed.fault, self._last_pose.get(actor_id, stamp.pose)))
+            if (
+                kind != "cut_stream"
+                and self._selects(armed.fault, blueprint, camera)
+                and self.fires(armed, key=actor_id)
+            ):
+                deliveries = list(self._with_fault(deliveries, armed.fault, self._last_pose.get(actor_id, stamp.pose)))
         if self.spoils_poses and self.spoils(actor_id, blueprint):
             deliveries = [
                 replace(delivery, stamp=replace(delivery.stamp, pose=(math.nan,) * 6)) for delivery in deliveries
@@ -248,11 +252,11 @@ class Faults:
         return deliveries
 
     @staticmethod
-    def _takes(fault: Fault, blueprint: str, camera: int | None) -> bool:
+    def _selects(fault: Fault, blueprint: str, camera: int | None) -> bool:
         return fnmatch.fnmatchcase(blueprint, fault.sensor) and (fault.camera is None or fault.camera == camera)
 
     @staticmethod
-    def _bent(deliveries: list[Delivery], fault: Fault, last_pose: Any) -> Iterator[Delivery]:
+    def _with_fault(deliveries: list[Delivery], fault: Fault, last_pose: Any) -> Iterator[Delivery]:
         for delivery in deliveries:
             if fault.fault == "drop_frame":
                 continue

@@ -71,7 +71,7 @@ def kernel(
     Args:
         assume_finite: nothing in it is infinite or no number, and the sign of zero does not matter. Sums keep their order
             and are not fused with products, so that results are the same on every processor.
-        error_model: whose way to divide by zero: ``numpy`` gives infinities, ``python`` raises.
+        error_model: result of a division by zero: ``numpy`` gives infinities, ``python`` raises.
     """
 
     def compiled(function: Callable[P, R]) -> Callable[P, R]:

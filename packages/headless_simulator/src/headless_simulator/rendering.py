@@ -1,4 +1,4 @@
-"""Ways to make images, and cheap ones for load tests: no scene, but camera and frame can be read from the pixels.
+"""Rendering options, and flat images for load tests, which encode camera and frame in their pixels.
 
 The upper left corner of an RGB image holds 48 blocks of 8 x 8 pixels, white for 1 and black for 0: first the camera in 16
 bits (CARLA: its actor id; AirSim: ``camera_number``), then the frame in 32 bits, highest bit first. Blocks run from left
@@ -39,7 +39,7 @@ class Rendering:
 
 
 class GraphicsCard:
-    """A card elsewhere that makes one image after the other, each in the same time.
+    """A simulated remote graphics card that renders one image after the other, each in the same time.
 
     It goes on with the next one whether or not this machine has a processor free to take the last one over.
 
@@ -91,7 +91,7 @@ def flat_rgb(width: int, height: int, *, camera_id: int, frame: int) -> UInt8:
 
 @lru_cache(maxsize=64)
 def flat_other(blueprint: str, width: int, height: int) -> UInt8:
-    """Draw the constant image of any other camera; shared, so never write to it."""
+    """Return the constant (H, W, 4) BGRA image of any other camera; it is shared and read-only."""
     image = np.zeros((height, width, 4), np.uint8)
     if blueprint == "sensor.camera.depth":
         image[...] = 255
@@ -103,7 +103,7 @@ def flat_other(blueprint: str, width: int, height: int) -> UInt8:
 
 
 def flat_pass(width: int, height: int, *, camera_id: int, frame: int) -> RenderedImage:
-    """Give what a raster pass would: a flat image, the sky in every mask, 1,000 m of depth, a normal of zero."""
+    """Return a stand-in for a raster pass: a flat image, masks of sky, a depth of 1,000 m, zero normals."""
     return RenderedImage(
         depth_m=np.full((height, width), 1000.0, np.float32),
         ids=np.zeros((height, width), np.uint32),

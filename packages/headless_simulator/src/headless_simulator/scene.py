@@ -5,7 +5,7 @@ All coordinates are the simulator's own: Unreal's axes in metres, x forward, y r
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -239,7 +239,6 @@ class RenderedImage:
     normal: Float32 | None = None
     bgra: UInt8 | None = None
     base_rgb: UInt8 | None = None
-    extra: dict[str, Any] = field(default_factory=dict)
 
 
 Tile: TypeAlias = tuple[int, int]  # of a large map: its number along x and y

@@ -1,4 +1,4 @@
-"""Lines on the standard error stream, for the people who started the simulator."""
+"""Log lines on stderr."""
 
 import sys
 import traceback
@@ -14,5 +14,5 @@ def note(text: str) -> None:
 
 
 def note_bug(where: str, bug: BaseException) -> None:
-    """Write an error of our own with its traceback, all in one piece."""
+    """Write an unexpected exception with its traceback in one write."""
     note(f"internal error in {where}\n{''.join(traceback.format_exception(bug)).rstrip()}")

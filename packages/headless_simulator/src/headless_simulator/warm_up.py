@@ -1,4 +1,4 @@
-"""One call of every kernel, on a scene of one triangle: each is compiled, or read from disk, before anybody waits for it."""
+"""Compile all kernels, or load them from numba's cache, by calling each on a scene of one triangle."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 
 import numpy as np
 
-from headless_simulator.airsim import pixels, quad, simple_flight
-from headless_simulator.airsim.contact import advance, ground_height
+from headless_simulator.airsim import pixels, read_settings
+from headless_simulator.airsim.fleet import Fleet
 from headless_simulator.carla import control_batch, snapshot
 from headless_simulator.models import ModelLibrary
 from headless_simulator.render import Renderer
@@ -47,17 +47,12 @@ def warm_up_motion() -> None:
         "One", "<OpenDRIVE/>", np.zeros((0, 6)), mesh, Ground((0.0, 0.0), 10.0, np.zeros((2, 2), np.float32)), (light,),
         (), (), (), np.zeros((1, 3)),
     )  # fmt: skip
-    World(town, models=models, renderer_of=lambda _: renderer)
+    world = World(town, models=models, renderer_of=lambda _: renderer)
     control_batch.compile_all()
     snapshot.compile_all()
-    mode, goal = simple_flight.idle_goal(0)
-    grid, place = np.zeros((2, 2)), np.array([0.0, 0.0, 10.0])
-    advance(
-        quad.fresh_state(0), mode, goal, np.zeros((0, 4, 3, 4)), np.zeros((0, 3)), np.zeros((0, 8)),
-        np.zeros((0, 2), np.int64), grid, place, np.zeros(3), np.zeros(0), False, 0.003, 0,
-    )  # fmt: skip
-    ground_height(grid, 0.0, 0.0, 10.0, 0.0, 0.0)
-    simple_flight.aim_by_sticks(quad.fresh_state(1)[0], *(one[0] for one in simple_flight.idle_goal(1)))
+    fleet = Fleet(world, read_settings("{}"), player_start_m=(0.0, 0.0, 0.0))
+    fleet.compile()
+    fleet.drone("").set_api(enabled=False)
 
 
 def one_triangle() -> Mesh:

@@ -2,12 +2,11 @@ from datetime import UTC, datetime
 
 import pytest
 from headless_simulator.airsim.atmosphere import Atmosphere, sun_position
-from headless_simulator.airsim.geo import altitude_m, geo_from_ned, ned_from_geo, pressure_pa
 
 from tests.airsim.paper_world import PaperHost
 
 
-def test_sun_where_the_almanac_has_it() -> None:
+def test_sun_position_matches_the_almanac() -> None:
     # Equinox 2020-03-20 at Greenwich's noon on the equator: within a degree or two of the zenith.
     altitude, _ = sun_position(datetime(2020, 3, 20, 12, 7, tzinfo=UTC), latitude_deg=0, longitude_deg=0)
     assert altitude > 88.5
@@ -23,7 +22,7 @@ def test_sun_where_the_almanac_has_it() -> None:
     assert azimuth == pytest.approx(90, abs=1)
 
 
-def test_the_sun_moves_with_its_own_speed_and_only_when_due() -> None:
+def test_sun_moves_at_its_clock_speed_when_an_update_is_due() -> None:
     host = PaperHost()
     air = Atmosphere(host, (0.0, 0.0, 0.0))
     air.set_time_of_day(0, on=True, start="2020-03-20 09:00:00", dst=False, speed=3600, every_s=1.0, move=True)
@@ -34,7 +33,7 @@ def test_the_sun_moves_with_its_own_speed_and_only_when_due() -> None:
     assert host.weather.sun_altitude_angle - nine == pytest.approx(15, abs=0.1)
 
 
-def test_weather_goes_back_to_what_it_was_but_keeps_the_sun() -> None:
+def test_disabling_weather_restores_it_but_keeps_the_sun() -> None:
     host = PaperHost()
     before = host.weather
     air = Atmosphere(host, (0.0, 0.0, 0.0))
@@ -47,13 +46,3 @@ def test_weather_goes_back_to_what_it_was_but_keeps_the_sun() -> None:
     air.enable(on=False)
     assert host.weather == before
     assert air.overlays == {}
-
-
-def test_geography_there_and_back() -> None:
-    origin = (47.641468, -122.140165, 122.0)
-    assert ned_from_geo(geo_from_ned((120.0, -340.0, -56.0), origin), origin) == pytest.approx(
-        (120, -340, -56), abs=1e-6
-    )
-    # Standard atmosphere: 1000 m is 89874.6 Pa.
-    assert pressure_pa(1000) == pytest.approx(89874.6, abs=3)
-    assert altitude_m(pressure_pa(1234)) == pytest.approx(1234, abs=1e-6)

@@ -20,12 +20,12 @@ def call(server: Any, method: str, *arguments: Any) -> Any:
         client.close()
 
 
-def test_versions_distinguish_them(serve) -> None:
+def test_server_version_of_each_dialect(serve) -> None:
     assert call(serve(), "getServerVersion") == 1
     assert call(serve(dialect=COSYS), "getServerVersion") == 4
 
 
-def test_red_comes_first_and_everything_else_is_the_same(serve) -> None:
+def test_cosys_images_are_rgb_and_otherwise_equal(serve) -> None:
     host = PaperHost()
     theirs = call(serve(host=host), "simGetImages", [REQUEST], "", False)[0]
     cosys = call(serve(host=host, dialect=COSYS), "simGetImages", [{**REQUEST, "annotation_name": ""}], "")[0]
@@ -47,15 +47,15 @@ def test_red_comes_first_and_everything_else_is_the_same(serve) -> None:
         ("simSetLidarPose", ("lidar", "", {}), "is Cosys-AirSim's own and not served"),
         ("simGetImages", ([{**REQUEST, "image_type": 11}], ""), "11 .Annotation. are Cosys-AirSim's own"),
         ("simSetLightIntensity", ("lamp", 1.0), "could not find function"),
-        ("nobodysMethod", (), "could not find function"),
+        ("noSuchMethod", (), "could not find function"),
     ],
 )
-def test_what_differs_is_refused_as_cosys_does(serve, method: str, arguments: tuple, words: str) -> None:
+def test_cosys_refuses_other_signatures_and_names(serve, method: str, arguments: tuple, words: str) -> None:
     with pytest.raises(msgpackrpc.error.RPCError, match=words):
         call(serve(dialect=COSYS), method, *arguments)
 
 
-def test_camera_info_is_the_same_without_external(serve) -> None:
+def test_cosys_camera_info_takes_no_external_argument(serve) -> None:
     host = PaperHost()
     ours = call(serve(host=host), "simGetCameraInfo", "0", "", False)
     assert call(serve(host=host, dialect=COSYS), "simGetCameraInfo", "0", "") == ours

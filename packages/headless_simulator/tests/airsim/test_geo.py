@@ -29,7 +29,7 @@ def test_down_lowers_the_altitude():
 
 
 @given(st.tuples(METRES, METRES, METRES))
-def test_places_there_and_back(ned_m):
+def test_geo_and_ned_convert_back(ned_m):
     assert geo.ned_from_geo(geo.geo_from_ned(ned_m, REDMOND), REDMOND) == pytest.approx(ned_m, abs=1e-6)
 
 

@@ -36,13 +36,13 @@ def stamp_ns(client: airsim.MultirotorClient) -> int:
     return client.getMultirotorState().timestamp
 
 
-def test_a_pose_shows_at_once_by_default(serve: Serve, connect: Connect) -> None:
+def test_set_pose_applies_immediately_by_default(serve: Serve, connect: Connect) -> None:
     client = connect(serve())
     put(client)
     assert north_m(client) == [3, 3, 3]
 
 
-def test_a_stale_pose_shows_later_under_a_pause(serve: Serve, connect: Connect) -> None:
+def test_stale_pose_applies_after_its_delay(serve: Serve, connect: Connect) -> None:
     client = connect(serve(behaviours=behaviours_of(["set-pose=stale"])))
     began_s = time.monotonic()
     put(client)
@@ -52,7 +52,7 @@ def test_a_stale_pose_shows_later_under_a_pause(serve: Serve, connect: Connect) 
     assert time.monotonic() > began_s + STALE_S
 
 
-def test_a_stale_pose_shows_after_ticks_of_the_world(serve: Serve, connect: Connect) -> None:
+def test_stale_pose_applies_after_two_frames(serve: Serve, connect: Connect) -> None:
     host = PaperHost()
     server = serve(host=host, behaviours=behaviours_of(["set-pose=stale"]))
     client = connect(server)
@@ -63,7 +63,7 @@ def test_a_stale_pose_shows_after_ticks_of_the_world(serve: Serve, connect: Conn
     assert time.monotonic() < began_s + STALE_S
 
 
-def test_a_reset_drops_a_pose_that_waits(serve: Serve, connect: Connect) -> None:
+def test_reset_drops_a_pending_pose(serve: Serve, connect: Connect) -> None:
     client = connect(serve(behaviours=behaviours_of(["set-pose=stale"])))
     put(client)
     client.reset()
@@ -71,14 +71,14 @@ def test_a_reset_drops_a_pose_that_waits(serve: Serve, connect: Connect) -> None
     assert north_m(client) == [0, 0, 0]
 
 
-def test_a_stale_place_out_of_this_world_is_refused_by_the_call_that_sets_it(serve: Serve, connect: Connect) -> None:
+def test_stale_pose_out_of_range_is_refused_immediately(serve: Serve, connect: Connect) -> None:
     client = connect(serve(behaviours=behaviours_of(["set-pose=stale"])))
     with pytest.raises(msgpackrpc.error.RPCError, match="within"):
         client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(2e6, 0, 0)), True)
 
 
 @pytest.mark.parametrize(("value", "steps_ms"), [("exact", [48, 51, 51, 48, 51]), ("stepped", [51, 48, 51, 48, 51])])
-def test_time_goes_in_steps_of_three_milliseconds(
+def test_continue_behaviour_decides_the_number_of_steps(
     serve: Serve, connect: Connect, value: str, steps_ms: list[int]
 ) -> None:
     client = connect(serve(behaviours=behaviours_of([f"continue={value}"])))
@@ -91,7 +91,7 @@ def test_time_goes_in_steps_of_three_milliseconds(
     assert [(b - a) // 10**6 for a, b in pairwise(stamps)] == steps_ms
 
 
-def test_the_third_reset_hangs_and_the_server_goes_on(serve: Serve, connect: Connect) -> None:
+def test_slow_reset_hangs_from_the_third_call(serve: Serve, connect: Connect) -> None:
     server = serve(behaviours=behaviours_of(["reset=slow"]))
     client = connect(server, 2)
     client.reset()

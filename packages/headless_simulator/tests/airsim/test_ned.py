@@ -33,7 +33,7 @@ def euler_tolerance(quat):
     return rounding + (2 * sin_theta if sin_theta < 1.01 * POLE else 0)
 
 
-def test_north_east_down_and_unreal_on_paper() -> None:
+def test_ned_pose_in_unreal_axes() -> None:
     # A drone 30 m up over (10, 20), nose east (yaw 90), origin at Unreal's (100, 200, 5).
     pose = ned.ue_pose((10, 20, -30), ned.quat_from_euler(0, 0, math.pi / 2), origin_ue_m=(100, 200, 5))
     assert pose == pytest.approx((110, 220, 35, 0, 90, 0))
@@ -46,7 +46,7 @@ def test_north_east_down_and_unreal_on_paper() -> None:
 @example(NEAR_POLE[0])
 @example(NEAR_POLE[1])
 @example(NEAR_POLE[2])
-def test_the_same_turn_in_both_frames(quat) -> None:
+def test_rotation_is_the_same_in_ned_and_unreal_axes(quat) -> None:
     _, _, _, pitch, yaw, roll = ned.ue_pose((0, 0, 0), quat, origin_ue_m=(0, 0, 0))
     forward, right, up = rotation(pitch, yaw, roll).T  # Unreal's axes
     for axis, unreal in (((1, 0, 0), forward), ((0, 1, 0), right), ((0, 0, -1), up)):
@@ -55,7 +55,7 @@ def test_the_same_turn_in_both_frames(quat) -> None:
 
 
 @given(UNIT, st.tuples(*[st.floats(-1e4, 1e4)] * 3))
-def test_there_and_back(quat, position) -> None:
+def test_ned_and_unreal_poses_convert_back(quat, position) -> None:
     origin = (12.5, -7.25, 3.0)
     back_position, back = ned.ned_pose(ned.ue_pose(position, quat, origin_ue_m=origin), origin_ue_m=origin)
     assert back_position == pytest.approx(position, abs=1e-9)
@@ -64,14 +64,14 @@ def test_there_and_back(quat, position) -> None:
 
 @pytest.mark.parametrize("pitch", [math.pi / 2, -math.pi / 2])
 @given(yaw=ANGLE)
-def test_straight_up_and_down_keep_the_heading(pitch, yaw) -> None:
+def test_vertical_pitch_keeps_the_rotation(pitch, yaw) -> None:
     quat = ned.quat_from_euler(0, pitch, yaw)
     back = ned.quat_from_euler(*ned.euler_from_quat(quat))
     assert abs(sum(a * b for a, b in zip(quat, back, strict=True))) == pytest.approx(1, abs=1e-9)
 
 
 @given(UNIT, UNIT, st.tuples(*[st.floats(-10, 10)] * 3))
-def test_turns_compose(first, second, vector) -> None:
+def test_quaternion_products_compose_rotations(first, second, vector) -> None:
     both = ned.rotate(ned.quat_multiply(first, second), vector)
     np.testing.assert_allclose(both, ned.rotate(first, ned.rotate(second, vector)), atol=1e-9)
     np.testing.assert_allclose(ned.rotation_matrix(first) @ np.array(vector), ned.rotate(first, vector), atol=1e-9)

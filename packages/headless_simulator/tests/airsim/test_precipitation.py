@@ -24,13 +24,13 @@ def test_no_weather_changes_nothing():
 @pytest.mark.parametrize(
     ("kind", "where", "elsewhere"), [("road_snow", "terrain", "building"), ("road_leaf", "road", "terrain")]
 )
-def test_what_lies_lies_on_its_surfaces_only(kind, where, elsewhere):
+def test_snow_and_leaves_lie_on_their_surfaces_only(kind, where, elsewhere):
     assert (overlay(GREY, looking_at(where), {kind: 1.0}) != GREY).any(axis=2).mean() > 0.9
     np.testing.assert_array_equal(overlay(GREY, looking_at(elsewhere), {kind: 1.0}), GREY)
 
 
 @pytest.mark.parametrize(("kind", "colour"), [("snow", SNOW_BGR), ("leaf", LEAF_BGR)])
-def test_three_in_a_hundred_pixels_are_flakes_at_full_strength(kind, colour):
+def test_flakes_cover_three_percent_at_full_strength(kind, colour):
     flakes = (overlay(GREY, looking_at("sky"), {kind: 1.0}) == colour.astype(np.uint8)).all(axis=2)
     assert flakes.mean() == pytest.approx(0.03, abs=0.006)
     fewer = (overlay(GREY, looking_at("sky"), {kind: 0.2}) == colour.astype(np.uint8)).all(axis=2)

@@ -1,29 +1,31 @@
 """The port itself: names, arguments, several clients, and faults."""
 
+import asyncio
 import inspect
 import re
 import socket
-import struct
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import airsim
 import msgpack
 import numpy as np
 import pytest
-from headless_simulator.airsim import AirSimServer, NoFaults, read_settings
+from headless_simulator.airsim import AirSimServer, read_settings
+from headless_simulator.airsim.fault_injection import AirSimFaults
 from headless_simulator.airsim.fleet import Fleet
 from headless_simulator.airsim.methods import attitude, flight, images, objects, plots, sensing, world
-from headless_simulator.rpc.messages import PackedFloats, encode_in_parts
+from headless_simulator.faults import Faults
 
 from tests.airsim.paper_world import PaperHost
 
 SIGNATURES = {
     method.name: method.signature
-    for room in (attitude, flight, images, objects, plots, sensing, world)
-    for method in room.METHODS
+    for module in (attitude, flight, images, objects, plots, sensing, world)
+    for method in module.METHODS
 }
 
 
@@ -81,7 +83,7 @@ def test_unknown_methods_are_named_and_counted(serve) -> None:
         ("simListSceneObjects", ["a" * 600], "too long"),
     ],
 )
-def test_mistakes_are_answered(serve, method, arguments, problem) -> None:
+def test_client_mistakes_are_answered_with_an_error(serve, method, arguments, problem) -> None:
     with raw(serve()) as sock:
         answer = raw_call(sock, [0, 1, method, arguments])
         assert problem in answer[2]
@@ -90,7 +92,7 @@ def test_mistakes_are_answered(serve, method, arguments, problem) -> None:
 
 
 @pytest.mark.parametrize("method", ["getMultirotorState", "simGetVehiclePose"])
-def test_a_bug_of_ours_is_logged_and_not_blamed_on_the_client(serve, capsys, monkeypatch, method) -> None:
+def test_unexpected_exception_is_logged_and_answered_as_internal_error(serve, capsys, monkeypatch, method) -> None:
     def planted(_fleet: Fleet, _name: str) -> None:
         raise KeyError("a bug of ours")
 
@@ -106,7 +108,7 @@ def test_a_bug_of_ours_is_logged_and_not_blamed_on_the_client(serve, capsys, mon
     assert server.report() == f"internal errors in RPCs: {method} x1"
 
 
-def test_a_bug_of_ours_in_a_command_under_way_is_logged_too(flying, capsys, monkeypatch) -> None:
+def test_unexpected_exception_in_a_running_command_is_logged(flying, capsys, monkeypatch) -> None:
     client, _ = flying
 
     def planted(_drone: object) -> Any:
@@ -122,7 +124,7 @@ def test_a_bug_of_ours_in_a_command_under_way_is_logged_too(flying, capsys, monk
     assert "in planted" in capsys.readouterr().err
 
 
-def test_flying_without_permission_or_sense(flying) -> None:
+def test_unusable_paths_are_refused(flying) -> None:
     client, _ = flying
     for points, speed, lookahead in (
         ([], 1, 0),
@@ -141,7 +143,7 @@ def test_flying_without_permission_or_sense(flying) -> None:
             assert task.get() is True
 
 
-def test_replies_overtake_each_other(flying) -> None:
+def test_running_command_does_not_block_other_calls(flying) -> None:
     """A flight under way must not hold up other calls of the same connection."""
     client, _ = flying
     flight = client.moveToPositionAsync(20, 0, -50, 2)
@@ -171,52 +173,35 @@ def test_slow_images_do_not_block_other_clients(serve, connect) -> None:
         go_on.set()
 
 
-def test_five_clients_in_five_threads(serve, connect) -> None:
+def test_five_clients_in_five_threads(serve) -> None:
     names = [f"D{i}" for i in range(5)]
     server = serve({"ClockSpeed": 20, "Vehicles": {n: {"X": 3 * i} for i, n in enumerate(names)}})
-    results: dict[str, Any] = {}
 
-    def fly(name: str) -> None:
+    def fly(name: str) -> tuple[bool, int]:
+        asyncio.set_event_loop(asyncio.new_event_loop())  # of the client's own transport
         client = airsim.MultirotorClient(port=server.port, timeout_value=60)
         client.enableApiControl(True, name)
-        ok = client.takeoffAsync(vehicle_name=name).get()
-        requests = client.simGetImages([airsim.ImageRequest("0", 0, False, False)], name)
-        results[name] = (ok, len(requests[0].image_data_uint8))
+        took_off = client.takeoffAsync(vehicle_name=name).get()
+        (image,) = client.simGetImages([airsim.ImageRequest("0", 0, False, False)], name)
         client.client.close()
-
-    import asyncio
-
-    def in_own_loop(name: str) -> None:
-        asyncio.set_event_loop(asyncio.new_event_loop())
-        fly(name)
         asyncio.get_event_loop().close()
+        return took_off, len(image.image_data_uint8)
 
-    threads = [threading.Thread(target=in_own_loop, args=(n,)) for n in names]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-    assert results == {n: (False, 256 * 144 * 3) for n in names}  # AirSim takes off so
+    with ThreadPoolExecutor(5) as threads:
+        assert list(threads.map(fly, names)) == [(False, 256 * 144 * 3)] * 5  # False is AirSim's answer to takeoff
 
 
-def test_wall_clock_runs_at_the_speed_that_is_set(serve, connect) -> None:
-    client = connect(serve({"ClockSpeed": 4}))
-    first_ns, first_s = client.getMultirotorState().timestamp, time.monotonic()
-    time.sleep(1.0)
-    passed_s = (client.getMultirotorState().timestamp - first_ns) * 1e-9
-    wall_s = time.monotonic() - first_s
-    assert 0.5 * 4 * wall_s < passed_s < 1.1 * 4 * wall_s + 0.1  # a busy machine may fall behind, never run ahead
-
-
-def test_time_passes_as_fast_while_nobody_is_connected(serve, connect) -> None:
+@pytest.mark.parametrize("stays_connected", [True, False])
+def test_time_passes_at_the_speed_that_is_set(serve, connect, stays_connected) -> None:
     server = serve({"ClockSpeed": 4})
     client = connect(server)
     first_ns, first_s = client.getMultirotorState().timestamp, time.monotonic()
-    client.client.close()
+    if not stays_connected:
+        client.client.close()
     time.sleep(1.0)
-    passed_s = (connect(server).getMultirotorState().timestamp - first_ns) * 1e-9
+    passed_s = ((client if stays_connected else connect(server)).getMultirotorState().timestamp - first_ns) * 1e-9
     wall_s = time.monotonic() - first_s
-    assert 0.5 * 4 * wall_s < passed_s < 1.1 * 4 * wall_s + 0.1
+    assert 0.5 * 4 * wall_s < passed_s < 1.1 * 4 * wall_s + 0.1  # a busy machine may fall behind, never run ahead
 
 
 def test_pause_stops_time(serve, connect) -> None:
@@ -230,16 +215,7 @@ def test_pause_stops_time(serve, connect) -> None:
     assert not client.simIsPause()
 
 
-def test_floats_travel_as_single_precision() -> None:
-    values = np.array([0.1, -2.5, np.inf], np.float32)
-    message = b"".join(encode_in_parts([1, 5, None, {"a": PackedFloats(values), "b": [1, PackedFloats(values[:1])]}]))
-    assert struct.pack(">f", 0.1) in message
-    decoded = msgpack.unpackb(message)
-    assert decoded[3]["a"] == pytest.approx(values.tolist())
-    assert decoded[3]["b"][1] == pytest.approx([0.1])
-
-
-def test_absurd_numbers_never_become_no_numbers(flying) -> None:
+def test_extreme_kinematics_stay_finite(flying) -> None:
     client, _ = flying
     state = client.simGetGroundTruthKinematics()
     state.linear_velocity = airsim.Vector3r(9e5, -9e5, 9e5)
@@ -256,8 +232,9 @@ def test_absurd_numbers_never_become_no_numbers(flying) -> None:
 # ---- faults ----------------------------------------------------------------------------------------------------------
 
 
-class Faulty(NoFaults):
+class Faulty(AirSimFaults):
     def __init__(self) -> None:
+        super().__init__(Faults())
         self.calls: list[tuple[str, str]] = []
         self.cut = ""
         self.last: list[dict[str, Any]] | None = None
@@ -278,7 +255,7 @@ class Faulty(NoFaults):
         return result
 
 
-def test_faults_come_in_where_they_should(serve, connect) -> None:
+def test_faults_apply_to_calls_images_and_poses(serve, connect) -> None:
     faults = Faulty()
     server = serve({"Vehicles": {"A": {}}}, faults=faults)
     client = connect(server)
@@ -300,7 +277,7 @@ def test_faults_come_in_where_they_should(serve, connect) -> None:
 # ---- no messages at all ----------------------------------------------------------------------------------------------
 
 
-def test_stops_with_clients_connected(serve, connect) -> None:
+def test_server_stops_with_clients_connected(serve, connect) -> None:
     server = serve()
     client = connect(server, timeout_s=5)
     client.enableApiControl(True)

@@ -36,7 +36,7 @@ DOCUMENTED = """
 """
 
 
-def test_reads_airsims_own_format() -> None:
+def test_documented_settings_are_read() -> None:
     settings = read_settings(DOCUMENTED)
     (drone,) = settings.vehicles
     front = drone.cameras["front"]
@@ -78,7 +78,7 @@ def test_empty_settings_give_one_drone() -> None:
         ('{"CameraDefaults": {"CaptureSettings": [{"ImageType": 77}]}}', "ImageType 77"),
     ],
 )
-def test_mistakes_name_the_key(text: str, message: str) -> None:
+def test_invalid_settings_name_the_key(text: str, message: str) -> None:
     with pytest.raises(SettingsError, match=message) as caught:
         read_settings(text)
     assert "\n" not in str(caught.value)

@@ -33,7 +33,7 @@ def tree_town() -> SimpleNamespace:
     )
 
 
-def test_a_tree_is_its_trunk_and_its_crown() -> None:
+def test_tree_has_a_trunk_box_and_a_crown_box() -> None:
     boxes, ranges = Obstacles(tree_town()).near(np.array([[9.0, 0.0, 1.0]]), np.zeros((1, 10)))
 
     assert ranges.tolist() == [[0, 2]]
@@ -43,7 +43,7 @@ def test_a_tree_is_its_trunk_and_its_crown() -> None:
     assert trunk[6:] == pytest.approx([0, 1], abs=1e-12)
 
 
-def test_both_parts_have_the_trees_name() -> None:
+def test_both_tree_boxes_have_the_tree_name() -> None:
     obstacles = Obstacles(tree_town())
     obstacles.near(np.array([[9.0, 0.0, 1.0]]), np.zeros((1, 10)))
 
@@ -51,7 +51,7 @@ def test_both_parts_have_the_trees_name() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_stands_or_hangs_over_the_origin(name) -> None:
+def test_town_origin_is_free_of_obstacles(name) -> None:
     host = SimpleNamespace(town=load_town(name), movers=lambda: SimpleNamespace(actor_id=()))
 
     boxes, ranges = Obstacles(host).near(np.zeros((1, 3)), np.zeros((1, 10)))

@@ -39,9 +39,7 @@ def place_of(actor: ElementTree.Element | None) -> carla.Location:
     return carla.Location(*(float(actor.attrib[axis]) for axis in "xyz"))
 
 
-def test_a_moved_scenario_begins_along_a_lane_with_no_junction_for_as_long_as_it_needs(
-    tmp_path: Path, town04: carla.Map
-):
+def test_moved_scenario_begins_on_a_lane_without_junction(tmp_path: Path, town04: carla.Map):
     ego = moved(tmp_path, town04, "ControlLoss").find("ego_vehicle")
 
     at = town04.get_waypoint(place_of(ego))
@@ -54,7 +52,7 @@ def test_a_moved_scenario_begins_along_a_lane_with_no_junction_for_as_long_as_it
     assert not any(waypoint.is_junction for waypoint in along)
 
 
-def test_a_scenario_about_a_left_turn_begins_before_a_junction_with_one(tmp_path: Path, town04: carla.Map):
+def test_left_turn_scenario_begins_before_a_left_turn(tmp_path: Path, town04: carla.Map):
     ego = moved(tmp_path, town04, "VehicleTurningLeft").find("ego_vehicle")
 
     start = town04.get_waypoint(place_of(ego))
@@ -66,7 +64,7 @@ def test_a_scenario_about_a_left_turn_begins_before_a_junction_with_one(tmp_path
     assert any(225 < left < 315 for left in lefts)  # Unreal's yaw grows to the right
 
 
-def test_the_car_that_cuts_in_stays_behind_in_the_lane_to_the_left(tmp_path: Path, town04: carla.Map):
+def test_other_actor_moves_with_the_ego_vehicle(tmp_path: Path, town04: carla.Map):
     other = '<other_actor x="-2960" y="44" z="-100" yaw="180" model="m"/>'  # of an ego vehicle that drives west
     scenario = moved(tmp_path, town04, "CutIn", name="From_left_1", actors=FAR_OFF + other)
 
@@ -78,7 +76,7 @@ def test_the_car_that_cuts_in_stays_behind_in_the_lane_to_the_left(tmp_path: Pat
     assert car.z == pytest.approx(beside.transform.location.z - 100, abs=0.01)
 
 
-def test_a_lane_that_leads_into_a_junction_at_once_is_not_free(town04: carla.Map):
+def test_lane_before_a_junction_is_not_free(town04: carla.Map):
     junctions = (waypoint for waypoint in town04.generate_waypoints(5.0) if waypoint.is_junction)
     before = next(way for at in junctions for way in at.previous(6.0) if not way.is_junction)
 
@@ -86,7 +84,7 @@ def test_a_lane_that_leads_into_a_junction_at_once_is_not_free(town04: carla.Map
     assert not fits(before, Need(free_m=50))
 
 
-def test_a_scenario_does_not_begin_at_a_road_s_end_where_a_junction_is_found(tmp_path: Path):
+def test_scenario_does_not_begin_next_to_a_junction(tmp_path: Path):
     town = carla.Map("Town03", LAYOUTS["Town03"].plan().opendrive())
     near = '<ego_vehicle x="177.3" y="204.2" z="1" yaw="0" model="m"/>'  # the first metre of a road behind a junction
     examples = tmp_path / "srunner" / "examples"
@@ -100,7 +98,7 @@ def test_a_scenario_does_not_begin_at_a_road_s_end_where_a_junction_is_found(tmp
     assert not town.get_waypoint(place_of(ego)).is_junction
 
 
-def test_a_town_without_such_a_place_says_so_and_writes_nothing(tmp_path: Path, town04: carla.Map):
+def test_town_without_fitting_lane_writes_nothing(tmp_path: Path, town04: carla.Map):
     examples = tmp_path / "srunner" / "examples"
     examples.mkdir(parents=True)
     kinds = {"Known": "ControlLoss", "Unknown": "Nonsense"}

@@ -1,6 +1,6 @@
 from collections import Counter
 
-from headless_simulator.models.catalogue import PROPS, VEHICLES, WALKERS
+from headless_simulator.models.catalogue import VEHICLES, WALKERS
 
 UAV3D_CARS = (
     "audi.a2", "audi.etron", "audi.tt", "bmw.grandtourer", "chevrolet.impala", "citroen.c3", "dodge.charger_police",
@@ -22,13 +22,3 @@ def test_the_catalogue_is_that_of_carla_0_9_16() -> None:
 def test_two_wheels_are_reported_as_two() -> None:
     for spec in VEHICLES.values():
         assert (spec.wheels == 2) == (spec.base_type in ("motorcycle", "bicycle"))
-
-
-def test_boxes_stand_on_the_ground() -> None:
-    for spec in VEHICLES.values():
-        assert spec.box_offset_m[2] == spec.half_extent_m[2]
-
-
-def test_keys_are_the_blueprints() -> None:
-    for table in (VEHICLES, WALKERS, PROPS):
-        assert all(name == spec.blueprint for name, spec in table.items())

@@ -18,7 +18,7 @@ def test_mesh_fills_its_box_exactly(blueprint: str) -> None:
 
 
 @pytest.mark.parametrize("blueprint", [*VEHICLES, *WALKERS])
-def test_bodies_are_low_poly_but_no_boxes(blueprint: str) -> None:
+def test_bodies_have_100_to_360_triangles(blueprint: str) -> None:
     mesh = LIBRARY.mesh(LIBRARY.number(blueprint))
 
     assert 100 <= len(mesh.triangles) <= 360
@@ -27,7 +27,7 @@ def test_bodies_are_low_poly_but_no_boxes(blueprint: str) -> None:
     assert mesh.triangles.max() == len(mesh.vertices_m) - 1
 
 
-def test_a_body_hides_its_back_faces() -> None:
+def test_back_faces_are_hidden_from_outside() -> None:
     """From any point outside the box, a ray meets a face turned towards it first: so back faces may be culled."""
     rng = np.random.default_rng(5)
     for blueprint in (
@@ -83,7 +83,7 @@ def test_paint_takes_the_colour_and_glass_does_not() -> None:
     assert (painted.colour_rgb[changed] == [200, 10, 20]).all()
 
 
-def test_a_model_in_another_size_is_the_same_mesh_stretched() -> None:
+def test_scaled_model_is_the_stretched_mesh() -> None:
     library = ModelLibrary()
     plain = library.number("static.prop.bird")
     assert library.scaled_number("static.prop.bird", (1.0, 1.0, 1.0)) == plain

@@ -53,7 +53,7 @@ def test_every_solid_faces_the_same_way():
     assert len(signs) == 1
 
 
-def test_a_roof_has_its_own_skin_and_a_face_without_a_tag_has_the_builders():
+def test_roof_skin_and_default_tag():
     roof = Skin((0, 0, 9))
     mesh = build(lambda b: b.box((0, 0, 0), (1, 1, 1), RED, roof=roof))
     assert (mesh.colour_rgb == [0, 0, 9]).all(axis=1).sum() == 2
@@ -66,7 +66,7 @@ def test_a_face_without_area_is_left_out():
     assert len(builder.faces) == 1
 
 
-def test_a_box_by_its_middle():
+def test_mesh_in_box_fills_the_box():
     builder = MeshBuilder(TAG["car"])
     builder.ball((0, 0, 0), (1, 1, 1), RED)
     mesh = builder.mesh_in_box((2.0, 1.0, 0.5), (0.0, 0.0, 0.5))

@@ -41,6 +41,6 @@ def test_straight_down_forward_is_up_in_the_image():
 @pytest.mark.parametrize(
     ("size", "fov", "why"), [((8, 8), 0.5, "field of view 0.5"), ((8, 8), 180.0, "1..179"), ((0, 8), 90.0, "0 x 8")]
 )
-def test_cameras_that_cannot_be(size, fov, why):
+def test_invalid_cameras_are_refused(size, fov, why):
     with pytest.raises(ValueError, match=why):
         pack(View((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), size[0], size[1], fov))

@@ -27,7 +27,7 @@ def test_semantic_pixels_hold_the_tag_in_red() -> None:
     assert bgra[0].tolist() == [[0, 0, 11, 255], [0, 0, 24, 255]]
 
 
-def test_depth_comes_back_as_clients_decode_it() -> None:
+def test_depth_decodes_to_metres() -> None:
     depth = np.array([[0.5, 12.345, 250.0, 1000.0, 5000.0, np.inf]], dtype=np.float32)
     bgra = np.zeros((1, 6, 4), np.uint8)
 
@@ -39,7 +39,7 @@ def test_depth_comes_back_as_clients_decode_it() -> None:
     assert (bgra[..., 3] == 255).all()
 
 
-def test_normals_are_spread_over_bytes() -> None:
+def test_normals_map_to_bytes() -> None:
     normal = np.array([[[0, 0, 1], [1, 0, 0], [0, -1, 0]]], dtype=np.float32)
     bgra = np.zeros((1, 3, 4), np.uint8)
 

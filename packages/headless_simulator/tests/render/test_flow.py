@@ -6,7 +6,7 @@ from headless_simulator.render import Before, optical_flow
 from headless_simulator.scene import Movers, RenderedImage, View
 
 from .test_renderer import CITY, DOWN, EMPTY, GROUND, project, shoot, turn
-from .worlds import movers, nobody, traffic
+from .worlds import movers, no_movers, traffic
 
 LEVEL = View((0.0, 0.0, 10.0, 0.0, 0.0, 0.0), 640, 361, 90.0)  # the middle row is the horizon
 
@@ -26,7 +26,7 @@ def flow_px(view: View, before: View, image: RenderedImage, now: Movers, then: M
     return flow * [view.width / 2, -view.height / 2]
 
 
-def test_nothing_moves_where_nothing_moves() -> None:
+def test_flow_is_zero_at_rest() -> None:
     cast = traffic(40)
     image = shoot(CITY, DOWN, cast)
 
@@ -34,33 +34,31 @@ def test_nothing_moves_where_nothing_moves() -> None:
 
 
 @pytest.mark.parametrize(("step_m", "right", "down"), [((0.0, 3.0), -20.0, 0.0), ((3.0, 0.0), 0.0, 20.0)])
-def test_the_ground_slides_back_under_a_camera_that_looks_down(
-    step_m: tuple[float, float], right: float, down: float
-) -> None:
+def test_ground_flow_of_a_moving_nadir_camera(step_m: tuple[float, float], right: float, down: float) -> None:
     """60 m up with a focal length of 400 pixels, 3 m are 20 pixels; the image's top is forward."""
     now = replace(DOWN, pose=(step_m[0], step_m[1], *DOWN.pose[2:]))
 
-    motion = flow_px(now, DOWN, shoot(GROUND, now), nobody(), nobody())
+    motion = flow_px(now, DOWN, shoot(GROUND, now), no_movers(), no_movers())
 
     np.testing.assert_allclose(motion, np.broadcast_to([right, down], motion.shape), atol=2e-3)
 
 
-def test_clip_space_grows_to_the_right_and_up() -> None:
+def test_flow_is_in_clip_space_units() -> None:
     """CARLA's units: 20 pixels down of 450 are -20 * 2 / 450."""
     now = replace(DOWN, pose=(3.0, 0.0, *DOWN.pose[2:]))
 
-    flow = optical_flow(shoot(GROUND, now), now, nobody(), Before(DOWN.pose, nobody()))
+    flow = optical_flow(shoot(GROUND, now), now, no_movers(), Before(DOWN.pose, no_movers()))
 
     assert flow.shape == (450, 800, 2)
     assert flow.dtype == np.float32
     assert flow[200, 300] == pytest.approx([0.0, -20 * 2 / 450], abs=1e-5)
 
 
-def test_the_sky_only_turns() -> None:
+def test_sky_flow_depends_on_rotation_only() -> None:
     """What is seen at the angle a from the middle was at a + 5 degrees before the camera turned right by 5 degrees."""
     now = replace(LEVEL, pose=(40.0, -7.0, 25.0, 0.0, 5.0, 0.0))
 
-    motion = flow_px(now, LEVEL, shoot(EMPTY, now), nobody(), nobody())
+    motion = flow_px(now, LEVEL, shoot(EMPTY, now), no_movers(), no_movers())
 
     columns = np.arange(640) + 0.5 - 320
     expected = columns - 320 * np.tan(np.arctan(columns / 320) + np.radians(5))
@@ -68,10 +66,10 @@ def test_the_sky_only_turns() -> None:
     np.testing.assert_allclose(motion[180, :, 1], 0.0, atol=1e-3)
 
 
-def test_a_roll_to_the_right_turns_the_image_to_the_left() -> None:
+def test_flow_of_a_camera_roll() -> None:
     now = replace(LEVEL, pose=(0.0, 0.0, 10.0, 0.0, 0.0, 2.0))
 
-    motion = flow_px(now, LEVEL, shoot(EMPTY, now), nobody(), nobody())
+    motion = flow_px(now, LEVEL, shoot(EMPTY, now), no_movers(), no_movers())
 
     # 310.5 pixels right of the middle it was 2 degrees further down
     expected = 310.5 * (1 - np.cos(np.radians(2))), -310.5 * np.sin(np.radians(2))
@@ -79,7 +77,7 @@ def test_a_roll_to_the_right_turns_the_image_to_the_left() -> None:
     assert motion[180, 9] == pytest.approx([-expected[0], -expected[1]], abs=1e-3)
 
 
-def test_only_what_drives_has_flow_before_a_camera_at_rest() -> None:
+def test_static_camera_sees_flow_of_moving_actors_only() -> None:
     """Driving 1.2 m to the right at a depth of about 58.5 m (60 less the roof) and 400 pixels of focal length."""
     then = movers(["vehicle.tesla.model3", "vehicle.audi.tt"], np.array([[0, 0, 0, 0, 90, 0], [30, 0, 0, 0, 90, 0]]))
     now = replace(then, pose=then.pose + [[0, 1.2, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0]])
@@ -93,11 +91,11 @@ def test_only_what_drives_has_flow_before_a_camera_at_rest() -> None:
     np.testing.assert_allclose(motion[mine][:, 1], 0.0, atol=1e-4)
 
 
-def test_what_was_not_there_before_counts_as_at_rest() -> None:
+def test_new_movers_have_no_flow() -> None:
     now = movers(["vehicle.tesla.model3", "vehicle.audi.tt"], np.array([[0, 0, 0, 0, 9, 0], [30, 0, 0, 0, 90, 0]]))
     image = shoot(GROUND, DOWN, now)
 
-    for then in (nobody(), movers(["vehicle.audi.tt"], np.array([30, 0, 0, 0, 90, 0]), first_id=101)):
+    for then in (no_movers(), movers(["vehicle.audi.tt"], np.array([30, 0, 0, 0, 90, 0]), first_id=101)):
         assert not flow_px(DOWN, DOWN, image, now, then).any()
 
 
@@ -115,7 +113,7 @@ def was_at(view: View, image: RenderedImage, now: Movers, then: Movers) -> np.nd
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_following_the_flow_back_finds_where_each_point_was(seed: int) -> None:
+def test_flow_leads_back_to_previous_positions(seed: int) -> None:
     rng = np.random.default_rng(seed)
     then = traffic(250, seed=seed)
     now = shifted(then, forward_m=0.7, yaw_deg=4.0)
@@ -136,10 +134,10 @@ def test_following_the_flow_back_finds_where_each_point_was(seed: int) -> None:
     np.testing.assert_allclose(back[near], was[near], atol=0.02)
 
 
-def test_what_was_behind_the_camera_has_the_longest_flow_and_no_wild_one() -> None:
+def test_flow_from_behind_the_camera_is_clipped() -> None:
     then = replace(DOWN, pose=(0.0, 0.0, 60.0, 80.0, 0.0, 0.0))
 
-    flow = optical_flow(shoot(GROUND, DOWN), DOWN, nobody(), Before(then.pose, nobody()))
+    flow = optical_flow(shoot(GROUND, DOWN), DOWN, no_movers(), Before(then.pose, no_movers()))
 
     assert np.isfinite(flow).all()
     assert np.abs(flow).max() == 2.0

@@ -4,7 +4,7 @@ import numpy as np
 from headless_simulator.render import LateRenderer, Renderer
 from headless_simulator.scene import View, Weather
 
-from .worlds import LIBRARY, Builder, nobody
+from .worlds import LIBRARY, Builder, no_movers
 
 VIEW = View((0.0, 0.0, 30.0, -90.0, 0.0, 0.0), 32, 18, 90.0)
 
@@ -22,23 +22,23 @@ class Maker:
 
 def ids(renderer: LateRenderer | Renderer) -> np.ndarray:
     off = np.zeros(0, np.uint8)
-    return renderer.render(VIEW, nobody(), weather=Weather(), signals=off, time_s=0.0, want_bgra=False).ids
+    return renderer.render(VIEW, no_movers(), weather=Weather(), signals=off, time_s=0.0, want_bgra=False).ids
 
 
-def test_it_is_made_once_and_only_when_asked() -> None:
+def test_renderer_is_built_once_on_first_use() -> None:
     make = Maker()
     late = LateRenderer(make)
     assert make.calls == 0
 
     image = ids(late)
-    distance_m, *_ = late.cast(np.array([0.0, 0.0, 30.0]), np.array([[0.0, 0.0, -1.0]]), 100.0, nobody())
+    distance_m, *_ = late.cast(np.array([0.0, 0.0, 30.0]), np.array([[0.0, 0.0, -1.0]]), 100.0, no_movers())
 
     assert make.calls == 1
     np.testing.assert_array_equal(image, ids(Maker()()))
     np.testing.assert_allclose(distance_m, [20.0])
 
 
-def test_without_some_objects_it_is_late_too_and_shares_the_whole_one() -> None:
+def test_derived_renderer_is_built_on_first_use() -> None:
     make = Maker()
     late = LateRenderer(make)
     bare = late.without(frozenset({7}))

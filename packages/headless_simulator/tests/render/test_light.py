@@ -14,14 +14,14 @@ from headless_simulator.render.light import (
 from headless_simulator.scene import Float64, Weather
 
 
-def test_the_sun_stands_where_carla_puts_it() -> None:
+def test_sun_direction_follows_carlas_angles() -> None:
     assert direction_to_sun(90, 0) == pytest.approx((0, 0, 1), abs=1e-12)
     assert direction_to_sun(0, 0) == pytest.approx((1, 0, 0), abs=1e-12)
     assert direction_to_sun(0, 90) == pytest.approx((0, 1, 0), abs=1e-12)
     assert direction_to_sun(30, 180) == pytest.approx((-np.sqrt(3) / 2, 0, 0.5), abs=1e-12)
 
 
-def test_weather_parameters_do_what_their_names_say() -> None:
+def test_weather_parameters_change_their_quantities() -> None:
     clear = light_of(Weather()).numbers
     assert clear[[NIGHT, WET, PUDDLES, FOG_PER_M]].tolist() == [0, 0, 0, 0]
     assert light_of(Weather(sun_altitude_angle=-30)).numbers[NIGHT] == 1
@@ -38,7 +38,7 @@ def test_a_low_sun_is_red() -> None:
     assert red > 1.3 * green > 1.3 * blue
 
 
-def test_percentages_out_of_range_are_taken_as_the_nearest() -> None:
+def test_percentages_are_clipped() -> None:
     np.testing.assert_array_equal(light_of(Weather(cloudiness=250)).numbers, light_of(Weather(cloudiness=100)).numbers)
     np.testing.assert_array_equal(light_of(Weather(fog_density=-5)).numbers, light_of(Weather()).numbers)
 

@@ -53,16 +53,16 @@ def mirror(x: float, z: float) -> tuple[float, ...]:
     return mirrored(ray, up, sky_of(sky()), np.float32(0.5), np.float32(0.3))
 
 
-def test_straight_down_on_water_it_shows_the_zenith_and_the_sun() -> None:
+def test_vertical_reflection_shows_zenith_and_sun() -> None:
     """22 hundredths of the share are mirrored there, and all of the glint."""
     assert mirror(0.0, -7.0) == pytest.approx((0.25, 0.5, 1.0, 0.5 * 0.22, 0.3))
 
 
-def test_a_flat_ray_shows_the_horizon_and_all_of_the_share() -> None:
+def test_grazing_reflection_shows_the_horizon() -> None:
     assert mirror(90.0, 0.0) == pytest.approx((1.0, 1.0, 1.0, 0.5, 0.0))
 
 
-def test_a_pixel_between_four_texels_has_their_shares_of_the_sun() -> None:
+def test_sunlight_is_interpolated_between_texels() -> None:
     """A texel's middle is at 0.5, 1.5 ..: of (1.25, 1.0) a quarter of the right column counts, and half of each row."""
     heights = np.array([[0, 0, 0, 0], [9, 0, 9, 9], [0, 9, 9, 0], [0, 0, 0, 0]], np.uint16)
     frame = np.array([0, 0, 0, 0, 1, 4, 4, 0, 1, 0], np.float32)  # upright sun, a texel a metre, a step a metre
@@ -71,7 +71,7 @@ def test_a_pixel_between_four_texels_has_their_shares_of_the_sun() -> None:
     assert part(lane, SUN, 4) == pytest.approx([0.75 * 0.5, 1.0, 0.0, 0.0])
 
 
-def test_lamp_light_is_blended_between_cells_and_fades_with_height() -> None:
+def test_lamp_light_is_interpolated_and_fades_with_height() -> None:
     glow = np.zeros((4, 4), np.float32)
     glow[1, 1] = 8.0
     lane = lanes(x=[1.0, 1.5, 1.0], y=[1.0, 1.25, 1.0], z=[0.0, 0.0, 6.5], grain=[1.0] * 3)
@@ -81,7 +81,7 @@ def test_lamp_light_is_blended_between_cells_and_fades_with_height() -> None:
     assert part(lane, RED, 3) == pytest.approx([8.0, 3.0, 4.0])  # 2.5 m above 4 m: half
 
 
-def test_runs_begin_where_triangles_change_and_with_each_row() -> None:
+def test_runs_start_at_triangle_changes_and_rows() -> None:
     """Two rows of 20: sky; 18 pixels of the town's triangle 1 from the front, over the row's end; one of a mover."""
     one_m, four_m = (int(np.float32(share).view(np.int32)) << 32 for share in (1.0, 0.25))
     keys = np.zeros(40 + 16, np.int64)
@@ -101,7 +101,7 @@ def test_runs_begin_where_triangles_change_and_with_each_row() -> None:
     assert not keys.any()
 
 
-def test_grain_close_by_is_smooth_and_has_a_finer_one() -> None:
+def test_near_grain_is_smooth_with_a_finer_octave() -> None:
     noise = np.full((NOISE_SIZE, NOISE_SIZE), 128, np.uint8)
     noise[0, 1] = noise[0, 12] = 192  # three texels a metre, of the fine grain 24: half a metre is texel 1.5, and 12
     lane = lanes(x=[0.5] * 6, depth=[24.0, 30.0, 48.0, 24.0, 24.0, 1e7])
@@ -115,19 +115,13 @@ def test_grain_close_by_is_smooth_and_has_a_finer_one() -> None:
 
     grained_near(noise.ravel(), lane, np.uint64(6))
 
-    assert part(lane, ROUGH, 6) == [
-        0.5,
-        0.75,
-        1.0,
-        1.0,
-        0.0,
-        1.0,
-    ]  # smooth ones all, by half, not, without grain, plain, sky
+    # smooth, smooth by half, far, without grain, plain, sky
+    assert part(lane, ROUGH, 6) == [0.5, 0.75, 1.0, 1.0, 0.0, 1.0]
     expected = [1 + 0.75 * 0.5 + 0.35, 1 + 0.75 * 0.75 + 0.35 * 0.5, 1.75, 1.0, 1.0, 1.0]
     np.testing.assert_allclose(part(lane, GRAIN, 6), expected, rtol=1e-6)
 
 
-def test_grain_is_the_same_wherever_in_a_row() -> None:
+def test_grain_does_not_depend_on_the_column() -> None:
     rng = np.random.default_rng(3)
     noise = rng.integers(0, 256, NOISE_SIZE * NOISE_SIZE).astype(np.uint8)
     row = np.zeros(LANES, np.float32)
@@ -149,14 +143,14 @@ def test_grain_is_the_same_wherever_in_a_row() -> None:
     assert list(zip(part(whole, ROUGH, TILE), part(whole, GRAIN, TILE), strict=True)) == alone
 
 
-def test_noise_goes_on_over_its_rim() -> None:
+def test_noise_wraps_around() -> None:
     noise = np.zeros((NOISE_SIZE, NOISE_SIZE), np.uint8)
     noise[0, 0], noise[511, 511] = 200, 100
 
     assert blend(noise.ravel(), np.float32(511.5), np.float32(511.5)) == (200 + 100) / 4
 
 
-def test_a_mirror_image_is_worked_out_at_knots_and_blended_between() -> None:
+def test_reflection_is_interpolated_between_knots() -> None:
     """Of runs that follow each other in a row, each has its own knots: here at pixels 0 and 2, then 3, 15 and 16."""
     eye, up, light = np.zeros(3, np.float32), np.array([0, 0, 1], np.float32), sky()
     lane = lanes(x=[float(k) for k in range(17)], z=[-10.0] * 17)

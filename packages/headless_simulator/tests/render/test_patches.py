@@ -48,7 +48,7 @@ def darkening(renderer: Renderer, place: tuple[float, float, float], blueprint: 
     return float((clear[..., 1].astype(int) - shown[..., 1]).sum()) / 255.0
 
 
-def test_a_window_is_the_same_camera_enlarged() -> None:
+def test_window_enlarges_the_same_camera() -> None:
     window = Window(left=40, top=30, whole_width=160, whole_height=120, zoom=8)
     part = pack(View(VIEW.pose, 80, 80, 60.0, window))
 
@@ -56,7 +56,7 @@ def test_a_window_is_the_same_camera_enlarged() -> None:
     assert part[13:15] == pytest.approx([8 * (80 - 40), 8 * (60 - 30)])
 
 
-def test_what_is_smaller_than_a_pixel_never_vanishes(renderer: Renderer) -> None:
+def test_subpixel_object_never_vanishes(renderer: Renderer) -> None:
     """A drone a pixel and a half wide and half a pixel high, moved in steps of a fifth of a pixel."""
     away = 110.0
     step = away / FOCAL_PX / 5.0
@@ -66,18 +66,18 @@ def test_what_is_smaller_than_a_pixel_never_vanishes(renderer: Renderer) -> None
     assert max(taken) < 3.0 * min(taken)
 
 
-def test_light_taken_falls_with_the_square_of_the_distance(renderer: Renderer) -> None:
+def test_darkening_falls_with_squared_distance(renderer: Renderer) -> None:
     near, far = (darkening(renderer, (away, 1.0, 100.0 + away / 100), "static.prop.drone") for away in (20.0, 40.0))
     assert near / far == pytest.approx(4.0, rel=0.35)
 
 
-def test_masks_stay_those_of_the_pixels_centres(renderer: Renderer) -> None:
+def test_masks_follow_pixel_centres(renderer: Renderer) -> None:
     image = image_of(renderer, movers("static.prop.aeroplane", (150.0, 2.0, 105.0)))
     assert set(np.unique(image.ids).tolist()) <= {0, 7}
     assert (image.ids == 7).sum() > 0
 
 
-def test_only_what_flies_in_front_and_small_is_enlarged() -> None:
+def test_only_small_flying_objects_in_view_are_enlarged() -> None:
     def count(things: Movers) -> int:
         return len(list(patches_of(VIEW, things, MODELS.flying_radius_m[things.model])))
 
@@ -88,7 +88,7 @@ def test_only_what_flies_in_front_and_small_is_enlarged() -> None:
     assert count(movers("vehicle.tesla.model3", (300.0, 0.0, 100.0))) == 0
 
 
-def test_a_wing_is_one_piece_in_a_small_image(renderer: Renderer) -> None:
+def test_thin_wing_is_continuous_in_a_small_image(renderer: Renderer) -> None:
     """An aeroplane from behind at 590 m: its wing is a twentieth of a pixel high, and as dark wherever between two lines."""
     view = View(VIEW.pose, 306, 256, 67.8)
 

@@ -3,7 +3,7 @@ import pytest
 from headless_simulator.render import Renderer
 from headless_simulator.scene import STATIC_ID, TAG, View, Weather
 
-from .worlds import LIBRARY, Builder, city, ground, movers, nobody, traffic
+from .worlds import LIBRARY, Builder, city, ground, movers, no_movers, traffic
 
 CITY = Renderer(city(), LIBRARY)
 
@@ -11,7 +11,7 @@ CITY = Renderer(city(), LIBRARY)
 @pytest.mark.parametrize(
     "pose", [(0, 0, 60, -90, 0, 0), (-60, 0, 60, -45, 20, 0), (-57, -118, 2, -4, 12, 3), (10, 2, 30, -30, 200, 0)]
 )
-def test_rays_through_pixel_centres_meet_what_the_image_shows(pose: tuple[float, ...]) -> None:
+def test_rays_agree_with_the_image(pose: tuple[float, ...]) -> None:
     cast = traffic(200)
     x, y, z, pitch, yaw, roll = map(float, pose)
     view = View((x, y, z, pitch, yaw, roll), 240, 136, 90.0)
@@ -41,13 +41,13 @@ def test_rays_through_pixel_centres_meet_what_the_image_shows(pose: tuple[float,
     assert (np.abs(cosine[same] - expected[same]) < 1e-3).mean() > 0.995
 
 
-def test_a_wall_on_paper() -> None:
+def test_rays_hit_a_wall_at_known_distances() -> None:
     build = Builder()
     build.polygon([(10, -5, 0), (10, 5, 0), (10, 5, 6), (10, -5, 6)], (200, 0, 0), "building", object_id=4)
     renderer = Renderer(build.mesh(), LIBRARY)
     directions = np.array([[1.0, 0, 0], [2.0, 2.0 * np.tan(np.radians(20)), 0], [-1, 0, 0], [0, 0, 1], [0, 0, 0]])
 
-    distance, ids, tag, cosine = renderer.cast(np.array([0.0, 0, 3]), directions, 50.0, nobody())
+    distance, ids, tag, cosine = renderer.cast(np.array([0.0, 0, 3]), directions, 50.0, no_movers())
 
     np.testing.assert_allclose(distance, [10, 10 / np.cos(np.radians(20)), np.inf, np.inf, np.inf], rtol=1e-6)
     np.testing.assert_allclose(cosine[:2], [1, np.cos(np.radians(20))], rtol=1e-6)
@@ -59,11 +59,11 @@ def test_rays_end_at_their_range() -> None:
     renderer = Renderer(ground(), LIBRARY)
     down = np.array([[0.0, 0, -1]])
 
-    assert np.isinf(renderer.cast(np.array([0.0, 0, 30]), down, 29.9, nobody())[0]).all()
-    assert renderer.cast(np.array([0.0, 0, 30]), down, 30.1, nobody())[0][0] == pytest.approx(30)
+    assert np.isinf(renderer.cast(np.array([0.0, 0, 30]), down, 29.9, no_movers())[0]).all()
+    assert renderer.cast(np.array([0.0, 0, 30]), down, 30.1, no_movers())[0][0] == pytest.approx(30)
 
 
-def test_a_ray_finds_the_car_on_paper() -> None:
+def test_ray_hits_a_bus_at_known_distance() -> None:
     renderer = Renderer(ground(), LIBRARY)
     cast = movers(["vehicle.mitsubishi.fusorosa"], np.array([20.0, 0, 0, 0, 90, 0]))
 

@@ -8,7 +8,7 @@ from headless_simulator.render.lanes import SPAN, TILE
 from headless_simulator.render.renderer import Renderer
 from headless_simulator.scene import View, Weather
 
-from .worlds import LIBRARY, city, movers, nobody
+from .worlds import LIBRARY, city, movers, no_movers
 
 WEATHERS = {
     "noon": Weather(sun_altitude_angle=50.0),
@@ -26,7 +26,12 @@ def colours(width: int, weather: Weather, *, cars: bool = True) -> np.ndarray:
         ["vehicle.tesla.model3"] * 3, np.array([[x, 6.0 * x, 0.0, 0.0, 30.0, 0.0] for x in (-6.0, 0.0, 6.0)])
     )
     image = CITY.render(
-        view, driven if cars else nobody(), weather=weather, signals=np.zeros(0, np.uint8), time_s=0.0, want_bgra=True
+        view,
+        driven if cars else no_movers(),
+        weather=weather,
+        signals=np.zeros(0, np.uint8),
+        time_s=0.0,
+        want_bgra=True,
     )
     assert image.bgra is not None
     return image.bgra[:, :, :3].astype(int)
@@ -46,14 +51,14 @@ def test_a_wide_image_has_no_seams(weather: Weather) -> None:
 
 
 @pytest.mark.parametrize("width", [1, 7, SPAN, SPAN + 1, TILE - 1, TILE, TILE + 1])
-def test_widths_around_the_parts_are_drawn_to_their_last_pixel(width: int) -> None:
+def test_widths_around_the_tile_size_are_fully_drawn(width: int) -> None:
     image = colours(width, WEATHERS["noon"], cars=False)
 
     assert image.shape == (200, width, 3)
     assert image.max(axis=(0, 2)).min() > 40  # each column shows sky or ground by day
 
 
-def test_a_row_does_not_show_what_was_there_before() -> None:
+def test_reused_buffers_do_not_change_the_image() -> None:
     first = colours(TILE + 77, WEATHERS["noon"])
     colours(300, WEATHERS["night"])
 

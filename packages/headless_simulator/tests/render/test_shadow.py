@@ -1,4 +1,4 @@
-"""Shadow maps by themselves: movers' heights are taken off again to the last texel, of a map and of a copy of it."""
+"""Shadow maps of a town with the movers of a tick."""
 
 import numpy as np
 from headless_simulator.render.pack import ModelStore
@@ -7,7 +7,7 @@ from headless_simulator.render.shadow import ShadowMaps
 from headless_simulator.render.tiles import sort_into_tiles
 from headless_simulator.scene import Movers
 
-from .worlds import LIBRARY, city, movers, nobody, traffic
+from .worlds import LIBRARY, city, movers, no_movers, traffic
 
 SUN = (30.0, 140.0)
 
@@ -15,47 +15,37 @@ SUN = (30.0, 140.0)
 def heights(maps: ShadowMaps, cast: Movers, *, sun_deg: tuple[float, float] = SUN) -> np.ndarray:
     world, models = np.empty((len(cast.model), 3, 4)), ModelStore(LIBRARY).pack(cast.model)
     model_frames(cast.pose, world)
-    with maps.of(sun_deg, cast, world, models.place[cast.model], models) as (shown, _):
-        return shown.copy()
+    return maps.of(sun_deg, cast, world, models.row_of_model[cast.model], models)[0]
 
 
 def maps_of_a_city() -> ShadowMaps:
     return ShadowMaps(sort_into_tiles(city(2)))
 
 
-def test_movers_drawn_over_each_other_leave_the_town_as_it_was() -> None:
+def test_overlapping_movers_do_not_change_the_town_map() -> None:
     maps = maps_of_a_city()
-    bare = heights(maps, nobody())
-    near = np.repeat(traffic(8, blocks=2).pose, 5, axis=0) + np.tile(np.arange(5.0), 8)[:, None] * [
-        0.5,
-        0.5,
-        0,
-        0,
-        9,
-        0,
-    ]
+    bare = heights(maps, no_movers())
+    apart = np.tile(np.arange(5.0), 8)[:, None] * [0.5, 0.5, 0, 0, 9, 0]
+    near = np.repeat(traffic(8, blocks=2).pose, 5, axis=0) + apart
     crowd = movers(["vehicle.mitsubishi.fusorosa"] * 40, near)
 
     crowded = heights(maps, crowd)
 
     assert (crowded > bare).sum() > 1000
-    np.testing.assert_array_equal(heights(maps, nobody()), bare)
+    np.testing.assert_array_equal(heights(maps, no_movers()), bare)
     np.testing.assert_array_equal(
         heights(maps, traffic(30, blocks=2)), heights(maps_of_a_city(), traffic(30, blocks=2))
     )
 
 
-def test_two_ticks_at_once_have_maps_of_their_own() -> None:
+def test_next_tick_does_not_change_the_map_in_use() -> None:
     maps, alone = maps_of_a_city(), maps_of_a_city()
     first, second = traffic(30, blocks=2), traffic(30, blocks=2, seed=4)
-    world, models = np.empty((len(first.model), 3, 4)), ModelStore(LIBRARY).pack(first.model)
-    model_frames(first.pose, world)
 
-    with maps.of(SUN, first, world, models.place[first.model], models) as (shown, _):
-        other = heights(maps, second)
-        np.testing.assert_array_equal(shown, heights(alone, first))
+    shown = heights(maps, first)
+    np.testing.assert_array_equal(heights(maps, second), heights(alone, second))
 
-    np.testing.assert_array_equal(other, heights(alone, second))
+    np.testing.assert_array_equal(shown, heights(alone, first))
     np.testing.assert_array_equal(
         heights(maps, first, sun_deg=(31.0, 140.0)), heights(alone, first, sun_deg=(31.0, 140.0))
     )

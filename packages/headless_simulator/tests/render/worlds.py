@@ -50,13 +50,8 @@ class Builder:
         ring = [(x - a, y - b), (x + a, y - b), (x + a, y + b), (x - a, y + b)]
         for i in range(4):
             p, q = ring[i], ring[(i + 1) % 4]
-            self.polygon(
-                [(*p, base), (*q, base), (*q, base + height), (*p, base + height)],
-                colour,
-                tag,
-                material=material,
-                object_id=object_id,
-            )
+            side = [(*p, base), (*q, base), (*q, base + height), (*p, base + height)]
+            self.polygon(side, colour, tag, material=material, object_id=object_id)
         self.polygon([(*p, base + height) for p in ring], colour, tag, material=material, object_id=object_id)
 
     def mesh(self) -> Mesh:
@@ -90,24 +85,13 @@ def city(blocks: int = 4, pitch_m: float = 60.0, *, seed: int = 3) -> Mesh:
         for j in range(blocks):
             x, y = -half + (i + 0.5) * pitch_m, -half + (j + 0.5) * pitch_m
             p = pitch_m / 2
-            build.polygon(
-                [(x - p, y - p, 0), (x + p, y - p, 0), (x + p, y + p, 0), (x - p, y + p, 0)],
-                (72, 72, 75),
-                "road",
-                material=ASPHALT,
-            )
+            block = [(x - p, y - p, 0.0), (x + p, y - p, 0.0), (x + p, y + p, 0.0), (x - p, y + p, 0.0)]
+            build.polygon(block, (72, 72, 75), "road", material=ASPHALT)
             for k in range(8):
                 t = x - p + (k + 0.2) * pitch_m / 8
-                build.polygon(
-                    [
-                        (t, y - p - 0.08, 0.02),
-                        (t + 3, y - p - 0.08, 0.02),
-                        (t + 3, y - p + 0.08, 0.02),
-                        (t, y - p + 0.08, 0.02),
-                    ],
-                    (220, 220, 215),
-                    "road_line",
-                )
+                low, high = y - p - 0.08, y - p + 0.08
+                mark = [(t, low, 0.02), (t + 3, low, 0.02), (t + 3, high, 0.02), (t, high, 0.02)]
+                build.polygon(mark, (220, 220, 215), "road_line")
             build.box((x, y), (p - 7, p - 7), 0.15, (150, 148, 142), "sidewalk")
             for a in (-1, 1):
                 for b in (-1, 1):
@@ -115,16 +99,10 @@ def city(blocks: int = 4, pitch_m: float = 60.0, *, seed: int = 3) -> Mesh:
                     _house(build, rng, (x + a * (p - 7) / 2, y + b * (p - 7) / 2), number)
             for k in range(6):
                 tx, ty = x - p + 8 + k * (2 * p - 16) / 5, y - p + 8.2
-                build.box((tx, ty), (0.15, 0.15), 2.4, (92, 70, 52), "vegetation", object_id=5000 + number * 10 + k)
+                tree = 5000 + number * 10 + k
+                build.box((tx, ty), (0.15, 0.15), 2.4, (92, 70, 52), "vegetation", object_id=tree)
                 build.box(
-                    (tx, ty),
-                    (1.4, 1.4),
-                    2.6,
-                    (62, 96, 48),
-                    "vegetation",
-                    material=FOLIAGE,
-                    base=2.2,
-                    object_id=5000 + number * 10 + k,
+                    (tx, ty), (1.4, 1.4), 2.6, (62, 96, 48), "vegetation", material=FOLIAGE, base=2.2, object_id=tree
                 )
     build.polygon(
         [(-500, -500, -0.3), (500, -500, -0.3), (500, 500, -0.3), (-500, 500, -0.3)], (96, 110, 70), "terrain"
@@ -137,36 +115,18 @@ def _house(build: Builder, rng: np.random.Generator, at: tuple[float, float], nu
     height = float(rng.choice([7, 10, 16, 25, 34]))
     shade = int(rng.integers(120, 220))
     build.box(at, (a, b), height, (shade, shade - 14, shade - 34), "building", object_id=number)
+
+    def window(start: tuple[float, float], end: tuple[float, float], level: float) -> None:
+        corners = [(*start, level), (*end, level), (*end, level + 1.5), (*start, level + 1.5)]
+        build.polygon(corners, (50, 60, 72), "building", material=WINDOW, object_id=number)
+
     for level in np.arange(1.2, height - 2, 3.2):
         for side in (-1, 1):
+            x, y = at[0] + side * (a + 0.03), at[1] + side * (b + 0.03)
             for t in np.arange(-a + 1, a - 1.5, 2.6):
-                y = at[1] + side * (b + 0.03)
-                build.polygon(
-                    [
-                        (at[0] + t, y, level),
-                        (at[0] + t + 1.4, y, level),
-                        (at[0] + t + 1.4, y, level + 1.5),
-                        (at[0] + t, y, level + 1.5),
-                    ],
-                    (50, 60, 72),
-                    "building",
-                    material=WINDOW,
-                    object_id=number,
-                )
+                window((at[0] + t, y), (at[0] + t + 1.4, y), level)
             for t in np.arange(-b + 1, b - 1.5, 2.6):
-                x = at[0] + side * (a + 0.03)
-                build.polygon(
-                    [
-                        (x, at[1] + t, level),
-                        (x, at[1] + t + 1.4, level),
-                        (x, at[1] + t + 1.4, level + 1.5),
-                        (x, at[1] + t, level + 1.5),
-                    ],
-                    (50, 60, 72),
-                    "building",
-                    material=WINDOW,
-                    object_id=number,
-                )
+                window((x, at[1] + t), (x, at[1] + t + 1.4), level)
 
 
 def movers(blueprints: list[str], poses: np.ndarray, *, first_id: int = 100, lights: int = 0) -> Movers:
@@ -184,7 +144,7 @@ def movers(blueprints: list[str], poses: np.ndarray, *, first_id: int = 100, lig
     )
 
 
-def nobody() -> Movers:
+def no_movers() -> Movers:
     return movers([], np.zeros((0, 6)))
 
 

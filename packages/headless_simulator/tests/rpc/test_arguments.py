@@ -51,7 +51,7 @@ def test_arguments_are_read_as_the_signature_declares() -> None:
     assert (signature.required, signature.expected, signature.place_of("height_m")) == (1, "1 or more", 1)
 
 
-def test_arguments_in_a_group_are_counted_one_by_one_and_given_as_one() -> None:
+def test_grouped_arguments_become_one_named_tuple() -> None:
     signature = signature_of(walk)
 
     assert signature.read([7, 2]) == [7, Pace(2.0, 5)]
@@ -62,7 +62,7 @@ def test_arguments_in_a_group_are_counted_one_by_one_and_given_as_one() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "got"), [([], 0), (["a"], 1), (["a", True, 3], 3)])
-def test_a_wrong_count_is_the_clients_mistake(arguments: list[Any], got: int) -> None:
+def test_wrong_argument_count_is_refused(arguments: list[Any], got: int) -> None:
     with pytest.raises(WrongCount, match=f"expected 2 arguments, got {got}"):
         signature_of(rename).read(arguments)
 
@@ -72,7 +72,7 @@ def test_a_wrong_type_is_named_with_its_parameter() -> None:
         signature_of(rename).read(["a", "yes"])
 
 
-def test_a_parameter_that_does_not_say_how_it_is_read_is_our_mistake() -> None:
+def test_parameter_without_reader_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="parameter 'name' does not say how it is read"):
         signature_of(undeclared)
 
@@ -96,12 +96,12 @@ def test_a_parameter_that_does_not_say_how_it_is_read_is_our_mistake() -> None:
         (row_of(("x", number), ("y", number)), [1.0]),
     ],
 )
-def test_what_cannot_be_read_is_refused(read: Any, wrong: object) -> None:
+def test_invalid_values_are_refused(read: Any, wrong: object) -> None:
     with pytest.raises(BadArgument):
         read(wrong, "value")
 
 
-def test_what_can_be_read_is_read() -> None:
+def test_valid_values_are_read() -> None:
     assert any_number(float("inf"), "v") == float("inf")
     assert flag(1, "v") is True
     assert text(b"caf\xc3\xa9", "v") == "café"

@@ -10,7 +10,7 @@ def test_calls_are_counted_by_name() -> None:
     assert counts.report() == ["unknown RPCs: a x1, b x2", "RPCs without effect: draw x1"]
 
 
-def test_names_are_cut_short_and_no_endless_number_is_kept() -> None:
+def test_call_names_are_shortened_and_limited() -> None:
     counts = CallCounts()
     for number in range(2 * MOST_NAMES):
         counts.add(counts.unknown, f"{number}" + "x" * 1000)

@@ -18,7 +18,7 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield ours, theirs
 
 
-def test_requests_come_in_order_however_they_are_cut(pair: tuple[socket.socket, socket.socket]) -> None:
+def test_requests_survive_any_fragmentation(pair: tuple[socket.socket, socket.socket]) -> None:
     ours, theirs = pair
     data = b"".join(msgpack.packb([0, n, "ping", []]) for n in range(3))
     for n in range(len(data)):
@@ -38,7 +38,7 @@ def test_what_is_no_request_is_a_protocol_error(pair: tuple[socket.socket, socke
         list(Connection(ours, DIALECT).requests())
 
 
-def test_an_answer_that_cannot_be_packed_is_our_bug(
+def test_unpackable_answer_is_an_internal_error(
     pair: tuple[socket.socket, socket.socket], capsys: pytest.CaptureFixture[str]
 ) -> None:
     ours, theirs = pair
@@ -59,7 +59,7 @@ def test_a_notification_gets_no_answer(pair: tuple[socket.socket, socket.socket]
     assert msgpack.unpackb(theirs.recv(1 << 16)) == [1, 1, None, 2]
 
 
-def test_a_late_answer_holds_nobody_up(pair: tuple[socket.socket, socket.socket]) -> None:
+def test_late_answer_does_not_delay_others(pair: tuple[socket.socket, socket.socket]) -> None:
     ours, theirs = pair
     late: list[Request] = []
     closed = threading.Event()

@@ -47,12 +47,12 @@ def test_parts_are_one_message() -> None:
     ("dialect", "read"),
     [(CARLA, "caf\udce9"), (AIRSIM, "caf�")],
 )
-def test_text_of_old_clients_that_is_no_utf8(dialect: Dialect, read: str) -> None:
+def test_invalid_utf8_per_dialect(dialect: Dialect, read: str) -> None:
     assert list(dialect.messages().of(b"\xa4caf\xe9")) == [read]
 
 
 @pytest.mark.parametrize("data", [b"\x90", b"\x80", b"\x91\x01", b"\x91\x91\x80"])
-def test_a_message_of_few_bytes_a_list_is_cut_off_before_it_fills_the_memory(data: bytes) -> None:
+def test_messages_of_many_small_items_are_refused(data: bytes) -> None:
     small = Dialect("replace", 1 << 20, encode_whole, most_items=1000)
     whole = b"\xdc" + (900).to_bytes(2, "big")
 
@@ -62,12 +62,12 @@ def test_a_message_of_few_bytes_a_list_is_cut_off_before_it_fills_the_memory(dat
 
 
 @pytest.mark.parametrize("head", [b"\xdd\x80\0\0\0", b"\xdf\x7f\xff\xff\xff"])  # texts are cut off by their bytes
-def test_a_length_of_thousands_of_millions_is_refused_at_its_head(head: bytes) -> None:
+def test_huge_array_or_map_length_is_refused(head: bytes) -> None:
     with pytest.raises(ProtocolError):
         list(CARLA.messages().of(head))
 
 
-def test_bytes_that_follow_are_refused_where_they_are_too_many() -> None:
+def test_oversized_binary_is_refused() -> None:
     messages = CARLA.messages()
     pieces = [bytes(1 << 20)] * ((CARLA.largest_bytes >> 20) + 1)
     pieces[0] = b"\xc6" + (1 << 31).to_bytes(4, "big") + pieces[0]  # a binary of two gigabytes
@@ -75,8 +75,8 @@ def test_bytes_that_follow_are_refused_where_they_are_too_many() -> None:
         list(chain.from_iterable(map(messages.of, pieces)))
 
 
-def test_what_a_client_that_left_sent_is_forgotten_at_once() -> None:
-    gc.disable()  # whose turn comes late in a process that holds much: 48 KiB a client were 1.5 GB after 67,000
+def test_messages_of_a_closed_connection_are_freed() -> None:
+    gc.disable()  # it runs late in a large process: 48 KiB a client were 1.5 GB after 67,000 clients
     try:
         messages = CARLA.messages()
         assert list(messages.of(msgpack.packb([0, 1, "version", [{"a": []}]])))
@@ -87,11 +87,11 @@ def test_what_a_client_that_left_sent_is_forgotten_at_once() -> None:
         gc.enable()
 
 
-def test_carlas_text_goes_back_as_it_came() -> None:
+def test_invalid_utf8_of_carla_round_trips() -> None:
     assert b"".join(CARLA.encode("caf\udce9")) == b"\xa4caf\xe9"
 
 
-def test_a_common_message_is_recognised_where_a_message_begins_and_nowhere_else() -> None:
+def test_recogniser_runs_at_message_starts_only() -> None:
     asked: list[bytes] = []
 
     def recognise(data: bytes) -> Recognised | None:
@@ -108,5 +108,5 @@ def test_a_common_message_is_recognised_where_a_message_begins_and_nowhere_else(
 
 
 @pytest.mark.parametrize("encode", [encode_whole, encode_in_parts])
-def test_what_is_packed_goes_out_as_it_is(encode: Callable[[object], list[bytes]]) -> None:
+def test_packed_values_are_sent_unchanged(encode: Callable[[object], list[bytes]]) -> None:
     assert b"".join(encode([1, 300, None, Packed(b"\x92\x01\x02")])) == msgpack.packb([1, 300, None, [1, 2]])

@@ -40,7 +40,7 @@ def test_a_method_works_on_its_context() -> None:
     assert account.coins == 7
 
 
-def test_a_name_that_is_there_twice_is_refused() -> None:
+def test_duplicate_method_name_is_refused() -> None:
     table = bind(METHODS, Account())
 
     with pytest.raises(ValueError, match="twice: cut, divide, take"):
@@ -49,14 +49,14 @@ def test_a_name_that_is_there_twice_is_refused() -> None:
         bind((METHODS[0], METHODS[0]), Account())
 
 
-def test_a_refusal_is_the_clients_and_leaves_no_trace(capsys: pytest.CaptureFixture[str]) -> None:
+def test_refusal_is_not_logged(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(CallRefused, match="not so many"):
         bind(METHODS, Account())["take"].run([11])
 
     assert capsys.readouterr().err == ""
 
 
-def test_a_bug_is_ours_and_is_logged_with_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unexpected_exception_is_logged_with_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(InternalError, match="internal error of the headless simulator in divide: ZeroDivisionError"):
         bind(METHODS, Account())["divide"].run([0])
 
@@ -65,6 +65,6 @@ def test_a_bug_is_ours_and_is_logged_with_its_traceback(capsys: pytest.CaptureFi
     assert "account.coins // coins" in log
 
 
-def test_a_fault_that_cuts_the_connection_passes_through() -> None:
+def test_connection_abort_passes_through() -> None:
     with pytest.raises(ConnectionAbortedError):
         bind(METHODS, Account())["cut"].run([])

@@ -45,7 +45,7 @@ class Atmosphere:
         return {name: self._strength[key] for key, name in OVERLAYS.items() if self._strength.get(key, 0.0) > 0}
 
     def enable(self, *, on: bool) -> None:
-        """Let weather parameters work, or go back to the weather from before."""
+        """Apply the weather parameters, or restore the weather from before."""
         if on and self._before is None:
             self._before = self.host.weather
             self._apply()
@@ -155,7 +155,7 @@ def _parse(text: str) -> datetime:
 
 
 def sun_position(moment: datetime, *, latitude_deg: float, longitude_deg: float) -> tuple[float, float]:
-    """Give the sun's altitude and azimuth (degrees, clockwise from north) at a moment of universal time.
+    """Return the sun's altitude and azimuth (degrees, clockwise from north) at a time in UTC.
 
     The low-precision formulas of the Astronomical Almanac, good to about 0.01 degrees; no refraction.
     """

@@ -1,4 +1,4 @@
-"""Cameras on vehicles and in the open: where they look and what matrix they project with."""
+"""Cameras on vehicles and external cameras: their poses and projection matrices."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class NoSuchCamera(CallRefused):
 
 @dataclass(slots=True)
 class Camera:
-    """A camera and what clients changed of it."""
+    """A camera with the changes that clients made."""
 
     name: str
     position_m: Vec3
@@ -57,23 +57,23 @@ class Camera:
         return Camera(name, setting.position_m, setting.orientation, setting.captures, setting.gimbal, {})
 
     def pose(self, body_position_m: Vec3 = (0.0, 0.0, 0.0), body_quat: Quat = IDENTITY) -> tuple[Vec3, Quat]:
-        """Give its pose in the frame that the body's pose is in."""
+        """Return the camera's pose in the frame of the body's pose."""
         position = add(body_position_m, rotate(body_quat, self.position_m))
         return position, self._stabilized(quat_multiply(body_quat, self.quat))
 
     def _stabilized(self, quat: Quat) -> Quat:
-        keep, *wanted_deg = self.gimbal
+        keep, *held_deg = self.gimbal
         keep = min(max(keep, 0.0), 1.0)
         if keep <= 0:
             return quat
         mixed = [
-            angle if math.isnan(wanted) else math.radians(wanted) * keep + angle * (1 - keep)
-            for angle, wanted in zip(euler_from_quat(quat), wanted_deg, strict=True)
+            angle if math.isnan(requested) else math.radians(requested) * keep + angle * (1 - keep)
+            for angle, requested in zip(euler_from_quat(quat), held_deg, strict=True)
         ]
         return quat_from_euler(*mixed)
 
     def place(self, position_m: Vec3, quat: Quat) -> None:
-        """Move it on its body; with a gimbal the turn is the one to hold, in the world."""
+        """Move the camera on its body; with a gimbal the rotation is the one to hold in the world."""
         self.position_m = position_m
         turn = quat_unit(quat)
         if self.gimbal[0] > 0:
@@ -94,7 +94,7 @@ class Camera:
 
 
 def vehicle_cameras(vehicle: VehicleSetting, settings: AirSimSettings) -> dict[str, Camera]:
-    """Give a vehicle's cameras: the five that every AirSim quad has, and those of its settings."""
+    """Return a vehicle's cameras: the five of every AirSim quad, and those of its settings."""
     cameras = {}
     for name, (position, pitch, yaw) in BUILT_IN.items():
         base = replace(settings.camera_defaults, position_m=position, pitch_deg=pitch, yaw_deg=yaw, roll_deg=0.0)
@@ -110,15 +110,15 @@ def find_camera(cameras: Mapping[str, Camera], name: Any, *, owner: str) -> Came
     Raises:
         NoSuchCamera: there is none.
     """
-    wanted = str(name)
-    camera = cameras.get(wanted) or cameras.get(ALIASES.get(wanted, ""))
+    requested = str(name)
+    camera = cameras.get(requested) or cameras.get(ALIASES.get(requested, ""))
     if camera is None:
-        raise NoSuchCamera(f"camera '{wanted}' does not exist on '{owner}'; cameras: {', '.join(cameras) or 'none'}")
+        raise NoSuchCamera(f"camera '{requested}' does not exist on '{owner}'; cameras: {', '.join(cameras) or 'none'}")
     return camera
 
 
 def projection_matrix(capture: Capture) -> list[list[float]]:
-    """Give the 4x4 matrix from camera axes (forward, right, down; metres) to clip space, depth reversed, as AirSim sends.
+    """Return AirSim's 4x4 matrix from camera axes (forward, right, down; metres) to clip space with reversed depth.
 
     Unreal multiplies with the half field of view's tangent on the longer side; clip x is right, y up, w the distance ahead.
     """

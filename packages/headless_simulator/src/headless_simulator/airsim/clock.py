@@ -7,10 +7,10 @@ from typing import Final
 
 from headless_simulator.airsim.fleet import STEP_NS, Fleet
 
-CATCH_UP_S: Final = 0.25  # a busy machine falls behind rather than jump
+CATCH_UP_S: Final = 0.25  # a busy machine falls behind instead of jumping
 TURN_S: Final = 0.004
-ALONE_TURN_S: Final = 0.05  # while nobody is connected: an idle simulator takes a fiftieth of a core, not a twelfth
-BURST_NS: Final = 60_000_000  # how long the lock is held at most, in simulated time
+ALONE_TURN_S: Final = 0.05  # without a connected client: an idle simulator takes a fiftieth of a core, not a twelfth
+BURST_NS: Final = 60_000_000  # longest simulated time under one hold of the lock
 
 
 class ClockThread:
@@ -45,7 +45,7 @@ class ClockThread:
         self._thread.join()
 
     def watch(self, *, watched: bool) -> None:
-        """Let time pass in fine turns, for clients that look, or in coarse ones; the steps of flight are the same."""
+        """Advance time in fine increments while clients are connected, else in coarse ones; flight steps stay 3 ms."""
         with self._fleet.lock:
             self._turn_s = TURN_S if watched else ALONE_TURN_S
             self._fleet.changed.notify_all()

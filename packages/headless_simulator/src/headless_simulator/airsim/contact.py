@@ -32,16 +32,15 @@ from headless_simulator.airsim.quad import (
 from headless_simulator.jit import kernel
 
 GROUND: Final = -1
-NOTHING: Final = -2
 LEVEL_ENOUGH: Final = 0.25
 FLATNESS: Final = BODY_RADIUS_M / STANDS_M
 NO_GROUND_M: Final = -1.0e9
-FAR_AWAY_M: Final = 1.0e8  # no town is there; also keeps what is no number away from the grid
+FAR_AWAY_M: Final = 1.0e8  # beyond any town; also keeps NaN away from the grid
 
 
 @kernel(error_model="python")
 def ground_height(grid: Any, origin_x: float, origin_y: float, cell: float, x: float, y: float) -> float:
-    """Give the ground's height (Unreal's z, metres), bilinear; outside the grid its edge goes on.
+    """Return the ground's height (Unreal's z, metres), bilinear; positions outside the grid take its edge.
 
     Args:
         grid: (rows along y, columns along x) heights.
@@ -65,7 +64,7 @@ def ground_height(grid: Any, origin_x: float, origin_y: float, cell: float, x: f
 
 @kernel(error_model="python")
 def touch_ground(state: Any, height: float, spawn_z: float) -> None:
-    """Keep a body out of the ground; one that comes down on it stays, level, as AirSim's ground lock does."""
+    """Keep a body above the ground; a vertical landing locks it there, level, as AirSim does."""
     height += STANDS_M
     above = spawn_z - state[2] - height
     if above > 0.0:
@@ -78,7 +77,9 @@ def touch_ground(state: Any, height: float, spawn_z: float) -> None:
         return  # taking off
     _note_hit(state, 0.0, 0.0, -1.0, -above, GROUND, STANDS_M)
     state[2] = spawn_z - height
-    upright = 1.0 - 2.0 * (state[4] * state[4] + state[5] * state[5])  # the world's down along the body's
+    upright = 1.0 - 2.0 * (
+        state[4] * state[4] + state[5] * state[5]
+    )  # cosine between the world's and the body's down axis
     if abs(upright) >= 1.0 - LEVEL_ENOUGH and vz > abs(vx) and vz > abs(vy):
         _lock_to_ground(state)
     else:
@@ -114,7 +115,7 @@ def _calm(state: Any) -> None:
 
 @kernel(error_model="python")
 def _note_hit(state: Any, nx: float, ny: float, nz: float, depth: float, what: int, reach: float) -> None:
-    """Write down a new contact (one that was not there in the step before)."""
+    """Record a contact unless it lasts since the step before."""
     if state[S_TOUCHING] > 0 and state[S_HIT_WHAT] == what:
         state[S_TOUCHING] = 2.0
         return
@@ -131,7 +132,7 @@ def _note_hit(state: Any, nx: float, ny: float, nz: float, depth: float, what: i
 
 @kernel(error_model="python")
 def touch_boxes(state: Any, spawn: Any, boxes: Any, first: int, last: int) -> None:
-    """Push the body, a ball pressed flat, out of the boxes it is in, and throw its velocity back.
+    """Push the body, a flattened ball, out of the boxes that it penetrates, and reflect its velocity.
 
     Args:
         state: one vehicle's row.
@@ -199,7 +200,7 @@ def advance(
     boxes: Any,
     box_range: Any,
     grid: Any,
-    grid_place: Any,
+    grid_frame: Any,
     wind: Any,
     altitude: Any,
     ideal: bool,
@@ -217,7 +218,7 @@ def advance(
         boxes: (B, 8) obstacles, see ``touch_boxes``.
         box_range: (N, 2) first and one past last obstacle of each vehicle.
         grid: ground heights.
-        grid_place: (3,) origin x, y and step of the grid.
+        grid_frame: (3,) origin x, y and step of the grid.
         wind: (3,) NED m/s.
         altitude: (N,) metres above the sea of each vehicle's origin.
         ideal: see ``simple_flight``.
@@ -233,9 +234,9 @@ def advance(
             if row[S_COLLIDES] > 0:
                 height = ground_height(
                     grid,
-                    grid_place[0],
-                    grid_place[1],
-                    grid_place[2],
+                    grid_frame[0],
+                    grid_frame[1],
+                    grid_frame[2],
                     spawn[vehicle, 0] + row[0],
                     spawn[vehicle, 1] + row[1],
                 )

@@ -43,9 +43,9 @@ class Filter:
         self.names.append(name)
         del self.names[:-MAX_NAMES]
 
-    def wants(self, name: str) -> bool:
-        """Say whether a name is looked for."""
-        return any(fnmatch.fnmatchcase(name, wanted) for wanted in self.names)
+    def matches(self, name: str) -> bool:
+        """Return whether a name matches the filter."""
+        return any(fnmatch.fnmatchcase(name, pattern) for pattern in self.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,37 +60,37 @@ class Thing:
 
 
 def detect(
-    sim: Simulation, request: ImageRequest, camera: tuple[Vec3, Quat, Vec3], wanted: Filter, drones: Movers
+    sim: Simulation, request: ImageRequest, camera: tuple[Vec3, Quat, Vec3], object_filter: Filter, drones: Movers
 ) -> list[dict[str, Any]]:
     """Draw the view and describe what is looked for and seen in it."""
-    if not wanted.names:
+    if not object_filter.names:
         return []
     image, movers = sim.image_capture.render(request, drones)
-    seen = np.unique(image.ids)
+    visible_codes = np.unique(image.ids)
     eye = np.array(request.pose[:3])
     answers = []
-    for thing in _things(sim, movers, wanted):
-        if np.linalg.norm(np.array(thing.box_centre_m) - eye) > wanted.radius_m:
+    for thing in _things(sim, movers, object_filter):
+        if np.linalg.norm(np.array(thing.box_centre_m) - eye) > object_filter.radius_m:
             continue
-        place = int(np.searchsorted(seen, thing.code))
-        if place < len(seen) and seen[place] == thing.code:
+        row = int(np.searchsorted(visible_codes, thing.code))
+        if row < len(visible_codes) and visible_codes[row] == thing.code:
             answers.append(_describe(sim, thing, image.ids, camera))
     return answers
 
 
-def _things(sim: Simulation, movers: Movers, wanted: Filter) -> list[Thing]:
+def _things(sim: Simulation, movers: Movers, object_filter: Filter) -> list[Thing]:
     models = sim.host.models
     with sim.object_lock:
-        names = {number: name for name, number in sim.objects.actors().items() if wanted.wants(name)}
+        names = {number: name for name, number in sim.objects.actors().items() if object_filter.matches(name)}
         types, scales = dict(sim.host.actor_types()), {}
         for spawned in sim.objects.spawned.values():
-            if wanted.wants(spawned.name):
+            if object_filter.matches(spawned.name):
                 names[spawned.number], types[spawned.number] = spawned.name, spawned.blueprint
                 scales[spawned.number] = spawned.scale
     found = [
         Thing(t.name, t.object_id | STATIC_ID, t.pose, t.box_centre_m, t.box_half_m)
         for t in sim.host.town.objects
-        if wanted.wants(t.name)
+        if object_filter.matches(t.name)
     ]
     for row, number in enumerate(movers.actor_id.tolist()):
         if number in names:

@@ -17,7 +17,7 @@ from headless_simulator.rpc.methods import Bound, Method
 
 Adapt = Callable[[Any], Any]
 _COSYS_VERSION: Final = 4
-_WITHOUT_EXTERNAL: Final = {  # name -> arguments that Cosys-AirSim takes: one less, cameras in the open are vehicles there
+_WITHOUT_EXTERNAL: Final = {  # name -> arguments that Cosys-AirSim takes: one less, since its external cameras are vehicles
     "simEnableFocusPlane": 3, "simEnableManualFocus": 3, "simGetCameraInfo": 2, "simGetCurrentFieldOfView": 2,
     "simGetDistortionParams": 2, "simGetFilmbackSettings": 2, "simGetFocalLength": 2, "simGetFocusAperture": 2,
     "simGetFocusDistance": 2, "simGetImages": 2, "simGetLensSettings": 2, "simGetPresetFilmbackSettings": 2,
@@ -63,7 +63,7 @@ class AirSimDialect:
     adapt: Mapping[str, Adapt] = field(default_factory=dict)
 
     def speak(self, table: dict[str, Bound[Traits]]) -> dict[str, Bound[Traits]]:
-        """Give the table as this dialect has it."""
+        """Return the table of methods in this dialect."""
         spoken = {name: self._spoken(bound) for name, bound in table.items() if name not in self.unknown}
         for name in self.refused:
             method: Method[str, Traits] = Method(name, _refuse, signature_of(_refuse), Traits(vehicle_at=None))
@@ -77,8 +77,8 @@ class AirSimDialect:
         if name in self.adapt:
             handler = _adapted(handler, self.adapt[name])
         if name in self.exact:
-            kept = tuple(parameter for parameter in signature.parameters if parameter.name != "external")
-            signature = _Exact(kept, signature.required, signature.rest, signature.groups, self.exact[name])
+            parameters = tuple(parameter for parameter in signature.parameters if parameter.name != "external")
+            signature = _Exact(parameters, signature.required, signature.rest, signature.groups, self.exact[name])
         return Bound(replace(bound.method, handler=handler, signature=signature), bound.context)
 
 

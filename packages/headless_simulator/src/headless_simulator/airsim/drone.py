@@ -1,4 +1,4 @@
-"""One vehicle: where it is, what it is commanded, what it hit."""
+"""One vehicle of the fleet: its state, its commands, its last collision."""
 
 import math
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from headless_simulator.airsim import quad, simple_flight
-from headless_simulator.airsim.ned import IDENTITY, Quat, Vec3, pose_map, quat_map, quat_unit, vector_map
+from headless_simulator.airsim.ned import IDENTITY, Quat, Vec3, pose_map, quat_unit, vector_map
 from headless_simulator.airsim.settings import VehicleSetting
 from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Float64
@@ -37,7 +37,7 @@ class Hit:
     point_m: Vec3
     position_m: Vec3
     depth_m: float
-    what: str
+    object_name: str
     time_ns: int
 
 
@@ -66,14 +66,14 @@ class Drone:
 
     @property
     def number(self) -> int:
-        """Return which vehicle of the fleet it is."""
+        """Its row in the fleet's arrays."""
         return self._row
 
     # ---- where it is -------------------------------------------------------------------------------------------------
 
     @property
     def row(self) -> Float64:
-        """This vehicle's row of the fleet's state."""
+        """The (STATE_SIZE,) float64 row of the fleet's state, a view; see ``quad``."""
         row: Float64 = self._fleet.state[self._row]
         return row
 
@@ -127,7 +127,7 @@ class Drone:
 
     @property
     def api(self) -> bool:
-        """Return whether a client has control."""
+        """True if a client has API control."""
         return bool(self.row[quad.S_API] > 0)
 
     def _vec(self, column: int) -> Vec3:
@@ -135,7 +135,7 @@ class Drone:
         return float(x), float(y), float(z)
 
     def kinematics_map(self) -> dict[str, Any]:
-        """Give the wire's KinematicsState."""
+        """Return the wire's KinematicsState."""
         row = self.row
         return {
             **pose_map(row[0:3], row[quad.S_QUAT : quad.S_QUAT + 4]),
@@ -145,24 +145,20 @@ class Drone:
             "angular_acceleration": vector_map(row[quad.S_RATE_ACCEL : quad.S_RATE_ACCEL + 3]),
         }
 
-    def pose_wire(self) -> dict[str, Any]:
-        """Give the wire's Pose."""
-        return {"position": vector_map(self.position_m), "orientation": quat_map(self.quat)}
-
     # ---- commands ------------------------------------------------------------------------------------------------------
 
     def set_api(self, *, enabled: bool) -> None:
-        """Give control to a client or to the sticks; a task under way goes on, and its commands count or do not."""
+        """Give control to a client or to the remote control; a running task continues in either case."""
         self.row[quad.S_API] = enabled
         simple_flight.aim_by_sticks(self.row, self._fleet.mode[self._row], self._fleet.goal[self._row])
 
     def set_sticks(self, sticks: Mapping[str, Any]) -> None:
-        """Take what the remote control says; it flies the vehicle while no client has control."""
+        """Set the remote control's state; it flies the vehicle while no client has control."""
         self.rc = sticks
         self._show_sticks()
 
     def _show_sticks(self) -> None:
-        """Put before the firmware what it sees when it looks at the remote control next."""
+        """Store the remote control's state for the firmware's next reading."""
         valid = bool(self.rc.get("is_valid"))
         stick = {name: float(self.rc[name]) if valid else 0.0 for name in ("roll", "pitch", "yaw", "throttle")}
         throttle = max(stick["throttle"], simple_flight.IDLE_THROTTLE)
@@ -261,7 +257,7 @@ class Drone:
     # ---- what it hit -------------------------------------------------------------------------------------------------
 
     def hit(self, *, forget: bool) -> Hit:
-        """Give the last collision; ``forget`` clears the flag, as reading it through the API does."""
+        """Return the last collision; ``forget`` clears the flag, as reading it through the API does."""
         row = self.row
         found = Hit(
             has_collided=bool(row[quad.S_HIT] > 0),
@@ -269,7 +265,7 @@ class Drone:
             point_m=self._vec(quad.S_HIT_POINT),
             position_m=self._vec(quad.S_HIT_POSITION),
             depth_m=float(row[quad.S_HIT_DEPTH]),
-            what=self.hit_name,
+            object_name=self.hit_name,
             time_ns=self.hit_ns,
         )
         if forget:

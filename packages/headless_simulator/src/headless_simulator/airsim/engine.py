@@ -29,7 +29,7 @@ _CONTINUES: Final = frozenset(("simContinueForTime", "simContinueForFrames"))
 
 
 class EngineTurns:
-    """Gives AirSim's calls their turn on the game thread, and informs it of pauses.
+    """Runs AirSim's calls on the game thread, and reports pauses to it.
 
     Args:
         game_thread: of the world in which AirSim flies.
@@ -64,5 +64,5 @@ class EngineTurns:
             self._game_thread.pause(True)
 
     def leak(self, ticks: int) -> None:
-        """Let that many ticks through the pause on purpose, as a fault."""
+        """Let a number of ticks pass in spite of the pause, as a fault."""
         self._game_thread.leaks += ticks

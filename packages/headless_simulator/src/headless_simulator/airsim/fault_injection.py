@@ -1,4 +1,4 @@
-"""The same faults file at AirSim's port."""
+"""Fault injection at AirSim's port: cut connections, stalls, stale or swapped images and poses."""
 
 import fnmatch
 import math
@@ -13,41 +13,41 @@ _Answer = list[dict[str, Any]]
 
 
 class AirSimFaults:
-    """AirSim's faults at the server's three places (``airsim.host.FaultsLike``).
-
-    Args:
-        faults: the file.
-    """
+    """The entries of a faults file that are for AirSim's port."""
 
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
         self._last_images: dict[str, list[dict[str, Any]]] = {}
         self._last_pose: dict[tuple[str, str], Any] = {}
-        self._elsewhere: dict[str, _Answer] = {}  # of each vehicle, the last images that it took from another pose
+        self._previous_pose_images: dict[str, _Answer] = {}  # by vehicle: its last images from another pose
 
     def before_call(self, method: str, vehicle: str) -> None:
         """Wait, or raise ``ConnectionAbortedError`` to cut the connection."""
         self._faults.before_call(method, server="airsim", vehicle=vehicle)
 
     def turn(self, method: str, vehicle: str) -> tuple[int, int]:
-        """Give the frames that a call is to miss, and the ticks that a pause is to let through before it."""
+        """Return the frames that a call misses, and the ticks that pass a pause before it."""
         late_frames = leaked_ticks = 0
         for armed in self._faults.of_server("airsim", "late_answer", "pause_leak"):
             fault = armed.fault
-            if self._takes(fault.call, fault.vehicle, method, vehicle) and self._faults.fires(armed, key=vehicle):
+            if self._selects(fault.call, fault.vehicle, method, vehicle) and self._faults.fires(armed, key=vehicle):
                 late_frames += fault.ticks * (fault.fault == "late_answer")
                 leaked_ticks += fault.ticks * (fault.fault == "pause_leak")
         return late_frames, leaked_ticks
 
-    def _other_pixels(self, vehicle: str, now: _Answer) -> _Answer:
+    def _swap_pixels(self, vehicle: str, now: _Answer) -> _Answer:
         """Swap pixels as the file wants it, keep everything else."""
         out, last = now, self._last_images.get(vehicle, now)
         if [r.get("camera_position") for r in last] != [r.get("camera_position") for r in now]:
-            self._elsewhere[vehicle] = last
+            self._previous_pose_images[vehicle] = last
         others = [a for name, a in self._last_images.items() if name != vehicle and len(a) == len(now)]
         for armed in self._faults.of_server("airsim", "stale_pixels", "other_vehicle"):
-            source = self._elsewhere.get(vehicle, []) if armed.fault.fault == "stale_pixels" else (others or [[]])[0]
-            fits = _shape(source) == _shape(now) and self._takes(
+            source = (
+                self._previous_pose_images.get(vehicle, [])
+                if armed.fault.fault == "stale_pixels"
+                else (others or [[]])[0]
+            )
+            fits = _shape(source) == _shape(now) and self._selects(
                 armed.fault.call, armed.fault.vehicle, "simGetImages", vehicle
             )
             if fits and self._faults.fires(armed, key=vehicle):
@@ -55,33 +55,33 @@ class AirSimFaults:
         return out
 
     def image_result(self, vehicle: str, responses: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Give the responses of ``simGetImages`` that are to be sent."""
-        out = self._other_pixels(vehicle, list(responses))
+        """Return the responses of ``simGetImages`` with the faults applied."""
+        out = self._swap_pixels(vehicle, list(responses))
         last = self._last_images.get(vehicle, out)
         self._last_images[vehicle] = list(responses)
         for armed in self._faults.of_server(
             "airsim", "drop_frame", "duplicate_frame", "reorder_frames", "stale_pose", "nan_pose"
         ):
             kind = armed.fault.fault
-            if not self._takes(armed.fault.call, armed.fault.vehicle, "simGetImages", vehicle):
+            if not self._selects(armed.fault.call, armed.fault.vehicle, "simGetImages", vehicle):
                 continue
             if self._faults.fires(armed, key=vehicle):
-                out = _bent(kind, out, last)
+                out = _with_fault(kind, out, last)
         return out
 
     def pose_result(self, method: str, vehicle: str, result: Any) -> Any:
-        """Give the answer with a pose that is to be sent."""
+        """Return an answer that carries a pose, with the faults applied."""
         last = self._last_pose.get((method, vehicle), result)
         self._last_pose[method, vehicle] = result
         for armed in self._faults.of_server("airsim", "stale_pose", "nan_pose"):
-            if self._takes(armed.fault.call, armed.fault.vehicle, method, vehicle) and self._faults.fires(
+            if self._selects(armed.fault.call, armed.fault.vehicle, method, vehicle) and self._faults.fires(
                 armed, key=method
             ):
-                result = last if armed.fault.fault == "stale_pose" else _without_numbers(result)
+                result = last if armed.fault.fault == "stale_pose" else _with_nan(result)
         return result
 
     @staticmethod
-    def _takes(call: str, pattern: str, method: str, vehicle: str) -> bool:
+    def _selects(call: str, pattern: str, method: str, vehicle: str) -> bool:
         return fnmatch.fnmatchcase(method, call) and fnmatch.fnmatchcase(vehicle, pattern)
 
 
@@ -89,7 +89,7 @@ def _shape(answer: _Answer) -> list[tuple[Any, ...]]:
     return [(r.get("image_type"), r.get("width"), r.get("height"), r.get("camera_name")) for r in answer]
 
 
-def _bent(kind: str, now: list[dict[str, Any]], last: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_fault(kind: str, now: list[dict[str, Any]], last: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if kind == "drop_frame":
         return now[:-1]
     if kind == "duplicate_frame":
@@ -97,7 +97,7 @@ def _bent(kind: str, now: list[dict[str, Any]], last: list[dict[str, Any]]) -> l
     if kind == "reorder_frames":
         return now[::-1]
     if kind == "nan_pose":
-        return [{**r, **{key: _without_numbers(r[key]) for key in _POSE_KEYS if key in r}} for r in now]
+        return [{**r, **{key: _with_nan(r[key]) for key in _POSE_KEYS if key in r}} for r in now]
     old = {n: response for n, response in enumerate(last)}
     return [
         {**response, **{key: old[n][key] for key in _POSE_KEYS if n in old and key in old[n]}}
@@ -105,11 +105,11 @@ def _bent(kind: str, now: list[dict[str, Any]], last: list[dict[str, Any]]) -> l
     ]
 
 
-def _without_numbers(value: Any) -> Any:
+def _with_nan(value: Any) -> Any:
     if isinstance(value, float):
         return math.nan
     if isinstance(value, dict):
-        return {key: _without_numbers(item) for key, item in value.items()}
+        return {key: _with_nan(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_without_numbers(item) for item in value]
+        return [_with_nan(item) for item in value]
     return value

@@ -27,15 +27,13 @@ from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Float64
 
 STEP_NS: Final = 3_000_000
-COMMAND_NS: Final = 20_000_000  # tasks think at 50 Hz
-FRAME_NS: Final = 20_000_000  # what simContinueForFrames calls a frame
-START_NS: Final = (
-    1_577_836_800_000_000_000  # 2020-01-01: time stamps that look like AirSim's and are the same in every run
-)
-LANDED_M: Final = 0.01  # a start this little above the ground is a start on it
-OBSTACLE_NS: Final = 21_000_000  # how often near obstacles are looked up
+COMMAND_NS: Final = 20_000_000  # period of a task's decisions: 50 Hz
+FRAME_NS: Final = 20_000_000  # a frame of simContinueForFrames
+START_NS: Final = 1_577_836_800_000_000_000  # 2020-01-01: time stamps are the same in every run
+LANDED_M: Final = 0.01  # a vehicle that starts lower than this stands on the ground
+OBSTACLE_NS: Final = 21_000_000  # period of the search for near obstacles
 
-Task = Generator[int, None, bool]  # yields the time at which it wants to think again, returns its result
+Task = Generator[int, None, bool]  # yields the time, ns, of its next decision; returns its result
 
 
 class NoSuchVehicle(CallRefused):
@@ -44,7 +42,7 @@ class NoSuchVehicle(CallRefused):
 
 @dataclass(slots=True)
 class Running:
-    """A task under way and who waits for its end."""
+    """A running task and the callback for its end."""
 
     steps: Task
     due_ns: int
@@ -53,7 +51,7 @@ class Running:
 
 @dataclass(slots=True)
 class Budget:
-    """Time that ``simContinueForTime`` still has to run, and who waits for its end."""
+    """The remaining time of ``simContinueForTime`` and the callback for its end."""
 
     left_ns: int
     done: Callable[[], None]
@@ -80,12 +78,12 @@ class Fleet:
         self.lock = threading.RLock()
         self.changed = threading.Condition(self.lock)
         self.host, self.settings = host, settings
-        self._learn_town(player_start_m)
+        self._read_town(player_start_m)
         self.now_ns = START_NS
         self.paused = False
         self.budget: Budget | None = None
-        self._kept_ns = 0  # of the last budget, less than a step
-        self._stepped, self._late = behaviours["continue"] == "stepped", True
+        self._remainder_ns = 0  # unused time of the last budget, less than a step
+        self._stepped, self._adds_step = behaviours["continue"] == "stepped", True
         self.late_poses = LatePoses(stale=behaviours["set-pose"] == "stale", frame=lambda: host.frame)
         self.wind_mps = np.array(settings.wind_mps, dtype=np.float64)
         self.drones: dict[str, Drone] = {}
@@ -104,17 +102,17 @@ class Fleet:
         self._boxes: Float64 = np.zeros((0, 8))
         self._box_range = np.zeros((0, 2), dtype=np.int64)
 
-    def _learn_town(self, player_start_m: Vec3) -> None:
+    def _read_town(self, player_start_m: Vec3) -> None:
         self.player_start_m = player_start_m
         self.obstacles = Obstacles(self.host)
         ground = self.host.town.ground
         self._grid = np.ascontiguousarray(ground.height_m, dtype=np.float64)
-        self._grid_place = np.array([*ground.origin_m, ground.cell_m])
+        self._grid_frame = np.array([*ground.origin_m, ground.cell_m])
 
     def enter_town(self, player_start_m: Vec3) -> None:
-        """Start anew in the town that the host has now."""
+        """Reset the fleet in the host's current town."""
         with self.lock:
-            self._learn_town(player_start_m)
+            self._read_town(player_start_m)
             for drone in self.drones.values():
                 self.spawn_m[drone.number] = add(player_start_m, flip_z(drone.setting.position_m))
             self.reset()
@@ -142,7 +140,7 @@ class Fleet:
         self._rows.append(drone)
 
     def drone(self, name: str) -> Drone:
-        """Find a vehicle; the empty name means the first one.
+        """Find a vehicle; the empty name is the first one.
 
         Raises:
             NoSuchVehicle: it is not there.
@@ -166,9 +164,9 @@ class Fleet:
             self._obstacles_due_ns = 0
 
     def _settle(self, drone: Drone) -> None:
-        """Let a vehicle that starts on the ground, or in it, stand there before the first step."""
+        """Put a vehicle that starts on or below the ground onto it, at rest."""
         x, y, z = drone.spawn_ue_m
-        origin_x, origin_y, cell = (float(part) for part in self._grid_place)
+        origin_x, origin_y, cell = (float(part) for part in self._grid_frame)
         height = ground_height(self._grid, origin_x, origin_y, cell, x, y) + quad.STANDS_M
         if self.settings.flies and drone.setting.collisions and z - height <= LANDED_M:
             drone.row[2] = z - height
@@ -181,7 +179,7 @@ class Fleet:
         with self.lock:
             self._end(name, result=False)
             self._tasks[name] = Running(steps, self.now_ns, done)
-            self._think(name)
+            self._resume_task(name)
             self.changed.notify_all()
 
     def cancel(self, name: str) -> None:
@@ -195,8 +193,8 @@ class Fleet:
             running.steps.close()
             running.done(result)
 
-    def _think(self, name: str) -> None:
-        """Let a task act; its end or its error goes to whoever waits."""
+    def _resume_task(self, name: str) -> None:
+        """Run a task until its next wait; pass its result or its error to ``done``."""
         running = self._tasks[name]
         try:
             running.due_ns = next(running.steps)
@@ -209,22 +207,22 @@ class Fleet:
 
     @property
     def running(self) -> bool:
-        """Return whether time passes."""
+        """True if simulated time passes."""
         return not self.paused or self.budget is not None
 
     def pause(self, paused: bool) -> None:
         """Stop or start time; a ``simContinueForTime`` under way ends."""
         with self.lock:
             self.paused = paused
-            self._obstacles_due_ns = 0  # what follows shall not depend on when it was paused
-            self._finish_budget()
-            self._kept_ns = 0
+            self._obstacles_due_ns = 0  # the flight must not depend on the time of the pause
+            self._end_budget()
+            self._remainder_ns = 0
             self.changed.notify_all()
 
     def continue_for(self, span_ns: int, done: Callable[[], None]) -> None:
         """Run for ``span_ns`` in whole steps, pause, then call ``done``."""
         with self.lock:
-            self._finish_budget()
+            self._end_budget()
             self.paused = True
             self._obstacles_due_ns = 0
             self.budget = Budget(self._to_run_ns(max(0, span_ns)), done)
@@ -233,12 +231,12 @@ class Fleet:
 
     def _to_run_ns(self, span_ns: int) -> int:
         if not self._stepped:
-            return span_ns + self._kept_ns
-        self._late = not self._late
-        steps = span_ns // STEP_NS + 1 if self._late else -(-span_ns // STEP_NS) - 1
+            return span_ns + self._remainder_ns
+        self._adds_step = not self._adds_step
+        steps = span_ns // STEP_NS + 1 if self._adds_step else -(-span_ns // STEP_NS) - 1
         return max(0, steps) * STEP_NS
 
-    def _finish_budget(self) -> None:
+    def _end_budget(self) -> None:
         if self.budget is not None:
             finished, self.budget = self.budget, None
             finished.done()
@@ -247,9 +245,9 @@ class Fleet:
         """Advance by the whole steps in ``span_ns``, at most until a budget ends. Under the lock."""
         left_ns = span_ns if self.budget is None else min(span_ns, self.budget.left_ns)
         while left_ns >= STEP_NS:
-            self._think_due()
-            self._look_around()
-            steps = self._next_steps(left_ns)
+            self._resume_due_tasks()
+            self._update_obstacles()
+            steps = self._steps_until_due(left_ns)
             self._integrate(steps)
             self.now_ns += STEP_NS * steps
             left_ns -= STEP_NS * steps
@@ -259,22 +257,22 @@ class Fleet:
 
     def _end_spent_budget(self) -> None:
         if self.budget is not None and self.budget.left_ns < STEP_NS:
-            self._think_due()  # a command that ends with the budget ends now, not in the next one
-            self._kept_ns = self.budget.left_ns
-            self._finish_budget()
+            self._resume_due_tasks()  # a command that ends with the budget ends now
+            self._remainder_ns = self.budget.left_ns
+            self._end_budget()
 
-    def _think_due(self) -> None:
+    def _resume_due_tasks(self) -> None:
         for name in [n for n, task in self._tasks.items() if task.due_ns <= self.now_ns]:
             if name in self._tasks:
-                self._think(name)
+                self._resume_task(name)
 
-    def _look_around(self) -> None:
+    def _update_obstacles(self) -> None:
         if self.now_ns >= self._obstacles_due_ns:
             self._boxes, self._box_range = self.obstacles.near(self.spawn_m, self.state)
             self._obstacles_due_ns = self.now_ns + OBSTACLE_NS
 
-    def _next_steps(self, left_ns: int) -> int:
-        """Say how many steps go by until somebody has to think."""
+    def _steps_until_due(self, left_ns: int) -> int:
+        """Return the number of steps until the next task or obstacle update is due."""
         due_ns = min((task.due_ns for task in self._tasks.values()), default=self.now_ns + left_ns)
         due_ns = min(due_ns, self._obstacles_due_ns)
         until_due = max(1, -(-(due_ns - self.now_ns) // STEP_NS))
@@ -283,16 +281,16 @@ class Fleet:
     def _integrate(self, steps: int) -> None:
         if not self.settings.flies or not len(self.state):
             return
-        self._advance(self.state, steps)
+        self._advance(steps)
         span_s = STEP_NS * steps * 1e-9
         for row in np.flatnonzero((self.state[:, quad.S_HIT] > 0) & (self.state[:, quad.S_HIT_AGE] < span_s)):
             what = int(self.state[row, quad.S_HIT_WHAT])
             self._rows[row].hit_name = self.obstacles.name(what)
             self._rows[row].hit_ns = self.now_ns + STEP_NS * steps - round(self.state[row, quad.S_HIT_AGE] * 1e9)
 
-    def _advance(self, state: Float64, steps: int) -> None:
+    def _advance(self, steps: int) -> None:
         advance(
-            state,
+            self.state,
             self.mode,
             self.goal,
             self.gains,
@@ -300,7 +298,7 @@ class Fleet:
             self._boxes,
             self._box_range,
             self._grid,
-            self._grid_place,
+            self._grid_frame,
             self.wind_mps,
             self.settings.origin_geo[2] + self.spawn_m[:, 2] - self.player_start_m[2],
             self.settings.ideal_controller,
@@ -309,5 +307,5 @@ class Fleet:
         )
 
     def compile(self) -> None:
-        """Compile the flight now, by flying no step, so that no client has to wait for it."""
-        self._advance(self.state, 0)
+        """Compile the flight kernels by flying no step, so that no client waits for it."""
+        self._advance(0)

@@ -19,16 +19,16 @@ from headless_simulator.scene import Float64
 ACCURACY_M: Final = 0.5
 COMMAND_S: Final = COMMAND_NS * 1e-9
 BRAKING_MPS: Final = 1.0  # at the very end of a path
-FAST_MPS: Final = 3.0  # faster than this is braked there
+FAST_MPS: Final = 3.0  # above this speed it brakes there
 TAKEOFF_Z_M: Final = -2.0
 LANDING_MPS: Final = 0.2
 MOST: Final = 1.0e6
 STILL_MPS: Final = 0.05
 STILL_RADPS: Final = 0.01
-MAX_SECONDS: Final = 3.0e8  # "for ever"
+MAX_SECONDS: Final = 3.0e8  # AirSim's infinity
 QUIET_PERIODS: Final = 10  # a landing ends after more than these
 NOTHING_LEFT: Final = 1e-5
-FULL_STICK: Final = 10_000.0  # what moveByManual takes for a stick at its end
+FULL_STICK: Final = 10_000.0  # a stick's end, for moveByManual
 STICK_YAW_DEG: Final = 100.0
 STICKS_OLD_S: Final = 0.1
 HOLD_YAW: Final = YawMode(is_rate=True, degrees=0.0)  # AirSim's YawMode::Zero
@@ -64,7 +64,7 @@ def _wait_for(drone: Drone, act: Callable[[], bool], timeout_s: float, *, what: 
 
 
 def keep_doing(drone: Drone, act: Callable[[], None], duration_s: float, *, at_once: bool = True) -> Task:
-    """Give the same command for a time; True at its end. ``at_once`` is the answer for no time at all."""
+    """Repeat a command for a time; True at its end. ``at_once`` is the answer for a duration of 0."""
     if duration_s <= 0:
         return at_once
 
@@ -77,7 +77,7 @@ def keep_doing(drone: Drone, act: Callable[[], None], duration_s: float, *, at_o
 
 
 def normalize_deg(degrees: float) -> float:
-    """Give an angle within half a turn; both ends stay what they are."""
+    """Wrap an angle to -180..180 degrees; both ends stay as they are."""
     degrees = math.fmod(degrees, 360.0)
     if degrees > 180.0:
         return degrees - 360.0
@@ -126,7 +126,7 @@ class _Path:
         self.last = len(self.points) - 1
 
     def ahead(self, segment: int, offset_m: float, distance_m: float) -> tuple[int, float, Float64]:
-        """Go on by a distance; beyond the end stays at the end (segment ``last``)."""
+        """Advance along the path by a distance; returns segment, metres into it and the (3,) NED point, at most the end."""
         while segment < self.last:
             length = self.lengths[segment]
             if length > 0 and length >= distance_m + offset_m:
@@ -253,11 +253,11 @@ def turn_to(drone: Drone, yaw_deg: float, timeout_s: float, margin_deg: float) -
     The margin does not reach across 180 degrees, as in AirSim: 179 and -179 are 358 degrees apart.
     """
     _finite(yaw_deg, margin_deg, what="yaw and margin")
-    place, target = drone.position_m, normalize_deg(yaw_deg)
+    position, target = drone.position_m, normalize_deg(yaw_deg)
 
     def pointing() -> bool:
         near = abs(math.degrees(drone.yaw_rad) - target) <= margin_deg
-        drone.command_position(place, HOLD_YAW if near else YawMode(is_rate=False, degrees=target))
+        drone.command_position(position, HOLD_YAW if near else YawMode(is_rate=False, degrees=target))
         return near and abs(drone.rate_radps[2]) <= STILL_RADPS
 
     if timeout_s <= 0:
@@ -268,8 +268,8 @@ def turn_to(drone: Drone, yaw_deg: float, timeout_s: float, margin_deg: float) -
 def turn_by_rate(drone: Drone, rate_degps: float, duration_s: float) -> Task:
     """Turn in place at a rate for a time."""
     _finite(rate_degps, what="yaw rate")
-    place = drone.position_m
-    return keep_doing(drone, lambda: drone.command_position(place, YawMode(degrees=rate_degps)), duration_s)
+    position = drone.position_m
+    return keep_doing(drone, lambda: drone.command_position(position, YawMode(degrees=rate_degps)), duration_s)
 
 
 def by_attitude(
@@ -295,10 +295,10 @@ def by_manual(drone: Drone, limits: Vec3, duration_s: float, yaw: YawMode, *, fo
         if not sticks.get("is_valid") or (sticks.get("timestamp", 0) and age_s > STICKS_OLD_S):
             return
         pitch, roll = float(sticks["pitch"]) / FULL_STICK, float(sticks["roll"]) / FULL_STICK
-        asked = rotate(start, (pitch * limits[1], roll * limits[0], 0.0))
+        velocity = rotate(start, (pitch * limits[1], roll * limits[0], 0.0))
         stick_deg = float(sticks["yaw"]) * STICK_YAW_DEG / FULL_STICK
-        turned = heading_yaw(YawMode(yaw.is_rate, yaw.degrees + stick_deg), asked, forward_only=forward_only)
+        turned = heading_yaw(YawMode(yaw.is_rate, yaw.degrees + stick_deg), velocity, forward_only=forward_only)
         z = drone.position_m[2] + float(sticks["throttle"]) / FULL_STICK * limits[2]
-        drone.command_velocity_z(asked[0], asked[1], z, turned)
+        drone.command_velocity_z(velocity[0], velocity[1], z, turned)
 
     return keep_doing(drone, act, duration_s)

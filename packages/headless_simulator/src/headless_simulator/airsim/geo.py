@@ -16,41 +16,41 @@ MAGNETIC_GAUSS: Final = (0.20, 0.05, 0.49)  # north, east, down near AirSim's de
 
 
 def geo_from_ned(ned_m: Vec3, origin: Geo) -> Geo:
-    """Give the place of a NED point: a local tangent on a sphere, good to centimetres within a town."""
+    """Convert a NED point to latitude, longitude, altitude: a local tangent plane, good to centimetres within a town."""
     north, east, down = ned_m
     latitude = origin[0] + math.degrees(north / EARTH_RADIUS_M)
     longitude = origin[1] + math.degrees(east / (EARTH_RADIUS_M * math.cos(math.radians(origin[0]))))
     return latitude, longitude, origin[2] - down
 
 
-def ned_from_geo(place: Geo, origin: Geo) -> Vec3:
-    """Give the NED point of a place; the inverse of ``geo_from_ned``."""
-    north = math.radians(place[0] - origin[0]) * EARTH_RADIUS_M
-    east = math.radians(place[1] - origin[1]) * EARTH_RADIUS_M * math.cos(math.radians(origin[0]))
-    return north, east, origin[2] - place[2]
+def ned_from_geo(position: Geo, origin: Geo) -> Vec3:
+    """Convert latitude, longitude, altitude to a NED point; the inverse of ``geo_from_ned``."""
+    north = math.radians(position[0] - origin[0]) * EARTH_RADIUS_M
+    east = math.radians(position[1] - origin[1]) * EARTH_RADIUS_M * math.cos(math.radians(origin[0]))
+    return north, east, origin[2] - position[2]
 
 
-def geo_map(place: Geo) -> dict[str, float]:
-    """Give the wire's GeoPoint."""
-    return {"latitude": place[0], "longitude": place[1], "altitude": place[2]}
+def geo_map(position: Geo) -> dict[str, float]:
+    """Encode a geographic position as the wire's GeoPoint."""
+    return {"latitude": position[0], "longitude": position[1], "altitude": position[2]}
 
 
 def temperature_k(altitude_m: float) -> float:
-    """Give the standard atmosphere's temperature, valid below 11 km."""
+    """Return the standard atmosphere's temperature, K, valid below 11 km."""
     return SEA_TEMPERATURE_K - LAPSE_KPM * min(max(altitude_m, -1000.0), 11_000.0)
 
 
 def pressure_pa(altitude_m: float) -> float:
-    """Give the standard atmosphere's pressure."""
+    """Return the standard atmosphere's pressure, Pa."""
     return float(SEA_PRESSURE_PA * (temperature_k(altitude_m) / SEA_TEMPERATURE_K) ** _PRESSURE_POWER)
 
 
 def altitude_m(pressure: float) -> float:
-    """Give the altitude that an altimeter set to sea level shows."""
+    """Return the altitude of a pressure in the standard atmosphere, metres."""
     ratio = max(pressure, 1.0) / SEA_PRESSURE_PA
     return float((1.0 - ratio ** (1.0 / _PRESSURE_POWER)) * SEA_TEMPERATURE_K / LAPSE_KPM)
 
 
 def air_density(height_m: float) -> float:
-    """Give the standard atmosphere's density, kg/m3."""
+    """Return the standard atmosphere's density, kg/m3."""
     return pressure_pa(height_m) / (_GAS * temperature_k(height_m))

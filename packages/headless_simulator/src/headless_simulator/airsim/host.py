@@ -1,7 +1,7 @@
 """The AirSim server's needs of the world it flies in; the CARLA server's world gives them, tests give a small one."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Protocol
 
 from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, Town, UInt8, UInt32, View, Weather
 
@@ -33,22 +33,22 @@ class RendererLike(Protocol):
 
 
 class ModelsLike(Protocol):
-    """Knows the meshes of everything that moves."""
+    """Model numbers and boxes of everything that moves."""
 
     def number(self, blueprint: str) -> int:
-        """Give the model number of a blueprint id."""
+        """Return the model number of a blueprint id."""
         ...
 
     def scaled_number(self, blueprint: str, scale: tuple[float, float, float]) -> int:
-        """Give the model number of a blueprint id in another size."""
+        """Return the model number of a blueprint id at a scale."""
         ...
 
     def half_extent(self, blueprint: str) -> tuple[float, float, float]:
-        """Give the half extents of its box, metres."""
+        """Return the half extents of its box, metres."""
         ...
 
     def box_offset(self, blueprint: str) -> tuple[float, float, float]:
-        """Give the centre of its box in the actor's frame, metres."""
+        """Return the centre of its box in the actor's frame, metres."""
         ...
 
 
@@ -98,7 +98,7 @@ class AirSimHost(Protocol):
         ...
 
     def signals(self) -> UInt8:
-        """State of every traffic light: 0 red, 1 yellow, 2 green, 3 off."""
+        """Return the (L,) uint8 state of every traffic light: 0 red, 1 yellow, 2 green, 3 off."""
         ...
 
     def set_weather(self, weather: Weather) -> None:
@@ -108,42 +108,3 @@ class AirSimHost(Protocol):
     def place_actor(self, actor_id: int, pose: Pose6) -> bool:
         """Teleport a CARLA actor; False when it does not exist."""
         ...
-
-
-class FaultsLike(Protocol):
-    """The places of faults on demand; ``NoFaults`` does nothing."""
-
-    def before_call(self, method: str, vehicle: str) -> None:
-        """Run before a method is served: may wait, or raise ``ConnectionAbortedError`` to cut the connection."""
-        ...
-
-    def turn(self, method: str, vehicle: str) -> tuple[int, int]:
-        """Give the frames that a call is to miss, and the ticks that a pause is to let through before it."""
-        ...
-
-    def image_result(self, vehicle: str, responses: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Look over the answer of ``simGetImages`` (wire maps, in the order asked for) and give the one to send."""
-        ...
-
-    def pose_result(self, method: str, vehicle: str, result: Any) -> Any:
-        """Look over an answer that carries a pose and give the one to send."""
-        ...
-
-
-class NoFaults:
-    """Serve everything as it is."""
-
-    def before_call(self, method: str, vehicle: str) -> None:
-        """Do nothing."""
-
-    def turn(self, method: str, vehicle: str) -> tuple[int, int]:  # noqa: ARG002
-        """Miss nothing."""
-        return 0, 0
-
-    def image_result(self, vehicle: str, responses: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:  # noqa: ARG002
-        """Give the responses back."""
-        return list(responses)
-
-    def pose_result(self, method: str, vehicle: str, result: Any) -> Any:  # noqa: ARG002
-        """Give the result back."""
-        return result

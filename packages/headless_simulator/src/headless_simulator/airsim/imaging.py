@@ -3,7 +3,7 @@
 import math
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import cv2
@@ -13,7 +13,6 @@ from headless_simulator.airsim.host import AirSimHost, Pose6
 from headless_simulator.airsim.ned import Vec3
 from headless_simulator.airsim.objects import SceneObjects, Tables, image_ids
 from headless_simulator.airsim.palette import SEGMENTATION_RGB
-from headless_simulator.airsim.pixels import paint_into, without_alpha
 from headless_simulator.airsim.precipitation import overlay
 from headless_simulator.airsim.settings import IMAGE_TYPES, Capture
 from headless_simulator.errors import CallRefused
@@ -21,16 +20,17 @@ from headless_simulator.rendering import GraphicsCard, Rendering, flat_pass
 from headless_simulator.rpc.messages import PackedFloats
 from headless_simulator.scene import Float32, Float64, Int32, Movers, RenderedImage, UInt8, View, Weather
 
-FAR_M: Final = 65504.0  # AirSim's depth is half floats; this is the largest, and what the sky shows
+FAR_M: Final = 65504.0  # the largest half float, in which AirSim stores depth; also the sky's depth
 VIS_M: Final = 100.0  # DepthVis is white from here on
 STEREO_M: Final = 0.25  # baseline behind DisparityNormalized
 PNG_LEVEL: Final = 1
 SCENE, DEPTH_PLANAR, DEPTH_PERSPECTIVE, DEPTH_VIS, DISPARITY, SEGMENTATION, NORMALS, INFRARED = range(8)
-_PALETTES: Final = {  # blue, green, red of each id
-    SEGMENTATION: np.ascontiguousarray(SEGMENTATION_RGB[:, ::-1]),
-    INFRARED: np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1),
+_PALETTES: Final = {  # (1, 256, 3) blue, green, red of each segmentation id
+    SEGMENTATION: np.ascontiguousarray(SEGMENTATION_RGB[None, :, ::-1]),
+    INFRARED: np.repeat(np.arange(256, dtype=np.uint8)[None, :, None], 3, axis=2),
 }
 MAX_REQUESTS: Final = 200  # images in one call
+_MOVER_COLUMNS: Final = [column.name for column in fields(Movers)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class ImageRequest:
     image_type: int
     as_float: bool
     compress: bool
-    without: int = 0  # number of the mover that carries the camera
-    camera: int = 0  # what a flat image calls it
+    without: int = 0  # actor id of the vehicle that carries the camera, which is not drawn
+    camera: int = 0  # number of the camera in a flat image
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +161,7 @@ class ImageCapture:
     def _colours(request: ImageRequest, image: RenderedImage, tables: Tables, overlays: dict[str, float]) -> UInt8:
         if request.image_type == SCENE:
             assert image.bgra is not None, "a scene was asked for"
-            bgr = without_alpha(image.bgra)
+            bgr = np.asarray(cv2.cvtColor(image.bgra, cv2.COLOR_BGRA2BGR), np.uint8)
             return overlay(bgr, image, overlays) if overlays else bgr
         if request.image_type == NORMALS:
             assert image.normal is not None, "normals were asked for"
@@ -170,15 +170,16 @@ class ImageCapture:
             return np.ascontiguousarray(coded[:, :, ::-1])
         ids: Int32 = image_ids(image.ids, image.tag, tables)
         if request.image_type in _PALETTES:
-            out = np.empty((*ids.shape, 3), dtype=np.uint8)
-            paint_into(ids.reshape(-1), _PALETTES[request.image_type], out.reshape(-1, 3))
-            return out
+            ids_bgr = cv2.cvtColor(
+                np.maximum(ids, 0).astype(np.uint8), cv2.COLOR_GRAY2BGR
+            )  # hidden ones look like id 0
+            return np.asarray(cv2.LUT(ids_bgr, _PALETTES[request.image_type]), np.uint8)
         name = {number: label for label, number in IMAGE_TYPES.items()}.get(request.image_type, str(request.image_type))
         raise CallRefused(f"image type {name} is not drawn here; 0 (Scene) to 7 (Infrared) are")
 
 
 def depth_values(depth_m: Float32, capture: Capture, image_type: int) -> Float32:
-    """Give what a depth-like image holds, from planar depth in metres.
+    """Return the values of a depth-like image, from planar depth in metres.
 
     Args:
         depth_m: (H, W), infinite where there is sky.
@@ -202,7 +203,7 @@ def depth_values(depth_m: Float32, capture: Capture, image_type: int) -> Float32
 
 
 def half(values: Float32) -> Float32:
-    """Round to half precision, in which AirSim's float images are drawn."""
+    """Round (H, W) float32 values to half precision, as AirSim's float images."""
     rounded: Float32 = values.astype(np.float16).astype(np.float32)
     return rounded
 
@@ -213,7 +214,7 @@ def _grey(values: Float32) -> UInt8:
 
 
 def _bytes(bgr: UInt8, *, compress: bool) -> bytes:
-    """Give raw blue, green, red bytes, or a PNG with an opaque alpha channel as AirSim writes them."""
+    """Encode (H, W, 3) BGR pixels as raw bytes, or as a PNG with an opaque alpha channel as AirSim does."""
     if not compress:
         return bgr.tobytes()
     ok, png = cv2.imencode(".png", cv2.cvtColor(bgr, cv2.COLOR_BGR2BGRA), [cv2.IMWRITE_PNG_COMPRESSION, PNG_LEVEL])
@@ -223,7 +224,7 @@ def _bytes(bgr: UInt8, *, compress: bool) -> bytes:
 
 
 def no_movers() -> Movers:
-    """Give an empty set of movers."""
+    """Return an empty set of movers."""
     return Movers(
         model=np.zeros(0, dtype=np.int32),
         pose=np.zeros((0, 6)),
@@ -234,25 +235,13 @@ def no_movers() -> Movers:
 
 
 def join_movers(*groups: Movers) -> Movers:
-    """Put movers together; a single group is handed on as it is."""
+    """Concatenate groups of movers; a single group that is not empty is returned itself."""
     filled = [group for group in groups if len(group.actor_id)]
     if len(filled) <= 1:
         return filled[0] if filled else groups[0]
-    return Movers(
-        model=np.concatenate([group.model for group in filled]),
-        pose=np.concatenate([group.pose for group in filled]),
-        actor_id=np.concatenate([group.actor_id for group in filled]),
-        colour_rgb=np.concatenate([group.colour_rgb for group in filled]),
-        lights=np.concatenate([group.lights for group in filled]),
-    )
+    return Movers(*(np.concatenate([getattr(group, name) for group in filled]) for name in _MOVER_COLUMNS))
 
 
 def pick_movers(movers: Movers, keep: np.ndarray[Any, np.dtype[np.bool_]]) -> Movers:
-    """Keep some rows."""
-    return Movers(
-        model=movers.model[keep],
-        pose=movers.pose[keep],
-        actor_id=movers.actor_id[keep],
-        colour_rgb=movers.colour_rgb[keep],
-        lights=movers.lights[keep],
-    )
+    """Return the movers whose entry in ``keep`` (N,) is true."""
+    return Movers(*(getattr(movers, name)[keep] for name in _MOVER_COLUMNS))

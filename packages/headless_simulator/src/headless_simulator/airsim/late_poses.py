@@ -14,7 +14,7 @@ from headless_simulator.airsim.drone import Drone, refuse_far_places
 from headless_simulator.airsim.ned import Quat, Vec3
 
 STALE_S: Final = 0.3
-STALE_FRAMES: Final = 2  # of CARLA's ticks, where there are any
+STALE_FRAMES: Final = 2  # ticks of CARLA
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ class Traits:
     vehicle_at: int | None
 
     def vehicle(self, arguments: Sequence[Any]) -> str:
-        """Give the vehicle that a call is about, "" for the first one or none."""
+        """Return the vehicle that a call names, "" for the first one or none."""
         if self.vehicle_at is None or self.vehicle_at >= len(arguments):
             return ""
         name = arguments[self.vehicle_at]

@@ -30,7 +30,7 @@ def quat_from_euler(roll_rad: float, pitch_rad: float, yaw_rad: float) -> Quat:
 
 
 def euler_from_quat(quat: Quat) -> Vec3:
-    """Give (roll, pitch, yaw) in radians; straight up or down, roll is 0 and yaw takes the whole turn."""
+    """Return (roll, pitch, yaw) in radians; straight up or down, roll is 0 and yaw holds the whole rotation."""
     w, x, y, z = quat
     sin_pitch = 2.0 * (w * y - z * x)
     if abs(sin_pitch) > 1.0 - 1e-12:
@@ -53,7 +53,7 @@ def quat_multiply(first: Quat, second: Quat) -> Quat:
 
 
 def quat_conjugate(quat: Quat) -> Quat:
-    """Give the inverse turn of a unit quaternion."""
+    """Return the inverse of a unit quaternion."""
     return quat[0], -quat[1], -quat[2], -quat[3]
 
 
@@ -74,7 +74,7 @@ def rotate(quat: Quat, vector: Vec3) -> Vec3:
 
 
 def rotation_matrix(quat: Quat) -> Float64:
-    """Give the (3, 3) matrix of ``rotate``."""
+    """Return the (3, 3) float64 matrix of ``rotate``."""
     return np.array([rotate(quat, axis) for axis in ((1.0, 0, 0), (0, 1.0, 0), (0, 0, 1.0))], dtype=np.float64).T
 
 
@@ -89,14 +89,14 @@ def flip_z(vector: Vec3) -> Vec3:
 
 
 def ue_pose(position_ned_m: Vec3, quat: Quat, *, origin_ue_m: Vec3) -> Pose6:
-    """Give a NED pose, whose origin lies at ``origin_ue_m``, in Unreal's axes and degrees."""
+    """Convert a NED pose to Unreal's axes and degrees; the NED origin lies at ``origin_ue_m``."""
     x, y, z = add(origin_ue_m, flip_z(position_ned_m))
     roll, pitch, yaw = (math.degrees(angle) for angle in euler_from_quat(quat))
     return x, y, z, pitch, yaw, roll
 
 
 def ned_pose(pose: Pose6, *, origin_ue_m: Vec3) -> tuple[Vec3, Quat]:
-    """Give an Unreal pose in the NED frame whose origin lies at ``origin_ue_m``."""
+    """Convert an Unreal pose to the NED frame whose origin lies at ``origin_ue_m``."""
     x, y, z, pitch, yaw, roll = pose
     position = flip_z((x - origin_ue_m[0], y - origin_ue_m[1], z - origin_ue_m[2]))
     return position, quat_from_euler(math.radians(roll), math.radians(pitch), math.radians(yaw))
@@ -111,12 +111,12 @@ def single(value: float) -> float:
 
 
 def vector_map(vector: Vec3 | Float64) -> dict[str, float]:
-    """Give a vector as the wire's map."""
+    """Encode a (3,) vector as a map of the wire."""
     return {"x_val": single(vector[0]), "y_val": single(vector[1]), "z_val": single(vector[2])}
 
 
 def quat_map(quat: Quat | Float64) -> dict[str, float]:
-    """Give a quaternion as the wire's map."""
+    """Encode a (4,) wxyz quaternion as a map of the wire."""
     return {
         "w_val": single(quat[0]),
         "x_val": single(quat[1]),
@@ -126,7 +126,7 @@ def quat_map(quat: Quat | Float64) -> dict[str, float]:
 
 
 def pose_map(position_m: Vec3 | Float64, quat: Quat | Float64) -> dict[str, dict[str, float]]:
-    """Give a pose as the wire's map."""
+    """Encode a (3,) position and a (4,) wxyz quaternion as a Pose of the wire."""
     return {"position": vector_map(position_m), "orientation": quat_map(quat)}
 
 

@@ -44,7 +44,7 @@ class Spawned:
 
 
 def initial_id(name: str) -> int:
-    """Give the id that AirSim assigns at start-up: 5 plus the letters of the lower-cased name, modulo 256."""
+    """Return the id that AirSim assigns at start-up: 5 plus the letters of the lower-cased name, modulo 256."""
     return (5 + sum(ord(letter) for letter in name.lower() if ord(letter) >= 97)) % 256
 
 
@@ -57,7 +57,7 @@ class SceneObjects:
         self._ids: dict[str, int] = {}
         self._rules: list[tuple[Pattern, int]] = []  # for actors that do not exist yet
         self.spawned: dict[str, Spawned] = {}
-        self.drones: dict[str, int] = {}  # AirSim's own vehicles and the numbers of their bodies
+        self.drones: dict[str, int] = {}  # actor id of each AirSim vehicle's body
         self._next = FIRST_SPAWNED_ID
         biggest = max((thing.object_id for thing in host.town.objects), default=0)
         self._static_id = np.zeros(biggest + 1, dtype=np.int32)
@@ -67,18 +67,18 @@ class SceneObjects:
     # ---- names -------------------------------------------------------------------------------------------------------
 
     def actors(self) -> dict[str, int]:
-        """Give the names of CARLA's actors that have a body, and their ids."""
+        """Return the names and ids of CARLA's actors that have a body."""
         types = self._host.actor_types()
         return {actor_name(types[n], n): n for n in self._host.movers().actor_id.tolist() if n in types}
 
     def names(self) -> list[str]:
-        """Give every name, static things first."""
+        """Return every name, static objects first."""
         return [*self._statics, *SURFACES.values(), *self.actors(), *self.spawned, *self.drones]
 
     # ---- poses -------------------------------------------------------------------------------------------------------
 
     def pose(self, name: str) -> Pose6 | None:
-        """Give an object's pose in Unreal's axes, None when it is not there."""
+        """Return an object's pose in Unreal's axes, None if it does not exist."""
         if name in self.spawned:
             return self.spawned[name].pose
         if name in self._statics:
@@ -115,13 +115,13 @@ class SceneObjects:
         return final
 
     def scale(self, name: str) -> tuple[float, float, float] | None:
-        """Give an object's scale, None when it is not there."""
+        """Return an object's scale, or None if it does not exist."""
         if name in self.spawned:
             return self.spawned[name].scale
         return UNIT if self.pose(name) else None
 
     def resize(self, name: str, scale: tuple[float, float, float]) -> bool:
-        """Give an object another size; only what AirSim spawned can have one.
+        """Change an object's size; only objects that AirSim spawned have another size than 1.
 
         Raises:
             CallRefused: no such size is drawn.
@@ -133,7 +133,7 @@ class SceneObjects:
         return True
 
     def drawn_number(self, blueprint: str, scale: tuple[float, float, float]) -> int:
-        """Give the number of a model in a size.
+        """Return the number of a model at a scale.
 
         Raises:
             CallRefused: no such model or size is drawn.
@@ -142,7 +142,7 @@ class SceneObjects:
             raise CallRefused(f"a scale must be from {SMALLEST} to {1 / SMALLEST:.0f} along each axis")
         try:
             return self._host.models.scaled_number(blueprint, scale)
-        except ValueError as unknown:  # it names the nearest
+        except ValueError as unknown:  # the text names the nearest model
             raise CallRefused(str(unknown)) from None
 
     def destroy(self, name: str) -> bool:
@@ -152,19 +152,19 @@ class SceneObjects:
     # ---- segmentation ------------------------------------------------------------------------------------------------
 
     def segmentation_id(self, name: str) -> int:
-        """Give an object's id, -1 when hidden."""
+        """Return an object's segmentation id, -1 if hidden."""
         if name in self._ids:
             return self._ids[name]
         for rule, number in reversed(self._rules):
             try:
                 if rule.fits(name):
                     return number
-            except CallRefused:  # of this name only: the rule is no use
+            except CallRefused:  # the pattern takes too long
                 self._rules.remove((rule, number))
         return initial_id(name) if self._initial_ids else 0
 
     def set_segmentation(self, pattern: str, number: int, *, is_regex: bool) -> bool:
-        """Give an id (0 to 255, -1 hides) to one object or to all that match; also to matching actors that come later.
+        """Set the segmentation id (0 to 255, -1 hides) of one object, or of all that match, later actors included.
 
         Raises:
             CallRefused: no such id, no regular expression, or one that takes too long.
@@ -179,14 +179,14 @@ class SceneObjects:
             if name in self._statics:
                 self._static_id[self._statics[name].object_id] = number
         if rule:
-            if earlier:  # it fits the same names, and the later one counts
+            if earlier:  # the latest rule counts
                 self._rules.remove(earlier)
             self._rules.append((rule, number))
             del self._rules[:-1000]
         return bool(hits)
 
     def lookup(self, movers: Movers) -> Tables:
-        """Give the tables that turn an image into segmentation ids.
+        """Return the tables that map an image's ids and tags to segmentation ids.
 
         Returns:
             ids of static objects by object id; sorted numbers of movers and their ids; ids of surfaces by semantic tag.
@@ -203,7 +203,7 @@ class SceneObjects:
 
 
 def image_ids(ids: UInt32, tag: UInt8, tables: Tables) -> Int32:
-    """Give the segmentation id of every pixel, -1 where hidden.
+    """Return the (H, W) int32 segmentation id of every pixel, -1 where hidden.
 
     Args:
         ids: (H, W) as in ``RenderedImage.ids``.

@@ -21,7 +21,7 @@ SOLID: Final = frozenset(
 
 
 class Obstacles:
-    """Answers which boxes are near; static ones are kept sorted into arrays once."""
+    """The obstacle boxes of the world; the static ones are collected once."""
 
     def __init__(self, host: AirSimHost) -> None:
         self._host = host
@@ -36,7 +36,7 @@ class Obstacles:
         self._last_names: list[str] = []
 
     def near(self, spawn_m: Float64, state: Float64) -> tuple[Float64, npt.NDArray[np.int64]]:
-        """Give the boxes (B, 8) near each vehicle and which rows belong to each vehicle (N, 2)."""
+        """Return the (B, 8) boxes near each vehicle and the (N, 2) first and past-last row of each vehicle."""
         lowest_m = float((spawn_m[:, 2] - state[:, 2]).min()) if len(state) else np.inf
         moving, moving_names = self._moving(lowest_m)
         boxes = np.concatenate([self._boxes, moving]) if len(moving) else self._boxes

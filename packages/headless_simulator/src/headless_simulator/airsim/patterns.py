@@ -11,9 +11,7 @@ from headless_simulator.errors import CallRefused
 
 MAX_PATTERN: Final = 500  # characters
 MATCH_S: Final = 0.05  # of one name; a sensible pattern takes microseconds
-_KEPT: Final = (
-    20_000  # answers of one pattern: clients give one number after the other to all of a town by the same one
-)
+_KEPT: Final = 20_000  # cached answers of a pattern, for clients that apply one repeatedly to a whole town
 
 
 class Pattern:
@@ -37,7 +35,7 @@ class Pattern:
             raise CallRefused(f"'{text[:80]}' is no regular expression: {error}") from error
 
     def fits(self, name: str) -> bool:
-        """Say whether it matches the whole name.
+        """Return whether the pattern matches the whole name.
 
         Raises:
             CallRefused: that takes too long to find out.

@@ -26,7 +26,7 @@ S_RATE: Final = 10  # 3, body rad/s
 S_ACCEL: Final = 13  # 3, m/s2
 S_RATE_ACCEL: Final = 16  # 3, body rad/s2
 S_FILTER: Final = 19  # 4, signal behind the first-order filter, 0..1
-S_SIGNAL: Final = 23  # 4, what the firmware asks for; what is below 0 or above 1 is cut at the filter
+S_SIGNAL: Final = 23  # 4, the firmware's output; the filter clips it to 0..1
 S_INTEGRAL: Final = 27  # 16: rate, level, velocity, position x (roll or y, pitch or x, yaw, throttle or z)
 S_LAST_ERROR: Final = 43  # 16, for the derivative terms
 S_GROUNDED: Final = 59
@@ -45,11 +45,11 @@ S_COLLIDES: Final = 77  # collisions are on
 S_HOLDING: Final = 78  # holds position because no command came
 S_ROTOR: Final = 79  # 4, the rotor's own output 0..1: the filter's, one step later
 S_ACTIVE: Final = 83  # 4, the controller that each axis has now
-S_YOUNG: Final = 87  # 4, the controller has not run yet
-S_RETUNED: Final = 91  # gains were changed: every controller starts anew
-S_STICKS: Final = 92  # 5, what the firmware knows of the remote control: rates instead of angles, and the four goals
-S_STICKS_NEXT: Final = 97  # 5, what it will know when it reads it next
-S_STICKS_AGE: Final = 102  # seconds since it read it
+S_FIRST_STEP: Final = 87  # 4, the controller has not run yet
+S_RETUNED: Final = 91  # gains were changed: every controller is reset
+S_STICKS: Final = 92  # 5, the firmware's last reading of the remote control: rates instead of angles, and four goals
+S_STICKS_NEXT: Final = 97  # 5, the remote control's current state
+S_STICKS_AGE: Final = 102  # seconds since the last reading
 STATE_SIZE: Final = 103
 
 MASS_KG: Final = 1.0
@@ -75,7 +75,7 @@ DRAG_AREA: Final = (
     (BODY_BOX_M[0] * BODY_BOX_M[1] + 4 * math.pi * _PROPELLER_M**2) * _DRAG_COEFFICIENT,
 )  # times air density times speed squared is the force
 DRAG_MIN_MPS: Final = 0.1
-AIR_DENSITY_SEA: Final = 101_325.0 / 287.053 / 288.15  # what rotors are rated for
+AIR_DENSITY_SEA: Final = 101_325.0 / 287.053 / 288.15  # of the rotors' rated thrust
 EARTH_RADIUS_KM: Final = 6378.137
 TROPOPAUSE_KM: Final = 11.0
 
@@ -113,7 +113,7 @@ def turn_to_body(state: Any, x: float, y: float, z: float) -> tuple[float, float
 
 @kernel(error_model="python")
 def angles(state: Any) -> tuple[float, float, float]:
-    """Give roll, pitch and yaw, radians."""
+    """Return roll, pitch and yaw, radians."""
     w, x, y, z = state[3], state[4], state[5], state[6]
     sin_pitch = min(1.0, max(-1.0, 2 * (w * y - z * x)))
     return (
@@ -125,7 +125,7 @@ def angles(state: Any) -> tuple[float, float, float]:
 
 @kernel(error_model="python")
 def air_density(altitude_m: float) -> float:
-    """Give the density of AirSim's standard atmosphere, kg/m3; above 11 km it stays as it is there.
+    """Return the density of AirSim's standard atmosphere, kg/m3; constant above 11 km.
 
     Source: AirLib EarthUtils, getGeopotential, getStandardTemperature, getStandardPressure.
     """
@@ -137,7 +137,7 @@ def air_density(altitude_m: float) -> float:
 
 @kernel(error_model="python")
 def _turn_rotors(state: Any, dt: float) -> tuple[float, float, float, float]:
-    """Let the rotors follow their signals; gives the outputs that push in this step.
+    """Advance the rotors towards their signals; returns the outputs that produce thrust in this step.
 
     They come late, as AirLib's RotorActuator does it: a signal goes through the first-order filter in one step, into the
     rotor's output in the next, and pushes in the third.
@@ -199,7 +199,7 @@ def move(state: Any, wind: Any, density: float, dt: float) -> None:
     state[12] += (state[18] + wz) * 0.5 * dt
     state[13], state[14], state[15] = ax, ay, az
     state[16], state[17], state[18] = wx, wy, wz
-    for axis in range(3):  # beyond these the explicit steps would blow up into numbers that are none
+    for axis in range(3):  # the explicit steps would diverge beyond these
         if abs(state[S_VELOCITY + axis]) > FASTEST_MPS:
             state[S_VELOCITY + axis] = math.copysign(FASTEST_MPS, state[S_VELOCITY + axis])
             state[S_ACCEL + axis] = 0.0
@@ -226,7 +226,7 @@ def _spin(state: Any, x: float, y: float, z: float) -> None:
 
 
 def fresh_state(count: int) -> Float64:
-    """Give ``count`` vehicles at their spawn points, level and at rest."""
+    """Return the (count, STATE_SIZE) state of vehicles at their spawn points, level and at rest."""
     state = np.zeros((count, STATE_SIZE))
     state[:, S_QUAT] = 1.0
     state[:, S_COLLIDES] = 1.0

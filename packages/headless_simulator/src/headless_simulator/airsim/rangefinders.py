@@ -25,7 +25,7 @@ def mount_of(options: Mapping[str, Any]) -> tuple[Vec3, Quat]:
 
 
 def scan_directions(options: Mapping[str, Any]) -> Float64:
-    """Give the unit vectors of one turn of a lidar in its own axes (forward, right, down), (N, 3).
+    """Return the (N, 3) float64 unit vectors of one rotation of a lidar in its own axes (forward, right, down).
 
     Measurements lie evenly on the whole turn, and those outside the horizontal field of view are left out, as in AirSim:
     from ``HorizontalFOVStart`` to ``HorizontalFOVEnd``, over 0 degrees where the end is not above the start.
@@ -43,8 +43,8 @@ def scan_directions(options: Mapping[str, Any]) -> Float64:
     elevation = np.radians(np.linspace(upper, lower, channels))
     turned = 360.0 * np.arange(per_channel) / per_channel
     start, stop = (360.0 + begin) % 360.0, (360.0 + end) % 360.0
-    seen = (start <= turned) & (turned <= stop) if start < stop else (start <= turned) | (turned <= stop)
-    across, up = np.meshgrid(np.radians(turned[seen]), elevation)
+    in_view = (start <= turned) & (turned <= stop) if start < stop else (start <= turned) | (turned <= stop)
+    across, up = np.meshgrid(np.radians(turned[in_view]), elevation)
     return np.stack(
         [np.cos(up) * np.cos(across), np.cos(up) * np.sin(across), -np.sin(up)],
         axis=-1,

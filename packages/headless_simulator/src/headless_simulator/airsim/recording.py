@@ -26,9 +26,9 @@ def _opened(folder: Path) -> TextIO:
     Raises:
         OSError: it cannot be opened, or is there already.
     """
-    place = folder / time.strftime("%Y-%m-%d-%H-%M-%S")
-    place.mkdir(parents=True, exist_ok=True)
-    return (place / "airsim_rec.txt").open("x", encoding="utf-8")
+    recording_folder = folder / time.strftime("%Y-%m-%d-%H-%M-%S")
+    recording_folder.mkdir(parents=True, exist_ok=True)
+    return (recording_folder / "airsim_rec.txt").open("x", encoding="utf-8")
 
 
 class Recorder:
@@ -41,7 +41,7 @@ class Recorder:
 
     @property
     def on(self) -> bool:
-        """Return whether it records."""
+        """True while poses are recorded."""
         return self._thread is not None
 
     def start(self) -> None:

@@ -61,9 +61,9 @@ def imu(drone: Drone) -> dict[str, Any]:
     }
 
 
-def barometer(drone: Drone, place: geo.Geo) -> dict[str, Any]:
+def barometer(drone: Drone, position: geo.Geo) -> dict[str, Any]:
     """Read air pressure and the altitude that follows from it."""
-    pressure = geo.pressure_pa(place[2]) + float(_noise(drone, "barometer", 1)[0]) * BAROMETER_PA
+    pressure = geo.pressure_pa(position[2]) + float(_noise(drone, "barometer", 1)[0]) * BAROMETER_PA
     return {"time_stamp": drone.now_ns, "altitude": geo.altitude_m(pressure), "pressure": pressure, "qnh": 1013.25}
 
 
@@ -74,10 +74,10 @@ def magnetometer(drone: Drone) -> dict[str, Any]:
     return {"time_stamp": drone.now_ns, "magnetic_field_body": vector_map(field), "magnetic_field_covariance": []}
 
 
-def gps(drone: Drone, place: geo.Geo) -> dict[str, Any]:
+def gps(drone: Drone, position: geo.Geo) -> dict[str, Any]:
     """Read place and velocity; AirSim's GPS adds no position noise."""
     report = {
-        "geo_point": geo.geo_map(place),
+        "geo_point": geo.geo_map(position),
         "eph": GPS_EPH_M,
         "epv": GPS_EPH_M,
         "velocity": vector_map(drone.velocity_mps),

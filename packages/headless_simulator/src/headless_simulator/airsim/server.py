@@ -9,11 +9,12 @@ from typing import Any, Final
 
 from headless_simulator.airsim.dialects import AIRSIM, AirSimDialect
 from headless_simulator.airsim.engine import EngineTurns
-from headless_simulator.airsim.host import AirSimHost, FaultsLike
+from headless_simulator.airsim.fault_injection import AirSimFaults
+from headless_simulator.airsim.host import AirSimHost
 from headless_simulator.airsim.method import Traits
 from headless_simulator.airsim.method_table import method_table
 from headless_simulator.airsim.settings import AirSimSettings
-from headless_simulator.airsim.simulation import Later, Simulation
+from headless_simulator.airsim.simulation import DelayedAnswer, Simulation
 from headless_simulator.behaviours import IDEAL, Behaviours
 from headless_simulator.errors import ClientError
 from headless_simulator.rendering import Rendering
@@ -57,7 +58,7 @@ class AirSimServer:
         settings: AirSimSettings,
         *,
         port: int = 0,
-        faults: FaultsLike | None = None,
+        faults: AirSimFaults | None = None,
         rendering: Rendering = Rendering(),  # noqa: B008  (frozen)
         address: str = "127.0.0.1",
         game_thread: GameThread | None = None,
@@ -95,7 +96,7 @@ class AirSimServer:
             self._listener = socket.create_server((self._address, self._wanted_port), backlog=64)
         except OSError as problem:
             self.simulation.stop()
-            reason = os.strerror(problem.errno or 0)  # its own text ends with the address
+            reason = os.strerror(problem.errno or 0)  # str(problem) would add the address
             raise OSError(problem.errno, f"port {self._wanted_port} of {self._address}: {reason}") from problem
         self._acceptor.start()
         return self.port
@@ -121,9 +122,7 @@ class AirSimServer:
         while not self._stopping:
             try:
                 sock, _ = self._listener.accept()
-            except (
-                OSError
-            ):  # closed by stop(), a client that went away before it was accepted, or too many files are open
+            except OSError:  # closed by stop(), a client that left early, or too many open files
                 time.sleep(_NO_MORE_FILES_S)
                 continue
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -151,18 +150,20 @@ class AirSimServer:
         bound = self.methods.get(name)
         if bound is None:
             self.counts.add(self.counts.unknown, name)
-            shown = name[:NAME_SHOWN]
-            why = f"server could not find function '{shown}' with argument count {len(arguments)}."
+            short_name = name[:NAME_SHOWN]
+            why = f"server could not find function '{short_name}' with argument count {len(arguments)}."
             client.answer(request, f"rpclib: {why}", None)
             return
         self.counts.add(self.counts.served, name)
         vehicle = bound.traits.vehicle(arguments)
         try:
             values = bound.read(arguments)
-            self.simulation.faults.before_call(name, vehicle)  # may cut the connection: that goes up to the reader
+            self.simulation.faults.before_call(
+                name, vehicle
+            )  # may raise ConnectionAbortedError, which the reader handles
             result = guarded(name, lambda: self._take_turn(bound, values, vehicle))
             self.engine.served(name, values)
-            if isinstance(result, Later):
+            if isinstance(result, DelayedAnswer):
                 guarded(name, lambda: result.begin(lambda outcome: self._finish_late(client, request, outcome)))
                 return
         except (ClientError, InternalError) as problem:
@@ -188,7 +189,7 @@ class AirSimServer:
         return result
 
     def _finish(self, client: QueuedConnection, request: Request, outcome: Any) -> None:
-        """Answer a call with its result, or with what was wrong; a command may end long after its call."""
+        """Answer a call with its result or its error; a flight command may end long after its call."""
         name = request.method
         if isinstance(outcome, WrongCount):
             problem = (
@@ -199,7 +200,7 @@ class AirSimServer:
             client.answer(request, f"rpclib: function '{name}' threw an exception: {outcome}", None)
         elif isinstance(outcome, Exception):
             self.counts.add(self.counts.internal_errors, name)
-            if not isinstance(outcome, InternalError):  # a command that failed while it was under way
+            if not isinstance(outcome, InternalError):  # a command that failed while it ran
                 note_bug(name, outcome)
                 outcome = internal_error(name, outcome)
             client.answer(request, f"rpclib: function '{name}' threw an exception: {outcome}", None)

@@ -13,7 +13,7 @@ IMAGE_TYPES: Final = {
     "Segmentation": 5, "SurfaceNormals": 6, "Infrared": 7, "OpticalFlow": 8, "OpticalFlowVis": 9,
 }  # fmt: skip
 IMAGE_TYPE_COUNT: Final = len(IMAGE_TYPES)
-MAX_PIXELS: Final = 4096 * 4096  # a bigger image is a typing mistake
+MAX_PIXELS: Final = 4096 * 4096  # a larger image is a mistake
 SENSOR_TYPES: Final = {"barometer": 1, "imu": 2, "gps": 3, "magnetometer": 4, "distance": 5, "lidar": 6}
 DEFAULT_SENSORS: Final = {
     "barometer": 1,
@@ -78,7 +78,7 @@ class VehicleSetting:
 
 @dataclass(frozen=True, slots=True)
 class AirSimSettings:
-    """The part of settings.json that matters without an Unreal Engine behind it."""
+    """The keys of settings.json that the headless simulator uses."""
 
     text: str = "{}"
     sim_mode: str = "Multirotor"
@@ -96,11 +96,10 @@ class AirSimSettings:
     recording_interval_s: float = 0.05
     time_of_day: Mapping[str, Any] = field(default_factory=dict)
     ideal_controller: bool = False  # see simple_flight
-    api_port: int = 41451
 
     @property
     def flies(self) -> bool:
-        """Return whether physics runs (ComputerVision mode only has cameras)."""
+        """True if physics runs; ComputerVision mode only has cameras."""
         return self.sim_mode != "ComputerVision"
 
 
@@ -155,7 +154,6 @@ def read_settings(text: str) -> AirSimSettings:
         recording_interval_s=_number(recording, "RecordInterval", 0.05),
         time_of_day=_child(raw, "TimeOfDay"),
         ideal_controller=controller == "Ideal",
-        api_port=int(_number(raw, "ApiServerPort", 41451)),
     )
     return replace(settings, vehicles=_vehicles(raw, settings))
 
@@ -206,7 +204,7 @@ def _camera(raw: Mapping[str, Any], defaults: CameraSetting, *, where: str) -> C
         if not isinstance(entry, dict):
             raise SettingsError(f"{where}.CaptureSettings must be a list of objects")
         number = int(_number(entry, "ImageType", 0))
-        if number < 0:  # -1 is the view window, which nobody sees here
+        if number < 0:  # -1 is the view window, which does not exist here
             continue
         if number >= IMAGE_TYPE_COUNT:
             raise SettingsError(f"{where}.CaptureSettings: ImageType {number} is not 0 to {IMAGE_TYPE_COUNT - 1}")

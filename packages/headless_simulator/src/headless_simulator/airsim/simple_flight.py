@@ -21,6 +21,7 @@ import numpy as np
 from headless_simulator.airsim.quad import (
     S_ACTIVE,
     S_API,
+    S_FIRST_STEP,
     S_FLYING,
     S_GOAL_AGE,
     S_HOLDING,
@@ -33,7 +34,6 @@ from headless_simulator.airsim.quad import (
     S_STICKS_AGE,
     S_STICKS_NEXT,
     S_VELOCITY,
-    S_YOUNG,
     angles,
     turn_to_body,
 )
@@ -48,7 +48,7 @@ POSITION: Final = 4
 DIRECT: Final = 5
 
 # ---- gains[vehicle, controller, term, axis]; controllers in this order -----------------------------------------------
-# Numbers of numpy's: for a literal of Python's, numba compiles a function once for each of its values.
+# NumPy integers: numba compiles a function again for each value of a Python literal.
 G_RATE: Final[int] = cast("int", np.int64(0))
 G_LEVEL: Final[int] = cast("int", np.int64(1))
 G_VELOCITY: Final[int] = cast("int", np.int64(2))
@@ -61,21 +61,21 @@ THROTTLE: Final[int] = cast("int", np.int64(3))
 MAX_RATE: Final = 2.5  # rad/s
 MAX_TILT: Final = math.pi / 5.5
 MAX_STICK_YAW: Final = math.pi
-MAX_SPEED: Final = 6.0  # what the position controller may ask for, m/s
+MAX_SPEED: Final = 6.0  # largest velocity goal of the position controller, m/s
 MIN_ARMED_THROTTLE: Final = 0.1
 IDLE_THROTTLE: Final = MIN_ARMED_THROTTLE / 1.5  # an armed quad turns its rotors slowly
 MIN_VELOCITY_THROTTLE: Final = 0.3
 MIN_MIX_THROTTLE: Final = MIN_ARMED_THROTTLE / 2
 VELOCITY_Z_DISCOUNT: Final = 0.9999
 HOVER_AFTER_S: Final = 0.0605  # more than 60 whole milliseconds without a new command
-STICKS_AFTER_S: Final = 0.0105  # more than 10 whole milliseconds between two looks at the remote control
+STICKS_AFTER_S: Final = 0.0105  # more than 10 whole milliseconds between two readings of the remote control
 STILL: Final = 0.08  # m/s and rad/s: slower than this with idle rotors has landed
 TAKING_OFF_MPS: Final = 0.01
-PI_SINGLE: Final = float(np.float32(math.pi))  # angles exactly opposite turn the way they do in single precision
+PI_SINGLE: Final = float(np.float32(math.pi))  # opposite angles rotate in the same direction as in single precision
 
 
 def default_gains() -> Float64:
-    """Give SimpleFlight's gains: (controller, term p/i/d, axis)."""
+    """Return SimpleFlight's (4, 3, 4) gains: controller, term p/i/d, axis."""
     gains = np.zeros((4, 3, 4))
     gains[G_RATE, 0] = (0.25, 0.25, 0.25, 1.0)
     gains[G_LEVEL, 0] = (2.5, 2.5, 2.5, 1.0)
@@ -86,7 +86,7 @@ def default_gains() -> Float64:
 
 
 def idle_goal(count: int) -> tuple[Int32, Float64]:
-    """Give goal modes and goals of vehicles that nobody commanded yet: level, rotors off."""
+    """Return the (count, 4) goal modes and goals of vehicles before any command: level, rotors off."""
     mode = np.full((count, 4), LEVEL, dtype=np.int32)
     mode[:, 2], mode[:, 3] = RATE, DIRECT
     return mode, np.zeros((count, 4))
@@ -97,7 +97,7 @@ def _pid(state: Any, gains: Any, controller: int, axis: int, error: float, dt: f
     """Run one PID whose output is held to -1..1; in its first step it has neither integral nor slope."""
     slot = controller * 4 + axis
     output = error * gains[controller, 0, axis]
-    if state[S_YOUNG + axis] == 0:
+    if state[S_FIRST_STEP + axis] == 0:
         integral = state[S_INTEGRAL + slot]
         if controller == G_VELOCITY and axis == 3:
             integral *= VELOCITY_Z_DISCOUNT
@@ -114,7 +114,7 @@ def _rate_control(state: Any, gains: Any, axis: int, goal: float, dt: float) -> 
 
 @kernel(error_model="python")
 def _turn(measured: float, goal: float) -> float:
-    """Give the shorter way round from one angle to another."""
+    """Return the shorter rotation from one angle to another, radians."""
     measured, goal = measured % (2 * PI_SINGLE), goal % (2 * PI_SINGLE)
     if measured - goal > PI_SINGLE:
         measured -= 2 * PI_SINGLE
@@ -170,34 +170,34 @@ def _watch(state: Any, mode: Any, goal: Any) -> None:
 
 
 @kernel(error_model="python")
-def _renew(state: Any, mode: Any, axis: int) -> None:
-    """Give an axis a controller without memory when its mode or the gains were changed."""
+def _reset_if_changed(state: Any, mode: Any, axis: int) -> None:
+    """Reset an axis's controller if its mode or the gains changed."""
     if state[S_ACTIVE + axis] == mode[axis] and state[S_RETUNED] == 0:
-        state[S_YOUNG + axis] = 0.0
+        state[S_FIRST_STEP + axis] = 0.0
         return
     state[S_ACTIVE + axis] = mode[axis]
-    state[S_YOUNG + axis] = 1.0
+    state[S_FIRST_STEP + axis] = 1.0
     for slot in range(axis, 16, 4):
         state[S_INTEGRAL + slot] = 0.0
         state[S_LAST_ERROR + slot] = 0.0
 
 
 @kernel(error_model="python")
-def _asked_velocity(state: Any, mode: Any, goal: Any, gains: Any, axis: int, dt: float) -> tuple[float, float, float]:
-    """Give the world velocity (x, y, z) that an axis's velocity controller is asked for."""
+def _velocity_goal(state: Any, mode: Any, goal: Any, gains: Any, axis: int, dt: float) -> tuple[float, float, float]:
+    """Return the world velocity (x, y, z), m/s, that an axis's velocity controller receives as its goal."""
     if mode[axis] == VELOCITY:
-        return goal[1], goal[0], goal[3]  # with the third goal whatever it means: see the module
+        return goal[1], goal[0], goal[3]  # the third goal may be a height: see the module
     position = state[1] if axis == 0 else (state[0] if axis == 1 else state[2])
-    asked = _pid(state, gains, G_POSITION, axis, goal[axis] - position, dt) * MAX_SPEED
-    return (asked if axis == 1 else 0.0), (asked if axis == 0 else 0.0), (asked if axis == 3 else 0.0)
+    speed = _pid(state, gains, G_POSITION, axis, goal[axis] - position, dt) * MAX_SPEED
+    return (speed if axis == 1 else 0.0), (speed if axis == 0 else 0.0), (speed if axis == 3 else 0.0)
 
 
 @kernel(error_model="python")
 def _ideal_velocity(
-    asked: tuple[float, float, float], state: Any, mode: Any, goal: Any, gains: Any, axis: int
+    velocity_goal: tuple[float, float, float], state: Any, mode: Any, goal: Any, gains: Any, axis: int
 ) -> tuple[float, float, float]:
-    """Give the velocity that all axes ask for together."""
-    x, y, z = asked
+    """Return the velocity goal of all axes together, in which ``ideal`` differs from AirSim."""
+    x, y, z = velocity_goal
     if axis != 1:
         x = goal[1] if mode[1] == VELOCITY else 0.0
         if mode[1] == POSITION:
@@ -223,10 +223,10 @@ def _control_axis(state: Any, mode: Any, goal: Any, gains: Any, axis: int, ideal
         return _level_control(state, gains, axis, goal[axis], dt)
     if kind == DIRECT:
         return float(goal[axis])
-    asked = _asked_velocity(state, mode, goal, gains, axis, dt)
+    velocity_goal = _velocity_goal(state, mode, goal, gains, axis, dt)
     if ideal:
-        asked = _ideal_velocity(asked, state, mode, goal, gains, axis)
-    x, y, z = turn_to_body(state, asked[0] - state[7], asked[1] - state[8], asked[2] - state[9])
+        velocity_goal = _ideal_velocity(velocity_goal, state, mode, goal, gains, axis)
+    x, y, z = turn_to_body(state, velocity_goal[0] - state[7], velocity_goal[1] - state[8], velocity_goal[2] - state[9])
     if axis == 3:
         return max((1.0 - _pid(state, gains, G_VELOCITY, THROTTLE, z, dt)) / 2, MIN_VELOCITY_THROTTLE)
     if axis == 0:
@@ -240,7 +240,7 @@ def control(state: Any, mode: Any, goal: Any, gains: Any, ideal: bool, dt: float
     _read_sticks(state, mode, goal, dt)
     _watch(state, mode, goal)
     for axis in range(4):
-        _renew(state, mode, axis)
+        _reset_if_changed(state, mode, axis)
     state[S_RETUNED] = 0.0
     roll = _control_axis(state, mode, goal, gains, ROLL, ideal, dt)
     pitch = _control_axis(state, mode, goal, gains, PITCH, ideal, dt)

@@ -1,8 +1,7 @@
-"""Everything behind the port: fleet, clock, cameras, objects, weather, and how they hang together."""
+"""The state behind AirSim's port: fleet, clock, cameras, objects and weather."""
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -12,8 +11,9 @@ from headless_simulator.airsim.atmosphere import Atmosphere
 from headless_simulator.airsim.cameras import Camera, find_camera, vehicle_cameras
 from headless_simulator.airsim.clock import ClockThread
 from headless_simulator.airsim.drone import Drone
-from headless_simulator.airsim.fleet import Fleet
-from headless_simulator.airsim.host import AirSimHost, FaultsLike, NoFaults, Pose6
+from headless_simulator.airsim.fault_injection import AirSimFaults
+from headless_simulator.airsim.fleet import Fleet, Task
+from headless_simulator.airsim.host import AirSimHost, Pose6
 from headless_simulator.airsim.imaging import ImageCapture, no_movers
 from headless_simulator.airsim.ned import Quat, Vec3, add, flip_z, ned_pose, pose_map, ue_pose
 from headless_simulator.airsim.objects import SceneObjects
@@ -22,6 +22,8 @@ from headless_simulator.airsim.quad import STANDS_M
 from headless_simulator.airsim.recording import Recorder
 from headless_simulator.airsim.settings import AirSimSettings, VehicleSetting
 from headless_simulator.behaviours import IDEAL, Behaviours
+from headless_simulator.errors import CallRefused
+from headless_simulator.faults import Faults
 from headless_simulator.rendering import Rendering
 from headless_simulator.scene import TAG, Movers
 
@@ -32,8 +34,8 @@ MAX_VEHICLES: Final = 256
 MAX_MESSAGES: Final = 1000
 
 
-class Later:
-    """An answer that comes when something has ended; ``begin`` gets the function that sends it."""
+class DelayedAnswer:
+    """An answer that is sent at the end of a command; ``begin`` receives the function that sends it."""
 
     def __init__(self, begin: Callable[[Callable[[Any], None]], None]) -> None:
         self.begin = begin
@@ -55,18 +57,18 @@ class Simulation:
         host: AirSimHost,
         settings: AirSimSettings,
         *,
-        faults: FaultsLike | None = None,
+        faults: AirSimFaults | None = None,
         rendering: Rendering = Rendering(),  # noqa: B008  (frozen)
         behaviours: Behaviours = IDEAL,
     ) -> None:
         self.behaviours = behaviours
         self.host, self.settings, self._rendering = host, settings, rendering
-        self.faults: FaultsLike = faults or NoFaults()
+        self.faults = faults or AirSimFaults(Faults())
         self._town = host.town
         self.player_start_m = settings.player_start_m or default_player_start(host, settings)
         self.fleet = Fleet(host, settings, player_start_m=self.player_start_m, behaviours=behaviours)
         self.resets = 0
-        self.clock = ClockThread(self.fleet, every_turn=self._turn)
+        self.clock = ClockThread(self.fleet, every_turn=self._on_turn)
         self.object_lock = threading.RLock()
         self.objects = SceneObjects(host, initial_ids=settings.initial_segmentation_ids)
         self.image_capture = self._image_capture()
@@ -79,7 +81,7 @@ class Simulation:
         self.lens: dict[tuple[str, ...], Any] = {}
         self.recorder = Recorder(self.fleet, settings)
         for vehicle in settings.vehicles:
-            self._know(vehicle)
+            self._register(vehicle)
 
     def _image_capture(self) -> ImageCapture:
         return ImageCapture(self.host, self.objects, object_lock=self.object_lock, rendering=self._rendering)
@@ -93,7 +95,7 @@ class Simulation:
         self.clock.start()
 
     def follow_town(self) -> None:
-        """Start anew when the host has loaded another town, as AirSim does when Unreal loads another level."""
+        """Reset everything when the host has loaded another town, as AirSim does when Unreal loads another level."""
         if self.host.town is self._town:
             return
         with self.fleet.lock, self.object_lock:
@@ -110,15 +112,35 @@ class Simulation:
             self.fleet.enter_town(self.player_start_m)
 
     def catch_up(self) -> None:
-        """Do what is due: follow the host into another town, and show poses that were set a while ago."""
+        """Follow the host into another town, and apply pending poses that are due."""
         self.follow_town()
         with self.fleet.lock:
             self.fleet.late_poses.show_due()
 
-    def _turn(self, now_ns: int) -> None:
+    def _on_turn(self, now_ns: int) -> None:
         self.catch_up()
         with self.weather_lock:
             self.atmosphere.tick(now_ns)
+
+    def start_command(self, vehicle: str, make: Callable[[Drone], Task]) -> DelayedAnswer:
+        """Start a flight command of a vehicle; the answer is sent at its end.
+
+        Raises:
+            CallRefused: no client has API control. (AirSim's SimpleFlight would wait indefinitely instead.)
+        """
+        if not self.settings.flies:
+            raise CallRefused("SimMode is ComputerVision: nothing flies; use simSetVehiclePose")
+
+        def begin(send: Callable[[Any], None]) -> None:
+            with self.fleet.lock:
+                drone = self.fleet.drone(vehicle)
+                if not drone.api:
+                    raise CallRefused(
+                        f"ApiControl is not enabled for '{drone.name}': call enableApiControl(True) first"
+                    )
+                self.fleet.start_task(drone.name, make(drone), send)
+
+        return DelayedAnswer(begin)
 
     def stop(self) -> None:
         """Stop time and recording."""
@@ -127,28 +149,28 @@ class Simulation:
 
     # ---- vehicles and cameras ----------------------------------------------------------------------------------------
 
-    def _know(self, vehicle: VehicleSetting) -> None:
+    def _register(self, vehicle: VehicleSetting) -> None:
         self.cameras[vehicle.name] = vehicle_cameras(vehicle, self.settings)
         self.objects.drones[vehicle.name] = FIRST_DRONE_ID + len(self.objects.drones)
 
     def add_vehicle(self, vehicle: VehicleSetting) -> bool:
-        """Add one while running; False when the name is taken or there are too many."""
+        """Add a vehicle at run time; False if its name is taken or there are too many."""
         with self.fleet.lock, self.object_lock:
             if vehicle.name in self.fleet.drones or not vehicle.name or len(self.fleet.drones) >= MAX_VEHICLES:
                 return False
             self.fleet.add_vehicle(vehicle)
-            self._know(vehicle)
+            self._register(vehicle)
             return True
 
     def camera(self, name: Any, vehicle: str, *, external: bool) -> Camera:
-        """Find a camera of a vehicle, or one in the open."""
+        """Find a camera of a vehicle, or an external one."""
         if external:
             return find_camera(self.external, name, owner="ExternalCameras")
         drone = self.fleet.drone(vehicle)
         return find_camera(self.cameras[drone.name], name, owner=drone.name)
 
     def camera_pose(self, camera: Camera, vehicle: str, *, external: bool) -> tuple[Vec3, Quat, Vec3]:
-        """Give a camera's pose and the Unreal place of the origin that it is given from; under the fleet's lock."""
+        """Return a camera's NED position and quaternion, and that frame's origin in Unreal's axes; under the fleet's lock."""
         if external:
             position, quat = camera.pose()
             return position, quat, self.player_start_m
@@ -157,11 +179,11 @@ class Simulation:
         return position, quat, drone.spawn_ue_m
 
     def number_of(self, drone: Drone) -> int:
-        """Give the mover number of a drone's body."""
+        """Return the actor id of a drone's body in images."""
         return self.objects.drones[drone.name]
 
     def drone_movers(self) -> Movers:
-        """Give the bodies of the drones, as the renderer takes them; under the fleet's lock."""
+        """Return the bodies of the drones as movers; under the fleet's lock."""
         if not self.settings.flies:
             return no_movers()
         drones = list(self.fleet.drones.values())
@@ -176,21 +198,21 @@ class Simulation:
     # ---- places ------------------------------------------------------------------------------------------------------
 
     def ue_pose_of(self, drone: Drone) -> Pose6:
-        """Give a drone's pose in Unreal's axes."""
+        """Return a drone's pose in Unreal's axes."""
         return ue_pose(drone.position_m, drone.quat, origin_ue_m=drone.spawn_ue_m)
 
     def global_pose_map(self, pose: Pose6) -> dict[str, Any]:
-        """Give an Unreal pose as the wire's Pose in global NED (from PlayerStart)."""
+        """Encode an Unreal pose as the wire's Pose in global NED (from PlayerStart)."""
         return pose_map(*ned_pose(pose, origin_ue_m=self.player_start_m))
 
     def geo_of(self, ue_m: Vec3) -> geo.Geo:
-        """Give the geographic place of a point in Unreal's axes."""
+        """Return the geographic position of a point in Unreal's axes."""
         x, y, z = ue_m
         px, py, pz = self.player_start_m
         return geo.geo_from_ned((x - px, y - py, pz - z), self.settings.origin_geo)
 
     def drone_geo(self, drone: Drone) -> geo.Geo:
-        """Give a drone's geographic place."""
+        """Return a drone's geographic position."""
         return self.geo_of(add(drone.spawn_ue_m, flip_z(drone.position_m)))
 
     def reset(self) -> None:
@@ -199,16 +221,9 @@ class Simulation:
         for name, drone in self.fleet.drones.items():
             self.cameras[name] = vehicle_cameras(drone.setting, self.settings)
 
-    def moving_setting(
-        self, name: str, position_m: Vec3, *, yaw_deg: float, pitch_deg: float, roll_deg: float
-    ) -> VehicleSetting:
-        """Give the settings of a vehicle that is added while running."""
-        base = VehicleSetting(name, sensors=self.settings.default_sensors)
-        return replace(base, position_m=position_m, yaw_deg=yaw_deg, pitch_deg=pitch_deg, roll_deg=roll_deg)
-
 
 def default_player_start(host: AirSimHost, settings: AirSimSettings) -> Vec3:
-    """Say where PlayerStart is when the settings do not.
+    """Return PlayerStart (Unreal's axes, metres) for settings that do not define it.
 
     With vehicles in the settings it is the town's own origin, so that both ports speak one frame. Without, programs run
     that were written for AirSim's open fields: they get free air around them, on the highest roof.

@@ -6,7 +6,7 @@ from headless_simulator.scene import FOLIAGE, Float64, Int32, Mesh, StaticObject
 
 
 def trunks_and_crowns(trees: list[StaticObject], mesh: Mesh) -> tuple[list[StaticObject], Float64]:
-    """Give the solid parts of trees: the bounds of each tree's leaves and of the rest of it.
+    """Return the solid parts of trees: the bounds of each tree's leaves and of its trunk.
 
     Args:
         trees: objects of the town with vegetation's tag.
@@ -20,12 +20,12 @@ def trunks_and_crowns(trees: list[StaticObject], mesh: Mesh) -> tuple[list[Stati
     ids = mesh.object_id[order]
     owners: list[StaticObject] = []
     parts: list[Float64] = []
-    wanted = np.array([tree.object_id for tree in trees], ids.dtype)  # another type would copy the ids for each tree
-    first, last = np.searchsorted(ids, wanted), np.searchsorted(ids, wanted, side="right")
+    tree_ids = np.array([tree.object_id for tree in trees], ids.dtype)  # same dtype: searchsorted would copy the ids
+    first, last = np.searchsorted(ids, tree_ids), np.searchsorted(ids, tree_ids, side="right")
     for tree, begin, end in zip(trees, first, last, strict=True):
-        mine = order[begin:end]
-        leaves = mesh.material[mine] == FOLIAGE
-        found = [_bounds(tree, mesh, mine[chosen]) for chosen in (leaves, ~leaves) if chosen.any()]
+        triangles = order[begin:end]
+        leaves = mesh.material[triangles] == FOLIAGE
+        found = [_bounds(tree, mesh, triangles[chosen]) for chosen in (leaves, ~leaves) if chosen.any()]
         parts += found or [np.array([*tree.box_centre_m, *tree.box_half_m])]
         owners += [tree] * max(len(found), 1)
     return owners, np.array(parts).reshape(-1, 6)
@@ -35,6 +35,6 @@ def _bounds(tree: StaticObject, mesh: Mesh, triangles: Int32) -> Float64:
     points = mesh.vertices_m[mesh.triangles[triangles].reshape(-1)].astype(np.float64)
     yaw = np.radians(tree.pose[4])
     turn = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
-    own = points @ turn  # into the tree's own axes
-    low, high = own.min(axis=0), own.max(axis=0)
+    local = points @ turn  # into the tree's own axes
+    low, high = local.min(axis=0), local.max(axis=0)
     return np.concatenate([turn @ ((low + high) / 2), (high - low) / 2])

@@ -73,8 +73,8 @@ def image_type(value: Any, name: str) -> int:
     """Read the number of an image type."""
     kind = integer(value, name)
     if not 0 <= kind < IMAGE_TYPE_COUNT:
-        whose = ": 10 (Lighting) and 11 (Annotation) are Cosys-AirSim's own" if kind in (10, 11) else ""
-        raise BadArgument(f"{name} {kind} must be from 0 to {IMAGE_TYPE_COUNT - 1}{whose}")
+        hint = ": 10 (Lighting) and 11 (Annotation) are Cosys-AirSim's own" if kind in (10, 11) else ""
+        raise BadArgument(f"{name} {kind} must be from 0 to {IMAGE_TYPE_COUNT - 1}{hint}")
     return kind
 
 

@@ -1,4 +1,4 @@
-"""Bodies of everything that moves: sizes in ``catalogue``, meshes in ``library``."""
+"""Models of all actors: sizes in ``catalogue``, meshes in ``library``."""
 
 from headless_simulator.models.library import ModelLibrary
 

@@ -40,6 +40,10 @@ class _Vehicle:
         hx, hy, hz = self.half_m
         return (x * hx, y * hy, z * 2 * hz)
 
+    def face(self, corners: Sequence[Point], skin: Skin, *, inside: Point) -> None:
+        """Add a convex face; corners and the point behind it are fractions."""
+        self.builder.polygon([self.at(*corner) for corner in corners], skin, inside=self.at(*inside))
+
     def section(self, x: float, width: float, bottom: float, shoulder: float, top: float) -> list[Point]:
         """A slice of a body across x: sill, shoulder, and a narrower top edge."""
         outline = [
@@ -65,24 +69,15 @@ class _Vehicle:
         roof: tuple[float, float],
         heights: tuple[float, float],
         widths: tuple[float, float],
-        top: Skin | None = None,
     ) -> None:
         """A greenhouse: ``base`` and ``roof`` are (rear x, front x); glass all round, painted roof and pillars."""
         low, high = heights
         wide, narrow = widths
-        below = [
-            self.at(base[0], -wide, low),
-            self.at(base[1], -wide, low),
-            self.at(base[1], wide, low),
-            self.at(base[0], wide, low),
+        rings = [
+            [self.at(rear, -y, z), self.at(front, -y, z), self.at(front, y, z), self.at(rear, y, z)]
+            for (rear, front), y, z in ((base, wide, low), (roof, narrow, high))
         ]
-        above = [
-            self.at(roof[0], -narrow, high),
-            self.at(roof[1], -narrow, high),
-            self.at(roof[1], narrow, high),
-            self.at(roof[0], narrow, high),
-        ]
-        self.builder.rings([below, above], self.glass, last=top or self.paint)
+        self.builder.rings(rings, self.glass, last=self.paint)
         self.window_frames(base, roof, heights, widths)
 
     def window_frames(
@@ -101,23 +96,23 @@ class _Vehicle:
             (middle - 0.025, middle + 0.025, middle - 0.025, middle + 0.025),
             (base[1] - 0.05, base[1], roof[1] - 0.03, roof[1]),
         )
-        inside = self.at(middle, 0, (low + high) / 2)
+        inside = (middle, 0, (low + high) / 2)
         rail = high - 0.05 * (high - low) / 0.4
         share = (high - rail) / (high - low)
         rail_y = narrow + (wide - narrow) * share + proud
         rail_x = [top + (foot - top) * share for foot, top in zip(base, roof, strict=True)]
         for side in (-1, 1):
             for a, b, c, d in posts:
-                feet = [self.at(a, side * (wide + proud), low), self.at(b, side * (wide + proud), low)]
-                tops = [self.at(d, side * (narrow + proud), high), self.at(c, side * (narrow + proud), high)]
-                self.builder.polygon([*feet, *tops], self.paint, inside=inside)
-            feet = [self.at(x, side * rail_y, rail) for x in rail_x]
-            tops = [self.at(x, side * (narrow + proud), high) for x in reversed(roof)]
-            self.builder.polygon([*feet, *tops], self.paint, inside=inside)
+                foot_y, top_y = side * (wide + proud), side * (narrow + proud)
+                self.face(
+                    [(a, foot_y, low), (b, foot_y, low), (d, top_y, high), (c, top_y, high)], self.paint, inside=inside
+                )
+            feet = [(x, side * rail_y, rail) for x in rail_x]
+            tops = [(x, side * (narrow + proud), high) for x in reversed(roof)]
+            self.face([*feet, *tops], self.paint, inside=inside)
             for foot, top, sign in ((base[0], roof[0], -1), (base[1], roof[1], 1)):
                 edges = [(foot, wide, low), (foot, wide - 0.07, low), (top, narrow - 0.06, high), (top, narrow, high)]
-                corners = [self.at(x + sign * 0.006, side * y, z) for x, y, z in edges]
-                self.builder.polygon(corners, self.paint, inside=inside)
+                self.face([(x + sign * 0.006, side * y, z) for x, y, z in edges], self.paint, inside=inside)
 
     def doors(self, gaps: Sequence[float], low: float, high: float) -> None:
         """Dark joints across the flanks at stations, with a handle behind each but the first."""
@@ -132,13 +127,8 @@ class _Vehicle:
         """Two head lights and two tail lights as plates just off the ends."""
         for side in (-1, 1):
             for x, skin in ((x_front, Skin(LAMP, HEAD_LIGHT)), (x_back, Skin(RED_LAMP, TAIL_LIGHT))):
-                corners = [
-                    self.at(x, side * inner, low),
-                    self.at(x, side * outer, low),
-                    self.at(x, side * outer, high),
-                    self.at(x, side * inner, high),
-                ]
-                self.builder.polygon(corners, skin, inside=self.at(0, side * 0.7, low))
+                ends = [(inner, low), (outer, low), (outer, high), (inner, high)]
+                self.face([(x, side * y, z) for y, z in ends], skin, inside=(0, side * 0.7, low))
 
     def slab(self, low: Point, high: Point, skin: Skin, *, top: float = 1.0, roof: Skin | None = None) -> None:
         """A box in fractions."""
@@ -156,31 +146,18 @@ class _Vehicle:
 
     def plate(self, x: float, low: float, high: float, half_width: float, skin: Skin) -> None:
         """An upright plate facing away from the middle: a grille, a screen, a number plate."""
-        corners = [
-            self.at(x, -half_width, low),
-            self.at(x, half_width, low),
-            self.at(x, half_width, high),
-            self.at(x, -half_width, high),
-        ]
-        self.builder.polygon(corners, skin, inside=self.at(0, 0, low))
+        ends = [(-half_width, low), (half_width, low), (half_width, high), (-half_width, high)]
+        self.face([(x, y, z) for y, z in ends], skin, inside=(0, 0, low))
 
     def band(self, x0: float, x1: float, low: float, high: float, skin: Skin, *, width: float = 1.0) -> None:
         """A strip along both flanks: side windows, a livery."""
         for side in (-1, 1):
-            corners = [
-                self.at(x0, side * width, low),
-                self.at(x1, side * width, low),
-                self.at(x1, side * width, high),
-                self.at(x0, side * width, high),
-            ]
-            self.builder.polygon(corners, skin, inside=self.at((x0 + x1) / 2, 0, low))
+            ends = [(x0, low), (x1, low), (x1, high), (x0, high)]
+            self.face([(x, side * width, z) for x, z in ends], skin, inside=((x0 + x1) / 2, 0, low))
 
     def finish(self) -> Mesh:
         """The mesh, its bounds the vehicle's box."""
-        centre, half = self.spec.box_offset_m, self.half_m
-        low = tuple(c - h for c, h in zip(centre, half, strict=True))
-        high = tuple(c + h for c, h in zip(centre, half, strict=True))
-        return self.builder.mesh((low[0], low[1], low[2]), (high[0], high[1], high[2]))
+        return self.builder.mesh_in_box(self.half_m, self.spec.box_offset_m)
 
 
 def car(spec: VehicleSpec) -> Mesh:
@@ -261,13 +238,9 @@ def van(spec: VehicleSpec) -> Mesh:
     ]
     draw.builder.rings(rings, [draw.paint] * 5 + [draw.dark])
     low, high, tilt = 0.585, top - 0.04, nose - 0.10
-    ramp = [
-        (0.318, -0.80, high),
-        (0.318, 0.80, high),
-        (tilt + 0.022, 0.84, low + 0.02),
-        (tilt + 0.022, -0.84, low + 0.02),
-    ]
-    draw.builder.polygon([draw.at(*corner) for corner in ramp], draw.glass, inside=draw.at(0, 0, 0.3))
+    front = tilt + 0.022
+    ramp = [(0.318, -0.80, high), (0.318, 0.80, high), (front, 0.84, low + 0.02), (front, -0.84, low + 0.02)]
+    draw.face(ramp, draw.glass, inside=(0, 0, 0.3))
     draw.band(0.02, 0.36, 0.56, 0.78, draw.glass, width=1.0)
     if camper:
         draw.band(-0.86, -0.04, 0.60, 0.80, draw.glass, width=1.0)
@@ -297,7 +270,7 @@ def lorry(spec: VehicleSpec) -> Mesh:
     ]
     draw.builder.rings(cab, [draw.paint] * 5 + [draw.dark])
     screen = [(0.935, -0.80, cab_top - 0.04), (0.935, 0.80, cab_top - 0.04), (1.004, 0.84, 0.54), (1.004, -0.84, 0.54)]
-    draw.builder.polygon([draw.at(*corner) for corner in screen], draw.glass, inside=draw.at(0, 0, 0.3))
+    draw.face(screen, draw.glass, inside=(0, 0, 0.3))
     draw.band(cab_back + 0.10, 0.88, 0.52, cab_top - 0.08, draw.glass, width=0.985)
     if fire:
         draw.slab((-1.0, -0.98, 0.26), (0.33, 0.98, 0.80), draw.paint, roof=Skin((150, 152, 156)))

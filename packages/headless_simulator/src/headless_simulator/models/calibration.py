@@ -18,7 +18,7 @@ _CENTRE: Final = ": box's centre"
 
 
 def calibrate(path: Path) -> int:
-    """Give bodies the sizes in a file, before any model is built; returns how many have another one now.
+    """Set the sizes of bodies from a file, before any model is built; returns the number of bodies that changed.
 
     Raises:
         ValueError: it is no such file, or names an impossible size.
@@ -30,7 +30,7 @@ def calibrate(path: Path) -> int:
         answers: Any = json.loads(text)["answers"] if len(text) <= _MOST_BYTES else [None]
         found = {a["question"]: a.get("value") for a in answers if a["capability"] == "blueprints"}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise ValueError(f"--calibration {path}: no answers.json of `uavsim conform`") from None
+        raise ValueError(f"--calibration {path}: not an answers.json of `uavsim conform`") from None
     changed = 0
     for name in [*VEHICLES, *WALKERS]:
         half_m = _vector(found.get(name + _SIZE), f"{path}: {name}{_SIZE}", *_HALF_M)
@@ -51,13 +51,13 @@ def _resize(name: str, half_m: Vector | None, centre_m: Vector | None) -> bool:
     return VEHICLES[name] != vehicle
 
 
-def _vector(given: Any, what: str, low: float, high: float) -> Vector | None:
-    if given is None:
+def _vector(value: Any, what: str, low: float, high: float) -> Vector | None:
+    if value is None:
         return None
     if (
-        not isinstance(given, list)
-        or len(given) != 3
-        or not all(isinstance(v, int | float) and low <= v <= high for v in given)
+        not isinstance(value, list)
+        or len(value) != 3
+        or not all(isinstance(v, int | float) and low <= v <= high for v in value)
     ):
-        raise ValueError(f"--calibration {what}: {given!r} are not three metres of {low:g} to {high:g}")
-    return float(given[0]), float(given[1]), float(given[2])
+        raise ValueError(f"--calibration {what}: {value!r} must be three lengths of {low:g} to {high:g} m")
+    return float(value[0]), float(value[1]), float(value[2])

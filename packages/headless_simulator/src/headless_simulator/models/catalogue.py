@@ -104,33 +104,35 @@ _WITH_DOORS: Final = frozenset({
     "dodge.charger_2020", "dodge.charger_police_2020", "ford.crown", "ford.ambulance", "lincoln.mkz_2020",
     "mercedes.coupe_2020", "mercedes.sprinter", "mini.cooper_s_2021", "nissan.patrol_2021", "carlamotors.firetruck",
 })  # fmt: skip
+_SECOND_GENERATION: Final = frozenset({
+    "dodge.charger_2020", "dodge.charger_police_2020", "ford.crown", "lincoln.mkz_2020", "mercedes.coupe_2020",
+    "mini.cooper_s_2021", "nissan.patrol_2021", "carlamotors.european_hgv", "carlamotors.firetruck",
+    "tesla.cybertruck", "ford.ambulance", "mercedes.sprinter", "volkswagen.t2_2021", "mitsubishi.fusorosa",
+})  # fmt: skip
+_SPECIAL_TYPE: Final = {
+    **dict.fromkeys(("audi.etron", "micro.microlino", "tesla.model3", "tesla.cybertruck"), "electric"),
+    **dict.fromkeys(
+        ("dodge.charger_police", "dodge.charger_police_2020", "carlamotors.firetruck", "ford.ambulance"), "emergency"
+    ),
+    **dict.fromkeys(("ford.crown",), "taxi"),
+}
 _TAG_OF: Final = {"car": 14, "van": 14, "truck": 15, "bus": 16, "motorcycle": 18, "bicycle": 19}
 
 
 def _vehicle(
-    name: str,
-    base_type: str,
-    shape: str,
-    half_extent_m: Vector,
-    mass_kg: float,
-    *colours: RGB,
-    forward_m: float = 0.0,
-    special: str = "",
-    generation: int = 1,
-    wheels: int = 4,
-    lights: bool = True,
+    name: str, base_type: str, shape: str, half_extent_m: Vector, mass_kg: float, *colours: RGB, forward_m: float = 0.0
 ) -> VehicleSpec:
     return VehicleSpec(
         blueprint=f"vehicle.{name}",
         base_type=base_type,
-        special_type=special,
-        generation=generation,
-        wheels=wheels,
+        special_type=_SPECIAL_TYPE.get(name, ""),
+        generation=2 if name in _SECOND_GENERATION else 1,
+        wheels=2 if base_type in ("motorcycle", "bicycle") else 6 if shape == "hgv" else 4,
         half_extent_m=half_extent_m,
         box_offset_m=(forward_m, 0.0, half_extent_m[2]),
         mass_kg=mass_kg,
         colours=colours or COMMON,
-        has_lights=lights,
+        has_lights=base_type != "bicycle",
         shape=shape,
         tag=_TAG_OF[base_type],
         has_doors=name in _WITH_DOORS,
@@ -139,94 +141,48 @@ def _vehicle(
 
 _VEHICLES: Final = (
     _vehicle("audi.a2", "car", "hatch", (1.853, 0.894, 0.775), 1100, SILVER, BLUE, RED, BLACK, forward_m=0.02),
-    _vehicle(
-        "audi.etron", "car", "suv", (2.428, 1.016, 0.825), 2490, GREY, WHITE, NAVY, forward_m=0.03, special="electric"
-    ),
+    _vehicle("audi.etron", "car", "suv", (2.428, 1.016, 0.825), 2490, GREY, WHITE, NAVY, forward_m=0.03),
     _vehicle("audi.tt", "car", "coupe", (2.091, 0.997, 0.693), 1400, RED, SILVER, BLACK, WHITE),
     _vehicle("bmw.grandtourer", "car", "suv", (2.306, 1.121, 0.834), 1600, BROWN, WHITE, NAVY, SILVER, forward_m=0.02),
     _vehicle(
         "chevrolet.impala", "car", "sedan", (2.679, 1.017, 0.705), 1750, NAVY, BEIGE, WINE, GREEN, forward_m=-0.02
     ),
     _vehicle("citroen.c3", "car", "hatch", (1.994, 0.925, 0.809), 1150, SKY, RED, WHITE, GREY),
-    _vehicle(
-        "dodge.charger_2020", "car", "sedan", (2.503, 1.049, 0.767), 1920, ORANGE, BLACK, WHITE, RED, generation=2
-    ),
-    _vehicle("dodge.charger_police", "car", "police", (2.487, 1.019, 0.771), 1900, BLACK, special="emergency"),
-    _vehicle(
-        "dodge.charger_police_2020",
-        "car",
-        "police",
-        (2.619, 1.049, 0.819),
-        1950,
-        BLACK,
-        special="emergency",
-        generation=2,
-    ),
-    _vehicle("ford.crown", "car", "taxi", (2.683, 0.900, 0.787), 1900, YELLOW, special="taxi", generation=2),
+    _vehicle("dodge.charger_2020", "car", "sedan", (2.503, 1.049, 0.767), 1920, ORANGE, BLACK, WHITE, RED),
+    _vehicle("dodge.charger_police", "car", "police", (2.487, 1.019, 0.771), 1900, BLACK),
+    _vehicle("dodge.charger_police_2020", "car", "police", (2.619, 1.049, 0.819), 1950, BLACK),
+    _vehicle("ford.crown", "car", "taxi", (2.683, 0.900, 0.787), 1900, YELLOW),
     _vehicle("ford.mustang", "car", "coupe", (2.359, 0.947, 0.650), 1500, RED, NAVY, BLACK, YELLOW),
     _vehicle("jeep.wrangler_rubicon", "car", "jeep", (1.933, 0.953, 0.939), 1900, FOREST, BLACK, ORANGE, BEIGE),
     _vehicle("lincoln.mkz_2017", "car", "sedan", (2.451, 1.064, 0.755), 1680, GREY, WHITE, BLACK, WINE, forward_m=0.04),
-    _vehicle("lincoln.mkz_2020", "car", "sedan", (2.446, 0.918, 0.745), 1680, WINE, WHITE, BLACK, SILVER, generation=2),
+    _vehicle("lincoln.mkz_2020", "car", "sedan", (2.446, 0.918, 0.745), 1680, WINE, WHITE, BLACK, SILVER),
     _vehicle("mercedes.coupe", "car", "coupe", (2.513, 1.076, 0.825), 1700, SILVER, BLACK, RED, WHITE),
-    _vehicle("mercedes.coupe_2020", "car", "coupe", (2.337, 1.001, 0.721), 1700, BLACK, SILVER, NAVY, generation=2),
-    _vehicle("micro.microlino", "car", "micro", (1.104, 0.740, 0.688), 540, SKY, WHITE, RED, special="electric"),
+    _vehicle("mercedes.coupe_2020", "car", "coupe", (2.337, 1.001, 0.721), 1700, BLACK, SILVER, NAVY),
+    _vehicle("micro.microlino", "car", "micro", (1.104, 0.740, 0.688), 540, SKY, WHITE, RED),
     _vehicle("mini.cooper_s", "car", "hatch", (1.903, 0.985, 0.738), 1200, RED, BLUE, GREEN, WHITE),
-    _vehicle("mini.cooper_s_2021", "car", "hatch", (2.276, 1.049, 0.884), 1300, BLUE, RED, WHITE, YELLOW, generation=2),
+    _vehicle("mini.cooper_s_2021", "car", "hatch", (2.276, 1.049, 0.884), 1300, BLUE, RED, WHITE, YELLOW),
     _vehicle("nissan.micra", "car", "hatch", (1.817, 0.923, 0.751), 1000, BEIGE, RED, SKY, SILVER),
     _vehicle("nissan.patrol", "car", "suv", (2.302, 0.966, 0.927), 2250, WHITE, BEIGE, BLACK, FOREST),
-    _vehicle(
-        "nissan.patrol_2021", "car", "suv", (2.783, 1.083, 1.022), 2700, BROWN, WHITE, BLACK, SILVER, generation=2
-    ),
+    _vehicle("nissan.patrol_2021", "car", "suv", (2.783, 1.083, 1.022), 2700, BROWN, WHITE, BLACK, SILVER),
     _vehicle("seat.leon", "car", "hatch", (2.096, 0.908, 0.737), 1250, RED, WHITE, BLUE, GREY),
-    _vehicle("tesla.model3", "car", "sedan", (2.396, 1.082, 0.744), 1845, RED, WHITE, BLACK, BLUE, special="electric"),
+    _vehicle("tesla.model3", "car", "sedan", (2.396, 1.082, 0.744), 1845, RED, WHITE, BLACK, BLUE),
     _vehicle("toyota.prius", "car", "hatch", (2.257, 1.003, 0.762), 1380, SILVER, WHITE, NAVY, RED, forward_m=-0.03),
     _vehicle("carlamotors.carlacola", "truck", "box_truck", (2.602, 1.308, 1.234), 5500, RED),
-    _vehicle(
-        "carlamotors.european_hgv",
-        "truck",
-        "hgv",
-        (3.967, 1.447, 1.732),
-        9000,
-        WHITE,
-        BLUE,
-        RED,
-        generation=2,
-        wheels=6,
-    ),
-    _vehicle(
-        "carlamotors.firetruck",
-        "truck",
-        "fire",
-        (4.234, 1.446, 1.914),
-        14000,
-        RED,
-        forward_m=0.05,
-        special="emergency",
-        generation=2,
-    ),
-    _vehicle(
-        "tesla.cybertruck", "truck", "cyber", (3.137, 1.195, 1.049), 3000, SILVER, special="electric", generation=2
-    ),
-    _vehicle(
-        "ford.ambulance", "van", "ambulance", (3.183, 1.176, 1.216), 4500, WHITE, special="emergency", generation=2
-    ),
-    _vehicle("mercedes.sprinter", "van", "van", (2.958, 0.994, 1.280), 2800, WHITE, SILVER, BLACK, BLUE, generation=2),
+    _vehicle("carlamotors.european_hgv", "truck", "hgv", (3.967, 1.447, 1.732), 9000, WHITE, BLUE, RED),
+    _vehicle("carlamotors.firetruck", "truck", "fire", (4.234, 1.446, 1.914), 14000, RED, forward_m=0.05),
+    _vehicle("tesla.cybertruck", "truck", "cyber", (3.137, 1.195, 1.049), 3000, SILVER),
+    _vehicle("ford.ambulance", "van", "ambulance", (3.183, 1.176, 1.216), 4500, WHITE),
+    _vehicle("mercedes.sprinter", "van", "van", (2.958, 0.994, 1.280), 2800, WHITE, SILVER, BLACK, BLUE),
     _vehicle("volkswagen.t2", "van", "camper", (2.240, 1.035, 1.019), 1500, ORANGE, SKY, GREEN, BEIGE),
-    _vehicle("volkswagen.t2_2021", "van", "camper", (2.221, 0.889, 0.994), 1500, SKY, ORANGE, RED, BEIGE, generation=2),
-    _vehicle("mitsubishi.fusorosa", "bus", "bus", (5.136, 1.320, 1.560), 8500, WHITE, YELLOW, BLUE, generation=2),
-    _vehicle(
-        "harley-davidson.low_rider", "motorcycle", "cruiser", (1.178, 0.382, 0.790), 300, BLACK, WINE, BLUE, wheels=2
-    ),
-    _vehicle("kawasaki.ninja", "motorcycle", "sport", (1.017, 0.434, 0.763), 220, GREEN, BLACK, RED, wheels=2),
-    _vehicle("vespa.zx125", "motorcycle", "scooter", (0.902, 0.360, 0.800), 130, SKY, RED, BEIGE, wheels=2),
-    _vehicle("yamaha.yzf", "motorcycle", "sport", (1.105, 0.433, 0.770), 200, BLUE, WHITE, BLACK, wheels=2),
-    _vehicle("bh.crossbike", "bicycle", "bicycle", (0.744, 0.330, 0.860), 85, BLACK, RED, BLUE, wheels=2, lights=False),
-    _vehicle(
-        "diamondback.century", "bicycle", "bicycle", (0.821, 0.260, 0.850), 82, RED, WHITE, GREY, wheels=2, lights=False
-    ),
-    _vehicle(
-        "gazelle.omafiets", "bicycle", "bicycle", (0.921, 0.326, 0.890), 90, GREEN, BLACK, BEIGE, wheels=2, lights=False
-    ),
+    _vehicle("volkswagen.t2_2021", "van", "camper", (2.221, 0.889, 0.994), 1500, SKY, ORANGE, RED, BEIGE),
+    _vehicle("mitsubishi.fusorosa", "bus", "bus", (5.136, 1.320, 1.560), 8500, WHITE, YELLOW, BLUE),
+    _vehicle("harley-davidson.low_rider", "motorcycle", "cruiser", (1.178, 0.382, 0.790), 300, BLACK, WINE, BLUE),
+    _vehicle("kawasaki.ninja", "motorcycle", "sport", (1.017, 0.434, 0.763), 220, GREEN, BLACK, RED),
+    _vehicle("vespa.zx125", "motorcycle", "scooter", (0.902, 0.360, 0.800), 130, SKY, RED, BEIGE),
+    _vehicle("yamaha.yzf", "motorcycle", "sport", (1.105, 0.433, 0.770), 200, BLUE, WHITE, BLACK),
+    _vehicle("bh.crossbike", "bicycle", "bicycle", (0.744, 0.330, 0.860), 85, BLACK, RED, BLUE),
+    _vehicle("diamondback.century", "bicycle", "bicycle", (0.821, 0.260, 0.850), 82, RED, WHITE, GREY),
+    _vehicle("gazelle.omafiets", "bicycle", "bicycle", (0.921, 0.326, 0.890), 90, GREEN, BLACK, BEIGE),
 )
 
 VEHICLES: Final[dict[str, VehicleSpec]] = {spec.blueprint: spec for spec in _VEHICLES}

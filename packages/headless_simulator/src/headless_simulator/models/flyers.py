@@ -111,8 +111,8 @@ def _flock(builder: MeshBuilder, spec: PropSpec) -> None:
     """A dozen birds, loosely one behind the other."""
     rng = np.random.default_rng(12)
     for bird in range(_FLOCK):
-        place = rng.uniform(-1.0, 1.0, 3) * (4.0, 4.0, 1.7)
-        at = (float(place[0]), float(place[1]), float(place[2]))
+        offset = rng.uniform(-1.0, 1.0, 3) * (4.0, 4.0, 1.7)
+        at = (float(offset[0]), float(offset[1]), float(offset[2]))
         _bird(builder, spec, at=at, lift=-0.1 + 0.05 * (bird % 6))
 
 

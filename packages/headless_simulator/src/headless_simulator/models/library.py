@@ -83,7 +83,7 @@ class ModelLibrary:
         return _NAMES
 
     def has_doors(self, blueprint: str) -> bool:
-        """Return whether a blueprint's doors can be opened."""
+        """Check whether a blueprint's doors can be opened."""
         return blueprint in _WITH_DOORS
 
     def number(self, blueprint: str, *, doors: int = 0, hazard: bool = False) -> int:
@@ -102,7 +102,7 @@ class ModelLibrary:
             raise ValueError(f"no model for blueprint {blueprint!r}; the nearest is {near[0]!r}") from None
 
     def scaled_number(self, blueprint: str, scale: Vector) -> int:
-        """Number of a model in another size, along its own axes; one that nobody asked for before gets a new number.
+        """Number of a model in another size, along its own axes; an unknown size gets a new number.
 
         Raises:
             ValueError: there is no such model, or there are too many sizes.
@@ -113,7 +113,7 @@ class ModelLibrary:
         if (blueprint, scale) in self._scaled:
             return _FIRST_SCALED + self._scaled.index((blueprint, scale))
         if len(self._scaled) >= MAX_SIZES:
-            raise ValueError(f"models are there in {MAX_SIZES} sizes already: use one of them")
+            raise ValueError(f"{MAX_SIZES} model sizes already exist; use one of them")
         radius_m = np.linalg.norm(np.multiply(self.half_extent(blueprint), scale)) * (blueprint in FLYERS)
         self.flying_radius_m = np.append(self.flying_radius_m, radius_m)
         self._scaled.append((blueprint, scale))

@@ -148,7 +148,7 @@ def _bale(builder: MeshBuilder, spec: PropSpec) -> None:
 
 # ------------------------------------------------------------------ meshes that a client names by the path of an asset
 def _bicycle(builder: MeshBuilder, spec: PropSpec) -> None:
-    """A bicycle with nobody on it; metres."""
+    """A bicycle without a rider; metres."""
     paint, dark = Skin(spec.colour), Skin(DARK)
     back, front, radius = (-0.52, 0.0, 0.34), (0.54, 0.0, 0.34), 0.33
     for hub in (back, front):

@@ -17,7 +17,7 @@ DARK: Final[RGB] = (30, 31, 34)  # tyres, soles, feet of props
 
 @dataclass(slots=True)
 class Skin:
-    """The looks of faces: colour, material, semantic tag."""
+    """Colour, material and semantic tag of faces."""
 
     colour: RGB
     material: int = MATTE
@@ -45,7 +45,7 @@ class MeshBuilder:
     """Collects faces. Points are metres in the actor's frame: x forward, y right, z up.
 
     In this left-handed frame a face's outward normal is the right-hand rule's turned round; ``outward`` decides by
-    the solid's centre instead, so that nobody has to think about it.
+    the solid's centre instead, so that builders need not care about winding.
     """
 
     tag: int
@@ -84,7 +84,6 @@ class MeshBuilder:
         rings: Sequence[Sequence[Point]],
         skin: Skin | Sequence[Skin],
         *,
-        first: Skin | None = None,
         last: Skin | None = None,
     ) -> None:
         """Join rings of equally many points into a closed solid; a list of skins gives one for each side of the ring."""
@@ -96,7 +95,7 @@ class MeshBuilder:
                 j = (i + 1) % count
                 self.polygon([near[i], near[j], far[j], far[i]], side[i], inside=inside)
         inside = _mean([point for ring in rings for point in ring])
-        self.polygon(rings[0], first or side[0], inside=inside)
+        self.polygon(rings[0], side[0], inside=inside)
         self.polygon(rings[-1], last or side[0], inside=inside)
 
     def wheel(self, centre: Point, radius_m: float, half_width_m: float, *, sides: int = 8) -> None:

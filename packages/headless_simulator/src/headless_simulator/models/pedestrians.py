@@ -1,4 +1,4 @@
-"""People on foot."""
+"""Meshes of pedestrians."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ PEDESTRIAN_TAG: Final = 12
 
 
 def person(spec: WalkerSpec) -> Mesh:
-    """Draw somebody in mid-stride: head with hair, torso, arms, legs, shoes."""
+    """Draw a person in mid-stride: head with hair, torso, arms, legs, shoes."""
     builder = MeshBuilder(tag=PEDESTRIAN_TAG)
     height_m = 2 * spec.half_extent_m[2]
     top, bottom, skin, hair = Skin(spec.top), Skin(spec.bottom), Skin(spec.skin), Skin(spec.hair)
@@ -20,24 +20,14 @@ def person(spec: WalkerSpec) -> Mesh:
 
     builder.ball(at(0.01, 0, 0.925), at(0.058, 0.050, 0.079), skin, cap=hair)
     builder.tube(at(0, 0, 0.82), at(0.005, 0, 0.88), 0.032 * height_m, skin)
-    chest = [
-        at(x, y, 0.82)
-        for x, y in ((-0.05, -0.10), (0.05, -0.10), (0.06, 0.0), (0.05, 0.10), (-0.05, 0.10), (-0.06, 0.0))
-    ]
-    waist = [
-        at(x, y, 0.50)
-        for x, y in ((-0.05, -0.078), (0.05, -0.078), (0.062, 0.0), (0.05, 0.078), (-0.05, 0.078), (-0.062, 0.0))
-    ]
-    builder.rings([waist, chest], top)
-    hips = [
-        at(x, y, 0.45)
-        for x, y in ((-0.05, -0.085), (0.05, -0.085), (0.055, 0.0), (0.05, 0.085), (-0.05, 0.085), (-0.055, 0.0))
-    ]
-    belt = [
-        at(x, y, 0.51)
-        for x, y in ((-0.048, -0.075), (0.048, -0.075), (0.056, 0.0), (0.048, 0.075), (-0.048, 0.075), (-0.056, 0.0))
-    ]
-    builder.rings([hips, belt], bottom)
+
+    def ring(half_x: float, corner_y: float, middle_x: float, z: float) -> list[Point]:
+        """Return the outline of the trunk at a height."""
+        outline = ((-half_x, -corner_y), (half_x, -corner_y), (middle_x, 0.0), (half_x, corner_y), (-half_x, corner_y))
+        return [at(x, y, z) for x, y in (*outline, (-middle_x, 0.0))]
+
+    builder.rings([ring(0.05, 0.078, 0.062, 0.50), ring(0.05, 0.10, 0.06, 0.82)], top)
+    builder.rings([ring(0.05, 0.085, 0.055, 0.45), ring(0.048, 0.075, 0.056, 0.51)], bottom)
     for side in (-1, 1):
         swing = 0.10 * side
         builder.tube(at(0, side * 0.05, 0.48), at(swing * 0.6, side * 0.052, 0.26), 0.050 * height_m, bottom, taper=0.8)

@@ -1,4 +1,4 @@
-"""Props, and the drone."""
+"""Meshes of props and of the drone."""
 
 from collections.abc import Callable
 from typing import Final
@@ -115,9 +115,8 @@ def draw_drone(builder: MeshBuilder, spec: PropSpec) -> None:
         for y in (-0.7, 0.7):
             builder.tube((x * 0.3, y * 0.2, 0.6), (x, y, 0.7), 0.06, main, sides=4)
             turns = np.arange(8) * np.pi / 4 + np.pi / 8
-            for z0, z1 in ((0.9, 1.0),):
-                rings = [[(x + 0.3 * float(np.cos(t)), y + 0.3 * float(np.sin(t)), z) for t in turns] for z in (z0, z1)]
-                builder.rings(rings, accent if x > 0 else Skin((70, 72, 76)))
+            rings = [[(x + 0.3 * float(np.cos(t)), y + 0.3 * float(np.sin(t)), z) for t in turns] for z in (0.9, 1.0)]
+            builder.rings(rings, accent if x > 0 else Skin((70, 72, 76)))
             builder.box((x - 0.05, y - 0.05, 0.0), (x + 0.05, y + 0.05, 0.9), main)
 
 

@@ -1,4 +1,4 @@
-"""Two-wheelers with their riders."""
+"""Meshes of two-wheelers with their riders."""
 
 from collections.abc import Callable
 from typing import Final

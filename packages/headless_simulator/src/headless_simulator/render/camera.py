@@ -10,7 +10,10 @@ NEAR_M = 0.05
 
 
 def axes(pitch_deg: float, yaw_deg: float, roll_deg: float) -> Float64:
-    """Columns are an actor's forward, right and up axes in the world (CARLA's Transform.get_matrix, upper left)."""
+    """Return the (3, 3) float64 rotation whose columns are an actor's forward, right and up axes in the world.
+
+    Source: the upper left of CARLA's Transform.get_matrix.
+    """
     cp, sp = math.cos(math.radians(pitch_deg)), math.sin(math.radians(pitch_deg))
     cy, sy = math.cos(math.radians(yaw_deg)), math.sin(math.radians(yaw_deg))
     cr, sr = math.cos(math.radians(roll_deg)), math.sin(math.radians(roll_deg))
@@ -24,7 +27,7 @@ def axes(pitch_deg: float, yaw_deg: float, roll_deg: float) -> Float64:
 
 
 def pack(view: View) -> Float64:
-    """Describe a camera in 16 numbers: position, right, down, forward, focal length, centre x, centre y, near plane.
+    """Return a camera as (16,) float64: position, right, down, forward, focal length, centre x, centre y, near plane.
 
     A point with camera coordinates (x right, y down, z forward) is seen at ``(cx + f x / z, cy + f y / z)``; the
     pixel in column u and row v covers [u, u + 1) x [v, v + 1) of that plane.

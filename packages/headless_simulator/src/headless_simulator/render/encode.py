@@ -7,7 +7,7 @@ import numpy as np
 from headless_simulator.jit import kernel
 from headless_simulator.scene import Float32, UInt8, UInt32
 
-FAR_M = 1000.0  # CARLA's depth images end here
+FAR_M = 1000.0  # largest depth of CARLA's depth images
 
 
 def encode_instance(ids: UInt32, tag: UInt8, bgra: UInt8) -> None:

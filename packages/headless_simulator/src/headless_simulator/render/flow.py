@@ -1,4 +1,4 @@
-"""Optical flow: how far what a pixel shows has moved on the image since the camera's previous image.
+"""Optical flow: the motion of each pixel's surface point on the image since the camera's previous image.
 
 Units are those of Unreal's velocity buffer, which CARLA's camera sends: the place in clip space (-1 to 1 from left to right
 and from bottom to top) now less the place then, cut to -2..2. So ``(x * width / 2, -y * height / 2)`` is the motion in
@@ -19,12 +19,12 @@ from headless_simulator.render.camera import NEAR_M, pack
 from headless_simulator.render.raster import model_frames
 from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, UInt32, View
 
-LONGEST: Final = 2.0  # Unreal's velocity texture holds no more
+LONGEST: Final = 2.0  # limit of Unreal's velocity texture
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Before:
-    """The places of a camera and of everything that moves at the camera's previous image."""
+    """Poses of a camera and of all movers at the camera's previous image."""
 
     pose: tuple[float, float, float, float, float, float]
     movers: Movers
@@ -50,7 +50,7 @@ def optical_flow(image: RenderedImage, view: View, movers: Movers, before: Befor
 
 
 def _motion(camera: Float64, camera_then: Float64, movers: Movers, movers_then: Movers) -> Float64:
-    """Give (N + 1, 3, 4) matrices from camera coordinates (right, down, forward) now to those then.
+    """Return (N + 1, 3, 4) matrices from the camera coordinates (right, down, forward) now to those then.
 
     One a mover and a last one for the town. What stood still before a camera that stood still has the exact identity,
     so that its flow is zero and not rounding.
@@ -77,11 +77,11 @@ def _motion(camera: Float64, camera_then: Float64, movers: Movers, movers_then: 
 
 
 def _poses_then(movers: Movers, movers_then: Movers) -> tuple[npt.NDArray[np.bool_], Float64]:
-    """Return which movers were there, and where; ids ascend in both."""
+    """Return (N,) whether each mover existed then, and its (N, 6) pose then; ids ascend in both."""
     if not len(movers_then.model):
         return np.zeros(len(movers.model), bool), movers.pose
-    place = np.searchsorted(movers_then.actor_id, movers.actor_id).clip(max=len(movers_then.model) - 1)
-    return movers_then.actor_id[place] == movers.actor_id, movers_then.pose[place]
+    row = np.searchsorted(movers_then.actor_id, movers.actor_id).clip(max=len(movers_then.model) - 1)
+    return movers_then.actor_id[row] == movers.actor_id, movers_then.pose[row]
 
 
 @kernel()
@@ -99,10 +99,12 @@ def flow_kernel(
             number = ids[v, u]
             if number != last:
                 last = number
-                place = np.searchsorted(actor_id, number)
-                m = motion[place if place < town and actor_id[place] == number else town]
+                row = np.searchsorted(actor_id, number)
+                m = motion[row if row < town and actor_id[row] == number else town]
             right = (u + 0.5 - cx) / focal
-            per_m = 1.0 / np.float64(depth_m[v, u])  # all lengths in depths of the pixel: the sky's shift vanishes
+            per_m = 1.0 / np.float64(
+                depth_m[v, u]
+            )  # lengths relative to the pixel's depth: translation vanishes at infinity
             x = m[0, 0] * right + m[0, 1] * down + m[0, 2] + m[0, 3] * per_m
             y = m[1, 0] * right + m[1, 1] * down + m[1, 2] + m[1, 3] * per_m
             z = m[2, 0] * right + m[2, 1] * down + m[2, 2] + m[2, 3] * per_m

@@ -1,4 +1,4 @@
-"""Lamp light on the ground at night: pools under lamp posts, which stand still, and cones before head lights.
+"""Lamp light on the ground at night: static pools under lamp posts, and cones before head lights.
 
 The town's pools are worked out once; a tick's cones are added to a copy that all its views share.
 """
@@ -21,7 +21,7 @@ from headless_simulator.scene import STATIC_ID, TAG, Float32, Float64, Movers, U
 
 _CELL_M: Final = 0.5
 _MOST_CELLS: Final = 6_000_000
-_BRIGHT: Final = 0.45  # linear: a lamp post's shade is the only thing on it that is this light
+_BRIGHT: Final = 0.45  # linear albedo; only the shade of a lamp post is this bright
 _F = np.float32
 NO_GLOW: Final[Float32] = np.zeros((2, 2), dtype=np.float32)
 NO_GLOW_FRAME: Final[Float32] = np.zeros(3, dtype=np.float32)
@@ -49,7 +49,7 @@ class GlowMaps:
         self._night: _Night | None = None
 
     def of_scene(self, scene: StaticScene) -> GlowMaps:
-        """Give the same lamps' light in another state of the town."""
+        """Return glow maps of the same lamps for another state of the town."""
         return GlowMaps(scene, self._shares)
 
     def of(self, movers: Movers, world: Float64, reach_m: Float64) -> tuple[Float32, Float32]:
@@ -112,7 +112,15 @@ def add_pools(glow: Float32, frame: Float32, lamps_m: Float64) -> None:
 
 @kernel()
 def add_cones(glow: Float32, frame: Float32, world: Float64, reach_m: Float64, lights: UInt32) -> None:
-    """Add the light before every mover whose low (2) or high beam (4) is on."""
+    """Add the light of every mover whose low (2) or high beam (4) is on.
+
+    Args:
+        glow: (rows, columns) float32 map, changed.
+        frame: (3,) origin x, y and cells a metre.
+        world: (N, 3, 4) from each mover's frame to the world.
+        reach_m: (N,) distance of each mover's front from its origin.
+        lights: (N,) uint32 VehicleLightState bits.
+    """
     rows, columns = glow.shape
     for m in range(world.shape[0]):
         if not lights[m] & np.uint32(6) or reach_m[m] <= 0.0:
@@ -137,7 +145,7 @@ def add_cones(glow: Float32, frame: Float32, world: Float64, reach_m: Float64, l
 
 @kernel(assume_finite=True)
 def look_lamps_up(lane: Float32, glow: Float32, frame: Float32, count: Number) -> None:
-    """Fill BESIDE: lamp light on level ground at each pixel's place. BIAS and UPRIGHT serve as scratch."""
+    """Fill BESIDE with the (rows, columns) map's lamp light on level ground, of ``count`` pixels; BIAS, UPRIGHT: scratch."""
     columns = np.int32(glow.shape[1])
     wide, high = _F(glow.shape[1] - 2), _F(glow.shape[0] - 2)
     from_x, from_y, per_m = frame[0], frame[1], frame[2]
@@ -158,7 +166,7 @@ def look_lamps_up(lane: Float32, glow: Float32, frame: Float32, count: Number) -
 
 @kernel(assume_finite=True)
 def lamplight(lane: Float32, first: Number, last: Number, surface: Float32, up: Number, night: Number) -> None:
-    """Add lamp light to the colour of some pixels, of BESIDE; ``up`` is the surface normal's z."""
+    """Add BESIDE's lamp light to the colour of pixels; ``surface`` is (3,) albedo, ``up`` the normal's z."""
     facing = night * (_F(0.35) + _F(0.65) * max(up, _F(0.0)))
     red, green, blue = surface[0], surface[1], surface[2]
     for i in range(first, last):

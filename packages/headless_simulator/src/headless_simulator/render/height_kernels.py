@@ -1,4 +1,4 @@
-"""Kernels that draw sheared height maps (see ``shadow``)."""
+"""Kernels that draw the sheared height maps of ``shadow``."""
 
 # ruff: noqa: PLR0917 (kernels take their buffers by place)
 from __future__ import annotations
@@ -50,7 +50,15 @@ def _raise_triangle(heights: UInt16, columns: Number, rows: Number, p: Float64) 
 
 @kernel()
 def draw_town_heights(heights: UInt16, frame: Float32, points_m: Float32, corners: Int32, casters: Int32) -> None:
-    """Raise the map to the triangles with numbers ``casters``."""
+    """Raise the map to some triangles of the town.
+
+    Args:
+        heights: (rows * columns,) uint16 the map, changed.
+        frame: (10,) frame of the map.
+        points_m: (3, V) vertices.
+        corners: (T, 3) vertex numbers of the triangles.
+        casters: (C,) numbers of the triangles that cast shadows.
+    """
     columns, rows = int(frame[5]), int(frame[6])
     p = np.empty((3, 3))
     for i in range(casters.shape[0]):
@@ -73,28 +81,21 @@ def draw_mover_heights(
     corners: Int32,
     first_point: Int32,
     first_triangle: Int32,
-    stains: Int32,
-    kept: UInt16,
-) -> int:
-    """Raise the map to all movers, as far as what was there before has room.
+) -> None:
+    """Raise the map to all movers.
 
     Args:
-        heights: the map.
-        frame: of the map.
-        world: (N, 3, 4) of the movers.
-        model: (N,) places in the models, which follow.
-        points_m: of all models.
-        corners: of their triangles.
-        first_point: of each model.
-        first_triangle: of each model.
-        stains: (N, 5) zeros; takes the texels that each may have changed, u0, v0, u1, v1, and where ``kept`` has them.
-        kept: takes the heights of these texels before.
-
-    Returns:
-        The room that ``kept`` must have for all of them.
+        heights: (rows * columns,) uint16 the map.
+        frame: (10,) frame of the map.
+        world: (N, 3, 4) from each mover's frame to the world.
+        model: (N,) row of each mover's model in the packed models, which follow.
+        points_m: (3, V) vertices of all models.
+        corners: (T, 3) vertex numbers of their triangles.
+        first_point: (M + 1,) first vertex of each model.
+        first_triangle: (M + 1,) first triangle of each model.
     """
     columns, rows = int(frame[5]), int(frame[6])
-    most = room = 0
+    most = 0
     for kind in range(first_point.shape[0] - 1):
         most = max(most, first_point[kind + 1] - first_point[kind])
     placed = np.empty((most, 3))
@@ -126,34 +127,9 @@ def draw_mover_heights(
             placed[i, 0], placed[i, 1], placed[i, 2] = u, v, (z - frame[7]) * frame[8]
             u0, v0, u1, v1 = min(u0, u), min(v0, v), max(u1, u), max(v1, v)
         if not (u1 > 0.0 and v1 > 0.0 and u0 < columns and v0 < rows and u1 - u0 < 4e3 and v1 - v0 < 4e3):
-            continue  # off the map, or nowhere
-        left, right = max(0, math.floor(u0)), min(columns, math.ceil(u1) + 1)
-        first, last = max(0, math.floor(v0)), min(rows, math.ceil(v1) + 1)
-        start = room
-        room += (right - left) * (last - first)
-        if room > kept.shape[0]:
-            continue
-        stains[m, 0], stains[m, 1], stains[m, 2], stains[m, 3], stains[m, 4] = left, first, right, last, start
-        for row in range(first, last):
-            for column in range(left, right):
-                kept[start] = heights[row * columns + column]
-                start += 1
+            continue  # off the map, or its pose is not finite
         for t in range(first_triangle[kind], first_triangle[kind + 1]):
             for c in range(3):
-                # not by row: numba compiles the words of its refusal of other lengths
-                for axis in range(3):
+                for axis in range(3):  # numba compiles an assignment of whole rows much slower
                     p[c, axis] = placed[corners[t, c] - first_point[kind], axis]
             _raise_triangle(heights, columns, rows, p)
-    return room
-
-
-@kernel()
-def restore_heights(heights: UInt16, kept: UInt16, stains: Int32, columns: Number) -> None:
-    """Put back what was there before the movers, the last one first: they may have been drawn over each other."""
-    for i in range(stains.shape[0]):
-        m = stains.shape[0] - 1 - i
-        at = stains[m, 4]
-        for row in range(stains[m, 1], stains[m, 3]):
-            for column in range(stains[m, 0], stains[m, 2]):
-                heights[row * columns + column] = kept[at]
-                at += 1

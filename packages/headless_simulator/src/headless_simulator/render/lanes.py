@@ -63,7 +63,7 @@ PART: Final = np.uint64(TILE + SPAN)
 
 @kernel(assume_finite=True)
 def three(numbers: Float32, at: int) -> Triple:
-    """Give three numbers by value: loops need not ask whether what they write changes them."""
+    """Return three numbers by value, so that the compiler knows loops do not change them."""
     return numbers[at], numbers[at + 1], numbers[at + 2]
 
 
@@ -81,7 +81,7 @@ def gradient(dz: Number, horizon: Triple, zenith: Triple) -> Triple:
 
 @kernel(assume_finite=True)
 def sky_colour(dx: Number, dy: Number, dz: Number, light: Float32, noise: UInt8, out: Float32) -> None:
-    """Colour of the sky in a unit direction: gradient, clouds, sun."""
+    """Write the sky's colour in a unit direction, gradient, clouds and sun, to (3,) ``out``."""
     out[0], out[1], out[2] = gradient(dz, three(light, HORIZON_RGB), three(light, ZENITH_RGB))
     clouds = light[CLOUDS]
     cover = _ZERO
@@ -103,7 +103,7 @@ def sky_colour(dx: Number, dy: Number, dz: Number, light: Float32, noise: UInt8,
 
 @kernel(assume_finite=True)
 def cloud_noise(noise: UInt8, x: Number, y: Number) -> Number:
-    """Noise from 0 to 1, of two sizes that are turned against each other.
+    """Return noise from 0 to 1, of two octaves that are rotated against each other.
 
     The texture repeats in either, but not in both at once.
     """
@@ -120,13 +120,13 @@ def blend(noise: UInt8, u: Number, v: Number) -> Number:
 
 @kernel(assume_finite=True)
 def texel_at(u: Number, v: Number) -> Number:
-    """Give the place of a texel in the noise (u, v above 0)."""
+    """Return the flat index of a texel in the noise (u, v above 0)."""
     return ((np.int32(v) & _MASK) << _SHIFT) | (np.int32(u) & _MASK)
 
 
 @kernel(assume_finite=True)
 def four_texels(noise: UInt8, at: Number) -> Number:
-    """Give a texel and its neighbours to the right, below and below to the right, a byte each, from the lowest on."""
+    """Pack a texel and its neighbours to the right, below and below right into one integer, lowest byte first."""
     row, column = np.uint32(at) & np.uint32(_MASK << _SHIFT), np.uint32(at) & np.uint32(_MASK)
     right, below = (
         (column + np.uint32(1)) & np.uint32(_MASK),
@@ -164,7 +164,7 @@ def place_pixels(depths_m: Float32, eye: Float32, line: Float32, right: Float32,
     line_x, line_y, line_z = line[0], line[1], line[2]
     right_x, right_y, right_z = right[0], right[1], right[2]
     for i in range(count):
-        depth = min(depths_m[i], _F(1e7))  # sky: anything finite
+        depth = min(depths_m[i], _F(1e7))  # any finite depth for the sky
         across = lane[ACROSS + i]
         lane[DEPTH + i] = depth
         lane[X + i] = eye_x + depth * (line_x + across * right_x)
@@ -175,21 +175,21 @@ def place_pixels(depths_m: Float32, eye: Float32, line: Float32, right: Float32,
 
 @kernel(assume_finite=True)
 def fill(lane: Float32, first: Number, last: Number, value: Number) -> None:
-    """Give some pixels one value."""
+    """Set ``lane[first:last]`` to one value."""
     for i in range(first, last):
         lane[i] = value
 
 
 @kernel(assume_finite=True)
 def two_texels(heights: UInt16, at: Number) -> Number:
-    """Give a texel, in the lower half, and its neighbour to the right."""
+    """Pack a texel (lower half) and its right neighbour (upper half) into one integer."""
     first = np.uint64(np.uint32(at))
     return np.int32(np.uint32(heights[first]) | np.uint32(heights[first + np.uint64(1)]) << np.uint32(16))
 
 
 @kernel(assume_finite=True)
 def sunlit(heights: UInt16, shadow: Float32, lane: Float32, count: Number) -> None:
-    """Fill SUN: share of sunlight at each pixel, from four texels of a sheared height map, blended.
+    """Fill SUN: share of sunlight at each pixel, interpolated between four texels of the (rows * columns,) height map.
 
     GRAIN, ROUGH and BIAS serve as scratch. Only the loop that looks texels up is worked on pixel by pixel.
     """
@@ -225,19 +225,19 @@ def sunlit(heights: UInt16, shadow: Float32, lane: Float32, count: Number) -> No
 
 @kernel(assume_finite=True)
 def along_surface(lane: Float32, pixel: Number) -> tuple[Number, Number]:
-    """Give where a pixel's noise is looked up, metres."""
+    """Return the coordinates of a pixel on its surface, metres, at which its noise is sampled."""
     upright = lane[UPRIGHT + pixel]
     return lane[X + pixel] + upright * lane[Y + pixel], lane[Z + pixel] if upright > _ZERO else lane[Y + pixel]
 
 
 @kernel(assume_finite=True)
 def roughened(noise: UInt8, lane: Float32, count: Number) -> None:
-    """Fill ROUGH, -2..2, from noise that stands still in the world."""
+    """Fill ROUGH, -2..2, from the (NOISE_SIZE^2,) noise at fixed positions in the world."""
     whole = lane.view(np.int32)
     for i in range(count):
         s, t = along_surface(lane, i)
         whole[ROUGH + i] = texel_at(s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0))
-    for i in range(count):  # for itself: the others are worked on many pixels at once
+    for i in range(count):  # a loop of its own, so that the compiler vectorises the others
         whole[ROUGH + i] = np.int32(noise[np.uint32(whole[ROUGH + i])])
     for i in range(count):
         lane[ROUGH + i] = (_F(whole[ROUGH + i]) - _F(128.0)) * _F(1.0 / 64.0)
@@ -245,50 +245,26 @@ def roughened(noise: UInt8, lane: Float32, count: Number) -> None:
 
 @kernel(assume_finite=True)
 def grained(lane: Float32, count: Number) -> None:
-    """Fill GRAIN, a factor on the albedo, of pixels far away."""
+    """Fill GRAIN, a factor on the albedo, of a row of far pixels."""
     for i in range(count):
         lane[GRAIN + i] = max(_ONE + lane[ROUGHNESS + i] * _F(0.75) * lane[ROUGH + i], _F(0.25))
 
 
 @kernel(assume_finite=True)
 def grained_near(noise: UInt8, lane: Float32, count: Number) -> None:
-    """Do what ``grained`` does where pixels may be near: there the grain is smooth, and has a second, finer one."""
-    for i in range(count):
-        lane[GRAIN + i] = max(_ONE + lane[ROUGHNESS + i] * (_F(0.75) * lane[ROUGH + i]), _F(0.25))
-    begin, span = np.uint64(0), np.uint64(SPAN)
-    while begin < count:
-        end = begin
-        while end < count and has_near(lane, end):
-            end += span
-        if end > begin:
-            grain_span(noise, lane, begin, end)
-        begin = end + span
-
-
-@kernel(assume_finite=True)
-def has_near(lane: Float32, first: Number) -> bool:
-    """Return whether one of ``SPAN`` pixels is near."""
-    least = lane[DEPTH + first]
-    for k in range(np.uint64(1), np.uint64(SPAN)):
-        least = min(least, lane[DEPTH + first + k])
-    return least < NEAR_M  # type: ignore[no-any-return]
-
-
-@kernel(assume_finite=True)
-def grain_span(noise: UInt8, lane: Float32, first: Number, last: Number) -> None:
-    """Fill ROUGH and GRAIN of pixels of which some are near; the others' come out as they are.
+    """Fill ROUGH and GRAIN of a row with near pixels: near, the grain is smooth and has a second, finer octave.
 
     BIAS and BESIDE serve as scratch. Only the loop that looks texels up is worked on pixel by pixel.
     """
     whole = lane.view(np.int32)
-    for i in range(first, last):
+    for i in range(count):
         s, t = along_surface(lane, i)
         whole[BIAS + i] = texel_at(s * _F(24.0) + _F(98304.0), t * _F(24.0) + _F(98304.0))
         whole[BESIDE + i] = texel_at(s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0))
-    for i in range(first, last):
+    for i in range(count):
         whole[BIAS + i] = four_texels(noise, whole[BIAS + i])
         whole[BESIDE + i] = four_texels(noise, whole[BESIDE + i])
-    for i in range(first, last):
+    for i in range(count):
         s, t = along_surface(lane, i)
         amplitude, rough = lane[ROUGHNESS + i], lane[ROUGH + i]
         near = min(max((NEAR_M - lane[DEPTH + i]) * _F(1.0 / 12.0), _ZERO), _ONE) if amplitude > _ZERO else _ZERO
@@ -302,7 +278,7 @@ def grain_span(noise: UInt8, lane: Float32, first: Number, last: Number) -> None
 
 @kernel(assume_finite=True)
 def coloured(lane: Float32, count: Number) -> None:
-    """Make the colour of what sky and sun light, and of the grain."""
+    """Combine sky light, sunlight and grain to a colour."""
     for i in range(count):
         sun, grain = lane[SUN + i], lane[GRAIN + i]
         lane[RED + i] = grain * (lane[RED + i] + lane[SUN_RED + i] * sun)
@@ -312,7 +288,7 @@ def coloured(lane: Float32, count: Number) -> None:
 
 @kernel(assume_finite=True)
 def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32, count: Number) -> None:
-    """Saturation, fog, tone curve and bytes."""
+    """Apply saturation, fog and the tone curve, and write (count,) BGRA words to ``out``."""
     saturation, haze = light[SATURATION], light[HAZE_PER_M]
     per_m, falloff, start = light[FOG_PER_M], light[FOG_FALLOFF_PER_M], light[FOG_START_M]
     fog_r, fog_g, fog_b = light[FOG_RGB], light[FOG_RGB + 1], light[FOG_RGB + 2]

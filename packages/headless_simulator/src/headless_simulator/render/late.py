@@ -1,4 +1,4 @@
-"""A renderer that is made when somebody first asks it for something."""
+"""A renderer that is built when its first image or ray is requested."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from headless_simulator.scene import Float32, RenderedImage, Tile, UInt8, UInt32
 
 
 class LateRenderer:
-    """Does what ``Renderer`` does; to sort a town's triangles takes a while that a server without images can save.
+    """Builds a ``Renderer`` on first use, since sorting a town's triangles takes about a second.
 
     Args:
-        make: gives the renderer; called once at most.
+        make: builds the renderer; called once at most.
     """
 
     def __init__(self, make: Callable[[], Renderer]) -> None:
@@ -23,7 +23,7 @@ class LateRenderer:
         self._lock = threading.Lock()
 
     def made(self) -> Renderer:
-        """Give the renderer, made by now."""
+        """Return the renderer, built by now."""
         with self._lock:
             if self._renderer is None:
                 self._renderer = self._make()

@@ -1,4 +1,4 @@
-"""From CARLA's weather parameters to light: what the sun, the sky, fog and water do to an image."""
+"""Light of sun, sky, fog and water from CARLA's weather parameters."""
 
 import math
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ def direction_to_sun(altitude_deg: float, azimuth_deg: float) -> tuple[float, fl
 
 @lru_cache(maxsize=64)
 def light_of(weather: Weather) -> Light:
-    """Work out the light of a weather; percentages outside 0..100 are taken as the nearest."""
+    """Compute the light of a weather; percentages are clipped to 0..100."""
     part = {name: min(1.0, max(0.0, getattr(weather, name) / 100.0)) for name in _PERCENTS}
     altitude = max(-90.0, min(90.0, weather.sun_altitude_angle))
     clouds, rain, dust, fog = part["cloudiness"], part["precipitation"], part["dust_storm"], part["fog_density"]
@@ -71,7 +71,7 @@ def light_of(weather: Weather) -> Light:
 
     reddened = _rgb(
         *(math.exp(-each * 1.6 * low_sun) for each in (0.02, 0.20, 0.55))
-    )  # NumPy's exp is each processor's own
+    )  # NumPy's exp differs between processors
     sun = _rgb(1.0, 0.95, 0.86) * reddened * np.float32(2.7 * direct)
     sun = sun * np.float32(1.0 - 0.97 * cover)
     zenith = _mix(_rgb(0.004, 0.007, 0.020), _rgb(0.14, 0.31, 0.74), day)
@@ -91,7 +91,7 @@ def light_of(weather: Weather) -> Light:
     )
     fog_rgb = _mix(horizon * np.float32(0.96), overcast * np.float32(0.98), min(1.0, fog + 0.3 * rain) * (1.0 - dust))
 
-    # Exposure follows the scene's light as an eye does: fully would turn night into day, not at all would show nothing.
+    # Exposure follows the scene's light in part: full adaptation would turn night into day.
     level = float((sun * max(0.0, math.sin(math.radians(altitude))) + sky).mean())
     gain = np.float32(1.0 / (level**0.66 + 0.03))
 
@@ -99,10 +99,10 @@ def light_of(weather: Weather) -> Light:
     shadow_altitude = max(3.0, round(altitude * 2) / 2)
     shadow_azimuth = round((weather.sun_azimuth_angle % 360.0) * 2) / 2 % 360.0
     numbers[TO_SUN : TO_SUN + 3] = direction_to_sun(max(3.0, altitude), shadow_azimuth)
-    for place, colour in (
+    for offset, colour in (
         (SUN_RGB, sun), (SKY_RGB, sky), (BOUNCE_RGB, bounce), (ZENITH_RGB, zenith), (HORIZON_RGB, horizon), (FOG_RGB, fog_rgb),
     ):  # fmt: skip
-        numbers[place : place + 3] = colour * gain
+        numbers[offset : offset + 3] = colour * gain
     numbers[FOG_PER_M] = 0.032 * fog**1.9 + 0.012 * dust**1.5
     numbers[FOG_FALLOFF_PER_M] = 0.05 * max(0.0, weather.fog_falloff) * (1.0 - dust)
     numbers[FOG_START_M] = max(0.0, weather.fog_distance)
@@ -136,11 +136,9 @@ def noise_texture() -> UInt8:
     rng = np.random.default_rng(20241)
     white = rng.standard_normal((NOISE_SIZE, NOISE_SIZE))
     frequency = np.hypot(np.fft.fftfreq(NOISE_SIZE)[:, None], np.fft.rfftfreq(NOISE_SIZE)[None, :]) * NOISE_SIZE
-    values, place = np.unique(np.maximum(frequency, 2.0), return_inverse=True)
-    falloff = np.array(
-        [value**0.85 for value in values.tolist()]
-    )  # not by NumPy, whose powers differ between processors
-    spectrum = np.fft.rfft2(white) / falloff[place].reshape(frequency.shape)
+    values, inverse = np.unique(np.maximum(frequency, 2.0), return_inverse=True)
+    falloff = np.array([value**0.85 for value in values.tolist()])  # not by NumPy: its powers differ between processors
+    spectrum = np.fft.rfft2(white) / falloff[inverse].reshape(frequency.shape)
     field = np.fft.irfft2(spectrum, s=(NOISE_SIZE, NOISE_SIZE))
     texture: UInt8 = np.clip(128 + 52 * (field - field.mean()) / field.std(), 0, 255).astype(np.uint8)
     return texture

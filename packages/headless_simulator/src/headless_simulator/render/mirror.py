@@ -1,4 +1,4 @@
-"""Mirror images of the sky, on paint, glass and water."""
+"""Reflections of the sky on paint, glass and water."""
 
 # ruff: noqa: PLR0917 (kernels take their buffers by place)
 from __future__ import annotations
@@ -36,13 +36,13 @@ _ZERO, _HALF, _ONE, _TWO = _F(0.0), _F(0.5), _F(1.0), _F(2.0)
 
 @kernel(assume_finite=True)
 def sky_of(light: Float32) -> tuple[Triple, Triple, Triple]:
-    """Give what is mirrored: the sky's colours at the horizon and the zenith, and the unit vector to the sun."""
+    """Return the sky's colours at the horizon and the zenith, and the unit vector to the sun."""
     return three(light, HORIZON_RGB), three(light, ZENITH_RGB), three(light, TO_SUN)
 
 
 @kernel(assume_finite=True)
 def ray_to(lane: Float32, pixel: Number, eye: Float32) -> Triple:
-    """Give the vector from the camera to what a pixel shows, in metres."""
+    """Return the vector from the camera to a pixel's surface point, metres."""
     return lane[X + pixel] - eye[0], lane[Y + pixel] - eye[1], lane[Z + pixel] - eye[2]
 
 
@@ -50,7 +50,7 @@ def ray_to(lane: Float32, pixel: Number, eye: Float32) -> Triple:
 def mirrored(
     ray: Triple, normal: Triple, sky: tuple[Triple, Triple, Triple], share: Number, gloss: Number
 ) -> tuple[Number, Number, Number, Number, Number]:
-    """Give what a surface mirrors of the sky: its colour, how much of it, and the sun's glint.
+    """Return a surface's reflection of the sky: red, green, blue, share, and the sun's glint.
 
     Args:
         ray: from the camera, of any length.
@@ -65,7 +65,7 @@ def mirrored(
     toward = -(vx * normal[0] + vy * normal[1] + vz * normal[2])
     mx, my, mz = vx + _TWO * toward * normal[0], vy + _TWO * toward * normal[1], vz + _TWO * toward * normal[2]
     red, green, blue = gradient(max(mz, _ZERO), horizon, zenith)
-    dim = _ONE if mz > _ZERO else max(_ONE + mz * _F(1.5), _F(0.35))  # downwards it shows the street
+    dim = _ONE if mz > _ZERO else max(_ONE + mz * _F(1.5), _F(0.35))  # reflections below the horizon show the street
     graze = _ONE - max(_ZERO, toward)
     graze = graze * graze
     shine = max(_ZERO, mx * to_sun[0] + my * to_sun[1] + mz * to_sun[2])
@@ -88,7 +88,7 @@ def mirror_pools(
     puddles: Number,
     most: Number,
 ) -> None:
-    """Darken wet pixels of one triangle, and lay the sky's mirror image over them, most where water stands: by ROUGH."""
+    """Darken wet pixels of one triangle and blend the reflection into them, strongest in puddles, which ROUGH places."""
     sky, sun, normal = sky_of(light), three(light, SUN_RGB), three(run_normal, 0)
     (eye_x, eye_y, eye_z), dark = three(eye, 0), _ONE - _F(0.45) * wet
     for i in range(first, last):
@@ -114,7 +114,7 @@ def put_knots(
     share: Number,
     gloss: Number,
 ) -> Number:
-    """Note what ``mirrored`` takes at every twelfth pixel of a run, and at its last; returns how many knots there are then."""
+    """Store the arguments of ``mirrored`` at every twelfth pixel of a run and at its last; returns the number of knots."""
     normal = three(run_normal, 0)
     for step in range(first, last + np.uint64(11), np.uint64(12)):
         ray = ray_to(lane, min(step, last - np.uint64(1)), eye)
@@ -128,7 +128,7 @@ def put_knots(
 
 @kernel(assume_finite=True)
 def mirror_knots(lane: Float32, knots: Number, light: Float32) -> None:
-    """Put what is mirrored at all knots of a row in the place of what was noted: the colour in that of the ray."""
+    """Evaluate ``mirrored`` at all knots of a row; the results replace the arguments, the colour the ray."""
     sky = sky_of(light)
     for n in range(knots):
         ray = lane[RAY + n], lane[RAY + PART + n], lane[RAY + _TWO_PARTS + n]
@@ -140,7 +140,7 @@ def mirror_knots(lane: Float32, knots: Number, light: Float32) -> None:
 
 @kernel(assume_finite=True)
 def knot_at(lane: Float32, knot: Number) -> tuple[Number, Number, Number, Number, Number]:
-    """Give what ``mirror_knots`` found."""
+    """Return what ``mirror_knots`` stored at a knot: red, green, blue, share, glint."""
     return (
         lane[RAY + knot], lane[RAY + PART + knot], lane[RAY + _TWO_PARTS + knot], lane[SHARE + knot], lane[SHINE + knot],
     )  # fmt: skip
@@ -148,7 +148,7 @@ def knot_at(lane: Float32, knot: Number) -> tuple[Number, Number, Number, Number
 
 @kernel(assume_finite=True)
 def mirror_span(lane: Float32, knot: Number, first: Number, last: Number, light: Float32) -> Number:
-    """Lay the sky's mirror image over pixels of one triangle, blended between knots; returns the next run's first knot."""
+    """Blend the reflection into pixels of one triangle, interpolated between knots; returns the next run's first knot."""
     sun_rgb = three(light, SUN_RGB)
     red, green, blue, much, shine = knot_at(lane, knot)
     knot += np.uint64(1)
@@ -158,15 +158,15 @@ def mirror_span(lane: Float32, knot: Number, first: Number, last: Number, light:
         end = min(stop, last - np.uint64(1))
         more_red, more_green, more_blue, more, more_shine = _ZERO, _ZERO, _ZERO, _ZERO, _ZERO
         if end > start:
-            there = knot_at(lane, knot)
+            next_knot = knot_at(lane, knot)
             knot += np.uint64(1)
             step = _ONE / _F(end - start)
             more_red, more_green, more_blue = (
-                (there[0] - red) * step,
-                (there[1] - green) * step,
-                (there[2] - blue) * step,
+                (next_knot[0] - red) * step,
+                (next_knot[1] - green) * step,
+                (next_knot[2] - blue) * step,
             )
-            more, more_shine = (there[3] - much) * step, (there[4] - shine) * step
+            more, more_shine = (next_knot[3] - much) * step, (next_knot[4] - shine) * step
         for i in range(start, stop):
             sun = shine * lane[SUN + i]
             lane[RED + i] += (red - lane[RED + i]) * much + sun_rgb[0] * sun

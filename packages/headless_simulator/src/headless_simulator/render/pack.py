@@ -1,4 +1,4 @@
-"""Models laid end to end, in the form in which kernels take them; grows when a new model is first seen."""
+"""Models concatenated into arrays for the kernels; the pack grows when a model is first used."""
 
 import threading
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ class ModelPack:
     """Some models, end to end.
 
     Attributes:
-        place: (models of the library,) int32 place of a model in here, -1 when it is not.
+        row_of_model: (models of the library,) int32 row of each model in this pack, -1 if it is not packed.
         points_m: (3, V) float32.
         corners: (T, 3) int32.
         first_point: (M + 1,) int32.
@@ -28,7 +28,7 @@ class ModelPack:
         tag: (T,) uint8.
     """
 
-    place: Int32
+    row_of_model: Int32
     points_m: Float32
     corners: Int32
     first_point: Int32
@@ -55,9 +55,9 @@ class ModelStore:
         return self._models.flying_radius_m
 
     def pack(self, needed: Int32) -> ModelPack:
-        """A pack that holds at least the models with these numbers."""
+        """Return a pack with at least the models of the (N,) int32 numbers in ``needed``."""
         pack = self._pack
-        if not len(needed) or (needed.max() < len(pack.place) and pack.place[needed].min() >= 0):
+        if not len(needed) or (needed.max() < len(pack.row_of_model) and pack.row_of_model[needed].min() >= 0):
             return pack
         with self._lock:
             missing = sorted(set(needed.tolist()) - set(self._numbers))
@@ -70,11 +70,11 @@ class ModelStore:
         meshes = [self._models.mesh(number) for number in numbers]
         points = np.cumsum([0] + [len(mesh.vertices_m) for mesh in meshes]).astype(np.int32)
         triangles = np.cumsum([0] + [len(mesh.triangles) for mesh in meshes]).astype(np.int32)
-        place = np.full(len(self._models), -1, dtype=np.int32)
-        place[numbers] = np.arange(len(numbers))
+        row_of_model = np.full(len(self._models), -1, dtype=np.int32)
+        row_of_model[numbers] = np.arange(len(numbers))
         corners = [mesh.triangles + first for mesh, first in zip(meshes, points[:-1], strict=True)]
         return ModelPack(
-            place=place,
+            row_of_model=row_of_model,
             points_m=np.ascontiguousarray(_stack([mesh.vertices_m for mesh in meshes], 3).T, dtype=np.float32),
             corners=np.ascontiguousarray(_stack(corners, 3), dtype=np.int32),
             first_point=points,

@@ -1,4 +1,4 @@
-"""Small things in the sky, drawn honestly: a pixel takes as much of them as they cover of it.
+"""Anti-aliasing of small flying objects: a pixel shows the share that they cover.
 
 A z-buffer asks once a pixel, at its centre: an aircraft two pixels wide would flicker and lose its wings. So what flies and is
 small in the image is drawn once more, enlarged, with all that is around it, and the mean over each pixel replaces the pixels
@@ -14,12 +14,12 @@ import numpy as np
 from headless_simulator.render.camera import NEAR_M, pack
 from headless_simulator.scene import Float64, Movers, RenderedImage, UInt32, View, Window
 
-_LARGEST_PX: Final = 90.0  # radius: what is larger has enough pixels
-_PATCH_PX: Final = 384  # of an enlarged view's longer side, so that each costs about the same
+_LARGEST_PX: Final = 90.0  # radius; larger objects have enough pixels
+_PATCH_PX: Final = 384  # longer side of an enlarged view, so that each costs about the same
 _LEAST_ZOOM, _MOST_ZOOM = (
     4,
     48,
-)  # a wing from its edge is a twentieth of a pixel high: it takes two lines to be one piece
+)  # a wing seen edge-on is a twentieth of a pixel high and needs two lines to be continuous
 
 
 def patches_of(view: View, movers: Movers, radius_m: Float64) -> Iterator[View]:

@@ -1,4 +1,4 @@
-"""Rain in the air: short bright streaks, the same for the same moment."""
+"""Rain: short bright streaks, equal for equal simulation times."""
 
 # ruff: noqa: PLR0917 (kernels take their buffers by place)
 from __future__ import annotations
@@ -22,7 +22,7 @@ def draw_rain(
     brightness: Number,
     seed: Number,
 ) -> None:
-    """Blend streaks into an image of BGRA words.
+    """Blend streaks into (height * width,) BGRA words.
 
     A streak follows the image of a falling drop: towards the point where straight down vanishes, so that a camera that
     looks down sees rings of strokes pointing at its middle.

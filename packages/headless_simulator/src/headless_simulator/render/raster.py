@@ -43,7 +43,7 @@ def fill(
     w2: float,
     number: int,
 ) -> None:
-    """Fill one projected triangle; w = 1 / depth. ``number`` is doubled, its lowest bit marks a front face."""
+    """Fill one projected triangle in the (height * width,) keys; w = 1 / depth, ``number`` is the triangle's."""
     area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
     if not (area > 1e-14 or area < -1e-14):
         return
@@ -87,8 +87,8 @@ def fill(
         at = np.uint64(row * width + start)  # unsigned: no index can count from the end
         for column in range(count):
             bits = np.int64(np.float32(w + gain * np.float32(column)).view(np.int32))
-            place = at + np.uint64(column)
-            keys[place] = max(keys[place], bits << np.int64(32) | mark)
+            index = at + np.uint64(column)
+            keys[index] = max(keys[index], bits << np.int64(32) | mark)
 
 
 @kernel()
@@ -104,7 +104,9 @@ def _clip_and_fill(keys: Int64, width: int, height: int, camera: Float64, polygo
             cut[count, 0], cut[count, 1], cut[count, 2] = polygon[i, 0], polygon[i, 1], polygon[i, 2]
             count += 1
         if inside_i != inside_j:
-            k, m = (i, j) if inside_i else (j, i)  # always from inside out: both triangles of an edge cut alike
+            k, m = (
+                (i, j) if inside_i else (j, i)
+            )  # always from inside to outside, so that both triangles of an edge are cut alike
             share = (polygon[k, 2] - near) / (polygon[k, 2] - polygon[m, 2])
             cut[count, 0] = polygon[k, 0] + share * (polygon[m, 0] - polygon[k, 0])
             cut[count, 1] = polygon[k, 1] + share * (polygon[m, 1] - polygon[k, 1])
@@ -196,7 +198,7 @@ def _draw_group(
 
 @kernel()
 def _outside(camera: Float64, width: int, height: int, centre: Float64, half: Float64) -> bool:
-    """Return whether an axis-aligned box lies wholly beyond one side of what the camera sees."""
+    """Check whether an axis-aligned box lies wholly outside one plane of the view frustum."""
     focal, cx, cy = camera[12], camera[13], camera[14]
     for plane in range(5):
         if plane == 0:
@@ -219,20 +221,6 @@ def _outside(camera: Float64, width: int, height: int, centre: Float64, half: Fl
 
 
 @kernel()
-def _sort_by_distance(near_m: Float64, tiles: Int64, count: int) -> None:
-    """Sort the first ``count`` tiles by distance, in place (Shell's sort; numba's own takes seconds to compile)."""
-    gap = count // 2
-    while gap > 0:
-        for place in range(gap, count):
-            away, tile, at = near_m[place], tiles[place], place
-            while at >= gap and near_m[at - gap] > away:
-                near_m[at], tiles[at] = near_m[at - gap], tiles[at - gap]
-                at -= gap
-            near_m[at], tiles[at] = away, tile
-        gap //= 2
-
-
-@kernel()
 def draw_static(
     keys: Int64,
     width: int,
@@ -245,34 +233,24 @@ def draw_static(
     tile_triangles: Int32,
     screen: Float64,
     small: Float64,
-    near_m: Float64,
-    visible: Int64,
 ) -> None:
-    """Draw the tiles in view, nearest first.
+    """Draw the tiles in view.
 
-    Scratch: ``screen`` (3, most vertices of a tile), ``small`` (SMALL, 4), ``near_m`` and ``visible`` (tiles,).
+    Args:
+        screen: (3, most vertices of a tile) scratch.
+        small: (SMALL, 4) scratch.
     """
-    tiles = tile_box_m.shape[0]
     frame, centre, half, polygon = small[0:3], small[3], small[4], small[5:]
     for axis in range(3):
         for column in range(3):
             frame[axis, column] = camera[3 + 3 * axis + column]
         frame[axis, 3] = -(frame[axis, 0] * camera[0] + frame[axis, 1] * camera[1] + frame[axis, 2] * camera[2])
-    count = 0
-    for tile in range(tiles):
+    for tile in range(tile_box_m.shape[0]):
         for axis in range(3):
             centre[axis] = 0.5 * (tile_box_m[tile, axis] + tile_box_m[tile, 3 + axis])
             half[axis] = 0.5 * (tile_box_m[tile, 3 + axis] - tile_box_m[tile, axis])
-        if not _outside(camera, width, height, centre, half):
-            away = 0.0
-            for axis in range(3):
-                away += max(0.0, abs(centre[axis] - camera[axis]) - half[axis]) ** 2
-            visible[count] = tile
-            near_m[count] = away
-            count += 1
-    _sort_by_distance(near_m, visible, count)
-    for place in range(count):
-        tile = visible[place]
+        if _outside(camera, width, height, centre, half):
+            continue
         first, last = int64(tile_points[tile]), int64(tile_points[tile + 1])
         _project(points_m, first, last, frame, camera, screen)
         _draw_group(

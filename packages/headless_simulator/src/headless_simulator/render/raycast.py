@@ -1,4 +1,4 @@
-"""Rays through the same triangles that the images show: for lidar, semantic lidar and radar."""
+"""Ray casting through the triangles of the images: for lidar, semantic lidar and radar."""
 
 # ruff: noqa: PLR0917 (kernels take their buffers by place)
 from __future__ import annotations
@@ -47,18 +47,18 @@ def build_grid(scene: StaticScene) -> RayGrid:
     """Sort a scene's triangles into ground squares."""
     corner_m = np.ascontiguousarray(scene.points_m.T[scene.corners])
     wide = (corner_m.max(axis=1) - corner_m.min(axis=1))[:, :2].max(axis=1, initial=0.0) > _WIDE_M
-    far = np.flatnonzero(wide).astype(np.int32)  # the land around the town: no reason to make the grid that large
+    far = np.flatnonzero(wide).astype(np.int32)  # the land around the town would make the grid too large
     inside = corner_m[~wide] if (~wide).any() else np.zeros((1, 3, 3), dtype=np.float32)
     low, high = inside.min(axis=(0, 1)).astype(np.float64), inside.max(axis=(0, 1)).astype(np.float64)
     size_m = np.maximum(high[:2] - low[:2], 1.0)
     cell_m = max(_CELL_M, float(np.sqrt(size_m.prod() / _MOST_CELLS)))
     columns, rows = (int(n) for n in np.ceil(size_m / cell_m) + 1)
     frame = np.array([low[0], low[1], cell_m, columns, rows])
-    counts = np.zeros(columns * rows + 1, dtype=np.int32)
-    _count_members(corner_m, wide, frame, counts)
-    first = np.cumsum(counts).astype(np.int32)
+    counts = np.zeros(columns * rows, dtype=np.int32)
+    _sort_into_cells(corner_m, wide, frame, counts, np.zeros(0, dtype=np.int32))
+    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     members = np.empty(int(first[-1]), dtype=np.int32)
-    _list_members(corner_m, wide, frame, first[:-1].copy(), members)
+    _sort_into_cells(corner_m, wide, frame, first[:-1].copy(), members)
     span_m = (
         np.stack([corner_m[:, :, 2].min(axis=1), corner_m[:, :, 2].max(axis=1)], axis=1)
         if len(corner_m)
@@ -77,7 +77,7 @@ class Bounds:
 
     @classmethod
     def of(cls, origins_m: Float64, reach_m: float) -> Bounds:
-        """Return those of (N, 3) origins."""
+        """Return the bounds of (N, 3) origins."""
         if not len(origins_m) or not np.isfinite(origins_m).all():
             return cls(np.full(3, -np.inf), np.full(3, np.inf), reach_m)
         return cls(origins_m.min(axis=0), origins_m.max(axis=0), reach_m)
@@ -88,7 +88,7 @@ class Bounds:
         return np.asarray(np.linalg.norm(gap_m, axis=1) - _SLACK_M)
 
     def far_triangles(self, grid: RayGrid) -> Int32:
-        """Return the numbers of those wide triangles that the rays may reach."""
+        """Return the (F,) int32 numbers of the wide triangles that the rays may reach."""
         corner_m = grid.corner_m[grid.far].astype(np.float64)
         return grid.far[self.apart_m(corner_m.min(axis=1), corner_m.max(axis=1)) <= self.reach_m]
 
@@ -123,7 +123,7 @@ def _cells_of(corner_m: Float32, t: Number, frame: Float64) -> tuple[Number, Num
 
 @kernel()
 def _meets(corner_m: Float32, t: Number, frame: Float64, column: Number, row: Number) -> bool:
-    """Return whether a triangle's ground image may touch a cell: no edge has the whole cell on its outer side."""
+    """Check whether a triangle's projection on the ground may touch a cell: no edge has the whole cell outside."""
     ax, ay = np.float64(corner_m[t, 0, 0]), np.float64(corner_m[t, 0, 1])
     bx, by = np.float64(corner_m[t, 1, 0]), np.float64(corner_m[t, 1, 1])
     cx, cy = np.float64(corner_m[t, 2, 0]), np.float64(corner_m[t, 2, 1])
@@ -142,19 +142,16 @@ def _meets(corner_m: Float32, t: Number, frame: Float64, column: Number, row: Nu
 
 
 @kernel()
-def _count_members(corner_m: Float32, wide: Flags, frame: Float64, counts: Int32) -> None:
-    for t in range(corner_m.shape[0]):
-        if wide[t]:
-            continue
-        c0, r0, c1, r1 = _cells_of(corner_m, t, frame)
-        for row in range(r0, r1 + 1):
-            for column in range(c0, c1 + 1):
-                if _meets(corner_m, t, frame, column, row):
-                    counts[row * int(frame[3]) + column + 1] += 1
+def _sort_into_cells(corner_m: Float32, wide: Flags, frame: Float64, counts: Int32, members: Int32) -> None:
+    """Add each triangle to the cells that it meets: count them in ``counts``, and list them in ``members`` unless empty.
 
-
-@kernel()
-def _list_members(corner_m: Float32, wide: Flags, frame: Float64, following: Int32, members: Int32) -> None:
+    Args:
+        corner_m: (T, 3, 3) corners.
+        wide: (T,) triangles that are left out.
+        frame: of the grid.
+        counts: (cells,) entries of each cell before and after; with ``members``, the place of the cell's next entry.
+        members: triangle numbers, cell by cell; empty in the first pass.
+    """
     for t in range(corner_m.shape[0]):
         if wide[t]:
             continue
@@ -163,8 +160,9 @@ def _list_members(corner_m: Float32, wide: Flags, frame: Float64, following: Int
             for column in range(c0, c1 + 1):
                 if _meets(corner_m, t, frame, column, row):
                     cell = row * int(frame[3]) + column
-                    members[following[cell]] = t
-                    following[cell] += 1
+                    if members.shape[0]:
+                        members[counts[cell]] = t
+                    counts[cell] += 1
 
 
 @kernel()
@@ -196,20 +194,28 @@ def _hit(
 
 
 @kernel()
+def _hit_static(
+    corner_m: Float32, t: Number, ox: Number, oy: Number, oz: Number, dx: Number, dy: Number, dz: Number
+) -> tuple[float, float]:
+    """Intersect a ray with a triangle of the town, from either side; see ``_hit``."""
+    return _hit(
+        np.float64(corner_m[t, 0, 0]), np.float64(corner_m[t, 0, 1]), np.float64(corner_m[t, 0, 2]),
+        np.float64(corner_m[t, 1, 0]), np.float64(corner_m[t, 1, 1]), np.float64(corner_m[t, 1, 2]),
+        np.float64(corner_m[t, 2, 0]), np.float64(corner_m[t, 2, 1]), np.float64(corner_m[t, 2, 2]),
+        ox, oy, oz, dx, dy, dz, False,
+    )  # fmt: skip
+
+
+@kernel()
 def _cast_static(
     frame: Float64, first: Int32, members: Int32, far: Int32, corner_m: Float32, span_m: Float32,
     ox: Number, oy: Number, oz: Number, dx: Number, dy: Number, dz: Number, best: Number,
 ) -> tuple[float, int, float]:  # fmt: skip
     """Walk the grid along one ray; returns distance, triangle (-1: none), cosine."""
     found, cosine = -1, 0.0
-    for place in range(far.shape[0]):
-        t = far[place]
-        distance, cos = _hit(
-            np.float64(corner_m[t, 0, 0]), np.float64(corner_m[t, 0, 1]), np.float64(corner_m[t, 0, 2]),
-            np.float64(corner_m[t, 1, 0]), np.float64(corner_m[t, 1, 1]), np.float64(corner_m[t, 1, 2]),
-            np.float64(corner_m[t, 2, 0]), np.float64(corner_m[t, 2, 1]), np.float64(corner_m[t, 2, 2]),
-            ox, oy, oz, dx, dy, dz, False,
-        )  # fmt: skip
+    for index in range(far.shape[0]):
+        t = far[index]
+        distance, cos = _hit_static(corner_m, t, ox, oy, oz, dx, dy, dz)
         if distance < best:
             best, found, cosine = distance, t, cos
     columns, rows, cell = int(frame[3]), int(frame[4]), frame[2]
@@ -239,16 +245,11 @@ def _cast_static(
         z0, z1 = oz + dz * (at - 1e-3), oz + dz * stop
         low, high = min(z0, z1) - 1e-3, max(z0, z1) + 1e-3
         here = row * columns + column
-        for place in range(first[here], first[here + 1]):
-            t = members[place]
+        for index in range(first[here], first[here + 1]):
+            t = members[index]
             if span_m[t, 0] > high or span_m[t, 1] < low:
                 continue
-            distance, cos = _hit(
-                np.float64(corner_m[t, 0, 0]), np.float64(corner_m[t, 0, 1]), np.float64(corner_m[t, 0, 2]),
-                np.float64(corner_m[t, 1, 0]), np.float64(corner_m[t, 1, 1]), np.float64(corner_m[t, 1, 2]),
-                np.float64(corner_m[t, 2, 0]), np.float64(corner_m[t, 2, 1]), np.float64(corner_m[t, 2, 2]),
-                ox, oy, oz, dx, dy, dz, False,
-            )  # fmt: skip
+            distance, cos = _hit_static(corner_m, t, ox, oy, oz, dx, dy, dz)
             if distance < best:
                 best, found, cosine = distance, t, cos
         if best <= out or out > leave:
@@ -265,10 +266,8 @@ def _cast_static(
 
 
 @kernel()
-def _may_meet_box(
-    sphere: Float64, ox: Number, oy: Number, oz: Number, dx: Number, dy: Number, dz: Number
-) -> bool:  # fmt: skip
-    """Return whether a ray comes into the box around a mesh, 1 mm wider on each side."""
+def _may_meet_box(sphere: Float64, ox: Number, oy: Number, oz: Number, dx: Number, dy: Number, dz: Number) -> bool:
+    """Check whether a ray enters the bounding box of a mesh, enlarged by 1 mm on each side."""
     enter, leave = 0.0, np.inf
     for axis in range(3):
         origin, direction = (ox, dx) if axis == 0 else ((oy, dy) if axis == 1 else (oz, dz))
@@ -291,7 +290,7 @@ def cast_rays(
     model_tag: UInt8, actor_id: UInt32, near_m: Float64,
     distance_m: Float32, ids: UInt32, tag: UInt8, cosine: Float32,
 ) -> None:  # fmt: skip
-    """Find what each ray meets first; rays that meet nothing get inf, 0, 0 and 0. Movers come sorted by ``near_m``."""
+    """Find the first hit of each ray; misses get inf, 0, 0 and 0. Movers are sorted by ``near_m``."""
     movers = world.shape[0]
     centre = np.empty((movers, 4))
     for m in range(movers):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +40,6 @@ from headless_simulator.scene import (
     SignalHead,
     Tile,
     UInt8,
-    UInt16,
     UInt32,
     View,
     Weather,
@@ -91,17 +89,17 @@ class Renderer:
             (mesh.material[lamps].astype(np.int32) - SIGNAL_RED).clip(0, SIGNAL_GREEN - SIGNAL_RED).astype(np.uint8)
         )
         assert SIGNAL_RED + 1 == SIGNAL_YELLOW == SIGNAL_GREEN - 1  # states 0, 1, 2 are red, yellow, green
-        return self._scene.place[lamps], owner, lit_in
+        return self._scene.scene_triangle[lamps], owner, lit_in
 
     def without(self, object_ids: frozenset[int]) -> Renderer:
-        """Give a renderer of the same town without some of its static objects.
+        """Return a renderer of the same town without some of its static objects.
 
         Their triangles lose their area and keep their places, so everything that counts triangles stays valid.
         """
         return self._of(self._scene.without(object_ids)) if object_ids else self
 
     def streamed(self, tiles: frozenset[Tile]) -> Renderer:
-        """Give a renderer of the same town of which only some tiles are there."""
+        """Return a renderer of the same town that only draws some tiles of the map."""
         return self._of(self._scene.streamed(tiles))
 
     def _of(self, scene: StaticScene) -> Renderer:
@@ -112,14 +110,14 @@ class Renderer:
         return other
 
     def untagged(self, tags: frozenset[int]) -> Renderer:
-        """Give a renderer of the same town's masks that looks through its meshes of some classes."""
+        """Return a renderer of the same town that does not draw its static meshes of some classes."""
         other = copy.copy(self)
         other._scene = self._scene.untagged(tags)
         other._grid, other._grid_lock = None, threading.Lock()
         return other
 
     def painted(self, colours: Mapping[int, tuple[int, int, int]], lamps: Mapping[int, float]) -> Renderer:
-        """Give a renderer of the same town in which some static objects have one colour each, and lamp posts other light.
+        """Return a renderer of the same town with other colours of static objects and other light of lamp posts.
 
         Args:
             colours: sRGB by object id; panes and lamps keep theirs.
@@ -193,52 +191,52 @@ class Renderer:
         want_normal: bool,
         want_base: bool = False,
     ) -> None:
-        """Draw everything but rain into an image."""
+        """Draw an image without rain."""
         camera = pack(view)
         models = self._models.pack(movers.model)
         size = view.width * view.height
-        keys = self._scratch.empty_keys(size)
-        seen: Int32 = self._scratch.get("seen", (size,), np.int32)  # type: ignore[assignment]
-        starts: Int32 = self._scratch.get("starts", (size + 1,), np.int32)  # type: ignore[assignment]
+        keys: Int64 = self._scratch.take_zeros("keys", size, np.int64)
+        visible: Int32 = self._scratch.get("visible", (size,), np.int32)
+        starts: Int32 = self._scratch.get("starts", (size + 1,), np.int32)
         scene = self._scene
-        screen: Float64 = self._scratch.get("screen", (3, self._screen_width(models)), np.float64)  # type: ignore[assignment]
-        small: Float64 = self._scratch.get("small64", (SMALL, 4), np.float64)  # type: ignore[assignment]
-        near_m: Float64 = self._scratch.get("near", (len(scene.tile_box_m),), np.float64)  # type: ignore[assignment]
-        visible: Int64 = self._scratch.get("visible", (len(scene.tile_box_m),), np.int64)  # type: ignore[assignment]
+        most_vertices = max(self._tile_vertices, int(np.diff(models.first_point).max(initial=0)), 1)
+        screen: Float64 = self._scratch.get("screen", (3, most_vertices), np.float64)
+        small: Float64 = self._scratch.get("small64", (SMALL, 4), np.float64)
         draw_static(
             keys, view.width, view.height, camera,
-            scene.points_m, scene.corners, scene.tile_box_m, scene.tile_points, scene.tile_triangles, screen,
-            small, near_m, visible,
+            scene.points_m, scene.corners, scene.tile_box_m, scene.tile_points, scene.tile_triangles, screen, small,
         )  # fmt: skip
-        world: Float64 = self._scratch.get("world", (len(movers.model), 3, 4), np.float64)  # type: ignore[assignment]
-        drawn: Int32 = self._scratch.get("drawn", (len(movers.model), 2), np.int32)  # type: ignore[assignment]
+        world: Float64 = self._scratch.get("world", (len(movers.model), 3, 4), np.float64)
+        drawn: Int32 = self._scratch.get("drawn", (len(movers.model), 2), np.int32)
         model_frames(movers.pose, world)
-        model = models.place[movers.model]
+        model = models.row_of_model[movers.model]
         used = draw_movers(
             keys, view.width, view.height, camera, world, model, models.points_m, models.corners,
             models.first_point, models.first_triangle, models.sphere, len(scene.corners), drawn, screen, small,
         )  # fmt: skip
-        surface: Float32 = self._scratch.get("surface", (used, 6), np.float32)  # type: ignore[assignment]
-        material: UInt8 = self._scratch.get("material", (used,), np.uint8)  # type: ignore[assignment]
-        tag: UInt8 = self._scratch.get("tag", (used,), np.uint8)  # type: ignore[assignment]
-        ids: UInt32 = self._scratch.get("ids", (used,), np.uint32)  # type: ignore[assignment]
-        owner: Int32 = self._scratch.get("owner", (used,), np.int32)  # type: ignore[assignment]
+        surface: Float32 = self._scratch.get("surface", (used, 6), np.float32)
+        material: UInt8 = self._scratch.get("material", (used,), np.uint8)
+        tag: UInt8 = self._scratch.get("tag", (used,), np.uint8)
+        ids: UInt32 = self._scratch.get("ids", (used,), np.uint32)
+        owner: Int32 = self._scratch.get("owner", (used,), np.int32)
         mover_tables(
             drawn, world, model, models.first_triangle, models.surface, models.material, models.tag,
             movers.actor_id, linear(movers.colour_rgb), surface, material, tag, ids, owner,
         )  # fmt: skip
         resolve(
-            keys, view.width, len(scene.corners), scene.ids, scene.tag, ids, tag, seen, starts,
+            keys, view.width, len(scene.corners), scene.ids, scene.tag, ids, tag, visible, starts,
             image.depth_m.ravel(), image.ids.ravel(), image.tag.ravel(),
         )  # fmt: skip
-        self._scratch.emptied()
+        self._scratch.put_back("keys", keys)
         if image.normal is not None and want_normal:
-            resolve_normals(seen, len(scene.corners), scene.surface, surface, image.normal.reshape(-1, 3))
+            resolve_normals(visible, len(scene.corners), scene.surface, surface, image.normal.reshape(-1, 3))
         if want_base:
-            image.base_rgb = base_colours(seen, scene.surface, surface).reshape(*image.tag.shape, 3)
+            image.base_rgb = base_colours(visible, scene.surface, surface).reshape(*image.tag.shape, 3)
         if image.bgra is not None and want_bgra:
             drawn_movers = _DrawnMovers(movers, models, model, world, surface, material, owner)
-            self._shade(image, image.bgra, view, drawn_movers, light=light, signals=signals, seen=seen, starts=starts)
+            self._shade(
+                image, image.bgra, view, drawn_movers, light=light, signals=signals, visible=visible, starts=starts
+            )
 
     def _shade(
         self,
@@ -249,26 +247,28 @@ class Renderer:
         *,
         light: Light,
         signals: UInt8,
-        seen: Int32,
+        visible: Int32,
         starts: Int32,
     ) -> None:
-        """Colour the pixels; ``seen`` is the triangle that each of them shows, ``starts`` where runs of one begin."""
+        """Shade the pixels; ``visible`` is each pixel's triangle, ``starts`` the first pixel of each run of one triangle."""
         scene, movers = self._scene, drawn.movers
-        lane: Float32 = self._scratch.get("lane", (LANES,), np.float32)  # type: ignore[assignment]
-        small: Float32 = self._scratch.get("small", (5, 6), np.float32)  # type: ignore[assignment]
-        runs: Float32 = self._scratch.get("runs", (TILE, 13), np.float32)  # type: ignore[assignment]
+        lane: Float32 = self._scratch.get("lane", (LANES,), np.float32)
+        small: Float32 = self._scratch.get("small", (5, 6), np.float32)
+        runs: Float32 = self._scratch.get("runs", (TILE, 13), np.float32)
         words = bgra.reshape(-1).view(np.uint32)
         glow, glow_frame = NO_GLOW, NO_GLOW_FRAME
         if light.numbers[NIGHT] > 0:
             glow, glow_frame = self._glows.of(movers, drawn.world, drawn.models.front_m[drawn.model])
         lit = self._lit(signals)
-        with self._shadow(light, movers, drawn.world, drawn.model, drawn.models) as (heights, shadow):
-            shade(
-                image.depth_m.ravel(), seen, starts, view.width, view.height, pack(view), len(scene.corners),
-                scene.surface, scene.material, lit, drawn.surface, drawn.material, drawn.owner,
-                movers.lights, light.numbers, noise_texture().ravel(), heights, shadow, glow, glow_frame, lane,
-                small, runs, words,
-            )  # fmt: skip
+        heights, shadow = NO_HEIGHTS, NO_FRAME
+        if light.shadows >= 0.02:
+            heights, shadow = self._shadows.of(light.sun_deg, movers, drawn.world, drawn.model, drawn.models)
+        shade(
+            image.depth_m.ravel(), visible, starts, view.width, view.height, pack(view), len(scene.corners),
+            scene.surface, scene.material, lit, drawn.surface, drawn.material, drawn.owner,
+            movers.lights, light.numbers, noise_texture().ravel(), heights, shadow, glow, glow_frame, lane,
+            small, runs, words,
+        )  # fmt: skip
 
     def cast(
         self, origins_m: Float64, directions: Float64, max_range_m: float, movers: Movers
@@ -295,7 +295,7 @@ class Renderer:
         world = np.empty((len(movers.model), 3, 4))
         model_frames(movers.pose, world)
         bounds = Bounds.of(np.atleast_2d(np.asarray(origins_m, dtype=np.float64)), float(max_range_m))
-        model = models.place[movers.model]
+        model = models.row_of_model[movers.model]
         near, near_m = bounds.movers(world, models.sphere[model])
         count = len(directions)
         distance_m, cosine = np.empty(count, np.float32), np.empty(count, np.float32)
@@ -309,76 +309,46 @@ class Renderer:
         return distance_m, ids, tag, cosine
 
     def warm_up(self) -> None:
-        """Let every kernel be compiled (once per machine) or read from disk before somebody waits for one."""
-        self.warm_up_images()
-        self.warm_up_sensors()
-
-    def warm_up_sensors(self) -> None:
-        """Compile what only some sensors need: rays, optical flow and events."""
-        view, one = _warm_up_view(), _warm_up_movers()
-        image = _image(view, want_bgra=True, want_normal=False, into=None)
-        pixels = np.zeros((8, 16, 4), np.uint8)
-        optical_flow(image, view, one, Before(view.pose, one))
-        eye = EventPixels(Tuning((0.3, 0.3), (0.0, 0.0), 0, 0.001), np.random.default_rng(0))
-        for time_ns in range(2):
-            eye.update(pixels, time_ns)
-        self.cast(np.zeros(3), np.array([[0.0, 0.0, -1.0]]), 10.0, _warm_up_movers())
-
-    def warm_up_images(self) -> None:
-        """Draw and encode tiny images by day and by night."""
-        view, one = _warm_up_view(), _warm_up_movers()
-        off = np.zeros(len(self._lamps[1]), dtype=np.uint8)
+        """Call every kernel once on a tiny image, so that numba compiles it or reads it from its cache."""
+        view = View((0.0, 0.0, 30.0, -60.0, 0.0, 0.0), 16, 8, 90.0)
+        mover = Movers(
+            np.zeros(1, np.int32), np.zeros((1, 6)), np.ones(1, np.uint32), np.zeros((1, 3), np.uint8),
+            np.full(1, 3, np.uint32),
+        )  # fmt: skip
+        signals = np.zeros(len(self._lamps[1]), dtype=np.uint8)
         for weather in (Weather(precipitation=60.0, wetness=60.0, fog_density=20.0), Weather(sun_altitude_angle=-30.0)):
-            image = self.render(view, one, weather=weather, signals=off, time_s=0.0, want_bgra=True, want_normal=True)
+            image = self.render(
+                view, mover, weather=weather, signals=signals, time_s=0.0, want_bgra=True, want_normal=True
+            )
         pixels = np.zeros((8, 16, 4), np.uint8)
         encode_instance(image.ids, image.tag, pixels)
         encode_semantic(image.tag, pixels)
         encode_depth(image.depth_m, pixels)
-        if image.normal is not None:
-            encode_normal(image.normal, pixels)
-
-    def _shadow(
-        self, light: Light, movers: Movers, world: Float64, model: Int32, models: ModelPack
-    ) -> AbstractContextManager[tuple[UInt16, Float32]]:
-        if light.shadows < 0.02:
-            return nullcontext((NO_HEIGHTS, NO_FRAME))
-        return self._shadows.of(light.sun_deg, movers, world, model, models)
-
-    def _screen_width(self, models: ModelPack) -> int:
-        return max(self._tile_vertices, int(np.diff(models.first_point).max(initial=0)), 1)
+        assert image.normal is not None
+        encode_normal(image.normal, pixels)
+        optical_flow(image, view, mover, Before(view.pose, mover))
+        event_pixels = EventPixels(Tuning((0.3, 0.3), (0.0, 0.0), 0, 0.001), np.random.default_rng(0))
+        for time_ns in range(2):
+            event_pixels.update(pixels, time_ns)
+        self.cast(np.zeros(3), np.array([[0.0, 0.0, -1.0]]), 10.0, mover)
 
     def _lit(self, signals: UInt8) -> UInt8:
-        """Seeds of all triangles, and 1 or 0 for the lamps of signals; made once for the views of a tick."""
+        """Return the glow seed of each triangle, 1 or 0 for lamps of signals; cached for the views of a tick."""
         states = np.asarray(signals, dtype=np.uint8)
-        shown, glow = self._last_lit
-        if shown == states.tobytes():
+        last_states, glow = self._last_lit
+        if last_states == states.tobytes():
             return glow
         glow = self._scene.seed.copy()
         glow[self._is_lamp] = 0
-        place, owner, lit_in = self._lamps
+        triangle, owner, lit_in = self._lamps
         known = owner < len(states)
-        glow[place[known]] = states[owner[known]] == lit_in[known]
+        glow[triangle[known]] = states[owner[known]] == lit_in[known]
         self._last_lit = states.tobytes(), glow
         return glow
 
 
-def _warm_up_view() -> View:
-    return View((0.0, 0.0, 30.0, -60.0, 0.0, 0.0), 16, 8, 90.0)
-
-
-def _warm_up_movers() -> Movers:
-    """One thing that moves, with its lights on."""
-    return Movers(
-        np.zeros(1, np.int32),
-        np.zeros((1, 6)),
-        np.ones(1, np.uint32),
-        np.zeros((1, 3), np.uint8),
-        np.full(1, 3, np.uint32),
-    )
-
-
 def _image(view: View, *, want_bgra: bool, want_normal: bool, into: RenderedImage | None) -> RenderedImage:
-    """The caller's image with what it lacks added, or a new one."""
+    """Return the caller's image with missing buffers added, or a new image."""
     shape = (view.height, view.width)
     if into is None:
         into = RenderedImage(np.empty(shape, np.float32), np.empty(shape, np.uint32), np.empty(shape, np.uint8))

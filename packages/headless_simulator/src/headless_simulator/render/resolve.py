@@ -1,4 +1,4 @@
-"""From triangle numbers to what an image says of each pixel: depth, id, tag, normal."""
+"""Resolve the z-buffer's triangle numbers to depth, id, tag and normal of each pixel."""
 
 # ruff: noqa: PLR0917, D417 (kernels take their buffers by place)
 from __future__ import annotations
@@ -68,18 +68,18 @@ def resolve(
     static_tag: UInt8,
     mover_ids: UInt32,
     mover_tag: UInt8,
-    seen: Int32,
+    visible: Int32,
     starts: Int32,
     depth_m: Float32,
     ids: UInt32,
     tag: UInt8,
 ) -> None:
-    """Unpack the z-buffer's keys into ``seen`` (-1: sky), depth, ids and tag (flat, one entry a pixel), and clear them.
+    """Unpack the z-buffer's keys into ``visible`` (-1: sky), depth, ids and tag (flat, one entry a pixel), and clear them.
 
     Args:
         starts: (P + 1,) out, where each run of one triangle begins within a row, or a ``TILE`` of it; then the image's end.
     """
-    size = np.uint64(seen.shape[0])
+    size = np.uint64(visible.shape[0])
     one, span = np.uint64(1), np.uint64(SPAN)
     runs, done = np.uint64(0), np.uint64(0)
     begin = np.uint64(0)
@@ -90,16 +90,16 @@ def resolve(
             key = keys[i]
             keys[i] = np.int64(0)
             depth_m[i] = np.float32(1.0) / np.int32(key >> np.int64(32)).view(np.float32)
-            seen[i] = np.int32(key & np.int64(0xFFFFFFFF)) if key > 0 else np.int32(-1)
+            visible[i] = np.int32(key & np.int64(0xFFFFFFFF)) if key > 0 else np.int32(-1)
         starts[runs] = begin
         runs += one
-        for i in range(begin + one, end):  # without a branch, which runs of all lengths would mislead
+        for i in range(begin + one, end):  # branch-free: run lengths are unpredictable
             starts[runs] = i
-            runs += np.uint64(seen[i] != seen[i - one])
+            runs += np.uint64(visible[i] != visible[i - one])
         starts[runs] = end
         for n in range(done, runs):
             first, last = np.uint64(starts[n]), np.uint64(starts[n + one])
-            mark = seen[first]
+            mark = visible[first]
             number = mark >> 1
             if mark < 0:
                 id_now, tag_now = np.uint32(0), np.uint8(SKY_TAG)
@@ -124,11 +124,11 @@ def resolve(
 
 @kernel()
 def resolve_normals(
-    seen: Int32, static_count: int, static_surface: Float32, mover_surface: Float32, out: Float32
+    visible: Int32, static_count: int, static_surface: Float32, mover_surface: Float32, out: Float32
 ) -> None:
     """Fill (P, 3) world normals, turned towards the camera; zero where sky."""
-    for i in range(seen.shape[0]):
-        mark = seen[i]
+    for i in range(visible.shape[0]):
+        mark = visible[i]
         number = mark >> 1
         facing = np.float32(1.0) if mark & 1 else np.float32(-1.0)
         for axis in range(3):
@@ -140,12 +140,12 @@ def resolve_normals(
                 out[i, axis] = facing * mover_surface[number - static_count, 3 + axis]
 
 
-def base_colours(seen: Int32, static_surface: Float32, mover_surface: Float32) -> UInt8:
-    """Give (P, 3) sRGB colours of the triangles that ``seen`` shows; black where sky."""
-    shown, place = np.unique(seen >> 1, return_inverse=True)
-    static = shown < len(static_surface)
-    albedo = np.zeros((len(shown), 3), np.float32)
-    albedo[static] = static_surface[shown[static], :3]
-    albedo[~static] = mover_surface[shown[~static] - len(static_surface), :3]
-    albedo[shown < 0] = 0.0
-    return srgb(albedo)[place]
+def base_colours(visible: Int32, static_surface: Float32, mover_surface: Float32) -> UInt8:
+    """Return the (P, 3) uint8 sRGB base colour of each pixel; black where sky."""
+    numbers, inverse = np.unique(visible >> 1, return_inverse=True)
+    static = numbers < len(static_surface)
+    albedo = np.zeros((len(numbers), 3), np.float32)
+    albedo[static] = static_surface[numbers[static], :3]
+    albedo[~static] = mover_surface[numbers[~static] - len(static_surface), :3]
+    albedo[numbers < 0] = 0.0
+    return srgb(albedo)[inverse]

@@ -1,4 +1,4 @@
-"""Colour from what the z-buffer saw: one deferred pass, row by row, in steps that the compiler can vectorise."""
+"""Deferred shading of the z-buffer, row by row, in loops that the compiler can vectorise."""
 
 # ruff: noqa: PLR0917, D417 (kernels take their buffers by place)
 from __future__ import annotations
@@ -63,14 +63,14 @@ _ZERO, _HALF, _ONE = _F(0.0), _F(0.5), _F(1.0)
 _HAZARD = np.uint32(48)  # both blinkers
 _NEVER_SHADED = _F(1e5)  # metres above everything
 
-# What is kept of a run that has more to it than sun, sky and grain: its pixels (whole numbers), and what its triangle says.
+# Columns of ``runs``, the runs that need more than sun, sky and grain: first and last pixel, then properties of the triangle.
 FIRST, LAST, SURFACE, NORMAL, MIRROR, GLOSS, GLOW, WARM, POOLS = 0, 1, 2, 5, 8, 9, 10, 11, 12
 
 
 @kernel(assume_finite=True)
 def shade(
     depth_m: Float32,
-    seen: Int32,
+    visible: Int32,
     starts: Int32,
     width: Number,
     height: Number,
@@ -108,9 +108,9 @@ def shade(
         eye[k], right[k] = camera[k], _F(camera[3 + k]) / focal
     wet, night = light[WET], light[NIGHT]
     has_shadow = shadow[4] > _ZERO
-    place = np.uint64(0)  # in starts
-    laid_out = -1  # for which ``begin`` ACROSS is filled
-    over_all = wet > _ZERO or night > _ZERO  # else few runs have more to them than sun, sky and grain
+    start_index = np.uint64(0)  # in starts
+    laid_out = -1  # value of ``begin`` for which ACROSS is filled
+    over_all = wet > _ZERO or night > _ZERO  # every run needs an overlay
     for row in range(height):
         below = _F(row) + _HALF - _F(camera[14])
         for k in range(3):
@@ -118,7 +118,7 @@ def shade(
         for begin in range(0, width, TILE):
             count = np.uint64(min(width - begin, TILE))
             here = row * width + begin
-            marks = seen[here : here + TILE]
+            marks = visible[here : here + TILE]
             if begin != laid_out:
                 laid_out = begin
                 for i in range(count):
@@ -129,8 +129,8 @@ def shade(
             while last < count:
                 first = last
                 mark = marks[first]
-                place += np.uint64(1)
-                last = np.uint64(starts[place]) - np.uint64(here)
+                start_index += np.uint64(1)
+                last = np.uint64(starts[start_index]) - np.uint64(here)
                 if mark < 0:
                     sky(lane, first, last, line, right, eye[2], light, noise, colour)
                     continue
@@ -160,7 +160,7 @@ def shade(
                     elif kind == TAIL_LIGHT:
                         glow = _F(3.0) if state & np.uint32(8) else (_F(1.0) if state & np.uint32(1) else _ZERO)
                     if HEAD_LIGHT <= kind <= TAIL_LIGHT and state & _HAZARD == _HAZARD:
-                        glow = _F(1.2)  # with more, the red part is full and amber turns to pale yellow
+                        glow = _F(1.2)  # brighter, red saturates and amber turns to pale yellow
                         surface[0], surface[1], surface[2] = _F(0.90), _F(0.30), _F(0.02)  # both indicators
                 red, green, blue = surface[0], surface[1], surface[2]
                 nx, ny, nz = facing * surface[3], facing * surface[4], facing * surface[5]
@@ -168,7 +168,7 @@ def shade(
                 grainy, mirror, gloss, pools = _F(0.16), _ZERO, _ZERO, _ZERO
                 if kind == FOLIAGE:
                     grainy = _F(0.55)
-                    lit = _F(0.40) + _F(0.60) * lit  # leaves scatter
+                    lit = _F(0.40) + _F(0.60) * lit  # leaves scatter light
                 elif kind == ASPHALT:
                     grainy = _F(0.20)
                     pools = _F(0.65) if nz > _HALF else _ZERO
@@ -260,7 +260,7 @@ def sky(
         lane[SUN_RED + i], lane[SUN_GREEN + i], lane[SUN_BLUE + i] = _ZERO, _ZERO, _ZERO
         lane[BIAS + i], lane[ROUGHNESS + i], lane[UPRIGHT + i] = _NEVER_SHADED, _ZERO, _ZERO
         lane[CLEAR + i] = _ZERO
-        if light[FOG_PER_M] > _ZERO:  # the sky stands in fog up to some height
+        if light[FOG_PER_M] > _ZERO:  # fog covers the lower sky
             lane[CLEAR + i] = _ONE
             lane[DEPTH + i] = _F(500.0) * max(_F(0.0), _ONE - max(_ZERO, dz * scale) * _F(1.4))
             lane[Z + i] = eye_z
@@ -274,7 +274,7 @@ def overlay(
     eye: Float32,
     light: Float32,
 ) -> Number:
-    """Add to a run what only some have: water and what it mirrors, gloss, lamps on it, light of its own."""
+    """Add reflections, lamp light and emission to a run; ``run`` is a (13,) row of ``runs``. Returns the next knot."""
     first, last = np.uint64(run[FIRST]), np.uint64(run[LAST])
     surface, normal = run[SURFACE : SURFACE + 3], run[NORMAL : NORMAL + 3]
     wet, puddles, night = light[WET], light[PUDDLES], light[NIGHT]

@@ -1,19 +1,17 @@
-"""Shadows: for every sun ray that meets the ground plane, the greatest height at which something stands in its way.
+"""Shadow maps: the height of the highest obstacle on every sun ray that meets the ground plane.
 
 A point (x, y, z) lies on the ray through (x - z cot_x, y - z cot_y) of the plane z = 0, whatever its height; it is in
-shadow when the map holds a greater height there. The town's part depends on the sun alone; movers are drawn over it
-once per tick and taken off again, which what was below them serves for.
+shadow when the map holds a greater height there. The town's part depends on the sun alone. Each tick gets a copy of it
+with that tick's movers drawn on top.
 """
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from headless_simulator.render.height_kernels import draw_mover_heights, draw_town_heights, restore_heights
+from headless_simulator.render.height_kernels import draw_mover_heights, draw_town_heights
 from headless_simulator.render.light import direction_to_sun
 from headless_simulator.render.pack import ModelPack
 from headless_simulator.render.tiles import StaticScene
@@ -32,97 +30,69 @@ NO_HEIGHTS: Final[UInt16] = np.zeros(4, dtype=np.uint16)
 NO_FRAME: Final[Float32] = np.zeros(FRAME_NUMBERS, dtype=np.float32)
 
 
-@dataclass(slots=True, eq=False)
-class _Layer:
-    """A map with movers on it, and what to wipe them off with."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _TownMap:
+    """The shadow map of the town without movers, for one direction of the sun."""
 
-    heights: UInt16
-    stains: Int32 = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int32))
-    kept: UInt16 = field(default_factory=lambda: np.zeros(0, dtype=np.uint16))
-    movers: Movers | None = None
-    users: int = 0
-
-    def draw(self, movers: Movers, frame: Float32, world: Float64, model: Int32, models: ModelPack) -> None:
-        """Put other movers on it."""
-        room = len(self.kept)
-        while True:
-            self.wipe(self.heights, frame)
-            self.kept = self.kept if room <= len(self.kept) else np.empty(room, dtype=np.uint16)
-            self.stains = np.zeros((len(model), 5), dtype=np.int32)
-            room = draw_mover_heights(
-                self.heights, frame, world, model, models.points_m, models.corners, models.first_point,
-                models.first_triangle, self.stains, self.kept,
-            )  # fmt: skip
-            if room <= len(self.kept):
-                break
-        self.movers = movers
-
-    def wipe(self, heights: UInt16, frame: Float32) -> None:
-        """Take its movers off its map, or off a copy of it."""
-        restore_heights(heights, self.kept, self.stains, int(frame[5]))
-
-
-@dataclass(slots=True, eq=False)
-class _Sun:
-    """Everything kept for one direction of the sun: a map for each tick that is drawn at once, of 24 MB in a large town."""
-
-    deg: tuple[float, float]
+    sun_deg: tuple[float, float]
     frame: Float32
-    layers: list[_Layer]
+    heights: UInt16
 
-    def free_layer(self) -> _Layer:
-        """Return a map that nobody looks at; made where there is none."""
-        layer = next((layer for layer in self.layers if layer.users == 0), None)
-        if layer is None:
-            layer = _Layer(self.layers[0].heights.copy())
-            self.layers[0].wipe(layer.heights, self.frame)
-            self.layers.append(layer)
-        return layer
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _TickMap:
+    """The shadow map of the town with the movers of one tick."""
+
+    town: _TownMap
+    movers: Movers
+    heights: UInt16
 
 
 class ShadowMaps:
-    """Shadow maps of one town; safe to share between threads."""
+    """Shadow maps of one town; safe to share between threads. The maps of the last sun and the last tick are cached."""
 
     def __init__(self, scene: StaticScene) -> None:
         self._scene = scene
         self._casters = np.flatnonzero(~np.isin(scene.tag, _FLAT)).astype(np.int32)
         self._lock = threading.Lock()
-        self._sun: _Sun | None = None  # of the last one: there is one in the sky, and it moves in steps
+        self._town: _TownMap | None = None
+        self._tick: _TickMap | None = None
 
-    @contextmanager
     def of(
         self, sun_deg: tuple[float, float], movers: Movers, world: Float64, model: Int32, models: ModelPack
-    ) -> Iterator[tuple[UInt16, Float32]]:
-        """Give the map for a sun (altitude, azimuth) and the movers of a tick, with its frame.
+    ) -> tuple[UInt16, Float32]:
+        """Return the shadow map of a tick.
 
         Args:
             sun_deg: altitude above 0 and azimuth.
             movers: their identity distinguishes one tick from the next.
-            world: (N, 3, 4) of the movers.
-            model: (N,) places in ``models``.
+            world: (N, 3, 4) float64 from each mover's frame to the world.
+            model: (N,) int32 row of each mover's model in ``models``.
             models: the packed models.
+
+        Returns:
+            (rows * columns,) uint16 heights and the (10,) float32 frame of the map; do not write to them.
         """
         with self._lock:
-            sun = self._of(sun_deg)
-            layer = next((layer for layer in sun.layers if layer.movers is movers), None)
-            if layer is None:
-                layer = sun.free_layer()
-                layer.draw(movers, sun.frame, world, model, models)
-            layer.users += 1
-        try:
-            yield layer.heights, sun.frame
-        finally:
-            with self._lock:
-                layer.users -= 1
+            town = self._town_map(sun_deg)
+            if self._tick is None or self._tick.town is not town or self._tick.movers is not movers:
+                self._tick = None  # frees the old map before the new one is made
+                heights = town.heights.copy()
+                draw_mover_heights(
+                    heights, town.frame, world, model, models.points_m, models.corners, models.first_point,
+                    models.first_triangle,
+                )  # fmt: skip
+                self._tick = _TickMap(town, movers, heights)
+            return self._tick.heights, town.frame
 
-    def _of(self, sun_deg: tuple[float, float]) -> _Sun:
-        if self._sun is None or self._sun.deg != sun_deg:
-            self._sun = None  # before the next one takes as much
+    def _town_map(self, sun_deg: tuple[float, float]) -> _TownMap:
+        if self._town is None or self._town.sun_deg != sun_deg:
+            self._town = self._tick = None  # frees the old maps before the new one is made
             frame, columns, rows = self._frame(sun_deg)
-            town = np.zeros(columns * rows, dtype=np.uint16)
-            draw_town_heights(town, frame, self._scene.points_m, self._scene.corners, self._casters)
-            self._sun = _Sun(sun_deg, frame, [_Layer(town)])
-        return self._sun
+            heights = np.zeros(columns * rows, dtype=np.uint16)
+            draw_town_heights(heights, frame, self._scene.points_m, self._scene.corners, self._casters)
+            self._town = _TownMap(sun_deg, frame, heights)
+        return self._town
 
     def _frame(self, sun_deg: tuple[float, float]) -> tuple[Float32, int, int]:
         x, y, z = direction_to_sun(*sun_deg)

@@ -27,7 +27,7 @@ from headless_simulator.scene import (
 
 TILE_M: Final = 24.0
 _PAINTED: Final = (MATTE, ASPHALT, PAINT, FOLIAGE)
-_LARGE_M: Final = 60.0  # triangles wider than this are kept apart: they would widen every tile's box
+_LARGE_M: Final = 60.0  # wider triangles get tiles of their own, since they would widen a tile's box
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class StaticScene:
         tag: (T,) uint8.
         ids: (T,) uint32 as ``RenderedImage.ids`` shows them.
         seed: (T,) uint8 a number that the triangles of one pane share: which windows are lit at night.
-        place: (T of the mesh,) int32 where a triangle of the town's mesh went.
+        scene_triangle: (T of the mesh,) int32 number in this scene of each triangle of the town's mesh.
     """
 
     points_m: Float32
@@ -58,29 +58,29 @@ class StaticScene:
     tag: UInt8
     ids: UInt32
     seed: UInt8
-    place: Int32
+    scene_triangle: Int32
 
     @property
     def bounds_m(self) -> tuple[Float64, Float64]:
-        """Lowest and highest corner of everything."""
+        """(3,) lowest and (3,) highest corner of the town, metres."""
         if not len(self.tile_box_m):
             return np.zeros(3), np.zeros(3)
         return self.tile_box_m[:, :3].min(axis=0), self.tile_box_m[:, 3:].max(axis=0)
 
     def without(self, object_ids: frozenset[int]) -> StaticScene:
-        """Give the scene in which the triangles of some objects have no area; they keep their places."""
+        """Return the scene in which the triangles of some objects have no area; triangle numbers stay."""
         return self._but(np.isin(self.ids, np.array(sorted(object_ids), dtype=np.uint32) | np.uint32(STATIC_ID)))
 
     def streamed(self, map_tiles: frozenset[Tile]) -> StaticScene:
-        """Give the scene in which only triangles with their first corner in some of the map's tiles have an area."""
+        """Return the scene in which only triangles with their first corner in some map tiles have an area."""
         cell = np.floor(self.points_m[:2, self.corners[:, 0]] / MAP_TILE_M).astype(np.int64)
-        there = np.zeros(len(self.corners), np.bool_)
+        streamed = np.zeros(len(self.corners), np.bool_)
         for i, j in map_tiles:
-            there |= (cell[0] == i) & (cell[1] == j)
-        return self._but(~there)
+            streamed |= (cell[0] == i) & (cell[1] == j)
+        return self._but(~streamed)
 
     def untagged(self, tags: frozenset[int]) -> StaticScene:
-        """Give the scene in which the triangles of some classes have no area; they keep their places."""
+        """Return the scene in which the triangles of some classes have no area; triangle numbers stay."""
         return self._but(np.isin(self.tag, sorted(tags)))
 
     def _but(self, gone: npt.NDArray[np.bool_]) -> StaticScene:
@@ -89,12 +89,12 @@ class StaticScene:
         return replace(self, corners=corners)
 
     def painted(self, colours: Mapping[int, tuple[int, int, int]]) -> StaticScene:
-        """Give the scene in which some objects, by their ids, have one sRGB colour each, panes and lamps apart."""
+        """Return the scene with other sRGB colours of some objects, by id; panes and lamps keep theirs."""
         ids = np.array(sorted(colours), dtype=np.uint32)
-        place = np.searchsorted(ids | np.uint32(STATIC_ID), self.ids).clip(max=len(ids) - 1)
-        mine = (self.ids == ids[place] | np.uint32(STATIC_ID)) & np.isin(self.material, _PAINTED)
+        row = np.searchsorted(ids | np.uint32(STATIC_ID), self.ids).clip(max=len(ids) - 1)
+        selected = (self.ids == ids[row] | np.uint32(STATIC_ID)) & np.isin(self.material, _PAINTED)
         surface = self.surface.copy()
-        surface[mine, :3] = linear(np.array([colours[int(i)] for i in ids], dtype=np.uint8))[place[mine]]
+        surface[selected, :3] = linear(np.array([colours[int(i)] for i in ids], dtype=np.uint8))[row[selected]]
         return replace(self, surface=surface)
 
 
@@ -105,16 +105,16 @@ def _linear_of_byte(byte: int) -> float:
 
 _LINEAR: Final = np.array(
     [_linear_of_byte(byte) for byte in range(256)], np.float32
-)  # NumPy's powers are each processor's own
+)  # NumPy's powers differ between processors
 
 
 def linear(srgb: UInt8) -> Float32:
-    """Undo sRGB's transfer curve: bytes to linear 0..1."""
+    """Convert (..., 3) sRGB bytes to linear float32 0..1."""
     return _LINEAR[srgb]
 
 
 def srgb(linear_rgb: Float32) -> UInt8:
-    """Apply sRGB's transfer curve: linear 0..1 to the nearest byte."""
+    """Convert (..., 3) linear 0..1 to the nearest sRGB bytes."""
     return np.searchsorted((_LINEAR[1:] + _LINEAR[:-1]) / 2, linear_rgb).astype(np.uint8)
 
 
@@ -163,8 +163,8 @@ def sort_into_tiles(mesh: Mesh) -> StaticScene:
     if count:
         box[:, :3] = np.minimum.reduceat(low[order], starts, axis=0)
         box[:, 3:] = np.maximum.reduceat(high[order], starts, axis=0)
-    place = np.empty(count, dtype=np.int32)
-    place[order] = np.arange(count, dtype=np.int32)
+    scene_triangle = np.empty(count, dtype=np.int32)
+    scene_triangle[order] = np.arange(count, dtype=np.int32)
     object_id = mesh.object_id[order].astype(np.uint32)
     return StaticScene(
         points_m=np.ascontiguousarray(mesh.vertices_m[vertex].T, dtype=np.float32),
@@ -177,5 +177,5 @@ def sort_into_tiles(mesh: Mesh) -> StaticScene:
         tag=np.ascontiguousarray(mesh.tag[order]),
         ids=np.where(object_id > 0, object_id | np.uint32(STATIC_ID), np.uint32(0)).astype(np.uint32),
         seed=_pane_seeds(corner_points[order]),
-        place=place,
+        scene_triangle=scene_triangle,
     )

@@ -64,7 +64,7 @@ class Signature:
 
     def place_of(self, name: str) -> int | None:
         """Place of a parameter among the arguments, None when there is no such one."""
-        return next((place for place, parameter in enumerate(self.parameters) if parameter.name == name), None)
+        return next((index for index, parameter in enumerate(self.parameters) if parameter.name == name), None)
 
     def read(self, arguments: Sequence[Any]) -> list[Any]:
         """Read the arguments of one call.
@@ -79,8 +79,8 @@ class Signature:
         found = [read(value, name) for (name, read), value in zip(self.parameters, arguments)]  # noqa: B905  (fast)
         if self.rest is not None:
             found += [self.rest.read(value, self.rest.name) for value in arguments[declared:]]
-        for place, count, group in self.groups:
-            found[place : place + count] = [group(*found[place : place + count])]
+        for index, count, group in self.groups:
+            found[index : index + count] = [group(*found[index : index + count])]
         return found
 
 
@@ -94,14 +94,14 @@ def signature_of(handler: Callable[..., Any]) -> Signature:
     found: list[Parameter] = []
     groups: list[tuple[int, int, type[Any]]] = []
     required, rest = 0, None
-    for place, (name, declared) in enumerate(inspect.signature(handler).parameters.items()):
-        if place == 0:
+    for index, (name, declared) in enumerate(inspect.signature(handler).parameters.items()):
+        if index == 0:
             continue
         hint = hints.get(name)
         if isinstance(hint, type) and issubclass(hint, tuple):
             fields = get_type_hints(hint, include_extras=True)
             found += [_parameter(handler, field, kind) for field, kind in fields.items()]
-            groups.append((place - 1, len(fields), hint))
+            groups.append((index - 1, len(fields), hint))
             required += len(fields) - len(hint._field_defaults)  # type: ignore[attr-defined]
             continue
         parameter = _parameter(handler, name, hint)

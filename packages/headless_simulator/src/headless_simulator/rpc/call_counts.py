@@ -1,4 +1,4 @@
-"""Counts of the clients' calls by name, for the report at the end."""
+"""Counters of client calls by name, for the final report."""
 
 import threading
 from collections import Counter
@@ -15,7 +15,7 @@ class CallCounts:
         served: calls of known methods.
         unknown: calls of methods that are not there.
         without_effect: calls that are accepted and change nothing.
-        internal_errors: calls that met a bug of ours.
+        internal_errors: calls that raised an unexpected exception.
     """
 
     def __init__(self) -> None:
@@ -27,13 +27,13 @@ class CallCounts:
 
     def add(self, counter: Counter[str], name: str) -> None:
         """Count one call."""
-        shown = name[:NAME_SHOWN]
+        short_name = name[:NAME_SHOWN]
         with self._lock:
-            if shown in counter or len(counter) < MOST_NAMES:
-                counter[shown] += 1
+            if short_name in counter or len(counter) < MOST_NAMES:
+                counter[short_name] += 1
 
     def report(self) -> list[str]:
-        """Phrases about what people should know of."""
+        """Return one phrase per counter that is not empty, except for served calls."""
         found = (
             ("unknown RPCs:", self.unknown),
             ("RPCs without effect:", self.without_effect),

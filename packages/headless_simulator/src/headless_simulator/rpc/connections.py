@@ -29,7 +29,7 @@ class Connection:
         self._write_lock = threading.Lock()
 
     def requests(self) -> Iterator[Request]:
-        """Give every request until the client leaves.
+        """Yield every request until the client disconnects.
 
         Raises:
             ProtocolError: something came that is no request.
@@ -64,7 +64,7 @@ class Connection:
 
 
 class QueuedConnection(Connection):
-    """A connection with threads of its own: one reads and serves, one writes, so that a late answer holds nobody up.
+    """A connection with a reading and a writing thread, so that a late answer does not delay other calls.
 
     A client that does not read its answers is cut off instead of filling the memory.
 

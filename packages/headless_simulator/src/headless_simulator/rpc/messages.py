@@ -128,7 +128,7 @@ class Messages:
         )
 
     def of(self, data: bytes) -> Iterator[Any]:
-        """Give the messages that are whole now that ``data`` came.
+        """Yield the messages that ``data`` completes.
 
         Raises:
             ProtocolError: the bytes are no msgpack, a message is too long, or it nests without end.

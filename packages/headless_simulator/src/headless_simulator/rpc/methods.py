@@ -1,4 +1,4 @@
-"""Method tables: which function answers which name, and on what it works.
+"""Method tables: functions by RPC name, bound to the object that they work on.
 
 The methods of a module are its public functions. ``bind`` joins them with the context that they need, ``combine``
 puts bound tables together and refuses a name that is there twice.
@@ -19,7 +19,7 @@ TraitsT = TypeVar("TraitsT")
 
 
 class InternalError(Exception):
-    """A bug of ours that a call met; it is on the terminal already."""
+    """An unexpected exception in a call; its traceback is on stderr already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Bound(Generic[TraitsT]):
 
     @property
     def traits(self) -> TraitsT:
-        """Return what the protocol has to know of the method."""
+        """The protocol's own properties of the method."""
         return self.method.traits
 
     def read(self, arguments: Sequence[Any]) -> list[Any]:
@@ -78,15 +78,9 @@ class Bound(Generic[TraitsT]):
         Raises:
             ClientError: the client did something wrong.
             ConnectionAbortedError: the connection is to be closed instead of an answer.
-            InternalError: a bug of ours; it is on the terminal with its traceback.
+            InternalError: any other exception; its traceback is on stderr.
         """
-        try:
-            return self.method.handler(self.context, *arguments)
-        except (ClientError, ConnectionAbortedError, InternalError):
-            raise
-        except Exception as bug:
-            note_bug(self.method.name, bug)
-            raise internal_error(self.method.name, bug) from bug
+        return guarded(self.method.name, lambda: self.method.handler(self.context, *arguments))
 
 
 def guarded(where: str, act: Callable[[], Any]) -> Any:
@@ -95,7 +89,7 @@ def guarded(where: str, act: Callable[[], Any]) -> Any:
     Raises:
         ClientError: the client did something wrong.
         ConnectionAbortedError: the connection is to be closed instead of an answer.
-        InternalError: a bug of ours; it is on the terminal with its traceback.
+        InternalError: any other exception; its traceback is on stderr.
     """
     try:
         return act()
@@ -107,7 +101,7 @@ def guarded(where: str, act: Callable[[], Any]) -> Any:
 
 
 def internal_error(where: str, bug: BaseException) -> InternalError:
-    """Give the error that a client gets for a bug of ours."""
+    """Return the error that a client receives for a bug of the simulator."""
     return InternalError(f"internal error of the headless simulator in {where}: {type(bug).__name__}: {bug!s:.200}")
 
 

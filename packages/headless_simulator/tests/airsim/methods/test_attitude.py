@@ -6,11 +6,6 @@ import pytest
 from tests.airsim.conftest import hang
 
 
-@pytest.fixture
-def client(serve, connect):
-    return connect(serve({"PlayerStart": {"X": 100, "Y": -50, "Z": 2}, "Vehicles": {"A": {"X": 1, "Z": -3}}}))
-
-
 def test_gains_and_rotors(serve, connect) -> None:
     client = connect(serve())
     hang(client)

@@ -52,7 +52,7 @@ def shoot(client, camera: str, kind: int, *, as_float: bool = False, compress: b
     return answer, np.frombuffer(answer.image_data_uint8, np.uint8).reshape(H, W, 3)
 
 
-def test_depth_straight_down_is_the_height(client) -> None:
+def test_planar_depth_straight_down_is_the_height(client) -> None:
     place(client, -30, 60, -19)  # home is 1 m up, so 20 m above the ground
     _, depth = shoot(client, "belly", T.DepthPlanar, as_float=True)
     assert depth == pytest.approx(np.full((H, W), 20.0), abs=1e-3)
@@ -68,7 +68,7 @@ def test_perspective_depth_is_longer_at_the_edges(client) -> None:
     assert depth.min() == pytest.approx(20, abs=0.05)
 
 
-def test_wall_ahead_from_the_vehicles_own_frame(client) -> None:
+def test_depth_of_a_wall_from_the_vehicles_ned_frame(client) -> None:
     # The wall is at x = 25 in the town. Home is at (2, 3): the vehicle at local (3, -3) is at (5, 0), 20 m before it.
     place(client, 3, -3, -9)
     answer, depth = shoot(client, "nose", T.DepthPlanar, as_float=True)
@@ -77,7 +77,7 @@ def test_wall_ahead_from_the_vehicles_own_frame(client) -> None:
     assert answer.camera_position.z_val == pytest.approx(-9)
 
 
-def test_sky_is_the_largest_half_float(client) -> None:
+def test_sky_depth_is_the_largest_half_float(client) -> None:
     place(client, 0, 100, -30)
     _, depth = shoot(client, "side", T.DepthPlanar, as_float=True)
     assert depth[0, W // 2] == 65504.0
@@ -93,7 +93,7 @@ def test_depth_vis_and_disparity(client) -> None:
     assert disparity[H // 2, W // 2] == pytest.approx(0.25 * 32 / 20 / W, rel=1e-3)
 
 
-def test_camera_on_the_side_is_reported_with_its_mount(client) -> None:
+def test_camera_info_includes_the_mount(client) -> None:
     place(client, 1, 2, -5, yaw_deg=90)
     info = client.simGetCameraInfo("side", "D1")
     # Yaw 90 turns the mount's x (0.5) to the east; the camera looks at yaw 180.
@@ -116,7 +116,7 @@ def test_raw_bytes_are_blue_green_red_and_png_has_alpha(client) -> None:
     assert (cv2.imdecode(np.frombuffer(whole, np.uint8), cv2.IMREAD_UNCHANGED) == png).all()
 
 
-def test_projection_matrix_puts_a_point_where_the_image_has_it(client) -> None:
+def test_projection_matrix_agrees_with_the_image(client) -> None:
     place(client, 0, 0, -19)
     matrix = np.array(client.simGetCameraInfo("belly", "D1").proj_mat.matrix)
     point = np.array([20.0, 10.0, -7.5, 1.0])  # forward, right, down of the camera
@@ -157,7 +157,7 @@ def test_initial_ids_are_sums_of_letters(client) -> None:
     assert client.simGetSegmentationObjectID("nothing like it") == -1
 
 
-def test_regex_ignores_case_and_says_whether_it_hit(client) -> None:
+def test_segmentation_regex_ignores_case_and_returns_whether_it_matched(client) -> None:
     assert client.simSetSegmentationObjectID("building[\\w]*", 20, True) is True
     assert client.simSetSegmentationObjectID("tower[\\w]*", 20, True) is False
     assert client.simSetSegmentationObjectID("Building", 20) is False
@@ -185,7 +185,7 @@ def test_camera_pose_can_be_set(client) -> None:
     assert depth[H // 2, W // 2] == pytest.approx(19, abs=1e-3)  # a metre nearer to the wall
 
 
-def test_all_types_of_one_call_share_one_stamp_and_pose(client) -> None:
+def test_image_types_of_one_call_share_a_time_stamp(client) -> None:
     answers = client.simGetImages([airsim.ImageRequest("nose", t, t in (1, 2), False) for t in range(8)], "D1")
     assert [a.image_type for a in answers] == list(range(8))
     assert len({a.time_stamp for a in answers}) == 1
@@ -196,7 +196,7 @@ def test_all_types_of_one_call_share_one_stamp_and_pose(client) -> None:
 @pytest.mark.parametrize(
     ("camera", "kind", "message"), [("tail", 0, "camera 'tail'"), ("nose", 8, "OpticalFlow"), ("nose", 44, "0 to 9")]
 )
-def test_what_is_not_there_is_an_error(client, camera, kind, message) -> None:
+def test_unknown_camera_or_image_type_is_refused(client, camera, kind, message) -> None:
     with pytest.raises(Exception, match=message):
         client.simGetImages([airsim.ImageRequest(camera, kind)], "D1")
 
@@ -246,7 +246,7 @@ def test_weather_and_time_of_day_change_the_image(serve, connect) -> None:
     assert (shoot(client, "belly", T.Scene)[1] == before).all()
 
 
-def test_other_drones_are_seen_but_not_oneself(serve, connect) -> None:
+def test_camera_shows_other_drones_but_not_its_own(serve, connect) -> None:
     cameras = {"Cameras": {"belly": {"Pitch": -90}}}
     two = {"CameraDefaults": SETTINGS["CameraDefaults"], "Vehicles": {"A": cameras, "B": {}}}
     client = connect(serve(two))
@@ -273,7 +273,7 @@ def flat_code(answer: airsim.ImageResponse) -> tuple[int, int]:
     return int(bits[:16], 2), int(bits[16:], 2)
 
 
-def test_a_flat_image_reports_its_camera_and_the_worlds_frame(serve, connect) -> None:
+def test_flat_image_encodes_camera_and_frame(serve, connect) -> None:
     two = {name: {"VehicleType": "SimpleFlight", "X": 3 * n, "Y": 0, "Z": 0} for n, name in enumerate(("A", "B"))}
     host = PaperHost()
     client = connect(serve({"Vehicles": two}, host=host, rendering=Rendering(flat=True)))
@@ -286,7 +286,7 @@ def test_a_flat_image_reports_its_camera_and_the_worlds_frame(serve, connect) ->
     assert set(depth.image_data_float) == {1000.0}
 
 
-def test_latency_waits_once_a_camera(serve, connect) -> None:
+def test_render_latency_applies_once_per_camera(serve, connect) -> None:
     client = connect(serve(rendering=Rendering(latency_s=0.2)))
     both = [airsim.ImageRequest("0", kind, kind != T.Scene, False) for kind in (T.Scene, T.DepthPlanar)]
     client.simGetImages(both)
@@ -296,7 +296,7 @@ def test_latency_waits_once_a_camera(serve, connect) -> None:
     assert time.monotonic() - began >= 3 * 0.2
 
 
-def test_of_two_patterns_the_later_counts_also_when_it_was_given_before(client) -> None:
+def test_latest_matching_segmentation_pattern_wins(client) -> None:
     def id_of_a_new_one() -> int:
         name = client.simSpawnObject("crate_north", "vehicle.tesla.model3", airsim.Pose(), airsim.Vector3r(1, 1, 1))
         assert name.startswith("crate_north")

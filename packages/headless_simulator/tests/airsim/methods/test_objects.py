@@ -8,11 +8,6 @@ import pytest
 from tests.airsim.paper_world import PaperHost
 
 
-@pytest.fixture
-def client(serve, connect):
-    return connect(serve({"PlayerStart": {"X": 100, "Y": -50, "Z": 2}, "Vehicles": {"A": {"X": 1, "Z": -3}}}))
-
-
 def test_object_poses_are_global_ned(client) -> None:
     # PlayerStart (100, -50, 2); the building stands at (30, 0, 0): 70 m south, 50 m east, 2 m below.
     pose = client.simGetObjectPose("Building_North_7")
@@ -23,7 +18,7 @@ def test_object_poses_are_global_ned(client) -> None:
     assert math.isnan(client.simGetObjectPose("nobody").position.x_val)
 
 
-def test_vehicle_is_an_object_too(client) -> None:
+def test_vehicle_is_a_scene_object(client) -> None:
     client.simPause(True)
     client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(0, 0, -7), airsim.to_quaternion(0, 0, 0)), True, "A")
     pose = client.simGetObjectPose("A")
@@ -58,7 +53,7 @@ def test_spawns_and_destroys(client) -> None:
         client.simSpawnObject("x", "vehicle.none", pose, airsim.Vector3r(1, 1, 1))
 
 
-def test_what_is_spawned_has_its_size(serve, connect) -> None:
+def test_spawned_object_has_its_scale(serve, connect) -> None:
     host = PaperHost()
     client = connect(serve(host=host))
     pose, size = airsim.Pose(airsim.Vector3r(50, 0, -20)), airsim.Vector3r(2, 3, 0.5)
@@ -77,7 +72,7 @@ def test_what_is_spawned_has_its_size(serve, connect) -> None:
     assert client.simGetObjectScale("print").x_val == 1, "AirSim scales no blueprint"
 
 
-def test_adds_a_vehicle_at_a_global_place(client) -> None:
+def test_vehicle_is_added_at_a_global_ned_pose(client) -> None:
     assert client.simAddVehicle(
         "B", "simpleflight", airsim.Pose(airsim.Vector3r(5, 6, -20), airsim.to_quaternion(0, 0, 1))
     )

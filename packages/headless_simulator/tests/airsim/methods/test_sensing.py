@@ -11,11 +11,6 @@ from scipy.spatial.transform import Rotation
 from tests.airsim.conftest import hang
 
 
-@pytest.fixture
-def client(serve, connect):
-    return connect(serve({"PlayerStart": {"X": 100, "Y": -50, "Z": 2}, "Vehicles": {"A": {"X": 1, "Z": -3}}}))
-
-
 def test_geo_and_environment(client) -> None:
     client.simPause(True)
     client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(1000, 0, -97), airsim.to_quaternion(0, 0, 0)), True)
@@ -29,7 +24,7 @@ def test_geo_and_environment(client) -> None:
     assert home.altitude == pytest.approx(125)
 
 
-def test_imu_feels_gravity_and_gps_reports_velocity(serve, connect) -> None:
+def test_imu_gps_barometer_and_magnetometer_readings(serve, connect) -> None:
     client = connect(serve())
     hang(client)
     imu = client.getImuData()
@@ -70,7 +65,7 @@ def test_distance_sensor_measures_the_height(serve, connect) -> None:
         client.getLidarData("other")
 
 
-def test_a_landed_drone_sees_the_ground_that_it_stands_on(serve, connect) -> None:
+def test_landed_drone_measures_half_the_pawn_height(serve, connect) -> None:
     """The pawn's mesh is 29.3 cm high and its origin the middle: rays begin half of that above the ground."""
     client = connect(serve(RANGERS))
     client.simPause(True)
@@ -88,7 +83,7 @@ def test_a_landed_drone_sees_the_ground_that_it_stands_on(serve, connect) -> Non
     assert np.array(depth.image_data_float) == pytest.approx(0.1465 - 0.12, rel=1e-3), "12 cm under the origin"
 
 
-def test_a_drone_lands_on_a_roof_as_on_the_ground(serve, connect) -> None:
+def test_drone_lands_on_a_roof(serve, connect) -> None:
     client = connect(serve({"ClockSpeed": 20, "PlayerStart": {"X": 30, "Y": 0, "Z": 25}, **RANGERS}))
     client.enableApiControl(True)
     client.moveToZAsync(-2, 2).get()  # it falls until the first command comes: sooner or later on a busy machine
@@ -141,7 +136,7 @@ def test_line_of_sight(serve, connect) -> None:
     [(0, 0, range(0, 360)), (0, 360, range(0, 360)), (0, 359, range(0, 360)), (90, 180, range(90, 181)),
      (350, 10, [*range(0, 11), *range(350, 360)]), (-10, 10, [*range(0, 11), *range(350, 360)])],
 )  # fmt: skip
-def test_a_lidars_horizontal_field_of_view_is_cut_out_of_a_whole_turn(start: int, end: int, degrees) -> None:
+def test_lidar_horizontal_field_of_view(start: int, end: int, degrees) -> None:
     options = {
         "NumberOfChannels": 1, "RotationsPerSecond": 10, "PointsPerSecond": 3600, "VerticalFOVUpper": 0,
         "VerticalFOVLower": 0, "HorizontalFOVStart": start, "HorizontalFOVEnd": end,

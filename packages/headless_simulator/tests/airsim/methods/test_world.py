@@ -9,12 +9,7 @@ from tests.airsim.conftest import hang
 from tests.airsim.paper_world import PaperHost
 
 
-@pytest.fixture
-def client(serve, connect):
-    return connect(serve({"PlayerStart": {"X": 100, "Y": -50, "Z": 2}, "Vehicles": {"A": {"X": 1, "Z": -3}}}))
-
-
-def test_reset_goes_home_and_takes_control_away(serve, connect) -> None:
+def test_reset_returns_to_the_start_without_api_control(serve, connect) -> None:
     client = connect(serve())
     hang(client)
     task = client.moveToPositionAsync(50, 0, -50, 1)
@@ -24,7 +19,7 @@ def test_reset_goes_home_and_takes_control_away(serve, connect) -> None:
     assert not client.isApiControlEnabled()
 
 
-def test_settings_come_back(serve, connect) -> None:
+def test_settings_string_is_returned(serve, connect) -> None:
     client = connect(serve({"ClockSpeed": 2}))
     assert json.loads(client.getSettingsString())["ClockSpeed"] == 2
 
@@ -41,7 +36,7 @@ def test_recording(serve, connect, tmp_path) -> None:
     assert len(lines) >= 2
 
 
-def test_a_recording_without_a_folder_lies_where_airsim_has_its_own(serve, connect, tmp_path, monkeypatch) -> None:
+def test_default_recording_folder_is_airsims(serve, connect, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     client = connect(serve())
     client.startRecording()
@@ -50,7 +45,7 @@ def test_a_recording_without_a_folder_lies_where_airsim_has_its_own(serve, conne
     assert len(recorded.read_text().splitlines()) >= 2
 
 
-def test_a_recording_writes_over_nothing(serve, connect, tmp_path, monkeypatch) -> None:
+def test_recording_does_not_overwrite_files(serve, connect, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("time.strftime", lambda _form: "now")
     client = connect(serve({"Recording": {"Folder": str(tmp_path)}}))
     (tmp_path / "now").mkdir()
@@ -60,14 +55,14 @@ def test_a_recording_writes_over_nothing(serve, connect, tmp_path, monkeypatch) 
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_ground_lock_on_collision_disabled_vehicle(serve, connect) -> None:
+def test_vehicle_without_collisions_falls_through_the_ground(serve, connect) -> None:
     client = connect(serve({"Vehicles": {"A": {"EnableCollisions": False}}}))
     client.simPause(True)
     client.simContinueForTime(1)
     assert client.getMultirotorState().kinematics_estimated.position.z_val > 3, "nothing stops it"
 
 
-def test_starts_anew_when_the_host_loads_another_town(serve, connect) -> None:
+def test_loading_another_town_resets_vehicles_and_objects(serve, connect) -> None:
     host = PaperHost()
     client = connect(serve({"Vehicles": {"A": {"X": 1}}}, host=host))
     hang(client)

@@ -5,26 +5,25 @@
 from typing import Final
 
 from headless_simulator.airsim import flight, simple_flight
-from headless_simulator.airsim.commands import start_command
 from headless_simulator.airsim.drone import Drone
 from headless_simulator.airsim.fleet import Task
 from headless_simulator.airsim.method import AirSimMethod, Handler, call, declared
 from headless_simulator.airsim.methods.flight import Hold
-from headless_simulator.airsim.simulation import Later, Simulation
+from headless_simulator.airsim.simulation import DelayedAnswer, Simulation
 from headless_simulator.airsim.values import Gains, RcData
 from headless_simulator.rpc.arguments import AnyNumber, Number, Text
 
 
 def moveByManual(
     sim: Simulation, vx_max: Number, vy_max: Number, z_min: Number, hold: Hold, vehicle_name: Text = ""
-) -> Later:
+) -> DelayedAnswer:
     """Fly as the sticks of moveByRC say."""
 
     def make(drone: Drone) -> Task:
         limits = (vx_max, vy_max, z_min)
         return flight.by_manual(drone, limits, hold.duration, hold.yaw_mode, forward_only=hold.drivetrain)
 
-    return start_command(sim, vehicle_name, make)
+    return sim.start_command(vehicle_name, make)
 
 
 def moveByRC(sim: Simulation, rc_data: RcData, vehicle_name: Text = "") -> None:
@@ -35,14 +34,16 @@ def moveByRC(sim: Simulation, rc_data: RcData, vehicle_name: Text = "") -> None:
 
 def rotateToYaw(
     sim: Simulation, yaw: AnyNumber, timeout_sec: AnyNumber, margin: AnyNumber, vehicle_name: Text = ""
-) -> Later:
+) -> DelayedAnswer:
     """Turn to a heading."""
-    return start_command(sim, vehicle_name, lambda drone: flight.turn_to(drone, yaw, timeout_sec, margin))
+    return sim.start_command(vehicle_name, lambda drone: flight.turn_to(drone, yaw, timeout_sec, margin))
 
 
-def rotateByYawRate(sim: Simulation, yaw_rate: AnyNumber, duration: AnyNumber, vehicle_name: Text = "") -> Later:
+def rotateByYawRate(
+    sim: Simulation, yaw_rate: AnyNumber, duration: AnyNumber, vehicle_name: Text = ""
+) -> DelayedAnswer:
     """Turn for a time."""
-    return start_command(sim, vehicle_name, lambda drone: flight.turn_by_rate(drone, yaw_rate, duration))
+    return sim.start_command(vehicle_name, lambda drone: flight.turn_by_rate(drone, yaw_rate, duration))
 
 
 _R, _L, _P, _D = simple_flight.RATE, simple_flight.LEVEL, simple_flight.POSITION, simple_flight.DIRECT
@@ -66,9 +67,9 @@ def _by_attitude(mode: tuple[int, int, int, int]) -> Handler:
         z_or_throttle: AnyNumber,
         duration: AnyNumber,
         vehicle_name: Text = "",
-    ) -> Later:
+    ) -> DelayedAnswer:
         goal = (roll, pitch, yaw, z_or_throttle)
-        return start_command(sim, vehicle_name, lambda drone: flight.by_attitude(drone, mode, goal, duration))
+        return sim.start_command(vehicle_name, lambda drone: flight.by_attitude(drone, mode, goal, duration))
 
     return fly
 

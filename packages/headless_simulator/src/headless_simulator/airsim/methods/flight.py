@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from headless_simulator.airsim import flight, geo
-from headless_simulator.airsim.commands import start_command
 from headless_simulator.airsim.drone import Drone
 from headless_simulator.airsim.fleet import Task
 from headless_simulator.airsim.method import AirSimMethod, declared
 from headless_simulator.airsim.ned import Vec3
-from headless_simulator.airsim.simulation import Later, Simulation
+from headless_simulator.airsim.simulation import DelayedAnswer, Simulation
 from headless_simulator.airsim.values import Drivetrain, Points, Yaw
 from headless_simulator.rpc.arguments import AnyNumber, Flag, Number, Text
 
@@ -23,7 +22,7 @@ def enableApiControl(sim: Simulation, is_enabled: Flag, vehicle_name: Text = "")
 
 
 def isApiControlEnabled(sim: Simulation, vehicle_name: Text = "") -> bool:
-    """Say whether a client has control."""
+    """Return whether a client has API control."""
     with sim.fleet.lock:
         return sim.fleet.drone(vehicle_name).api
 
@@ -39,28 +38,28 @@ def cancelLastTask(sim: Simulation, vehicle_name: Text = "") -> None:
     sim.fleet.cancel(sim.fleet.drone(vehicle_name).name)
 
 
-def takeoff(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> Later:
+def takeoff(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> DelayedAnswer:
     """Rise."""
-    return start_command(sim, vehicle_name, lambda drone: flight.take_off(drone, timeout_sec))
+    return sim.start_command(vehicle_name, lambda drone: flight.take_off(drone, timeout_sec))
 
 
-def land(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> Later:
+def land(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> DelayedAnswer:
     """Come down."""
-    return start_command(sim, vehicle_name, lambda drone: flight.land(drone, timeout_sec))
+    return sim.start_command(vehicle_name, lambda drone: flight.land(drone, timeout_sec))
 
 
-def goHome(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> Later:
+def goHome(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> DelayedAnswer:
     """Fly to the vehicle's own origin."""
 
     def make(drone: Drone) -> Task:
         return flight.along_path(drone, [(0.0, 0.0, 0.0)], 0.5, timeout_sec, forward_only=False, yaw=flight.HOLD_YAW)
 
-    return start_command(sim, vehicle_name, make)
+    return sim.start_command(vehicle_name, make)
 
 
-def hover(sim: Simulation, vehicle_name: Text = "") -> Later:
+def hover(sim: Simulation, vehicle_name: Text = "") -> DelayedAnswer:
     """Stay."""
-    return start_command(sim, vehicle_name, flight.hover)
+    return sim.start_command(vehicle_name, flight.hover)
 
 
 class Course(NamedTuple):
@@ -74,7 +73,7 @@ class Course(NamedTuple):
     adaptive_lookahead: Number = 1
 
 
-def _path(sim: Simulation, vehicle: str, points: Callable[[Drone], list[Vec3]], course: Course) -> Later:
+def _path(sim: Simulation, vehicle: str, points: Callable[[Drone], list[Vec3]], course: Course) -> DelayedAnswer:
     """Fly along points."""
 
     def make(drone: Drone) -> Task:
@@ -89,29 +88,29 @@ def _path(sim: Simulation, vehicle: str, points: Callable[[Drone], list[Vec3]], 
             adaptive=course.adaptive_lookahead,
         )
 
-    return start_command(sim, vehicle, make)
+    return sim.start_command(vehicle, make)
 
 
 def moveToPosition(
     sim: Simulation, x: AnyNumber, y: AnyNumber, z: AnyNumber, course: Course, vehicle_name: Text = ""
-) -> Later:
+) -> DelayedAnswer:
     """Fly to a point of the vehicle's own NED."""
     return _path(sim, vehicle_name, lambda _: [(x, y, z)], course)
 
 
-def moveOnPath(sim: Simulation, path: Points, course: Course, vehicle_name: Text = "") -> Later:
+def moveOnPath(sim: Simulation, path: Points, course: Course, vehicle_name: Text = "") -> DelayedAnswer:
     """Fly along points."""
     return _path(sim, vehicle_name, lambda _: path, course)
 
 
 def moveToGPS(
     sim: Simulation, latitude: Number, longitude: Number, altitude: Number, course: Course, vehicle_name: Text = ""
-) -> Later:
+) -> DelayedAnswer:
     """Fly to a geographic place."""
-    place = (latitude, longitude, altitude)
+    point = (latitude, longitude, altitude)
 
     def points(drone: Drone) -> list[Vec3]:
-        return [geo.ned_from_geo(place, sim.geo_of(drone.spawn_ue_m))]
+        return [geo.ned_from_geo(point, sim.geo_of(drone.spawn_ue_m))]
 
     return _path(sim, vehicle_name, points, course)
 
@@ -125,7 +124,7 @@ def moveToZ(
     lookahead: Number = -1,
     adaptive_lookahead: Number = 1,
     vehicle_name: Text = "",
-) -> Later:
+) -> DelayedAnswer:
     """Rise or sink in place."""
 
     def points(drone: Drone) -> list[Vec3]:
@@ -146,44 +145,44 @@ class Hold(NamedTuple):
 
 def _velocity(
     sim: Simulation, vehicle: str, goal: Vec3, hold: Hold, *, body: bool = False, height: bool = False
-) -> Later:
+) -> DelayedAnswer:
     """Fly at a velocity: relative to the heading with ``body``; with ``height`` the third part is a height."""
 
     def make(drone: Drone) -> Task:
-        asked = (*flight.body_to_world(drone, goal[0], goal[1]), goal[2]) if body else goal
+        velocity = (*flight.body_to_world(drone, goal[0], goal[1]), goal[2]) if body else goal
         if height:
             return flight.by_velocity_z(
-                drone, asked, hold.duration, hold.yaw_mode, forward_only=hold.drivetrain, at_once=body
+                drone, velocity, hold.duration, hold.yaw_mode, forward_only=hold.drivetrain, at_once=body
             )
-        return flight.by_velocity(drone, asked, hold.duration, hold.yaw_mode, forward_only=hold.drivetrain)
+        return flight.by_velocity(drone, velocity, hold.duration, hold.yaw_mode, forward_only=hold.drivetrain)
 
-    return start_command(sim, vehicle, make)
+    return sim.start_command(vehicle, make)
 
 
 def moveByVelocity(
     sim: Simulation, vx: AnyNumber, vy: AnyNumber, vz: AnyNumber, hold: Hold, vehicle_name: Text = ""
-) -> Later:
+) -> DelayedAnswer:
     """Fly at a NED velocity for a time."""
     return _velocity(sim, vehicle_name, (vx, vy, vz), hold)
 
 
 def moveByVelocityZ(
     sim: Simulation, vx: AnyNumber, vy: AnyNumber, z: AnyNumber, hold: Hold, vehicle_name: Text = ""
-) -> Later:
+) -> DelayedAnswer:
     """Fly at a horizontal velocity and a height for a time."""
     return _velocity(sim, vehicle_name, (vx, vy, z), hold, height=True)
 
 
 def moveByVelocityBodyFrame(
     sim: Simulation, vx: AnyNumber, vy: AnyNumber, vz: AnyNumber, hold: Hold, vehicle_name: Text = ""
-) -> Later:
+) -> DelayedAnswer:
     """Fly at a velocity relative to the heading at the start."""
     return _velocity(sim, vehicle_name, (vx, vy, vz), hold, body=True)
 
 
 def moveByVelocityZBodyFrame(
     sim: Simulation, vx: AnyNumber, vy: AnyNumber, z: AnyNumber, hold: Hold, vehicle_name: Text = ""
-) -> Later:
+) -> DelayedAnswer:
     """Fly at a velocity relative to the heading at the start, and a height."""
     return _velocity(sim, vehicle_name, (vx, vy, z), hold, body=True, height=True)
 

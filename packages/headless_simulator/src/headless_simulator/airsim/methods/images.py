@@ -21,7 +21,7 @@ EMPTY_BYTES: Final = b"\0"  # AirSim's rpclib cannot send empty vectors, so one 
 EMPTY_FLOATS: Final = [0.0]
 
 
-class _Wanted(NamedTuple):
+class _RequestedImage(NamedTuple):
     """One ImageRequest of the wire."""
 
     camera: str
@@ -30,13 +30,13 @@ class _Wanted(NamedTuple):
     compress: bool
 
 
-def _image_request(value: Any, name: str) -> _Wanted:
+def _image_request(value: Any, name: str) -> _RequestedImage:
     """Read an ImageRequest."""
     if not isinstance(value, dict) or "camera_name" not in value or "image_type" not in value:
         keys = "'camera_name', 'image_type', 'pixels_as_float', 'compress'"
         raise BadArgument(f"{name}: expected an ImageRequest: a map with {keys}")
     as_float = bool(value.get("pixels_as_float", False))
-    return _Wanted(
+    return _RequestedImage(
         camera_name(value["camera_name"], "camera_name"),
         image_type(value["image_type"], "image_type"),
         as_float,
@@ -44,18 +44,18 @@ def _image_request(value: Any, name: str) -> _Wanted:
     )
 
 
-ImageRequests: TypeAlias = Annotated[list[_Wanted], Reads(array_of(_image_request, most=MAX_REQUESTS))]
+ImageRequests: TypeAlias = Annotated[list[_RequestedImage], Reads(array_of(_image_request, most=MAX_REQUESTS))]
 
 
 def _take(
-    sim: Simulation, wanted: list[_Wanted], vehicle: str, *, external: bool
+    sim: Simulation, requested: list[_RequestedImage], vehicle: str, *, external: bool
 ) -> tuple[list[ImageRequest], list[tuple[Vec3, Quat]], int, list[Any]]:
     """Freeze the vehicles' poses, then draw outside the lock: the image is of the pose that is answered with it."""
     requests, poses = [], []
     with sim.fleet.lock:
         drone = None if external else sim.fleet.drone(vehicle)
         without, owner = (sim.number_of(drone), drone.name) if drone else (0, "")
-        for name, kind, as_float, compress in wanted:
+        for name, kind, as_float, compress in requested:
             camera = sim.camera(name, vehicle, external=external)
             position, quat, origin = sim.camera_pose(camera, vehicle, external=external)
             pose = ue_pose(position, quat, origin_ue_m=origin)
@@ -100,15 +100,15 @@ def simGetImage(
     sim: Simulation, camera_name: CameraName, image_type: ImageType, vehicle_name: Text = "", external: Flag = False
 ) -> Any:
     """Take one image as PNG."""
-    wanted = [_Wanted(camera_name, image_type, as_float=False, compress=True)]
-    _, _, _, data = _take(sim, wanted, vehicle_name, external=external)
+    requested = [_RequestedImage(camera_name, image_type, as_float=False, compress=True)]
+    _, _, _, data = _take(sim, requested, vehicle_name, external=external)
     return data[0]
 
 
 def simGetCameraInfo(
     sim: Simulation, camera_name: CameraName, vehicle_name: Text = "", external: Flag = False
 ) -> dict[str, Any]:
-    """Give pose, field of view and projection matrix."""
+    """Return pose, field of view and projection matrix."""
     with sim.fleet.lock:
         found = sim.camera(camera_name, vehicle_name, external=external)
         position, quat, _ = sim.camera_pose(found, vehicle_name, external=external)
@@ -140,7 +140,7 @@ def simSetCameraFov(
 def simGetDistortionParams(
     sim: Simulation, camera_name: CameraName, vehicle_name: Text = "", external: Flag = False
 ) -> list[float]:
-    """Give K1, K2, K3, P1, P2."""
+    """Return K1, K2, K3, P1, P2."""
     with sim.fleet.lock:
         found = sim.camera(camera_name, vehicle_name, external=external)
         return [found.distortion.get(name, 0.0) for name in DISTORTION]
@@ -209,8 +209,8 @@ def simClearDetectionMeshNames(
 def simGetDetections(
     sim: Simulation, camera_name: CameraName, image_type: ImageType, vehicle_name: Text = "", external: Flag = False
 ) -> list[dict[str, Any]]:
-    """Give the objects looked for that the camera sees."""
-    wanted = _filter(sim, (camera_name, image_type, vehicle_name, external))
+    """Return the visible objects that match the camera's filter."""
+    object_filter = _filter(sim, (camera_name, image_type, vehicle_name, external))
     with sim.fleet.lock:
         found = sim.camera(camera_name, vehicle_name, external=external)
         position, quat, origin = sim.camera_pose(found, vehicle_name, external=external)
@@ -224,7 +224,7 @@ def simGetDetections(
         compress=False,
         without=without,
     )
-    return detect(sim, request, (position, quat, origin), wanted, drones)
+    return detect(sim, request, (position, quat, origin), object_filter, drones)
 
 
 METHODS: Final[tuple[AirSimMethod, ...]] = declared(__name__)

@@ -42,7 +42,7 @@ def simListSceneObjects(sim: Simulation, name_regex: Text = ".*") -> list[str]:
 
 
 def simGetObjectPose(sim: Simulation, object_name: Text, _ned: Anything = True) -> dict[str, Any]:
-    """Give a pose in global NED; NaN when there is no such object."""
+    """Return an object's pose in global NED; NaN if it does not exist."""
     with sim.fleet.lock, sim.object_lock:
         drone = sim.fleet.drones.get(object_name)
         pose = sim.ue_pose_of(drone) if drone else sim.objects.pose(object_name)
@@ -63,8 +63,10 @@ def simSetObjectPose(sim: Simulation, object_name: Text, pose: Pose, _teleport: 
         if now is None:
             return False
         old_position, old_quat = ned_pose(now, origin_ue_m=sim.player_start_m)
-        kept = position if all(map(math.isfinite, position)) else old_position
-        return sim.objects.place(object_name, _ue(sim, kept, quat if all(map(math.isfinite, quat)) else old_quat))
+        new_position = position if all(map(math.isfinite, position)) else old_position
+        return sim.objects.place(
+            object_name, _ue(sim, new_position, quat if all(map(math.isfinite, quat)) else old_quat)
+        )
 
 
 def _ue(sim: Simulation, position: Vec3, quat: Any) -> Pose6:
@@ -72,13 +74,13 @@ def _ue(sim: Simulation, position: Vec3, quat: Any) -> Pose6:
 
 
 def simGetObjectScale(sim: Simulation, object_name: Text) -> dict[str, float]:
-    """Give an object's scale; 0 when there is no such object."""
+    """Return an object's scale; 0 if it does not exist."""
     with sim.object_lock:
         return vector_map(sim.objects.scale(object_name) or (0.0, 0.0, 0.0))
 
 
 def simSetObjectScale(sim: Simulation, object_name: Text, scale: Vector3r) -> bool:
-    """Give another size to what was spawned here; all else keeps its own, and the answer to another is False."""
+    """Change the scale of an object that AirSim spawned; False for any other object and another scale than its own."""
     with sim.object_lock:
         return sim.objects.resize(object_name, scale)
 
@@ -118,13 +120,13 @@ def simDestroyObject(sim: Simulation, object_name: Text) -> bool:
 def simSetSegmentationObjectID(
     sim: Simulation, mesh_name: Text, object_id: Integer, is_name_regex: Flag = False
 ) -> bool:
-    """Give a segmentation id to one object or to all that match."""
+    """Set the segmentation id of one object or of all that match."""
     with sim.object_lock:
         return sim.objects.set_segmentation(mesh_name, object_id, is_regex=is_name_regex)
 
 
 def simGetSegmentationObjectID(sim: Simulation, mesh_name: Text) -> int:
-    """Give an object's segmentation id; -1 when it is hidden or not there."""
+    """Return an object's segmentation id; -1 if it is hidden or does not exist."""
     with sim.object_lock:
         return sim.objects.segmentation_id(mesh_name) if mesh_name in sim.objects.names() else -1
 
@@ -133,7 +135,7 @@ def simGetSegmentationObjectID(sim: Simulation, mesh_name: Text) -> int:
 
 
 def _visible(sim: Simulation, eye: Vec3, target: Vec3, *, without: int = 0) -> bool:
-    """Say whether nothing of the world stands between two points (Unreal's axes)."""
+    """Check the line of sight between two points (Unreal's axes, metres)."""
     way = np.array(target) - np.array(eye)
     distance = float(np.linalg.norm(way))
     if distance < 1e-3:
@@ -146,13 +148,13 @@ def _visible(sim: Simulation, eye: Vec3, target: Vec3, *, without: int = 0) -> b
     return bool(image.depth_m[RAY.height_px // 2, RAY.width_px // 2] >= distance - 0.05)
 
 
-def _place(sim: Simulation, place: geo.Geo) -> Vec3:
-    return add(sim.player_start_m, flip_z(geo.ned_from_geo(place, sim.settings.origin_geo)))
+def _ue_point(sim: Simulation, point: geo.Geo) -> Vec3:
+    return add(sim.player_start_m, flip_z(geo.ned_from_geo(point, sim.settings.origin_geo)))
 
 
 def simTestLineOfSightToPoint(sim: Simulation, point: GeoPoint, vehicle_name: Text = "") -> bool:
-    """Say whether the vehicle sees a place."""
-    target = _place(sim, point)
+    """Check the line of sight from the vehicle to a geographic point."""
+    target = _ue_point(sim, point)
     with sim.fleet.lock:
         drone = sim.fleet.drone(vehicle_name)
         eye, without = add(drone.spawn_ue_m, flip_z(drone.position_m)), sim.number_of(drone)
@@ -160,12 +162,12 @@ def simTestLineOfSightToPoint(sim: Simulation, point: GeoPoint, vehicle_name: Te
 
 
 def simTestLineOfSightBetweenPoints(sim: Simulation, point1: GeoPoint, point2: GeoPoint) -> bool:
-    """Say whether two places see each other."""
-    return _visible(sim, _place(sim, point1), _place(sim, point2))
+    """Check the line of sight between two geographic points."""
+    return _visible(sim, _ue_point(sim, point1), _ue_point(sim, point2))
 
 
 def simGetWorldExtents(sim: Simulation) -> list[dict[str, float]]:
-    """Give the town's lowest and highest corner."""
+    """Return the geographic positions of the town's lowest and highest corner."""
     vertices = sim.host.town.mesh.vertices_m
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     corners = [sim.geo_of((float(x), float(y), float(z))) for x, y, z in (low, high)]

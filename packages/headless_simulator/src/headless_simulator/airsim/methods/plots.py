@@ -22,7 +22,7 @@ _DRAWN: Final = (
     "simPlotPoints", "simPlotLineStrip", "simPlotLineList", "simPlotArrows", "simPlotStrings", "simPlotTransforms",
     "simPlotTransformsWithNames", "simSetTraceLine",
 )  # fmt: skip
-_LENS_GET: Final = {  # name: the answer until somebody sets it
+_LENS_GET: Final = {  # name: the answer until a client sets another
     "simGetPresetLensSettings": ["30mm Prime f/1.4"],
     "simGetLensSettings": "30mm Prime f/1.4",
     "simGetPresetFilmbackSettings": ["16:9 DSLR"],

@@ -69,13 +69,13 @@ def _collision_map(sim: Simulation, hit: Hit) -> dict[str, Any]:
         "normal": vector_map(hit.normal),
         "impact_point": vector_map(hit.point_m),
         "position": vector_map(hit.position_m),
-        "object_name": hit.what,
-        "object_id": sim.objects.segmentation_id(hit.what) if hit.what else -1,
+        "object_name": hit.object_name,
+        "object_id": sim.objects.segmentation_id(hit.object_name) if hit.object_name else -1,
     }
 
 
 def getMultirotorState(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
-    """Give all about a vehicle."""
+    """Return collision, kinematics, GPS location and state of a vehicle."""
     with sim.fleet.lock:
         drone = sim.fleet.drone(vehicle_name)
         return {
@@ -92,15 +92,16 @@ def getMultirotorState(sim: Simulation, vehicle_name: Text = "") -> dict[str, An
 
 
 def simGetCollisionInfo(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
-    """Give the last collision and forget that it happened."""
+    """Return the last collision and clear its flag."""
     with sim.fleet.lock:
         return _collision_map(sim, sim.fleet.drone(vehicle_name).hit(forget=True))
 
 
 def simGetVehiclePose(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
-    """Give the pose, NED from the vehicle's own origin."""
+    """Return the vehicle's pose in NED from its own origin."""
     with sim.fleet.lock:
-        return sim.fleet.drone(vehicle_name).pose_wire()
+        drone = sim.fleet.drone(vehicle_name)
+        return pose_map(drone.position_m, drone.quat)
 
 
 def simSetVehiclePose(sim: Simulation, pose: Pose, _ignore_collision: Anything, vehicle_name: Text = "") -> None:
@@ -111,7 +112,7 @@ def simSetVehiclePose(sim: Simulation, pose: Pose, _ignore_collision: Anything, 
 
 
 def simGetGroundTruthKinematics(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
-    """Give the true motion."""
+    """Return the true kinematics."""
     with sim.fleet.lock:
         return sim.fleet.drone(vehicle_name).kinematics_map()
 
@@ -128,28 +129,28 @@ def simSetKinematics(
 
 
 def simGetGroundTruthEnvironment(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
-    """Give the air around it."""
+    """Return position, gravity and air at the vehicle."""
     with sim.fleet.lock:
         drone = sim.fleet.drone(vehicle_name)
-        place = sim.drone_geo(drone)
+        position = sim.drone_geo(drone)
         return {
             "position": vector_map(drone.position_m),
-            "geo_point": geo.geo_map(place),
+            "geo_point": geo.geo_map(position),
             "gravity": vector_map((0.0, 0.0, quad.GRAVITY)),
-            "air_pressure": geo.pressure_pa(place[2]),
-            "temperature": geo.temperature_k(place[2]),
-            "air_density": geo.air_density(place[2]),
+            "air_pressure": geo.pressure_pa(position[2]),
+            "temperature": geo.temperature_k(position[2]),
+            "air_density": geo.air_density(position[2]),
         }
 
 
 def getHomeGeoPoint(sim: Simulation, vehicle_name: Text = "") -> dict[str, float]:
-    """Give the place of the vehicle's origin."""
+    """Return the geographic position of the vehicle's origin."""
     with sim.fleet.lock:
         return geo.geo_map(sim.geo_of(sim.fleet.drone(vehicle_name).spawn_ue_m))
 
 
 def getRotorStates(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
-    """Give thrust, torque and speed of the rotors."""
+    """Return thrust, torque and speed of the rotors."""
     max_speed = 6396.667 / 60 * 2 * math.pi
     with sim.fleet.lock:
         drone = sim.fleet.drone(vehicle_name)
@@ -183,11 +184,6 @@ def _reading(kind: str, read: Callable[[Simulation, Drone], dict[str, Any]]) -> 
             return read(sim, drone)
 
     return get
-
-
-def _mounted(drone: Drone, mount: tuple[Any, Any]) -> tuple[Any, Any]:
-    position, quat = mount
-    return add(drone.position_m, rotate(drone.quat, position)), quat_multiply(drone.quat, quat)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,15 @@
 
 # ruff: noqa: PLR0917, ARG001  (AirSim's own names and order)
 
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
 from headless_simulator.airsim.fleet import FRAME_NS
 from headless_simulator.airsim.method import AirSimMethod, declared
 from headless_simulator.airsim.ned import euler_from_quat, quat_unit
-from headless_simulator.airsim.simulation import MAX_MESSAGES, Later, Simulation
+from headless_simulator.airsim.settings import VehicleSetting
+from headless_simulator.airsim.simulation import MAX_MESSAGES, DelayedAnswer, Simulation
 from headless_simulator.airsim.values import FinitePose, Vector3r
 from headless_simulator.errors import CallRefused
 from headless_simulator.rpc.arguments import AnyNumber, Anything, Flag, Integer, Number, Text
@@ -18,25 +20,25 @@ PROMPT_RESETS: Final = 2  # a merged build on Unreal was seen to hang after two 
 
 
 def ping(sim: Simulation) -> bool:
-    """Say that somebody is there."""
+    """Return True."""
     return True
 
 
 def getServerVersion(sim: Simulation) -> int:
-    """Give the protocol's version."""
+    """Return the protocol's version."""
     return 1
 
 
 def getMinRequiredClientVersion(sim: Simulation) -> int:
-    """Give the oldest client's version."""
+    """Return the oldest supported client version."""
     return 1
 
 
-def reset(sim: Simulation) -> Later | None:
+def reset(sim: Simulation) -> DelayedAnswer | None:
     """Put vehicles and cameras back to their start; with the behaviour ``reset=slow`` no answer comes from some call on."""
     sim.resets += 1
     if sim.behaviours["reset"] == "slow" and sim.resets > PROMPT_RESETS:
-        return Later(lambda _send: None)
+        return DelayedAnswer(lambda _send: None)
     sim.reset()
     return None
 
@@ -47,7 +49,7 @@ def listVehicles(sim: Simulation) -> list[str]:
 
 
 def getSettingsString(sim: Simulation) -> str:
-    """Give settings.json as it was read."""
+    """Return the text of settings.json."""
     return sim.settings.text
 
 
@@ -57,30 +59,30 @@ def simPause(sim: Simulation, is_paused: Flag) -> None:
 
 
 def simIsPaused(sim: Simulation) -> bool:
-    """Say whether time stands still."""
+    """Return whether simulated time is paused."""
     with sim.fleet.lock:
         return not sim.fleet.running
 
 
-def simContinueForTime(sim: Simulation, seconds: Number) -> Later:
+def simContinueForTime(sim: Simulation, seconds: Number) -> DelayedAnswer:
     """Run for that long in whole steps, pause, then answer."""
     if not 0 <= seconds <= MAX_CONTINUE_S:
         raise CallRefused(f"seconds must be from 0 to {MAX_CONTINUE_S:.0f}")
     return _continue(sim, round(seconds * 1e9))
 
 
-def simContinueForFrames(sim: Simulation, frames: Integer) -> Later:
+def simContinueForFrames(sim: Simulation, frames: Integer) -> DelayedAnswer:
     """Run for some frames of 20 ms, pause, then answer."""
     if not 0 <= frames <= 50_000_000:
         raise CallRefused("frames must be from 0 to 50000000")
     return _continue(sim, frames * FRAME_NS)
 
 
-def _continue(sim: Simulation, span_ns: int) -> Later:
+def _continue(sim: Simulation, span_ns: int) -> DelayedAnswer:
     def begin(send: Callable[[Any], None]) -> None:
         sim.fleet.continue_for(span_ns, lambda: send(None))
 
-    return Later(begin)
+    return DelayedAnswer(begin)
 
 
 def simAddVehicle(sim: Simulation, name: Text, vehicle_type: Text, pose: FinitePose, _pawn_path: Anything = "") -> bool:
@@ -88,9 +90,9 @@ def simAddVehicle(sim: Simulation, name: Text, vehicle_type: Text, pose: FiniteP
     if vehicle_type.lower() not in ("simpleflight", "", "computervision"):
         raise CallRefused(f"vehicle_type '{vehicle_type}' is not served here: use simpleflight")
     position, quat = pose
-    roll, pitch, yaw = (angle * 57.29577951308232 for angle in euler_from_quat(quat_unit(quat)))
-    setting = sim.moving_setting(name, position, yaw_deg=yaw, pitch_deg=pitch, roll_deg=roll)
-    return sim.add_vehicle(setting)
+    roll, pitch, yaw = (math.degrees(angle) for angle in euler_from_quat(quat_unit(quat)))
+    sensors = sim.settings.default_sensors
+    return sim.add_vehicle(VehicleSetting(name, position, roll, pitch, yaw, sensors=sensors))
 
 
 def simSetTimeOfDay(
@@ -116,7 +118,7 @@ def simSetTimeOfDay(
 
 
 def simEnableWeather(sim: Simulation, enable: Flag) -> None:
-    """Let weather parameters work."""
+    """Enable or disable the weather parameters."""
     with sim.weather_lock:
         sim.atmosphere.enable(on=enable)
 
@@ -128,7 +130,7 @@ def simSetWeatherParameter(sim: Simulation, param: Integer, val: AnyNumber) -> N
 
 
 def simSetWind(sim: Simulation, wind: Vector3r) -> None:
-    """Let the wind blow: NED, m/s."""
+    """Set the wind, NED in m/s."""
     if not all(abs(part) < 200 for part in wind):
         raise CallRefused("wind must be below 200 m/s")
     with sim.fleet.lock:
@@ -154,7 +156,7 @@ def stopRecording(sim: Simulation) -> None:
 
 
 def isRecording(sim: Simulation) -> bool:
-    """Say whether it records."""
+    """Return whether poses are being recorded."""
     return sim.recorder.on
 
 
