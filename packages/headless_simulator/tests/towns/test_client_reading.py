@@ -31,10 +31,11 @@ def lane(kind="driving", link="", width=WIDTH):
     return LANE.format(kind=kind, link=link, width=width)
 
 
-def seen_by_client(data: bytes) -> list | None:
+def seen_by_client(data: bytes) -> list[object] | None:
     """Road ids and whether all places are numbers; None where the client raises or crashes."""
     done = subprocess.run([sys.executable, "-c", ASK_CLIENT], input=data, capture_output=True, timeout=60, check=False)
-    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
+    found: list[object] | None = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
+    return found
 
 
 REFUSED = {
