@@ -138,7 +138,7 @@ class Town:
         walk_polygons: convex polygons [(x, y, z), ...] with an area name (sidewalk, crosswalk, road, grass).
         crosswalks: closed outlines, (N, 3) each.
         speed_limits: (N, 3) x, y, limit in km/h sampled along the lanes, about every 10 m.
-        traffic_signs: (blueprint id, pose) for signs that become actors (traffic.speed_limit.30, traffic.stop, ...).
+        traffic_signs: (blueprint id, pose, OpenDRIVE id) of signs that become actors (traffic.speed_limit.30, ...).
         georeference: (latitude, longitude) of the origin.
     """
 
@@ -152,7 +152,7 @@ class Town:
     walk_polygons: tuple[tuple[tuple[tuple[float, float, float], ...], str], ...]
     crosswalks: tuple[Float64, ...]
     speed_limits: Float64
-    traffic_signs: tuple[tuple[str, tuple[float, float, float, float, float, float]], ...] = ()
+    traffic_signs: tuple[tuple[str, tuple[float, float, float, float, float, float], str], ...] = ()
     georeference: tuple[float, float] = (0.0, 0.0)
 
 

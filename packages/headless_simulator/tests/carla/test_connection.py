@@ -346,3 +346,44 @@ def test_open_connections_beyond_the_hosts_limit_end_no_server(server, monkeypat
             assert time.monotonic() < end, "the places of those who left are free again"
         finally:
             caller.close()
+
+
+def test_a_manager_stands_still_until_a_snapshot_lacks_what_was_destroyed(server):
+    """A free-running Traffic Manager that reads an actor object which ``destroy`` cleared ends the client's process."""
+    caller = Caller(server.port)
+    number = caller.call("spawn_actor", [1, "vehicle.audi.tt", []], [[0, 0, 0.3], [0, 0, 0]])[3][0][1][0]
+    assert caller.call("add_traffic_manager_running", ["127.0.0.1", 8000])[2] is None
+    caller.call("get_episode_settings")  # what a manager asks in each of its rounds
+
+    destroyed = caller.send("destroy_actor", number)
+    before = server.context.world.frame
+    asked = caller.send("get_episode_settings")
+
+    assert caller.answer()[1] == destroyed
+    assert caller.answer()[1] == asked
+    assert server.context.world.frame > before
+    caller.close()
+
+
+def test_a_manager_that_takes_no_step_after_a_tick_is_woken(server, monkeypatch, capsys):
+    monkeypatch.setattr("headless_simulator.carla.connection._HUNG_S", 0.2)
+    monkeypatch.setattr("headless_simulator.carla.connection._WAKE_LIMIT_S", 0.0)
+    caller = Caller(server.port)
+    caller.call("set_episode_settings", [True, False, [True, 0.05]])
+    with socket.create_server(("127.0.0.1", 0)) as manager:
+        manager.settimeout(10)
+        caller.call("add_traffic_manager_running", ["127.0.0.1", manager.getsockname()[1]])
+        caller.call("get_vehicle_light_states")  # a step
+        caller.call("tick_cue")
+        waking, _ = manager.accept()
+        with waking:
+            received = msgpack.Unpacker()
+            received.feed(waking.recv(1 << 10))
+            calls = [(name, arguments) for _, _, name, arguments in received]
+
+    assert calls == [("set_synchronous_mode", [False]), ("set_synchronous_mode", [True])]
+    end = time.monotonic() + 5
+    while "was woken" not in (text := capsys.readouterr().err):
+        assert time.monotonic() < end, text
+        time.sleep(0.01)
+    caller.close()

@@ -11,6 +11,7 @@ from headless_simulator.towns import NAMES, signals
 from headless_simulator.towns.lanes_index import Lanes
 from headless_simulator.towns.layouts import LAYOUTS
 from headless_simulator.towns.network import Link
+from headless_simulator.towns.speeds import SPEED_SIGNS
 from headless_simulator.towns.strips import lane_strips
 from headless_simulator.towns.xodr_reader import read_network
 from scipy.spatial import cKDTree
@@ -60,6 +61,7 @@ print(json.dumps({
     "stuck": [(a.road_id, step) for a, _ in town.get_topology() for step in (0.1, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 10)
               if not walks(a, step)],
     "lights": sum(mark.type == "1000001" for mark in town.get_all_landmarks()),
+    "limits": [mark.value for mark in town.get_all_landmarks() if mark.type == "274"],
     "spans": [max(abs(a.transform.location.x - b.transform.location.x), abs(a.transform.location.y - b.transform.location.y))
               for a, b in topology],
 }))
@@ -99,6 +101,8 @@ def test_carla_takes_the_map(name):
     assert np.isfinite(places).all()
     assert reported["topology"] > (90 if name == "Town02" else 100)  # a handful of blocks
     assert reported["lights"] >= 7
+    assert len(reported["limits"]) >= 24
+    assert set(reported["limits"]) <= set(SPEED_SIGNS)
     assert reported["crosswalks"] >= 40
     if box:
         np.testing.assert_allclose([*np.sort(places[:, 0])[[0, -1]], *np.sort(places[:, 1])[[0, -1]]], box, atol=13)

@@ -239,9 +239,6 @@ UNUSUAL = {
     "a spiral": road(
         plan='<geometry s="0" x="0" y="0" hdg="0" length="100"><spiral curvStart="0" curvEnd="0.02"/></geometry>'
     ),
-    "a spiral of equal curvatures": road(
-        plan='<geometry s="0" x="0" y="0" hdg="0" length="100"><spiral curvStart="0.01" curvEnd="0.01"/></geometry>'
-    ),
     "a paramPoly3 without a range": road(
         plan='<geometry s="0" x="0" y="0" hdg="0" length="100"><paramPoly3 aU="0" bU="100" cU="0" dU="0" '
         'aV="0" bV="0" cV="9" dV="0"/>'
@@ -252,7 +249,6 @@ UNUSUAL = {
         '<geometry s="0" x="0" y="0" hdg="0" length="100"><line/></geometry>'
     ),
     "a road shorter than its records": road(length="60"),
-    "a road longer than its records": road(length="140"),
     "a steep hill": road(
         before_lanes='<elevationProfile><elevation s="0" a="0" b="0.15" c="0" d="0"/></elevationProfile>'
     ),

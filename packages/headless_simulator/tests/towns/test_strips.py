@@ -47,9 +47,10 @@ def test_lane_offset_and_cubic_widths():
 
 
 def test_borders_instead_of_widths():
-    lane = '<lane id="-1" type="driving"><border sOffset="0" a="-3.25" b="0" c="0" d="0"/></lane>'
+    lane = '<lane id="-1" type="driving"><width sOffset="0" a="3" b="0" c="0" d="0"/></lane>'
+    shoulder = '<lane id="-2" type="shoulder"><border sOffset="0" a="-3.25" b="0" c="0" d="0"/></lane>'
 
-    np.testing.assert_allclose(strips(right=lane)[-1].outer_m[:, 1], 3.25)
+    np.testing.assert_allclose(strips(right=lane + shoulder)[-2].outer_m[:, 1], 3.25)
 
 
 def test_superelevation_tilts_about_the_reference_line():
@@ -90,8 +91,10 @@ def test_arcs_are_cut_finely_and_lines_coarsely():
 def test_two_sections_join():
     two = (
         '<road id="1" length="50" junction="-1"><planView><geometry s="0" x="0" y="0" hdg="0" length="50"><line/></geometry>'
-        '</planView><lanes><laneSection s="0"><right><lane id="-1" type="driving"><width sOffset="0" a="3"/></lane></right>'
-        '</laneSection><laneSection s="20"><right><lane id="-1" type="driving"><width sOffset="0" a="3"/></lane>'
+        '</planView><lanes><laneSection s="0"><center><lane id="0"/></center>'
+        '<right><lane id="-1" type="driving"><width sOffset="0" a="3"/></lane></right></laneSection>'
+        '<laneSection s="20"><center><lane id="0"/></center>'
+        '<right><lane id="-1" type="driving"><width sOffset="0" a="3"/></lane>'
         '<lane id="-2" type="driving"><width sOffset="0" a="0" b="0.1"/></lane></right></laneSection></lanes></road>'
     )
 

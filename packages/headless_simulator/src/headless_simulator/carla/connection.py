@@ -6,13 +6,19 @@ Calls that make the simulation advance run in a second thread per connection, so
 meanwhile. The client's Traffic Manager wakes its worker without holding the lock under which the worker waits; a step
 that arrives while the worker is just about to wait is lost and both hang for ever. The worker asks for the episode
 settings right before it waits, so the answer to a tick is held back until ``_WAKE_GAP_S`` after that question. A batch
-that ticks wakes no worker: its answer is held back by nothing.
+that ticks wakes no worker: its answer is held back by nothing. Where the step is lost all the same, no step follows the
+answer: after ``_HUNG_S`` the server wakes the worker through the port at which the manager listens to other processes.
+``set_synchronous_mode`` is the one call there that does so and takes no lock.
 
 An asynchronous Traffic Manager reads the world in a loop of its own, and ends the process if it does so while ``load_world``
 has no episode in the client. Every round begins with a question for the episode settings. One that comes while a map is
 loaded is answered when the client has its new episode, so that the manager stands still in between.
+
+Such a manager also ends the process if it asks an actor object that ``destroy`` has cleared. The client clears it with the
+answer, and the manager forgets the actor with the next snapshot: in between it stands still as well.
 """
 
+import os
 import queue
 import socket
 import threading
@@ -20,16 +26,24 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from msgpack import packb
+
 from headless_simulator.carla import control_batch
+from headless_simulator.carla.load_silence import delivery_s
 from headless_simulator.rpc.connections import Connection
 from headless_simulator.rpc.messages import Dialect, ProtocolError, Request, encode_whole
+from headless_simulator.terminal import note
 
 LARGEST_MESSAGE: Final = 32 << 20
 _WAKE_GAP_S: Final = 0.003
 _WAKE_LIMIT_S: Final = 0.1
+_HUNG_S: Final = 10.0  # without a step after a tick; a worker begins one in milliseconds
+_WAKING_LIMIT_S: Final = 2.0
+_WAKE: Final = b"".join(packb([0, number, "set_synchronous_mode", [mode]]) for number, mode in enumerate((False, True)))
 _IDLE_QUESTION_S: Final = 0.002  # an asynchronous Traffic Manager asks for the settings in a busy loop
 _QUEUED_STEPS: Final = 1024
 _ROUND_LIMIT_S: Final = 0.25  # of an asynchronous manager
+_BUSY_ROUND_LIMIT_S: Final = 1.0  # on a busy machine
 _NEW_EPISODE_S: Final = 0.3  # from informing a client of its episode until it has seen a snapshot of it
 _HELD_LIMIT_S: Final = 3.0
 
@@ -45,6 +59,7 @@ class CarlaConnection(Connection):
         call: answers a request.
         advances: whether a request makes the simulation advance.
         is_synchronous: whether clients own the clock now.
+        await_snapshot: returns when a snapshot of now has left.
 
     Attributes:
         managers: ports of the Traffic Managers that run in the client.
@@ -57,19 +72,22 @@ class CarlaConnection(Connection):
         call: Callable[[Request], Answer],
         advances: Callable[[Request], bool],
         is_synchronous: Callable[[], bool],
+        await_snapshot: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(sock, DIALECT)
         self._call = call
         self._advances = advances
         self._is_synchronous = is_synchronous
+        self._await_snapshot = await_snapshot
         self.managers: set[int] = set()
         self._asked_s = 0.0
-        self._stepped_s = 0.0
+        self._stepped_s = self._ticked_s = 0.0
         self._worker_asked = threading.Condition()
         self._steps: queue.Queue[Request | None] = queue.Queue(_QUEUED_STEPS)
         self._stepper: threading.Thread | None = None
-        self._loading = False
-        self._held: list[Request] = []  # questions of managers that wait for a new episode
+        self._loading = self._opening = False  # until a manager stands still, and until it may go on
+        self._removals = 0  # destroyed actors that no snapshot lacks yet
+        self._held: list[Request] = []  # questions of managers that wait for a new episode or for a snapshot
 
     def serve(self) -> None:
         """Answer until the client leaves or sends what is no request."""
@@ -86,13 +104,17 @@ class CarlaConnection(Connection):
 
     def _take(self, request: Request) -> None:
         if request.method == "load_new_episode" and self.managers:
-            self._loading = True
-        if self._loading and request.method == "get_episode_settings":
+            self._loading = self._opening = True
+        removes = request.method == "destroy_actor" and bool(self.managers) and not self._is_synchronous()
+        if removes:
+            with self._worker_asked:
+                self._removals += 1
+        if (self._loading or self._removals) and request.method == "get_episode_settings":
             with self._worker_asked:
                 self._held.append(request)
                 self._worker_asked.notify_all()
             return
-        if self._advances(request):
+        if removes or self._advances(request):
             self._start_stepper()
             self._steps.put(request)
             return
@@ -120,7 +142,7 @@ class CarlaConnection(Connection):
             self._stepper.start()
 
     def _run_steps(self) -> None:
-        while (request := self._steps.get()) is not None:
+        while (request := self._next_step()) is not None:
             try:
                 answer = self._call(request)
             except ConnectionAbortedError:
@@ -130,15 +152,51 @@ class CarlaConnection(Connection):
                 self._let_worker_wait()
             if self._loading and request.method == "load_new_episode":
                 self._let_managers_ask()
+                self._loading = False
+                self._release_in(_HELD_LIMIT_S)
+            if request.method == "destroy_actor":
+                self._let_managers_ask(_BUSY_ROUND_LIMIT_S)
             self.answer(request, *answer)
+            if request.method == "tick_cue":
+                self._ticked_s = time.monotonic()
+            if request.method == "destroy_actor":
+                threading.Thread(target=self._end_removal, daemon=True).start()
 
-    def _let_managers_ask(self) -> None:
+    def _next_step(self) -> Request | None:
+        """Wait for the next request that advances, and wake managers of which none has stepped since the last tick."""
+        while True:
+            try:
+                return self._steps.get(timeout=_HUNG_S if self.managers else None)
+            except queue.Empty:
+                if 0.0 < self._stepped_s < self._ticked_s and self._is_synchronous():
+                    self._ticked_s = 0.0
+                    for port in self.managers:
+                        self._wake(port)
+
+    def _wake(self, port: int) -> None:
+        try:
+            with socket.create_connection((self._sock.getpeername()[0], port), timeout=_WAKING_LIMIT_S) as manager:
+                manager.sendall(_WAKE)
+                manager.recv(1)  # it reads what came before the end
+        except OSError as problem:
+            note(f"the Traffic Manager at port {port} takes no step after a tick and cannot be woken: {problem}")
+        else:
+            note(f"the Traffic Manager at port {port} took no step after a tick for {_HUNG_S:.0f} s and was woken")
+
+    def _let_managers_ask(self, limit_s: float = _ROUND_LIMIT_S) -> None:
         """Wait until a manager that goes round by itself stands still."""
         with self._worker_asked:
-            goes_round = time.monotonic() - self._asked_s < _ROUND_LIMIT_S
-            self._worker_asked.wait_for(lambda: bool(self._held), _ROUND_LIMIT_S if goes_round else 0.0)
-            self._loading = False
-        self._release_in(_HELD_LIMIT_S)
+            goes_round = time.monotonic() - self._asked_s < limit_s
+            self._worker_asked.wait_for(lambda: bool(self._held), limit_s if goes_round else 0.0)
+
+    def _end_removal(self) -> None:
+        self._await_snapshot()
+        time.sleep(delivery_s(os.getloadavg()[0] / (os.cpu_count() or 1)))
+        with self._worker_asked:
+            self._removals -= 1
+            waits = self._removals > 0 or self._opening
+        if not waits:
+            self._release()
 
     def _release_in(self, seconds: float) -> None:
         timer = threading.Timer(seconds, self._release)
@@ -147,7 +205,7 @@ class CarlaConnection(Connection):
 
     def _release(self) -> None:
         with self._worker_asked:
-            held, self._held = self._held, []
+            held, self._held, self._opening = self._held, [], False
         for request in held:
             self.answer(request, *self._call(request))
 

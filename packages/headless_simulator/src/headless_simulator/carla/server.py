@@ -133,6 +133,7 @@ class CarlaServer:
             call=lambda request: self.call(request, caller=connection),
             advances=self._advances,
             is_synchronous=lambda: self.context.episode.settings.synchronous,
+            await_snapshot=lambda: self.context.clock.await_snapshot_after(self.context.world.frame),
         )
         try:
             client.serve()

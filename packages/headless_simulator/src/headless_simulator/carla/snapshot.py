@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from headless_simulator.carla import wire
 from headless_simulator.carla.kernels.snapshot_bytes import DATA, States, put_states
-from headless_simulator.scene import Int32, UInt8, UInt32
+from headless_simulator.scene import Int32, UInt8
 from headless_simulator.world.table import LIGHT, SIGN, WALKER, ActorTable, Rows, some_of
 from headless_simulator.world.world import World
 
@@ -56,9 +56,9 @@ def _states(world: World) -> UInt8:
     lights = table.places(LIGHT)
     if len(lights):
         data[lights] = _lights(world)
-    signs = table.rows(SIGN)
+    signs = table.places(SIGN)
     if len(signs):
-        data[table.places(SIGN)] = _signs(c.actor_id[signs].tobytes())
+        data[signs] = _signs(world.sign_ids)
     return out
 
 
@@ -93,11 +93,10 @@ def _poles(opendrive_ids: bytes, places: bytes) -> UInt8:
 
 
 @lru_cache(maxsize=8)
-def _signs(ids: bytes) -> UInt8:
+def _signs(ids: tuple[str, ...]) -> UInt8:
     """Say what signs say: as long as they stand, the same."""
-    numbers: UInt32 = np.frombuffer(ids, np.uint32)
-    out = np.zeros(len(numbers), wire.SIGN_DATA)
-    out["sign_id"] = numbers.astype("S")
+    out = np.zeros(len(ids), wire.SIGN_DATA)
+    out["sign_id"] = [sign_id.encode() for sign_id in ids]
     return _bytes(out)
 
 

@@ -69,7 +69,6 @@ def assemble(
     stock = Stock(triangle_soup)
     _paint_ground(triangle_soup, lanes, land, (floors, outlines, heads), (style, rng))
     put_lights(stock, heads)
-    put_signs(stock, signs)
     park_vehicles(stock, lanes.strips, style.parked, rng)
     works = Works(Site.on(land, river), stock, style, rng)
     build_fronts(works, lanes.strips)
@@ -82,6 +81,7 @@ def assemble(
         lay_lawns(works, style.lawns_per_ha)
     if style.mountains_m:
         paint_mountains(triangle_soup, land, style.mountains_m, rng)
+    put_signs(stock, signs)  # last: towns that get more signs keep the numbers of everything else
     mesh, labels = triangle_soup.finish()
     return Town(
         name=name,

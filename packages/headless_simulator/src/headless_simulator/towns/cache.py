@@ -137,7 +137,7 @@ def _town(small: dict[str, Any], arrays: dict[str, Any]) -> Town:
         walk_polygons=polygons,
         crosswalks=tuple(arrays[f"crosswalk.{k}"] for k in range(small["crosswalks"])),
         speed_limits=arrays["speed_limits"],
-        traffic_signs=tuple((blueprint, tuple(pose)) for blueprint, pose in small["traffic_signs"]),
+        traffic_signs=tuple((blueprint, tuple(pose), number) for blueprint, pose, number in small["traffic_signs"]),
         georeference=(small["georeference"][0], small["georeference"][1]),
     )
 

@@ -82,9 +82,9 @@ def put_lights(stock: Stock, heads: list[SignalHead]) -> None:
                 )
 
 
-def put_signs(stock: Stock, signs: list[tuple[str, Pose6]]) -> None:
+def put_signs(stock: Stock, signs: list[tuple[str, Pose6, str]]) -> None:
     """Add a pole and plate for every sign."""
-    for blueprint, (x, y, z, _, yaw, _) in signs:
+    for blueprint, (x, y, z, _, yaw, _), _ in signs:
         triangle_soup = TriangleSoup()
         add_cylinder(triangle_soup, (0.0, 0.0, -0.2), 0.05, 2.9, appearance_of(_STEEL, "pole"), sides=4)
         sides = {"traffic.stop": 8, "traffic.yield": 3}.get(blueprint, 10)

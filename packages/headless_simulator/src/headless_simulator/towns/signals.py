@@ -9,6 +9,7 @@ from headless_simulator.scene import SignalHead
 from headless_simulator.towns.ground import ROAD, Land, label_of
 from headless_simulator.towns.lanes_index import Lanes, Pose6, pose_on, wrapped_deg
 from headless_simulator.towns.network import DRIVABLE, Network, Road, RoadSignal
+from headless_simulator.towns.speeds import SPEED_SIGNS
 from headless_simulator.towns.strips import Strip, road_points, yaw_deg_at
 
 LIGHT = "1000001"
@@ -192,24 +193,24 @@ def signal_heads(lanes: Lanes, land: Land) -> list[SignalHead]:
 
 
 _SIGNS = {"205": "traffic.yield", "206": "traffic.stop"}
-SPEED_SIGNS = (30, 40, 50, 60, 90, 100, 120, 130)
 
 
-def traffic_signs(lanes: Lanes, land: Land) -> list[tuple[str, Pose6]]:
-    """Stop, yield and speed signs (as signals, or as objects named speed_30) by blueprint id."""
-    rows: list[tuple[str, Pose6]] = []
+def traffic_signs(lanes: Lanes, land: Land) -> list[tuple[str, Pose6, str]]:
+    """Stop, yield and speed signs (as signals, or as objects named speed_30): blueprint id, pose and the file's id."""
+    rows: list[tuple[str, Pose6, str]] = []
     for road in lanes.network.roads.values():
         for signal in road.signals:
             blueprint = _SIGNS.get(signal.kind, "")
             if signal.kind == "274":
                 blueprint = _speed_sign(signal.value)
             if blueprint:
-                rows.append((blueprint, _sign_pose(road, (signal.s, signal.t), signal.orientation == "-", land)))
+                pose = _sign_pose(road, (signal.s, signal.t), signal.orientation == "-", land)
+                rows.append((blueprint, pose, signal.number))
         for thing in road.objects:
             if thing.name.lower().startswith("speed_"):
                 blueprint = _speed_sign(thing.name[6:])
                 if blueprint:
-                    rows.append((blueprint, _sign_pose(road, (thing.s, thing.t), thing.t > 0, land)))
+                    rows.append((blueprint, _sign_pose(road, (thing.s, thing.t), thing.t > 0, land), thing.number))
     return rows
 
 

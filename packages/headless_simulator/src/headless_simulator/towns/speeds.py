@@ -9,6 +9,7 @@ from headless_simulator.scene import Float64
 from headless_simulator.towns.paths import Path
 from headless_simulator.towns.strips import Strip
 
+SPEED_SIGNS: Final = (30, 40, 50, 60, 90, 100, 120, 130)  # km/h of CARLA's blueprints
 _ACROSS_MPS2: Final = 4.0  # the Traffic Manager's cars cut corners by 0.6 m and more at 6 m/s2
 _STEP_KMH: Final = 10.0
 _JUNCTION_STEP_KMH: Final = 5.0

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from headless_simulator.towns.paths import Path, Pose, connect, wrap
+from headless_simulator.towns.speeds import SPEED_SIGNS, limits_along
 from headless_simulator.towns.xodr_writer import (
     ConnectionSpec,
     CrosswalkSpec,
@@ -20,6 +21,9 @@ _U_TURN_RAD = math.radians(140)
 _STRAIGHT_RAD = math.radians(55)
 _CROSSWALK_M = 3.4  # along the road
 _EDGE_M = 0.4
+_MINOR_RAD = math.radians(5)
+_SPEED_SIGN_M = 15.0  # behind the place where its limit begins
+_ORIGIN_FREE_M = 30.0  # from signs' roads: AirSim's drones take off at the origin
 _STOP_BEHIND_M = 5.6  # stop line to the end of the road where there is a crosswalk
 
 
@@ -170,6 +174,7 @@ class _Builder:
             self.roads.append(self._street_road(number, street))
         for name in self.plan.nodes:
             self._junction(name)
+        self._speed_signs()
         return write_opendrive(self.plan.name, self.roads, self.junctions, origin_deg=self.plan.origin_deg)
 
     def _arms(self, node: str, paths: list[Path]) -> list[_Arm]:
@@ -253,8 +258,8 @@ class _Builder:
             self._crosswalks(arms)
         if node.lights:
             spec.stages = self._lights(arms, node)
-        elif node.stop_signs:
-            self._stop_signs(arms)
+        else:
+            self._right_of_way_signs(arms, node)
         self.junctions.append(spec)
 
     def _connector(
@@ -310,7 +315,8 @@ class _Builder:
             road.crosswalks.append(CrosswalkSpec(self.object_number, s, _CROSSWALK_M, right, left))
             self.object_number += 1
 
-    def _signal(self, arm: _Arm, kind: str, name: str, behind_m: float) -> int:
+    def _signal(self, arm: _Arm, kind: str, name: str, behind_m: float, value: float = -1.0) -> int:
+        """A signal for the traffic towards a junction, ``behind_m`` before the end of its road."""
         road = self.roads[arm.street]
         lanes = [lane for lane, _, _ in arm.inward]
         side = arm.profile.pavement_m(arm.right_side) + 0.7
@@ -325,6 +331,7 @@ class _Builder:
                 orientation="+" if arm.at_end else "-",
                 lanes=(min(lanes), max(lanes)),
                 name=name,
+                value=value,
             )
         )
         return self.signal_number
@@ -334,16 +341,34 @@ class _Builder:
         behind = _STOP_BEHIND_M if node.crosswalks else 1.0
         return [[self._signal(arm, "1000001", "Signal_3Light_Post01", behind)] for arm in arms if arm.inward]
 
-    def _stop_signs(self, arms: list[_Arm]) -> None:
-        """Stop signs on the arms that have no arm facing them."""
-        for arm in arms:
-            faced = any(
-                abs(wrap(other.pose.heading_rad - arm.pose.heading_rad - math.pi)) < _STRAIGHT_RAD
+    def _right_of_way_signs(self, arms: list[_Arm], node: Node) -> None:
+        """Stop or yield signs on the arms that lead less straight through the junction than others."""
+        bends = {
+            arm.street: min(
+                abs(wrap(other.pose.turned().heading_rad - arm.pose.heading_rad))
                 for other in arms
-                if other is not arm
+                if other is not arm and other.outward
             )
-            if not faced and arm.inward:
-                self._signal(arm, "206", "Sign_Stop", 1.0)
+            for arm in arms
+            if arm.inward
+        }
+        for arm in arms:
+            if arm.inward and bends[arm.street] > min(bends.values()) + _MINOR_RAD:
+                self._signal(arm, *(("206", "Sign_Stop") if node.stop_signs else ("205", "Sign_Yield")), 1.0)
+
+    def _speed_signs(self) -> None:
+        """Speed limit signs for both directions where a limit begins that has a sign."""
+        for number, path in enumerate(self.paths):
+            limits = limits_along(path, self.roads[number].speed_kmh)
+            ends = [*(s for s, _ in limits[1:]), path.length_m]
+            for at_end in (True, False):
+                arm = _Arm(number, at_end, path.start, self.plan.streets[number].profile)
+                for (start, limit), end in zip(limits, ends, strict=True):
+                    s = start + _SPEED_SIGN_M if at_end else end - _SPEED_SIGN_M
+                    is_clear = math.hypot(path.at(s).x, path.at(s).y) > _ORIGIN_FREE_M
+                    if arm.inward and limit in SPEED_SIGNS and end - start > 2 * _SPEED_SIGN_M and is_clear:
+                        before = path.length_m - s if at_end else s
+                        self._signal(arm, "274", f"Speed_{limit:.0f}", before, limit)
 
 
 _Lane = tuple[int, float, float]

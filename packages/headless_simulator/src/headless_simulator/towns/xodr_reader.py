@@ -11,8 +11,10 @@ import numpy as np
 
 from headless_simulator.scene import Float64
 from headless_simulator.towns.bounds import check_counts
+from headless_simulator.towns.client_reading import check_client_reading
 from headless_simulator.towns.limits import CLIENT, Limits
 from headless_simulator.towns.network import (
+    PAVED,
     SHORTEST_SECTION_M,
     Cubics,
     Lane,
@@ -25,9 +27,11 @@ from headless_simulator.towns.network import (
     Section,
 )
 from headless_simulator.towns.planview import KINDS, Geometry
+from headless_simulator.towns.strips import RAISED
 from headless_simulator.towns.xml_nodes import Node, parse_xml
 
 _KMH: Final = {"km/h": 1.0, "mph": 1.609344, "m/s": 3.6, "": 3.6}
+_LANE_KINDS: Final = {kind.lower(): kind for kind in PAVED | RAISED}  # the client takes them in any case
 _NO_LIMIT_KMH: Final = 130.0
 _LONGEST_M: Final = 100_000.0
 
@@ -60,6 +64,7 @@ def read_network(data: bytes, source: str, limits: Limits = CLIENT) -> Network:
     check_counts(root, roads, limits)
     junctions = {node.word("id"): node for node in root.all("junction")}
     _check_links(roads, nodes, junctions)
+    check_client_reading(roads, nodes, list(root.all("junction")))
     return Network(
         roads=roads,
         controllers={
@@ -227,9 +232,10 @@ def _lane(node: Node, *, is_empty: bool) -> Lane:
         (child.number("sOffset", 0.0), (child.number("inner", 0.0) + child.number("outer", 0.0)) / 2, 0.0, 0.0, 0.0)
         for child in node.all("height")
     ]
+    kind = node.word("type", "none")
     return Lane(
         number=node.integer("id"),
-        kind=node.word("type", "none"),
+        kind=_LANE_KINDS.get(kind.lower(), kind),
         level=node.word("level", "false") in ("true", "1"),
         width=_widths(node, "width", is_empty=is_empty),
         border=_widths(node, "border", is_empty=is_empty),

@@ -32,7 +32,7 @@ from headless_simulator.world.speed_limits import SpeedLimits
 from headless_simulator.world.table import LIGHT, PROP, SIGN, SPECTATOR, VEHICLE, WALKER, ActorTable
 
 _DESTROYED: Final = 4096
-_LARGEST_WANTED_ID: Final = 2**31  # ids are 32-bit numbers; those that come after must fit as well
+_FIRST_SIGN_ID: Final = 2**30  # signs have a range of their own: how many a town has changes no other actor's id
 
 
 class World:
@@ -58,7 +58,7 @@ class World:
         self.lock = threading.RLock()
         self.game_thread = GameThread()
         self.frame, self.episode, self.delta_s = 1, 0, 0.05
-        self._next_id = 1
+        self._next_id, self._next_sign_id = 1, _FIRST_SIGN_ID
         self._renderer_of = renderer_of
         self._streams = False
         self.open(town)
@@ -95,7 +95,7 @@ class World:
             self.actors: dict[int, Actor] = {}
             self._destroyed: OrderedDict[int, Actor] = OrderedDict()
             if not ids_go_on:
-                self._next_id = 1
+                self._next_id, self._next_sign_id = 1, _FIRST_SIGN_ID
             self._first_id = self._next_id
             self._ground = GroundGrid.of(town.ground)
             self.signal_state = Signals(town.signals)
@@ -117,8 +117,10 @@ class World:
             light.box_yaw_deg = head.trigger[6] - head.pose[4]
             self.lights.append(light)
         self.light_ids = np.array([light.actor_id for light in self.lights], np.uint32)
-        for blueprint, pose in self.town.traffic_signs:
-            sign = self._enter(SpawnOrder(blueprint, pose=pose), SIGN)
+        self.sign_ids = tuple(number for _, _, number in self.town.traffic_signs)
+        for blueprint, pose, _ in self.town.traffic_signs:
+            sign = self._enter(SpawnOrder(blueprint, pose=pose), SIGN, actor_id=self._next_sign_id)
+            self._next_sign_id += 1
             sign.tag = 8
         self.spectator = self._enter(SpawnOrder("spectator", pose=(0.0, 0.0, 50.0, -90.0, 0.0, 0.0)), SPECTATOR)
 
@@ -186,7 +188,7 @@ class World:
         """Let an actor enter without asking whether its place is free, under an id of its own if nobody else had it."""
         with self.lock:
             before = self.actors.get(wanted_id) or self._destroyed.get(wanted_id)
-            is_free = 0 < wanted_id <= _LARGEST_WANTED_ID and (before is None or before.blueprint == order.blueprint)
+            is_free = 0 < wanted_id < _FIRST_SIGN_ID and (before is None or before.blueprint == order.blueprint)
             if not is_free or wanted_id in self.actors:
                 wanted_id = self._next_id
             return self._enter(order, kind_of(order.blueprint), actor_id=wanted_id)
@@ -209,7 +211,8 @@ class World:
     def _enter(self, order: SpawnOrder, kind: int, *, actor_id: int | None = None) -> Actor:
         number = self._next_id if actor_id is None else actor_id
         actor = Actor(number, self.table.claim(kind, number), kind, order, parent_id=order.parent_id)
-        self._next_id = max(self._next_id, number + 1)
+        if kind != SIGN:
+            self._next_id = max(self._next_id, number + 1)
         actor.place_in_episode = number - self._first_id + 1
         c, row = self.table.c, actor.row
         c.pose[row] = order.pose

@@ -82,12 +82,16 @@ def test_surfaces_and_lamps_have_boxes(client) -> None:
         on_road = sum(any(holds(box, p) for box in roads) for p in points)
         light = world.get_actors().filter('traffic.traffic_light')[0]
         boxes = light.get_light_boxes()
-        done(counts=counts, on_road=on_road, points=len(points), boxes=len(boxes),
+        signs = [world.get_traffic_sign(mark) for mark in world.get_map().get_all_landmarks() if mark.type != '1000001']
+        done(signs=[sign.type_id for sign in signs], sign_boxes=len(world.get_level_bbs(Label.TrafficSigns)),
+             counts=counts, on_road=on_road, points=len(points), boxes=len(boxes),
              near=max(light.get_location().distance(box.location) for box in boxes), z=[box.location.z for box in boxes[:3]])
     """)
 
     assert min(seen["counts"].values()) > 60
     assert seen["on_road"] == seen["points"]
+    assert {"traffic.yield", "traffic.speed_limit.30", "traffic.speed_limit.60"} <= set(seen["signs"])
+    assert seen["sign_boxes"] == len(seen["signs"])
     assert seen["boxes"] in {3, 6}
     assert seen["near"] < 10
     assert seen["z"] == sorted(seen["z"], reverse=True), "red on top"

@@ -1,0 +1,128 @@
+"""Checks that CARLA's client sees the roads that a file has: it reads the same text by itself, and differently.
+
+Measured with ``carla.Map(name, text)`` of 0.9.16: it takes the leading digits of an id for the id, so that roads replace each
+other, ends the process (signal 11) or raises at what is missing, and has places without a number on bends without curvature.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Final
+
+from headless_simulator.towns.network import DRIVABLE, Road, Section
+from headless_simulator.towns.xml_nodes import Node
+
+_LARGEST_ID: Final = 2**32 - 1
+_NARROWEST_M: Final = 0.05  # below zero: what editors round
+_GAP_M: Final = 1.0  # without a reference line; the client puts all of it on one place
+
+
+def client_id(text: str) -> int:
+    """The number that the client reads an id as."""
+    sign, hexadecimal, digits = re.match(r"\s*([-+]?)(?:0[xX]([0-9a-fA-F]+)|(\d*))", text, re.ASCII).groups()  # type: ignore[union-attr]
+    number = int(hexadecimal, 16) if hexadecimal else int(digits[:20] or 0)
+    return 0 if sign == "-" else min(number, _LARGEST_ID)
+
+
+def check_client_reading(roads: Mapping[str, Road], nodes: Mapping[str, Node], junctions: list[Node]) -> None:
+    """Refuse a file that the client cannot read, or of which it would see other roads.
+
+    Args:
+        roads: by id.
+        nodes: their elements, by id.
+        junctions: elements of all junctions.
+
+    Raises:
+        OpenDriveRefused: with the road's id and what to change.
+    """
+    by_client_id: dict[int, Road] = {}
+    for number, road in roads.items():
+        twin = by_client_id.setdefault(client_id(number), road)
+        if twin is not road:
+            raise nodes[number].refuse(
+                f"CARLA's client reads ids {twin.number!r} and {number!r} as one road's; number them"
+            )
+    seen: dict[int, str] = {}
+    for node in junctions:
+        number = node.word("id")
+        if client_id(number) in seen:
+            raise node.refuse(
+                f"CARLA's client reads ids {seen[client_id(number)]!r} and {number!r} as one junction's; number them"
+            )
+        seen[client_id(number)] = number
+    signals = {signal.word("id") for node in nodes.values() for signal in _signals(node, "signal")}
+    for number, road in roads.items():
+        for problem in (
+            *_problems(road),
+            *_broken_links(road, by_client_id),
+            *_lost_references(nodes[number], signals),
+        ):
+            raise nodes[number].refuse(f"road {number!r}: {problem}")
+
+
+def _problems(road: Road) -> Iterator[str]:
+    """What is wrong with one road by itself."""
+    if road.length_m <= 0:
+        yield "its length is 0; leave it out"
+    if road.plan[0].s > 0:
+        yield f"its first <geometry> begins at s {road.plan[0].s:g}, not 0"
+    ends = [*(piece.s for piece in road.plan[1:]), road.length_m]
+    for piece, end in zip(road.plan, ends, strict=True):
+        if end - piece.s - piece.length_m > _GAP_M:
+            yield f"no <geometry> says where it runs from s {piece.s + piece.length_m:g} to {end:g}"
+        if piece.length_m > 0 and piece.kind == "arc" and piece.values[0] == 0:
+            yield f"the <arc> at s {piece.s:g} has no curvature; write a <line>"
+        if piece.length_m > 0 and piece.kind == "spiral" and piece.values[0] == piece.values[1]:
+            yield f"the <spiral> at s {piece.s:g} has one curvature; write an <arc> or a <line>"
+    for name, records in (("elevation", road.elevation), ("laneOffset", road.lane_offset)):
+        if len(records.starts) and records.starts[0] > 0:
+            yield f"its first <{name}> begins at s {records.starts[0]:g}, not 0"
+    if any(before.s == after.s for before, after in pairwise(road.sections)):
+        yield "two of its lane sections begin at one s"
+    for section in road.sections:
+        yield from _section_problems(road, section)
+
+
+def _section_problems(road: Road, section: Section) -> Iterator[str]:
+    drives = any(lane.kind in DRIVABLE for lane in section.lanes.values())
+    if section.s < 0 or section.s > road.length_m or (drives and section.s == road.length_m):
+        yield f"its lane section at s {section.s:g} is not on its {road.length_m:g} m"
+    if 0 not in section.lanes:
+        yield f"its lane section at s {section.s:g} has no lane 0 in <center>"
+    for lane in section.lanes.values():
+        if lane.number and len(lane.width.starts) and lane.width.starts[0] > 0:
+            yield f"the first <width> of lane {lane.number} begins at sOffset {lane.width.starts[0]:g}, not 0"
+        if lane.number and lane.kind in DRIVABLE and not len(lane.width.starts):
+            yield f"lane {lane.number} has no <width>; the client reads no <border>"
+        if lane.kind in DRIVABLE and (lane.width.coefficients[:, :1] < -_NARROWEST_M).any():
+            yield f"lane {lane.number} has a negative width"
+
+
+def _broken_links(road: Road, by_client_id: Mapping[int, Road]) -> Iterator[str]:
+    """Its links to junctions that have a road's id, and those of its lanes to lanes that are not there."""
+    for link in (road.predecessor, road.successor):
+        if link is not None and link.element == "junction" and client_id(link.number) in by_client_id:
+            yield f"it leads to junction {link.number!r}, whose id a road has too: the client goes to that road"
+    for place, section in enumerate(road.sections):
+        for lane in section.lanes.values():
+            goes_on = lane.number <= 0
+            target, link = (lane.successor, road.successor) if goes_on else (lane.predecessor, road.predecessor)
+            others = road.sections[place + 1 :] if goes_on else road.sections[:place]
+            where = "the next lane section"
+            if not others:
+                neighbour = by_client_id.get(client_id(link.number)) if link is not None else None
+                others = neighbour.sections if neighbour is not None else ()
+                where = f"road {neighbour.number!r}" if neighbour is not None else ""
+            if target and others and not any(target in other.lanes for other in others):
+                yield f"its lane {lane.number} leads to lane {target} of {where}, which is not there"
+
+
+def _lost_references(road: Node, signals: set[str]) -> Iterator[str]:
+    for reference in _signals(road, "signalReference"):
+        if reference.word("id") not in signals:
+            yield f"its <signalReference> {reference.word('id')!r} is to no signal of this file"
+
+
+def _signals(road: Node, tag: str) -> Iterator[Node]:
+    group = road.first("signals")
+    return group.all(tag) if group is not None else iter(())
