@@ -1,4 +1,4 @@
-"""Amodal pixels: what an object would show with nothing in front of it, from its silhouette and what covers that."""
+"""Amodal pixels of an object from its visible pixels, silhouette and blockers."""
 
 import numpy as np
 import pytest
@@ -34,8 +34,6 @@ def test_examples(visible: int, silhouette: int, blockers: int, fill: float, exp
 
 
 @given(st.integers(0, 10_000), st.integers(0, 10_000), st.integers(0, 10_000), st.floats(0, 1))
-def test_never_less_than_is_seen_and_never_more_than_the_box(
-    visible: int, more: int, blockers: int, fill: float
-) -> None:
+def test_amodal_is_between_visible_and_silhouette(visible: int, more: int, blockers: int, fill: float) -> None:
     silhouette = visible + more
     assert visible <= amodal(visible, silhouette, min(blockers, silhouette - visible), fill) <= silhouette

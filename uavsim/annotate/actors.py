@@ -1,4 +1,4 @@
-"""Actors of a recording that get labels, and what does not change about them."""
+"""The labelled actors of a recording and their constant attributes."""
 
 from collections.abc import Sequence
 
@@ -12,31 +12,31 @@ from uavsim.records.recording import ActorInfo, Recording
 
 
 def labelled_actors(recording: Recording, options: AnnotateOptions) -> tuple[LabelledActor, ...]:
-    """Return every actor of a chosen class that was alive at a keyframe, by instance id."""
-    gone = _removed_at(recording)
+    """Return the actors of the chosen classes that were alive at a keyframe, sorted by instance id."""
+    removed_at = _removed_at(recording)
     return tuple(
-        _labelled(info, found, removed_at_sample=gone[info.instance_id])
-        for info, found in chosen_actors(recording.actors, options)
-        if info.instance_id in gone
+        _labelled(info, object_class, removed_at_sample=removed_at[info.instance_id])
+        for info, object_class in chosen_actors(recording.actors, options)
+        if info.instance_id in removed_at
     )
 
 
 def chosen_actors(actors: Sequence[ActorInfo], options: AnnotateOptions) -> list[tuple[ActorInfo, ObjectClass]]:
-    """Return the actors that the options ask for, by instance id, with their classes."""
+    """Return the actors of the classes in ``options`` with their classes, sorted by instance id."""
     chosen = []
     for info in sorted(actors, key=lambda one: one.instance_id):
-        found = class_of(info)
-        if found and found.label in options.classes:
-            chosen.append((info, found))
+        object_class = class_of(info)
+        if object_class and object_class.label in options.classes:
+            chosen.append((info, object_class))
     return chosen
 
 
-def _labelled(info: ActorInfo, found: ObjectClass, *, removed_at_sample: int | None) -> LabelledActor:
+def _labelled(info: ActorInfo, object_class: ObjectClass, *, removed_at_sample: int | None) -> LabelledActor:
     half_extent_m, actor_SE3_box, source = size_of(info)
     return LabelledActor(
         info=info,
-        label=found.label,
-        category=found.category.name,
+        label=object_class.label,
+        category=object_class.category.name,
         uav3d_category=uav3d_category(info.blueprint),
         half_extent_m=half_extent_m,
         actor_SE3_box=actor_SE3_box,
@@ -46,7 +46,7 @@ def _labelled(info: ActorInfo, found: ObjectClass, *, removed_at_sample: int | N
 
 
 def _removed_at(recording: Recording) -> dict[int, int | None]:
-    """Return, for each instance alive at a keyframe, the first keyframe after its last; None if alive to the end."""
+    """Map each instance alive at a keyframe to the first keyframe without it; None if it lives to the end."""
     keyframes = [frame for frame in recording.frames if frame.sample_index is not None]
     last: dict[int, int] = {}
     for number, frame in enumerate(keyframes):

@@ -1,4 +1,4 @@
-"""Pixels that an object would have with nothing in front of it."""
+"""Amodal size: the pixels of an object if nothing were in front of it."""
 
 from typing import Final
 
@@ -6,19 +6,24 @@ import numpy as np
 
 from uavsim.typing import FloatArray, IntArray
 
-_TRUST_FILL_BELOW: Final = 0.7  # less visible than this and nothing seen in front: hidden by what looks like ground
+_TRUST_FILL_BELOW: Final = (
+    0.7  # below this visible share, without a blocker, something that looks like ground hides the object
+)
 
 
 def amodal_pixels(
     visible_px: IntArray, *, silhouette_px: IntArray, blockers_px: IntArray, fill: FloatArray
 ) -> IntArray:
-    """Estimate how many pixels objects would have with nothing in front of them.
+    """Estimate how many pixels objects would have if nothing were in front of them.
 
     Args:
-        visible_px: (M,) what they have.
-        silhouette_px: (M,) pixels of their boxes.
-        blockers_px: (M,) of those, pixels that show something nearer.
-        fill: (M,) share of the box's silhouette that the object itself covers, seen from there.
+        visible_px: (M,) visible pixels.
+        silhouette_px: (M,) pixels inside the silhouettes of their boxes.
+        blockers_px: (M,) silhouette pixels that show something nearer.
+        fill: (M,) share of the box's silhouette that the object covers from this direction.
+
+    Returns:
+            (M,) int64 pixels, at least ``visible_px``.
     """
     expected = fill * silhouette_px
     hidden_at_most = visible_px + blockers_px

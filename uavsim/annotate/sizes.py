@@ -1,8 +1,8 @@
-"""Sizes of actors whose bounding box the simulator reports wrongly.
+"""Replace bounding boxes that the simulator reports wrongly.
 
-Some CARLA versions report bounding boxes of two-wheelers (and of a few others) as zero, infinite or lying beside the actor. A
-box that cannot be true is replaced from ``records.classes``, whose sizes are close to those of CARLA's vehicle catalogue, and
-the instance is flagged ``uav_size_source: table``.
+Some CARLA versions report bounding boxes of two-wheelers (and of a few others) as zero, infinite or beside the actor. An
+implausible box is replaced from ``records.classes``, whose sizes are close to those of CARLA's vehicle catalogue, and the
+instance is flagged ``uav_size_source: table``.
 """
 
 import numpy as np
@@ -16,11 +16,11 @@ from uavsim.records.recording import ActorInfo
 
 
 def size_of(info: ActorInfo) -> tuple[tuple[float, float, float], SE3, SizeSource]:
-    """Return (half extent in metres, ``actor_SE3_box``, where they are from) of an actor."""
+    """Return an actor's half extent in metres, ``actor_SE3_box``, and their source."""
     kind = actor_kind(info.kind)
     if has_believable_box(info):
         return info.half_extent_m, info.actor_SE3_box, "simulator"
     found = class_of(info) or class_of_label("car")
     half = found.sizes.get(info.blueprint, found.half_extent_m)
-    on_the_ground = 0.0 if kind.origin_at_middle else half[2]
-    return half, SE3(info.actor_SE3_box.quat_wxyz, np.array([0.0, 0.0, on_the_ground])), "table"
+    centre_z_m = 0.0 if kind.origin_at_middle else half[2]
+    return half, SE3(info.actor_SE3_box.quat_wxyz, np.array([0.0, 0.0, centre_z_m])), "table"

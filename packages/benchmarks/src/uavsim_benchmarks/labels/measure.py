@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from uavsim.annotate.kernels import Rays
-from uavsim.annotate.occluders import front_of
+from uavsim.annotate.occluders import find_occluders
 from uavsim.annotate.silhouettes import rays_of_cameras
 from uavsim.annotate.solids import Solids
 from uavsim.config.events import EventThresholds
@@ -203,7 +203,7 @@ def _occluders(
         return occluder, covered
     occluded.away_of_id[job.instance_id] = occluded.away_m[number]
     window = views.amodal_box_px[number, rows]
-    front, front_px = front_of(
+    front, front_px = find_occluders(
         occluded.rays[number, rows],
         job.instance_id[rows],
         ids=ids,
