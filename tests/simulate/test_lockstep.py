@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from tests.capture.poses import planned_swarm
 from tools.common.plans import scene_plan, settled
 from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
@@ -13,7 +14,7 @@ from uavsim.records.plan import ScenePlan, WeatherTrack
 from uavsim.records.recording import ActorStates, DroneState
 from uavsim.simulate.lockstep import Lockstep, weather_at
 from uavsim.simulate.ports import ReadyReadings, SensorPose, TickState
-from uavsim.simulate.swarm import PlannedSwarm, planned_velocity_mps
+from uavsim.simulate.swarm import planned_velocity_mps
 
 
 @dataclass
@@ -56,8 +57,7 @@ class Cameras:
 
 def _fly(world: ScriptedWorld, plan: ScenePlan | None = None) -> Cameras:
     plan = plan or scene_plan(samples=3, warmup_ticks=4)
-    swarm, cameras = PlannedSwarm(), Cameras()
-    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+    swarm, cameras = planned_swarm(plan), Cameras()
     lockstep = Lockstep(plan, world=world, swarm=swarm, sensors=cameras, heartbeat=lambda _phase, _tick: None)  # type: ignore[arg-type]
     lockstep.warm_up(poses_of=partial(sensor_poses, plan))
     for step in plan.capture_steps:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.capture.poses import planned_poses, planned_swarm
 from tools.common.plans import rig, scene_plan, settled
 from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
@@ -20,7 +21,6 @@ from uavsim.records.recording import ActorInfo, AgentState
 from uavsim.records.sensors import Agent, CameraParams, LidarParams, SensorSpec
 from uavsim.simulate.carla.sensors import CarlaSensors, origin_of_large_map
 from uavsim.simulate.ports import SceneTraffic, SensorPose, TickState
-from uavsim.simulate.swarm import PlannedSwarm
 
 BEAMS = LidarParams(2, 100.0, 8000, 20.0, -10.0, -90.0)
 LIDAR = SensorSpec("", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), BEAMS, ("lidar",))
@@ -101,9 +101,7 @@ def world() -> World:
 def cameras(world: World) -> CarlaSensors:
     cameras = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
     cameras.begin(PLAN, traffic=SceneTraffic())
-    swarm = PlannedSwarm()
-    swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
-    cameras.expect(0, sensor_poses(PLAN, swarm.advance(0)))
+    cameras.expect(0, planned_poses(PLAN))
     return cameras
 
 
@@ -155,8 +153,7 @@ def test_only_what_is_due_is_listened_to_moved_and_read(world: World) -> None:
     plan = settled(replace(PLAN, sweep_cameras=()), ticks=2, first_ticks=3)
     cameras = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
     cameras.begin(plan, traffic=SceneTraffic())
-    swarm = PlannedSwarm()
-    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+    swarm = planned_swarm(plan)
     rgb = {n for n, (blueprint, _) in enumerate(world.sensors) if blueprint == "sensor.camera.rgb"}
     listened = {}
     for step in range(-5, 11):
@@ -185,8 +182,7 @@ def test_masks_are_listened_to_a_tick_early_where_the_first_tick_sends_nothing(
     plan = settled(PLAN, ticks=2, first_ticks=3)
     cameras = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
     cameras.begin(plan, traffic=SceneTraffic())
-    swarm = PlannedSwarm()
-    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+    swarm = planned_swarm(plan)
     counts, since = {}, {}
     for step in range(-5, 1):
         cameras.expect(step, sensor_poses(plan, swarm.advance(0)))
@@ -202,10 +198,8 @@ def test_a_head_that_turned_farther_is_reported(world: World, cameras: CarlaSens
     """A tick that was longer or shorter than the step leaves the head elsewhere."""
     world.measure()
     cameras.collect(STATE).wait()
-    swarm = PlannedSwarm()
-    swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
     world.frame = 16
-    cameras.expect(10, sensor_poses(PLAN, swarm.advance(0)))
+    cameras.expect(10, planned_poses(PLAN))
     world.measure(frame=17, angle=0.3 + np.radians(36))
     with pytest.raises(MissedTick, match=r"no whole turns since its first: it is 36.0 degrees farther"):
         cameras.collect(replace(STATE, frame=17)).wait()
@@ -227,8 +221,7 @@ def test_images_of_two_ticks_may_be_on_their_way(world: World, cameras: CarlaSen
     """Where no sensor is stopped in between, the next tick is asked for before the last one's images are here."""
     plan = replace(PLAN, keyframe_every_steps=1)
     cameras.begin(plan, traffic=SceneTraffic())
-    swarm = PlannedSwarm()
-    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+    swarm = planned_swarm(plan)
     cameras.expect(0, sensor_poses(plan, swarm.advance(0)))
     first, places = cameras.collect(STATE), dict(world.places)
     world.frame = 7
@@ -250,9 +243,7 @@ def _ridden(world: World) -> tuple[CarlaSensors, list[SensorPose]]:
     car = ActorInfo(3, 71, "vehicle", "vehicle.audi.a2", "car", (2, 1, 1), SE3.identity(()), 14, {})
     sensors = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
     sensors.begin(plan, traffic=SceneTraffic((car,), {}, {agent: car}))
-    swarm = PlannedSwarm()
-    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
-    sensors.expect(0, sensor_poses(plan, swarm.advance(0)))
+    sensors.expect(0, planned_poses(plan))
     state = AgentState(agent, SE3(quaternion.from_yaw(0.4), np.array([5.0, 6.0, 0.1])), np.zeros(3), 3)
     return sensors, sensor_poses(plan, [state])
 
