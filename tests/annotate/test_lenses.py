@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from uavsim.annotate.occluders import find_occluders
+from uavsim.annotate.kernels import most_in_front
 from uavsim.annotate.reach import reach_of_rows, reaches
 from uavsim.annotate.solids import CameraImages, PlacedCamera, Solids
 from uavsim.annotate.visibility import measure_view
@@ -107,9 +107,7 @@ def test_nearer_objects_and_depth_are_blockers(lens: Lens) -> None:
     by_id[1 : COUNT + 1] = away_m
     bounds, rays = reach_of_rows(solids, rows, eye)
     window = np.clip(np.concatenate([np.floor(bounds[:, :2]), np.ceil(bounds[:, 2:])], axis=1), 0, [*SIZE, *SIZE])
-    who, pixels = find_occluders(
-        rays, rows + 1, ids=ids, window_px=window.astype(np.int64), away_m=by_id, pinhole_px=eye.pinhole_px
-    )
+    who, pixels = most_in_front(rays, window.astype(np.int64), ids, rows + 1, by_id, eye.pinhole_px)
     assert np.abs(pixels - left[rows]).max() <= 1
     assert (who[pixels > 0] == nearest + 1).all()
 

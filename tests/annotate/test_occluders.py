@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from uavsim.annotate.occluders import Occlusion, find_occluders, occlusions
+from uavsim.annotate.kernels import most_in_front
+from uavsim.annotate.occluders import Occlusion, occlusions
 from uavsim.annotate.silhouettes import rays_in_boxes
-from uavsim.annotate.solids import PlacedCamera, Solids
+from uavsim.annotate.solids import NO_LENS, PlacedCamera, Solids
 from uavsim.geometry.se3 import SE3
 from uavsim.records.labels import SceneLabels
 from uavsim.records.recording import Recording
@@ -23,9 +24,8 @@ def front(ids: UInt16Array) -> tuple[list[int], list[int]]:
     away_m = np.full(65536, -1.0)
     away_m[[FAR, NEAR, BEHIND]] = 21.0, 11.0, 41.0
     window = np.array([[40, 40, 60, 60]] * 3)
-    occluder, covered = find_occluders(
-        rays_in_boxes(solids, CAMERA), np.array([FAR, NEAR, BEHIND]), ids=ids, window_px=window, away_m=away_m
-    )
+    ids_of_boxes = np.array([FAR, NEAR, BEHIND])
+    occluder, covered = most_in_front(rays_in_boxes(solids, CAMERA), window, ids, ids_of_boxes, away_m, NO_LENS)
     return occluder.tolist(), covered.tolist()
 
 

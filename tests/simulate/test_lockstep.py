@@ -65,7 +65,7 @@ def _fly(world: ScriptedWorld, plan: ScenePlan | None = None) -> Cameras:
     return cameras
 
 
-def test_one_tick_a_step_and_images_only_where_captured() -> None:
+def test_one_tick_a_step_and_images_in_captures_only() -> None:
     world = ScriptedWorld()
     cameras = _fly(world)
     assert world.ticks == 4 + 21  # warm-up, then steps 0..20
@@ -76,7 +76,7 @@ def test_one_tick_a_step_and_images_only_where_captured() -> None:
     assert len(world.weathers) == 1  # it does not change, so it is set once
 
 
-def test_cameras_follow_their_drones_in_the_ticks_in_which_they_settle() -> None:
+def test_settling_cameras_follow_their_drones() -> None:
     plan = settled(scene_plan(samples=3, warmup_ticks=4), ticks=2, first_ticks=3)
     cameras = _fly(ScriptedWorld(), plan)
     posed = [step for step, poses in cameras.prepared if poses]
@@ -84,19 +84,19 @@ def test_cameras_follow_their_drones_in_the_ticks_in_which_they_settle() -> None
     assert {poses for _, poses in cameras.prepared if poses} == {len(plan.sensors)}
 
 
-def test_what_is_placed_is_placed_before_each_tick() -> None:
+def test_actors_are_placed_before_each_tick() -> None:
     world = ScriptedWorld()
     _fly(world)
     assert world.shown == [(tick, max(tick - 4, 0)) for tick in range(4 + 21)]  # warm-up shows step 0
 
 
 @pytest.mark.parametrize("at", [5, 12, 23])
-def test_a_tick_too_many_is_noticed(at: int) -> None:
+def test_additional_tick_is_noticed(at: int) -> None:
     with pytest.raises(MissedTick, match="simulator's clock"):
         _fly(ScriptedWorld(extra_ticks_at={at: 1}))
 
 
-def test_weather_is_linear_between_keys() -> None:
+def test_weather_is_interpolated_linearly() -> None:
     values = np.zeros((2, 14))
     values[1] = np.arange(14)
     track = WeatherTrack("w", (1_000_000, 3_000_000), values)
@@ -105,7 +105,7 @@ def test_weather_is_linear_between_keys() -> None:
     assert weather_at(track, 9_000_000)[13] == 13.0
 
 
-def test_planned_velocity_is_the_slope_of_the_plan() -> None:
+def test_planned_velocity_is_the_slope_of_the_trajectory() -> None:
     plan = scene_plan()
     np.testing.assert_allclose(planned_velocity_mps(plan, 5)[0], [5.0, 2.0, 0.0], atol=1e-9)
     np.testing.assert_allclose(planned_velocity_mps(plan, 0)[3], [5.0, 2.0, 0.0], atol=1e-9)

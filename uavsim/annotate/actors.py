@@ -1,13 +1,20 @@
-"""The labelled actors of a recording and their constant attributes."""
+"""The labelled actors of a recording and their constant attributes.
+
+Some CARLA versions report bounding boxes of two-wheelers (and of a few others) as zero, infinite or beside the actor. An
+implausible box is replaced from ``records.classes``, whose sizes are close to those of CARLA's vehicle catalogue, and the
+instance is flagged ``uav_size_source: table``.
+"""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from uavsim.annotate.options import AnnotateOptions
-from uavsim.annotate.sizes import size_of
-from uavsim.records.classes import ObjectClass, class_of, uav3d_category
-from uavsim.records.labels import LabelledActor
+from uavsim.geometry.se3 import SE3
+from uavsim.records.actors import has_believable_box
+from uavsim.records.classes import ObjectClass, class_of, class_of_label, uav3d_category
+from uavsim.records.ingredients import actor_kind
+from uavsim.records.labels import LabelledActor, SizeSource
 from uavsim.records.recording import ActorInfo, Recording
 
 
@@ -52,3 +59,14 @@ def _removed_at(recording: Recording) -> dict[int, int | None]:
     for number, frame in enumerate(keyframes):
         last |= dict.fromkeys(np.asarray(frame.actors.instance_id).tolist(), number)
     return {i: None if k == len(keyframes) - 1 else k + 1 for i, k in last.items()}
+
+
+def size_of(info: ActorInfo) -> tuple[tuple[float, float, float], SE3, SizeSource]:
+    """Return an actor's half extent in metres, ``actor_SE3_box``, and their source."""
+    kind = actor_kind(info.kind)
+    if has_believable_box(info):
+        return info.half_extent_m, info.actor_SE3_box, "simulator"
+    found = class_of(info) or class_of_label("car")
+    half = found.sizes.get(info.blueprint, found.half_extent_m)
+    centre_z_m = 0.0 if kind.origin_at_middle else half[2]
+    return half, SE3(info.actor_SE3_box.quat_wxyz, np.array([0.0, 0.0, centre_z_m])), "table"

@@ -1,4 +1,4 @@
-"""Fill: the share of its box's silhouette that an object covers; nearly 1 for a car seen from above, less from a corner.
+"""Fill (the share of its box's silhouette that an object covers: nearly 1 for a car seen from above) and amodal size.
 
 The fill depends on the body and on the viewing direction, and is estimated from the scene itself. In every view the object
 covers at least its visible pixels, and at most those and the pixels that something nearer may hide: an interval, which is a
@@ -29,6 +29,7 @@ _ITERATIONS: Final = 5
 _ROWS: Final = 256  # views processed at once, so that the working set stays in the processor's cache
 _FARTHEST: Final = 0.25  # 1 - cosine of 41 degrees: beyond it the weight is below 1.5e-6 and taken as 0
 _REACH: Final = math.sqrt(2 * _FARTHEST) + 1e-6  # maximum coordinate difference of nearby directions
+_TRUST_FILL_BELOW: Final = 0.7  # visible share; without a blocker, something like ground hides the rest
 _STEPS: Final = 1 << 15  # of the table up to _FARTHEST; the error of a step is a part in 5,000
 
 
@@ -197,3 +198,25 @@ def _numbered(names: Sequence[str]) -> IntArray:
     """Return (N,) int64 numbers of names; equal names have equal numbers."""
     number_of = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return np.array([number_of[name] for name in names], dtype=np.int64)
+
+
+def amodal_pixels(
+    visible_px: IntArray, *, silhouette_px: IntArray, blockers_px: IntArray, fill: FloatArray
+) -> IntArray:
+    """Estimate how many pixels objects would have if nothing were in front of them.
+
+    Args:
+        visible_px: (M,) visible pixels.
+        silhouette_px: (M,) pixels inside the silhouettes of their boxes.
+        blockers_px: (M,) silhouette pixels that show something nearer.
+        fill: (M,) share of the box's silhouette that the object covers from this direction.
+
+    Returns:
+            (M,) int64 pixels, at least ``visible_px``.
+    """
+    expected = fill * silhouette_px
+    hidden_at_most = visible_px + blockers_px
+    trust_fill = visible_px < _TRUST_FILL_BELOW * np.minimum(expected, 1e9)
+    trust_fill &= blockers_px < 0.5 * (expected - visible_px)
+    whole = np.where(trust_fill, expected, np.minimum(expected, hidden_at_most))
+    return np.maximum(np.rint(whole).astype(np.int64), visible_px)

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uavsim.annotate.kernels import Rays, most_in_front
+from uavsim.annotate.kernels import most_in_front
 from uavsim.annotate.scene import annotate
 from uavsim.annotate.silhouettes import rays_in_boxes
-from uavsim.annotate.solids import NO_LENS, Float32Array, PlacedCamera, Solids
+from uavsim.annotate.solids import PlacedCamera, Solids
 from uavsim.images import mask_pixels
 from uavsim.records.labels import SceneLabels, ViewLabels
 from uavsim.records.modalities import INSTANCE
 from uavsim.records.recording import Recording
-from uavsim.typing import BoolArray, FloatArray, IntArray, UInt16Array
+from uavsim.typing import BoolArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,31 +44,6 @@ class Occlusion:
     def hidden_share(self) -> float:
         """Return the hidden share of the object by its label, 0 to 1."""
         return 1.0 - self.visible_px / max(self.amodal_px, 1)
-
-
-def find_occluders(
-    rays: Rays,
-    instance_id: IntArray,
-    *,
-    ids: UInt16Array,
-    window_px: IntArray,
-    away_m: FloatArray,
-    pinhole_px: Float32Array = NO_LENS,
-) -> tuple[IntArray, IntArray]:
-    """Find, for each box, the nearer actor that covers most of its silhouette.
-
-    Args:
-        rays: (N, 5, 3) rays of the camera in the frames of N boxes.
-        instance_id: (N,) their ids in the mask.
-        ids: (H, W) uint16 of the mask.
-        window_px: (N, 4) int64 bounds of the silhouettes inside the image.
-        away_m: (65536,) distance of each instance from the camera, metres; negative without a box.
-        pinhole_px: ``PlacedCamera.pinhole_px``.
-
-    Returns:
-            (N,) int64 instance ids, 0 for none, and (N,) int64 pixels that show them.
-    """
-    return most_in_front(rays, window_px, ids, instance_id, away_m, pinhole_px)
 
 
 def occlusions(
@@ -108,13 +83,13 @@ def occlusions(
             away_m[boxes.instance_id[in_frame]] = np.linalg.norm(off_m, axis=1)
             window = views.amodal_box_px[rows]
             window_px = np.concatenate([np.floor(window[:, :2]), np.ceil(window[:, 2:])], axis=1).astype(np.int64)
-            occluder, covered = find_occluders(
+            occluder, covered = most_in_front(
                 rays_in_boxes(solids.take(box_row), camera),
+                window_px,
+                ids,
                 boxes.instance_id[box_row],
-                ids=ids,
-                window_px=window_px,
-                away_m=away_m,
-                pinhole_px=camera.pinhole_px,
+                away_m,
+                camera.pinhole_px,
             )
             for n, row in enumerate(rows.tolist()):
                 yield Occlusion(

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from uavsim.annotate.amodal import amodal_pixels
-from uavsim.annotate.fill import fill_of_views
+from uavsim.annotate.fill import amodal_pixels, fill_of_views
 from uavsim.annotate.reach import reaches
 from uavsim.annotate.solids import CameraImages, PlacedCamera, Solids, ViewMeasurements
 from uavsim.annotate.visibility import measure_view, rows_of_ids

@@ -37,7 +37,7 @@ from uavsim.errors import InputError, SimulatorLost, StorageError, SystemFailure
 from uavsim.memory import give_back_freed_memory
 from uavsim.records.codec import unpack_plan
 from uavsim.records.plan import ScenePlan
-from uavsim.simulate.hang_watch import HangWatch, ReportsFrame
+from uavsim.simulate.hang_watch import HangWatch, WakeableWorld
 from uavsim.simulate.ports import Endpoint, Heartbeat
 from uavsim.simulate.session import Session, open_session, ports_of
 
@@ -136,7 +136,7 @@ def _fly(session: Session, plan: ScenePlan, folder: Path, report: _Reporter, *, 
 
     with ExitStack() as stack:
         heartbeat: Heartbeat = report.heartbeat
-        if isinstance(session.world, ReportsFrame):
+        if isinstance(session.world, WakeableWorld):
             watch = HangWatch(
                 session.world, hang, on_woken=lambda frame: report.event(Woken(frame)), limit_s=session.deadlines.hang_s
             )

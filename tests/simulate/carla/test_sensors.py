@@ -1,4 +1,4 @@
-"""Lidars beside cameras, held against tick, pose and whole turn; the world is a stub that hands over measurements."""
+"""Cameras and lidars, verified by tick, pose and whole turns; a stub world delivers measurements."""
 
 import threading
 from collections.abc import Collection
@@ -26,7 +26,7 @@ BEAMS = LidarParams(2, 100.0, 8000, 20.0, -10.0, -90.0)
 LIDAR = SensorSpec("", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), BEAMS, ("lidar",))
 RAYS = "sensor.lidar.ray_cast_semantic"
 PLAN = scene_plan(samples=2, cameras=(*rig(width=32, height=18)[:1], LIDAR))
-STATE = TickState(frame=7, elapsed_s=1.5, seen=lambda: None)  # type: ignore[arg-type, return-value]
+STATE = TickState(frame=7, elapsed_s=1.5, lazy_actors=lambda: None)  # type: ignore[arg-type, return-value]
 
 
 class World:
@@ -105,7 +105,7 @@ def cameras(world: World) -> CarlaSensors:
     return cameras
 
 
-def test_a_lidar_makes_one_whole_turn_each_step(world: World, cameras: CarlaSensors) -> None:
+def test_lidar_makes_a_whole_turn_each_step(world: World, cameras: CarlaSensors) -> None:
     attributes = [attributes for blueprint, attributes in world.sensors if blueprint == RAYS]
     assert len(attributes) == 5
     assert attributes[0]["rotation_frequency"] * PLAN.step_us / 1e6 == 1.0
@@ -113,7 +113,7 @@ def test_a_lidar_makes_one_whole_turn_each_step(world: World, cameras: CarlaSens
     assert attributes[0]["sensor_tick"] == 0.0
 
 
-def test_points_come_in_the_sensors_flu_frame_with_rings_from_below(world: World, cameras: CarlaSensors) -> None:
+def test_points_are_in_the_sensor_frame_with_rings_from_below(world: World, cameras: CarlaSensors) -> None:
     world.measure()
     (returns, *_) = [r.data for r in cameras.collect(STATE).wait() if r.modality == "lidar"]
     assert returns["flu_m"].tolist() == [[3, 0, -1], [0, -2, -4], [0, 0, -5]]  # CARLA's y is to the right
@@ -131,25 +131,25 @@ def test_points_come_in_the_sensors_flu_frame_with_rings_from_below(world: World
         ({"timestamp": 1.45}, "LIDAR_id_0 lidar is stamped 1.45, not 1.5"),
     ],
 )
-def test_a_turn_that_is_not_the_one_asked_for_is_refused(world, cameras, changes, error) -> None:
+def test_scan_with_other_pose_beams_or_time_is_refused(world, cameras, changes, error) -> None:
     world.measure(**changes)
     with pytest.raises(MissedTick, match=error):
         cameras.collect(STATE).wait()
 
 
-def test_turns_of_other_ticks_do_not_count(world: World, cameras: CarlaSensors) -> None:
+def test_scans_of_other_ticks_are_ignored(world: World, cameras: CarlaSensors) -> None:
     world.measure(frame=6)
     with pytest.raises(MissedTick, match="images did not come within"):
         cameras.collect(STATE).wait()
 
 
-def test_an_image_of_a_tick_that_nobody_asked_for_is_refused(world: World, cameras: CarlaSensors) -> None:
+def test_image_of_an_unrequested_tick_is_refused(world: World, cameras: CarlaSensors) -> None:
     world.measure(frame=8)
     with pytest.raises(MissedTick, match="of tick 8"):
         cameras.collect(STATE).wait()
 
 
-def test_only_what_is_due_is_listened_to_moved_and_read(world: World) -> None:
+def test_only_due_sensors_are_listened_to_and_read(world: World) -> None:
     plan = settled(replace(PLAN, sweep_cameras=()), ticks=2, first_ticks=3)
     cameras = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
     cameras.begin(plan, traffic=SceneTraffic())
@@ -175,9 +175,7 @@ def test_only_what_is_due_is_listened_to_moved_and_read(world: World) -> None:
 
 
 @pytest.mark.parametrize("late", [(), range(10), [8]], ids=["none", "all", "one"])
-def test_masks_are_listened_to_a_tick_early_where_the_first_tick_sends_nothing(
-    world: World, late: Collection[int]
-) -> None:
+def test_masks_are_listened_to_early_if_first_images_lag(world: World, late: Collection[int]) -> None:
     """One camera that misses the tick after ``listen()`` is enough: the next one may be a mask."""
     plan = settled(PLAN, ticks=2, first_ticks=3)
     cameras = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
@@ -194,7 +192,7 @@ def test_masks_are_listened_to_a_tick_early_where_the_first_tick_sends_nothing(
     assert counts == {-5: 0, -4: 0, -3: rgb, -2: rgb, -1: everything if late else rgb, 0: everything}
 
 
-def test_a_head_that_turned_farther_is_reported(world: World, cameras: CarlaSensors) -> None:
+def test_incomplete_turn_is_reported(world: World, cameras: CarlaSensors) -> None:
     """A tick that was longer or shorter than the step leaves the head elsewhere."""
     world.measure()
     cameras.collect(STATE).wait()
@@ -205,7 +203,7 @@ def test_a_head_that_turned_farther_is_reported(world: World, cameras: CarlaSens
         cameras.collect(replace(STATE, frame=17)).wait()
 
 
-def test_a_sensor_is_not_stopped_before_its_image_is_here(world: World, cameras: CarlaSensors) -> None:
+def test_sensor_is_stopped_after_its_image_arrives(world: World, cameras: CarlaSensors) -> None:
     pending = cameras.collect(STATE)
     timer = threading.Timer(0.05, world.measure)
     timer.start()
@@ -217,7 +215,7 @@ def test_a_sensor_is_not_stopped_before_its_image_is_here(world: World, cameras:
     timer.join()
 
 
-def test_images_of_two_ticks_may_be_on_their_way(world: World, cameras: CarlaSensors) -> None:
+def test_images_of_two_ticks_in_flight(world: World, cameras: CarlaSensors) -> None:
     """Where no sensor is stopped in between, the next tick is asked for before the last one's images are here."""
     plan = replace(PLAN, keyframe_every_steps=1)
     cameras.begin(plan, traffic=SceneTraffic())
@@ -248,7 +246,7 @@ def _ridden(world: World) -> tuple[CarlaSensors, list[SensorPose]]:
     return sensors, sensor_poses(plan, [state])
 
 
-def test_what_an_actor_carries_is_attached_and_never_moved(world: World) -> None:
+def test_carried_sensor_is_attached_and_never_moved(world: World) -> None:
     _ridden(world)
     carried = [number for number, mount in enumerate(world.carried) if mount]
     assert [world.carried[n][0] for n in carried] == [71, 71]
@@ -259,7 +257,7 @@ def test_what_an_actor_carries_is_attached_and_never_moved(world: World) -> None
 
 
 @pytest.mark.parametrize("off_m", [0.0, 0.01])
-def test_what_is_carried_is_held_against_its_actors_pose(world: World, off_m: float) -> None:
+def test_carried_sensor_is_compared_with_its_actors_pose(world: World, off_m: float) -> None:
     sensors, (pose,) = _ridden(world)
     for number in (n for n, mount in enumerate(world.carried) if mount):
         world.places[number] = (pose.ue_location_m + (off_m, 0, 0), np.array(pose.ue_euler_deg))
@@ -281,5 +279,5 @@ def test_what_is_carried_is_held_against_its_actors_pose(world: World, off_m: fl
         ([[1000.25, -5000.0, 0.0], [1000.25, -5000.0, 0.0]], [1000, -5000, 0]),  # late, and from another origin
     ],
 )
-def test_the_origin_of_a_large_map_is_whole_metres_and_far(off_m, origin_m):
+def test_origin_of_large_map(off_m, origin_m):
     np.testing.assert_array_equal(origin_of_large_map(np.array(off_m)), origin_m)

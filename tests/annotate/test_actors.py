@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from uavsim.annotate.sizes import size_of
+from uavsim.annotate.actors import size_of
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.records.actors import believable
