@@ -153,7 +153,7 @@ def test_no_views_prove_nothing() -> None:
 
 
 def test_parked_vehicles_are_matched_by_position_beside_proven_ids() -> None:
-    """Actor 3 is a thing of the town: its mask id is nobody's actor id."""
+    """Actor 3 is a town object: its mask id is no actor's id."""
     infos = _infos()
     infos[2] = ActorInfo(3, 0, "environment", "environment.Parked_12", "car", (2.1, 1.0, 0.7), BOX, 14)
     binder = MaskBinder(infos)

@@ -25,7 +25,7 @@ MANY_LOOKS = 20
 
 
 class World:
-    """A server's newest frame, and how often somebody looked at it."""
+    """A server's newest frame, and a counter of its queries."""
 
     def __init__(self, *, runs: bool = False) -> None:
         self.newest, self.runs = 7, runs

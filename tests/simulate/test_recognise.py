@@ -21,7 +21,7 @@ Wanted = Literal["carla", "airsim", "cosys"]
 
 
 def says(data: bytes, *, close: bool = True) -> Serve:
-    """Say something to whoever connects."""
+    """Send data to each client that connects."""
 
     def serve(connection: socket.socket) -> None:
         connection.sendall(data)

@@ -155,16 +155,16 @@ def hidden_by_others(
             if has_lens or has_depth:
                 _look_closer(box, v, begin, show, depth_m, pinhole_px)
             count += len(show)
-        own, hiding, overhanging, beside = 0, 0, 0, 0
+        visible, hiding, overhanging, beside = 0, 0, 0, 0
         for at in range(count):
-            own += shows[at] == _OWN
+            visible += shows[at] == _OWN
             hiding += shows[at] == HIDES
             overhanging += shows[at] == OVERHANGS
             beside += shows[at] == _BESIDE
         silhouette[row], blockers[row] = count - beside, hiding + overhanging
-        if not has_depth and len(foot_px) and hiding and own:  # an object without a visible pixel has nothing behind it
+        if not has_depth and len(foot_px) and hiding and visible:  # nothing is behind an invisible object
             blockers[row] -= _stands_behind(
-                spans[top:bottom], top, shows, own + hiding, silhouette[row], foot_px, pinhole_px
+                spans[top:bottom], top, shows, visible + hiding, silhouette[row], foot_px, pinhole_px
             )
     return own_px, silhouette, blockers
 

@@ -46,10 +46,12 @@ def write_lidar_files(recording: Recording) -> dict[str, str]:
         top = lidar_top_points(recording, frame)
         _write(recording.folder / relative, points.encode_points(top))
         moves[relative] = final
-        scans, own = frame.with_modality(LIDAR_INSTANCE), _top_scan(frame)
+        scans, ego_scan = frame.with_modality(LIDAR_INSTANCE), _top_scan(frame)
         of_channel = {scan.channel: labels.of_scan(scan) for scan in scans}
         if scans:  # points of depth cameras have tags
-            of_channel[layout.BEV_CHANNEL] = of_channel[own.channel] if own else labels.of_tags(top[:, 3].astype(int))
+            of_channel[layout.BEV_CHANNEL] = (
+                of_channel[ego_scan.channel] if ego_scan else labels.of_tags(top[:, 3].astype(int))
+            )
         for channel, data in of_channel.items():
             for version in versions_of(plan):
                 path = layout.lidarseg_path(plan, frame, channel=channel, version=version)
@@ -77,9 +79,9 @@ def lidar_top_points(recording: Recording, frame: RecordedFrame) -> PointArray:
 def _top_scan(frame: RecordedFrame) -> SensorReading | None:
     """Return the scan that supplies LIDAR_TOP; None if depth cameras or nothing do."""
     scans = frame.with_modality(LIDAR)
-    own = next((scan for scan in scans if _is_of_ego(frame, scan)), None)
-    if own is not None or any(_is_of_ego(frame, reading) and DEPTH in reading.files for reading in frame.cameras):
-        return own
+    ego_scan = next((scan for scan in scans if _is_of_ego(frame, scan)), None)
+    if ego_scan is not None or any(_is_of_ego(frame, reading) and DEPTH in reading.files for reading in frame.cameras):
+        return ego_scan
     return next(iter(scans), None)
 
 

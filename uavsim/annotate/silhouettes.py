@@ -10,15 +10,13 @@ import numpy as np
 from uavsim.annotate.kernels import Rays
 from uavsim.annotate.solids import PlacedCamera, Solids
 from uavsim.geometry import pinhole
+from uavsim.geometry.cuboid import EDGES
 from uavsim.geometry.lens import Lens
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
 _NEAR_M: Final = 0.05
 _ALONG: Final = 33  # points along an edge seen through a lens
-_EDGES: Final = np.array(
-    [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 7], [7, 4], [0, 4], [1, 5], [2, 6], [3, 7]]
-)
 
 
 def outline_px(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -58,9 +56,9 @@ def outline_through(lens: Lens, solids: Solids, map_SE3_optical: SE3) -> FloatAr
         (N, 4) bounds x_min, y_min, x_max, y_max, pixels.
     """
     ends = _cut_edges(map_SE3_optical.apply_inverse(solids.corners_map_m))
-    start, end = ends[:, : len(_EDGES), None], ends[:, len(_EDGES) :, None]
+    start, end = ends[:, : len(EDGES), None], ends[:, len(EDGES) :, None]
     points_m = start + np.linspace(0.0, 1.0, _ALONG)[:, None] * (end - start)
-    pixels = lens.project(points_m.reshape(len(solids), len(_EDGES) * _ALONG, 3), beyond=True)
+    pixels = lens.project(points_m.reshape(len(solids), len(EDGES) * _ALONG, 3), beyond=True)
     return np.concatenate([pixels.min(axis=1), pixels.max(axis=1)], axis=1)
 
 
@@ -73,7 +71,7 @@ def _bound(bounds: FloatArray, rows: IntArray, points_m: FloatArray, intrinsic: 
 
 def _cut_edges(corners_m: FloatArray) -> FloatArray:
     """Return the (N, 24, 3) ends of the twelve edges of (N, 8, 3) boxes; ends behind the camera are moved to ``_NEAR_M``."""
-    first, second = corners_m[:, _EDGES[:, 0]], corners_m[:, _EDGES[:, 1]]
+    first, second = corners_m[:, EDGES[:, 0]], corners_m[:, EDGES[:, 1]]
     along = (_NEAR_M - first[..., 2]) / np.where(first[..., 2] == second[..., 2], 1.0, second[..., 2] - first[..., 2])
     crossing = first + along[..., None] * (second - first)
     crossing[..., 2] = _NEAR_M

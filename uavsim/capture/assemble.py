@@ -62,7 +62,7 @@ class Assembler:
 
     @property
     def mask_ids(self) -> str:
-        """Return how mask ids were mapped to actors (``SessionFacts.mask_ids``)."""
+        """The mapping from mask ids to actors (``SessionFacts.mask_ids``)."""
         return next((proof.mask_ids for proof in self._proofs.values() if proof.mask_ids), "none seen")
 
     def assemble(
@@ -173,4 +173,4 @@ def _owners(readings: Sequence[Reading], data: Mapping[str, Mapping[str, Any]]) 
     for reading in readings:
         if not modality(reading.modality).proof or data[reading.channel].get(reading.modality) is reading.data:
             owners[reading.channel].append(reading.owner)
-    return {channel: tuple(kept) for channel, kept in owners.items()}
+    return {channel: tuple(buffers) for channel, buffers in owners.items()}

@@ -198,5 +198,5 @@ def _is_nested_at_most(value: object, most: int) -> bool:
 
 def _first(error: ValidationError) -> str:
     detail = error.errors(include_url=False)[0]
-    place = ".".join(str(step) for step in detail["loc"])
-    return f"{place}: {detail['msg']}" if place else detail["msg"]
+    location = ".".join(str(step) for step in detail["loc"])
+    return f"{location}: {detail['msg']}" if location else detail["msg"]

@@ -59,8 +59,8 @@ def _links(plan: ScenePlan, degradation: DegradationPlan, sender: str, *, channe
     now_us = plan.start_timestamp_us + step * plan.step_us
     found: dict[str, Any] = {}
     for name, latency_us, drop_probability in degradation.links:
-        own, _, receiver = name.partition("_to_")
-        if own == sender:
+        link_sender, _, receiver = name.partition("_to_")
+        if link_sender == sender:
             of_link = _generator(
                 plan, degradation, 6, zlib.crc32(channel.encode()), step, zlib.crc32(receiver.encode())
             )
@@ -89,6 +89,6 @@ def degraded_image(plan: ScenePlan, pixels: UInt8Array, *, channel: str, step: i
     }
     if degradation.uneven:
         of_camera = _generator(plan, degradation, 5, number)
-        own = of_camera.choice([name for name, value in faults.items() if value]) if of_camera.random() < 0.5 else ""
-        faults = {name: value for name, value in faults.items() if name == own}
+        fault = of_camera.choice([name for name, value in faults.items() if value]) if of_camera.random() < 0.5 else ""
+        faults = {name: value for name, value in faults.items() if name == fault}
     return degrade_image(pixels, rng=_generator(plan, degradation, 4, number, step), **faults)

@@ -11,11 +11,10 @@ from typing import Final
 import numpy as np
 
 from uavsim.geometry import pinhole
+from uavsim.geometry.cuboid import EDGES
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
 _NEAR_M: Final = 0.1
-_EDGES: Final = np.array([(n, 4 * (n // 4) + (n + 1) % 4) for n in range(8)] + [(n, n + 4) for n in range(4)])
-"""(12, 2) corner pairs of a box's edges, in the order of ``cuboid.corners``."""
 _SLACK_PX: Final = 3.0
 _SLACK_SHARE: Final = 0.02  # of a box's width and height: meshes exceed their boxes
 _WHOLE: Final = 0.5  # minimum share of the box's visible width and height that the pixels span
@@ -86,7 +85,7 @@ def projected_bounds(corners_optical_m: FloatArray, intrinsic: FloatArray) -> Fl
     Returns:
             (N, 4) bounds x_min, y_min, x_max, y_max, pixels; inf and -inf for a box without such a part.
     """
-    begin, end = corners_optical_m[:, _EDGES[:, 0]], corners_optical_m[:, _EDGES[:, 1]]
+    begin, end = corners_optical_m[:, EDGES[:, 0]], corners_optical_m[:, EDGES[:, 1]]
     rise_m = end[..., 2:] - begin[..., 2:]
     cut = begin + (end - begin) * (_NEAR_M - begin[..., 2:]) / np.where(rise_m == 0.0, 1.0, rise_m)
     crosses = (begin[..., 2] < _NEAR_M) != (end[..., 2] < _NEAR_M)

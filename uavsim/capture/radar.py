@@ -69,8 +69,8 @@ class OwnedDetections:
 
 def _rcs_dbsm(info: ActorInfo, states: ActorStates, row: int, *, from_map_m: FloatArray) -> float:
     """Return an actor's radar cross section seen from a (3,) map position, dBsm."""
-    place = states.map_SE3_actor[row] @ info.actor_SE3_box
-    towards = place.apply_inverse(from_map_m[None])[0]
+    map_SE3_box = states.map_SE3_actor[row] @ info.actor_SE3_box
+    towards = map_SE3_box.apply_inverse(from_map_m[None])[0]
     towards /= np.linalg.norm(towards)
     half = np.array(info.half_extent_m)
     facing_m2 = 4 * float(np.abs(towards) @ np.array([half[1] * half[2], half[0] * half[2], half[0] * half[1]]))

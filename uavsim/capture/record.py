@@ -106,15 +106,6 @@ class _CapturedTick:
         return tuple(agent for agent in self.agents if isinstance(agent, DroneState))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _OpenShutters:
-    """A capture whose exposure continues in the next ticks."""
-
-    taken: _CapturedTick
-    captures: Sequence[Capture]
-    shutters: ThroughShutters
-
-
 class _AssemblyThread:
     """Assembles captures into frames of the recording, in a thread behind the client.
 
@@ -129,7 +120,7 @@ class _AssemblyThread:
         self._plan, self._writer = plan, writer
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assemble", initializer=yield_to_client)
         self._last = self._thread.submit(self.assembler.prepare)
-        self._open: _OpenShutters | None = None
+        self._open: tuple[_CapturedTick, ThroughShutters] | None = None  # a capture whose exposure continues
 
     def __enter__(self) -> _AssemblyThread:
         return self
@@ -140,7 +131,7 @@ class _AssemblyThread:
     def put(self, taken: _CapturedTick) -> None:
         """Queue a capture after the previous one is written: at most two are in memory. Raises errors of the previous one."""
         self.wait()
-        self._writer.make_room()
+        self._writer.wait_for_files()
         self._last = self._thread.submit(self._assemble, taken)
 
     def wait(self) -> None:
@@ -160,15 +151,15 @@ class _AssemblyThread:
         if not self._plan.shutter_steps:
             self._record(taken, captures)
             return
-        self._writer.make_room()
+        self._writer.wait_for_files()
         if self._open is None:
-            self._open = _OpenShutters(taken, captures, ThroughShutters(captures))
-        opened = self._open
-        opened.shutters.add(captures, step=taken.step, spread=self._writer.spread)
-        if len(opened.shutters.ticks) > self._plan.shutter_steps:
+            self._open = taken, ThroughShutters(captures)
+        opened, shutters = self._open
+        shutters.add(captures, step=taken.step, spread=self._writer.spread)
+        if len(shutters.ticks) > self._plan.shutter_steps:
             self._open = None
-            opened.shutters.finish(spread=self._writer.spread)
-            self._record(opened.taken, opened.captures, shutter=tuple(opened.shutters.ticks))
+            shutters.finish(spread=self._writer.spread)
+            self._record(opened, shutters.captures, shutter=tuple(shutters.ticks))
 
     def _record(
         self, taken: _CapturedTick, captures: Sequence[Capture], *, shutter: tuple[ShutterTick, ...] = ()

@@ -99,11 +99,11 @@ class RecordingWriter:
             if "degraded" in paths:
                 rest.append(partial(_write_degraded, image, paths["degraded"], self._plan, step))
             masks.append(partial(_write_data, mask, paths, self._plan.images))
-        self.make_room()
+        self.wait_for_files()
         self._pending = [self._pool.submit(job) for job in rest + masks]
         return tuple(readings)
 
-    def make_room(self) -> None:
+    def wait_for_files(self) -> None:
         """Wait until the files of the last tick are written.
 
         Raises:
@@ -137,7 +137,7 @@ class RecordingWriter:
         Raises:
             StorageError: a file could not be written.
         """
-        self.make_room()
+        self.wait_for_files()
         # a replay's motion is in the recording itself
         used = [one for one in ingredients_of(self._plan.ingredients) if not one.ingredient.stands_in]
         head = {

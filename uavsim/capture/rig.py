@@ -15,9 +15,9 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import AgentState, DroneState
 from uavsim.records.sensors import Sensor
 from uavsim.simulate.ports import SensorPose
+from uavsim.simulate.swarm import on_grid
 from uavsim.typing import FloatArray
 
-_GRID = 1024.0
 _NEAR_GRID_DEG = 1e-5  # conversion to Euler angles costs about 1e-6 degree near pitch -90; planned angles are gridded
 
 
@@ -32,8 +32,8 @@ def sensor_poses(
         sensors: a subset; all of the plan by default.
     """
     state_of = {state.agent: state for state in states}
-    wanted = plan.sensors if sensors is None else sensors
-    sensors = tuple(sensor for sensor in wanted if sensor.agent in state_of)
+    candidates = plan.sensors if sensors is None else sensors
+    sensors = tuple(sensor for sensor in candidates if sensor.agent in state_of)
     if not sensors:
         return []
     carriers = [state_of[sensor.agent] for sensor in sensors]
@@ -61,7 +61,7 @@ def _mounts(sensors: tuple[Sensor, ...]) -> SE3:
 def _as_sent(map_SE3_sensor: SE3) -> tuple[FloatArray, FloatArray]:
     """Round (N,) poses to float32: (N, 3) locations, metres, and (N, 3) roll, pitch, yaw, degrees, in CARLA's frame."""
     euler_deg = unreal.ue_euler_from_map_q_flu(map_SE3_sensor.quat_wxyz)
-    snapped = np.round(euler_deg * _GRID) / _GRID
+    snapped = on_grid(euler_deg)
     euler_deg = np.where(np.abs(euler_deg - snapped) < _NEAR_GRID_DEG, snapped, euler_deg)
     location_m = unreal.ue_vector_from_map(map_SE3_sensor.translation_m)
     return location_m.astype(np.float32).astype(np.float64), euler_deg.astype(np.float32).astype(np.float64)

@@ -60,7 +60,7 @@ class ThroughShutters:
 
     def __init__(self, captures: Sequence[Capture]) -> None:
         """Start with the captures of the images' with_shutter tick, which receive the composed images."""
-        self._captures = captures
+        self.captures = captures
         self._by_channel = {
             capture.pose.channel: ThroughShutter(shutter, capture.pose.sensor.spec.camera.height_px)
             for capture in captures
@@ -77,7 +77,7 @@ class ThroughShutters:
 
     def finish(self, *, spread: Spread = map) -> None:
         """Store each camera's image in its capture."""
-        with_shutter = [capture for capture in self._captures if capture.pose.channel in self._by_channel]
+        with_shutter = [capture for capture in self.captures if capture.pose.channel in self._by_channel]
         images = spread(lambda capture: self._by_channel[capture.pose.channel].image(), with_shutter)
         for capture, image in zip(with_shutter, list(images), strict=True):
             capture.data.update(image)

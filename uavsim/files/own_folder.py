@@ -84,8 +84,8 @@ class OwnFolder:
         descriptor = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             for depth, part in enumerate(folders, start=1):
-                place = shown.parents[len(folders) - depth] if shown else self.root / "/".join(folders[:depth])
-                below = self._step(descriptor, part, make=make, shown=place)
+                path = shown.parents[len(folders) - depth] if shown else self.root / "/".join(folders[:depth])
+                below = self._step(descriptor, part, make=make, shown=path)
                 os.close(descriptor)
                 descriptor = below
             yield descriptor, name

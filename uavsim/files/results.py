@@ -82,12 +82,12 @@ class ResultPath:
             try:
                 return cls(out, _Held(os.open(out, _FOLDER)))
             except FileNotFoundError:
-                place = Path(os.path.abspath(out))  # noqa: PTH100 - ".." goes, links stay
-                place.parent.mkdir(parents=True, exist_ok=True)
-            parent = os.open(place.parent, _FOLDER)
+                path = Path(os.path.abspath(out))  # noqa: PTH100 - ".." goes, links stay
+                path.parent.mkdir(parents=True, exist_ok=True)
+            parent = os.open(path.parent, _FOLDER)
             try:
-                os.mkdir(place.name, dir_fd=parent)
-                return cls(out, _Held(os.open(place.name, _FOLDER | os.O_NOFOLLOW, dir_fd=parent), made=True))
+                os.mkdir(path.name, dir_fd=parent)
+                return cls(out, _Held(os.open(path.name, _FOLDER | os.O_NOFOLLOW, dir_fd=parent), made=True))
             finally:
                 os.close(parent)
 

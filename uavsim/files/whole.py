@@ -46,7 +46,7 @@ _REMEDY = {
 
 
 def remedy_of(error: BaseException, *, again: str | None = None) -> str:
-    """Return what to do about an operating system error.
+    """Return the remedy for an operating system error.
 
     Args:
         error: the error.
@@ -252,7 +252,7 @@ def refuse_special(folder: int, name: str, *, shown: object, error: type[UavsimE
         return
     if not stat.S_ISREG(mode):
         kind = "a link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
-        raise error(f"cannot write {shown}: {kind} is there, not a regular file; name another place")
+        raise error(f"cannot write {shown}: {kind} is there, not a regular file; choose another path")
 
 
 def to_json_bytes(value: object) -> bytes:

@@ -16,6 +16,10 @@ _SIGNS: Final[FloatArray] = np.array(
     [[1, 1, 1], [1, -1, 1], [1, -1, -1], [1, 1, -1], [-1, 1, 1], [-1, -1, 1], [-1, -1, -1], [-1, 1, -1]],
     dtype=np.float64,
 )
+EDGES: Final = np.array(
+    [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 7], [7, 4], [0, 4], [1, 5], [2, 6], [3, 7]]
+)
+"""(12, 2) corner pairs of a box's edges, in the order of ``corners``."""
 
 
 def corners(dst_SE3_box: SE3, *, size_lwh_m: FloatArray) -> FloatArray:

@@ -23,7 +23,9 @@ from uavsim.errors import DatasetError, InputError
 from uavsim.files.names import MOST_FILE_BYTES
 from uavsim.files.parse import open_regular
 from uavsim.images import png
-from uavsim.images.png import MOST_PIXELS, Filter
+from uavsim.images.png import MOST_PIXELS as MOST_PIXELS  # passed on, as fingerprint, to readers
+from uavsim.images.png import Filter
+from uavsim.images.png import fingerprint as fingerprint
 from uavsim.typing import UInt8Array, UInt16Array
 
 ImageSource: TypeAlias = bytes | str | Path

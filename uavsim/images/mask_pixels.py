@@ -18,7 +18,7 @@ Runs: TypeAlias = IntArray
 
 
 def decode(source: ImageSource) -> tuple[UInt16Array, UInt8Array]:
-    """Decode a mask file, in half the time of ``codec.mask_ids_and_tags`` for our own files.
+    """Decode a mask file, in half the time of ``codec.mask_ids_and_tags`` for our statistics files.
 
     Args:
         source: bytes or path of the file.
@@ -134,25 +134,25 @@ def _rows_to_ids(rows: UInt8Array, ids: UInt16Array, tags: UInt8Array) -> None:
 def _ids_to_rows(ids: UInt16Array, tags: UInt8Array, kind: int, rows: UInt8Array) -> None:
     """Write a mask's PNG rows: the filter's number, then each byte less the one above it."""
     for line in range(ids.shape[0]):
-        row, own, above = rows[line], ids[line], ids[line - 1]
+        row, id_of, id_above = rows[line], ids[line], ids[line - 1]
         tag, tag_above = tags[line], tags[line - 1]
         row[0] = kind
         if line == 0:
-            for column in range(own.shape[0]):
-                row[3 * column + 1], row[3 * column + 2] = tag[column], np.uint8(own[column])
-                row[3 * column + 3] = np.uint8(own[column] >> np.uint16(8))
+            for column in range(id_of.shape[0]):
+                row[3 * column + 1], row[3 * column + 2] = tag[column], np.uint8(id_of[column])
+                row[3 * column + 3] = np.uint8(id_of[column] >> np.uint16(8))
             continue
-        for column in range(own.shape[0]):
+        for column in range(id_of.shape[0]):
             at = np.uint64(3) * np.uint64(column) + np.uint64(1)
             row[at] = np.uint8(tag[column] - tag_above[column])
-            row[at + np.uint64(1)] = np.uint8(own[column]) - np.uint8(above[column])
-            high, high_above = np.uint8(own[column] >> np.uint16(8)), np.uint8(above[column] >> np.uint16(8))
+            row[at + np.uint64(1)] = np.uint8(id_of[column]) - np.uint8(id_above[column])
+            high, high_above = np.uint8(id_of[column] >> np.uint16(8)), np.uint8(id_above[column] >> np.uint16(8))
             row[at + np.uint64(2)] = high - high_above
 
 
 @kernel
 def _doubled(rows: Any) -> Any:
-    """Return rows with as many zero rows appended; numba compiles its own ``concatenate`` for seconds."""
+    """Return rows with as many zero rows appended; numba compiles its statistics ``concatenate`` for seconds."""
     more = np.zeros((2 * rows.shape[0], rows.shape[1]), np.int64)
     for row in range(rows.shape[0]):
         for column in range(rows.shape[1]):
@@ -235,14 +235,14 @@ def _summed(runs: Runs, rows: IntArray, count: int) -> IntArray:
         row, line, start, stop, tag = rows[run], runs[run, 0], runs[run, 1], runs[run, 2], runs[run, 4]
         if row < 0:
             continue
-        own, pixels, last = sums[row], stop - start, stop - 1
-        if own[0] == 0:
-            own[6], own[7] = start, line
-        own[6], own[8], own[9] = min(own[6], start), max(own[8], stop), line + 1
-        own[0] += pixels
-        own[1] += (start + last) * pixels // 2
-        own[2] += line * pixels
-        own[3] += (last * stop * (last + stop) - (start - 1) * start * (2 * start - 1)) // 6
-        own[4] += line * line * pixels
-        own[5] += tag * pixels
+        statistics, pixels, last = sums[row], stop - start, stop - 1
+        if statistics[0] == 0:
+            statistics[6], statistics[7] = start, line
+        statistics[6], statistics[8], statistics[9] = min(statistics[6], start), max(statistics[8], stop), line + 1
+        statistics[0] += pixels
+        statistics[1] += (start + last) * pixels // 2
+        statistics[2] += line * pixels
+        statistics[3] += (last * stop * (last + stop) - (start - 1) * start * (2 * start - 1)) // 6
+        statistics[4] += line * line * pixels
+        statistics[5] += tag * pixels
     return sums

@@ -32,9 +32,9 @@ def unlabelled_regions(runs: Runs, row_of_id: Int32Array) -> IntArray:
 def _components(runs: IntArray) -> IntArray:
     """Return the regions of runs of one tag."""
     (top, left), (bottom, right) = runs[:, [0, 1]].min(axis=0), runs[:, [0, 2]].max(axis=0)
-    own = runs - [top, left, left, 0, 0]
-    own[:, 3] = 1
-    inside = filled(own, (bottom - top + 1, right - left))
+    shifted = runs - [top, left, left, 0, 0]
+    shifted[:, 3] = 1
+    inside = filled(shifted, (bottom - top + 1, right - left))
     count, _, stats, _ = cv2.connectedComponentsWithStats(inside.astype(np.uint8), connectivity=8)
     x, y, width, height, pixels = stats[1:].astype(np.int64).T
     tag = np.full(count - 1, runs[0, 4])

@@ -95,9 +95,9 @@ class GroundAgents:
         others = [(row, self._infos[i]) for row in near if (i := int(actors.instance_id[row])) in self._infos]
         if not others:
             return None
-        own = _outline(self._carriers[agent.agent], agent.map_SE3_flu)
+        outline = _outline(self._carriers[agent.agent], agent.map_SE3_flu)
         outlines = np.stack([_outline(info, actors.map_SE3_actor[int(row)]) for row, info in others])
-        deep_m = np.nan_to_num(cuboid.overlap_m(own, outlines))
+        deep_m = np.nan_to_num(cuboid.overlap_m(outline, outlines))
         worst = int(deep_m.argmax())
         return others[worst][1] if deep_m[worst] > _DEEP_M else None
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
-from uavsim.images import codec, png
+from uavsim.images import codec
 from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 from uavsim.validate.image_kernels import (
     border_pairs,
@@ -77,13 +77,13 @@ def _look_at_file(frame: FrameTask, files: DataFolder) -> tuple[FrameLook, bytes
     except DatasetError:
         look.state = "missing"
         return look, b""
-    look.digest = png.fingerprint(data)
+    look.digest = codec.fingerprint(data)
     look.state = _whole(data)
     try:
         look.found_px = codec.image_size(data)
     except DatasetError:
         look.state = "unreadable"
-    if look.found_px[0] * look.found_px[1] > png.MOST_PIXELS:
+    if look.found_px[0] * look.found_px[1] > codec.MOST_PIXELS:
         look.state = "huge"
     return look, data
 

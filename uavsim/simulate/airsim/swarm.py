@@ -242,8 +242,8 @@ class AirSimFlight:
         """Set the poses of all drones, and wait until they are reached."""
         assert self._link is not None
         link = self._link
-        wanted, _ = self._target(-_RUN_IN_STEPS)
-        start = {name: link.from_map(pose) for name, pose in zip(self._names, wanted, strict=True)}
+        target, _ = self._target(-_RUN_IN_STEPS)
+        start = {name: link.from_map(pose) for name, pose in zip(self._names, target, strict=True)}
         for name, ned_SE3_frd in start.items():
             link.put(name, ned_SE3_frd)
         for name, ned_SE3_frd in start.items():
@@ -287,13 +287,13 @@ class AirSimFlight:
         """Command velocities towards the planned positions of ``step``, let AirSim run a step, and read back."""
         assert self._link is not None
         link = self._link
-        wanted, wanted_mps = self._target(step)
-        yaw_deg = on_grid(unreal.ue_euler_from_map_q_flu(wanted.quat_wxyz))[:, 2]
+        target, target_mps = self._target(step)
+        yaw_deg = on_grid(unreal.ue_euler_from_map_q_flu(target.quat_wxyz))[:, 2]
         for row, name in enumerate(self._names):
             ned_SE3_frd, _, _ = link.kinematics(name)
-            gap_m = wanted[row].translation_m - link.to_map(ned_SE3_frd).translation_m
+            gap_m = target[row].translation_m - link.to_map(ned_SE3_frd).translation_m
             command = frames.NED_SE3_MAP.rotate(
-                _limited(wanted_mps[row] + _POSITION_GAIN_PER_S * gap_m, wanted_mps[row])
+                _limited(target_mps[row] + _POSITION_GAIN_PER_S * gap_m, target_mps[row])
             )
             with link.translated(f"steering {name}"):
                 link.client.moveByVelocityAsync(
@@ -315,7 +315,7 @@ class AirSimFlight:
     def _read(self, step: int) -> tuple[DroneState, ...]:
         assert self._link is not None
         drones = []
-        wanted, _ = self._target(step)
+        target, _ = self._target(step)
         for row, (drone_id, name) in enumerate(zip(self._plan.swarm.drone_ids, self._names, strict=True)):
             ned_SE3_frd, velocity_ned, stamp_ns = self._link.kinematics(name)
             if row == 0:
@@ -325,7 +325,7 @@ class AirSimFlight:
                     drone_id=drone_id,
                     map_SE3_flu=self._link.to_map(ned_SE3_frd),
                     velocity_map_mps=frames.MAP_SE3_NED.rotate(velocity_ned),
-                    planned_map_SE3_flu=wanted[row],
+                    planned_map_SE3_flu=target[row],
                 )
             )
         return tuple(drones)

@@ -133,8 +133,8 @@ def lane_quads(waypoints: Iterable[carla.Waypoint], *, length_m: float) -> Float
     """Return (N, 4, 2) quadrilaterals in the map frame, metres: each covers a waypoint's lane, a little over ``length_m``."""
     rows = []
     for waypoint in waypoints:
-        place, yaw = waypoint.transform.location, waypoint.transform.rotation.yaw
-        rows.append((place.x, place.y, yaw, waypoint.lane_width))
+        location, yaw = waypoint.transform.location, waypoint.transform.rotation.yaw
+        rows.append((location.x, location.y, yaw, waypoint.lane_width))
     table = np.array(rows, dtype=np.float64).reshape(-1, 4)
     yaw_rad = np.radians(-table[:, 2])  # the map's y is flipped
     ahead = np.stack([np.cos(yaw_rad), np.sin(yaw_rad)], axis=1) * (0.6 * length_m)

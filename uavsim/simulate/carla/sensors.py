@@ -87,8 +87,8 @@ class CarlaSensors:
         self._schedule, self._labelled = DrawSchedule(plan), labelled_tags(traffic.actors)
         self._arrived, self._due = [], frozenset()
         self._streams = plan.town.streaming is not None
-        wanted = (self._world.generation, plan.sensors)
-        if wanted == self._built_for:
+        requested = (self._world.generation, plan.sensors)
+        if requested == self._built_for:
             self._renew()
             return
         if self._spawned and self._built_for is not None and self._built_for[0] == self._world.generation:
@@ -100,7 +100,7 @@ class CarlaSensors:
                 carried = sensor.agent in self._carriers
                 actor = self._spawn(len(self._spawned), sensor, modality, reader)
                 self._spawned.append(_SpawnedSensor(sensor, modality, reader, actor, carried))
-        self._built_for = wanted
+        self._built_for = requested
 
     def _put(self, index: int, spawned: _SpawnedSensor, measurement: carla.SensorData) -> None:
         if spawned.sensor.spec.params.is_optical:
@@ -234,14 +234,14 @@ class CarlaSensors:
         pairs = zip(self._spawned, measurements, strict=True)
         taken = [(spawned, measurement) for spawned, measurement in pairs if measurement is not None]
         poses = [pose_of[spawned.sensor] for spawned, _ in taken]
-        got = np.array([_pose_row(measurement) for _, measurement in taken])
-        wanted_m = np.stack([pose.ue_location_m for pose in poses])
-        wanted_q = np.stack([pose.map_SE3_optical.quat_wxyz for pose in poses])
-        got_q = unreal.map_q_optical_from_ue_euler(got[:, 3:6])
-        origin_m = origin_of_large_map(wanted_m - got[:, :3]) if self._streams else 0.0
-        off_m = np.linalg.norm(got[:, :3] + origin_m - wanted_m, axis=1)
+        measured = np.array([_pose_row(measurement) for _, measurement in taken])
+        requested_m = np.stack([pose.ue_location_m for pose in poses])
+        requested_q = np.stack([pose.map_SE3_optical.quat_wxyz for pose in poses])
+        measured_q = unreal.map_q_optical_from_ue_euler(measured[:, 3:6])
+        origin_m = origin_of_large_map(requested_m - measured[:, :3]) if self._streams else 0.0
+        off_m = np.linalg.norm(measured[:, :3] + origin_m - requested_m, axis=1)
         # 1 - |<p, q>| = angle^2 / 8 for small angles; NaN fails both comparisons
-        off_q = 1.0 - np.abs(np.sum(wanted_q * got_q, axis=1))
+        off_q = 1.0 - np.abs(np.sum(requested_q * measured_q, axis=1))
         good = (off_m <= _LOCATION_TOLERANCE_M) & (off_q <= _ANGLE_TOLERANCE_RAD**2 / 8)
         if not good.all():
             bad = int(np.flatnonzero(~good)[0])

@@ -177,10 +177,10 @@ class CarlaWorld:
             requested = carla.WeatherParameters(*(float(v) for v in values))
             self._world.set_weather(requested)
             for _ in range(_WEATHER_QUERIES):  # set_weather is asynchronous (Client.cpp, AsyncCall)
-                if (shown := self._world.get_weather()) == requested:
+                if (current := self._world.get_weather()) == requested:
                     return
         raise InputError(
-            f"the server at {self._where} keeps its own weather, as CARLA 0.10.0 does: give the dataset that one, {shown}"
+            f"the server at {self._where} keeps its own weather, as CARLA 0.10.0 does: give the dataset that one, {current}"
         )
 
     def tick(self, *, captured: bool) -> TickState:
@@ -355,8 +355,8 @@ class CarlaWorld:
         """
         with translated(f"spawning a {blueprint_id}"):
             blueprint = carla_read.set_up(self._world.get_blueprint_library().find(blueprint_id), attributes, optional)
-            carrier, place = carried or (0, carla.Transform(carla.Location(z=500.0)))
-            sensor = self._world.spawn_actor(blueprint, place, self._world.get_actor(carrier) if carrier else None)
+            carrier, pose = carried or (0, carla.Transform(carla.Location(z=500.0)))
+            sensor = self._world.spawn_actor(blueprint, pose, self._world.get_actor(carrier) if carrier else None)
             assert isinstance(sensor, carla.Sensor)
             self._carried += [sensor] if carried else []
             return sensor
@@ -392,8 +392,8 @@ class CarlaWorld:
     def spawn_prop(self, blueprint: str, ue_location_m: FloatArray) -> carla.Actor:
         """Spawn a prop without physics at a (3,) location, metres, and pass a tick so that clients know it."""
         with translated(f"spawning {blueprint}"):
-            place = carla.Transform(carla.Location(*(float(v) for v in ue_location_m)))
-            prop = self._world.spawn_actor(self._world.get_blueprint_library().find(blueprint), place)
+            pose = carla.Transform(carla.Location(*(float(v) for v in ue_location_m)))
+            prop = self._world.spawn_actor(self._world.get_blueprint_library().find(blueprint), pose)
             prop.set_simulate_physics(False)
             self._pass_a_tick()
             return prop

@@ -1,6 +1,6 @@
 """Object numbers of AirSim's segmentation: their colours, and their assignment to objects.
 
-AirSim gives every object a number 0..255, shown as a colour. The palette is measured once a session, because neither the
+AirSim gives every object a number 0..255, visible as a colour. The palette is measured once a session, because neither the
 colours nor their channel order are certain: all objects get one number after the other. Numbers 1..28 are the classes of
 static objects, the others single vehicles and walkers; further movers share their class's number and have no instance masks.
 
@@ -95,15 +95,15 @@ class ObjectNumbers:
         bodies = sorted(info.instance_id for info in traffic.actors if actor_kind(info.kind).is_drone)
         owners |= dict(zip(map(vehicle_name, plan.swarm.drone_ids), bodies, strict=False))
         numbers, ids, tags = _assigned(names, owners, {info.instance_id: info for info in traffic.actors})
-        wanted = {name: number for name, number in numbers.items() if name in owners or not fresh}
+        to_set = {name: number for name, number in numbers.items() if name in owners or not fresh}
         self._spread(
             {
-                drone: partial(_give_all, link_of, drone, {name: wanted[name] for name in some if name in wanted})
+                drone: partial(_give_all, link_of, drone, {name: to_set[name] for name in some if name in to_set})
                 for drone, some in spread.items()
             }
         )
         self._fixed.update(name for name in names if name not in owners)
-        self._note(lost=len(traffic.actors) - len(set(owners.values())), shown=len(set(owners.values())))
+        self._note(lost=len(traffic.actors) - len(set(owners.values())), visible=len(set(owners.values())))
         return ids, tags
 
     def _spread(self, jobs: Mapping[int, Callable[[], dict[str, FloatArray]]]) -> dict[str, FloatArray]:
@@ -112,10 +112,10 @@ class ObjectNumbers:
         )
         return {name: place for part in parts.values() for name, place in part.items()}
 
-    def _note(self, *, lost: int, shown: int) -> None:
+    def _note(self, *, lost: int, visible: int) -> None:
         if lost:
             self.notes.append(f"{lost} actors are no objects that AirSim lists: they have no masks")
-        if shown > LAST_NUMBER - _FIRST_INSTANCE + 1:
+        if visible > LAST_NUMBER - _FIRST_INSTANCE + 1:
             self.notes.append("more actors than segmentation numbers: the rest have class masks only")
 
 
@@ -131,7 +131,7 @@ def _measured_palette(link: AirSimLink, image: AirSimReader, *, vehicle: str, ca
     palette = np.full(2**24, 65535, dtype=np.uint16)
     pixel: int | None = None
     before: AnyArray | None = None
-    shown: set[int] = set()
+    visible: set[int] = set()
     for number in (1, *range(256)):  # the first image only locates a pixel that changes with the number
         link.number_objects(".*", number, is_regex=True)
         replies = link.images(vehicle, request)
@@ -148,8 +148,8 @@ def _measured_palette(link: AirSimLink, image: AirSimReader, *, vehicle: str, ca
         if pixel is not None:
             code = int(colour_code(colours[pixel]))
             palette[code] = number
-            shown.add(code)
-    if len(shown) != 256:
+            visible.add(code)
+    if len(visible) != 256:
         raise SimulatorError("AirSim shows two object numbers in one colour; instance masks cannot be read")
     return palette
 

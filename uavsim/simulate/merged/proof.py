@@ -94,7 +94,7 @@ class LastImages:
 
     def __init__(self) -> None:
         """Start without a capture."""
-        self._seen: dict[bytes, str] = {}
+        self._channel_of: dict[bytes, str] = {}
         self._poses: dict[str, SensorPose] = {}
 
     def take(self, readings: Sequence[Reading], poses: Sequence[SensorPose], *, frame: int) -> None:
@@ -104,19 +104,19 @@ class LastImages:
             MissedTick: a camera that moved shows pixels of the previous capture, or two cameras show the same.
         """
         now = {pose.channel: pose for pose in poses}
-        seen: dict[bytes, str] = {}
+        channel_of: dict[bytes, str] = {}
         for reading in readings:
             if reading.modality != RGB:
                 continue
             digest = hashlib.blake2b(np.ascontiguousarray(reading.data).tobytes(), digest_size=16).digest()
-            before = self._seen.get(digest)
+            before = self._channel_of.get(digest)
             if before is not None and (before != reading.channel or _moved(self._poses[before], now[before])):
                 raise MissedTick(f"tick {frame}: {reading.channel} shows what {before} showed in the capture before")
-            other = seen.get(digest)
+            other = channel_of.get(digest)
             if other is not None and _moved(now[other], now[reading.channel]) and _has_edges(reading.data):
                 raise MissedTick(f"tick {frame}: {reading.channel} shows what {other} shows, from another pose")
-            seen[digest] = reading.channel
-        self._seen, self._poses = seen, now
+            channel_of[digest] = reading.channel
+        self._channel_of, self._poses = channel_of, now
 
 
 def _has_edges(image: AnyArray) -> bool:

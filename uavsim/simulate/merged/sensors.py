@@ -122,8 +122,8 @@ class AirSimSensors:
     def _shoot(self, drone_id: int, poses: Sequence[SensorPose], frame: int) -> list[TimedReading]:
         """Capture a vehicle's sensors: all images in one call, then each lidar's scan."""
         link, name = self._link_of(drone_id), vehicle_name(drone_id)
-        wanted = [(pose, m, reader_of(m)) for pose in poses for m in ordered(pose.sensor.spec.modalities)]
-        images = [each for each in wanted if each[2].image_type is not None]
+        requested = [(pose, m, reader_of(m)) for pose in poses for m in ordered(pose.sensor.spec.modalities)]
+        images = [each for each in requested if each[2].image_type is not None]
         replies = link.images(name, link.image_requests([(pose.sensor.spec.name, image) for pose, _, image in images]))
         if len(replies) != len(images):
             raise MissedTick(f"tick {frame}: {name} answered {len(replies)} images of {len(images)}")
@@ -131,7 +131,7 @@ class AirSimSensors:
             TimedReading(self._image(link, *each, reply=reply, frame=frame), int(reply.time_stamp))
             for each, reply in zip(images, replies, strict=True)
         ]
-        turns = [each for each in wanted if each[2].image_type is None]
+        turns = [each for each in requested if each[2].image_type is None]
         return readings + [TimedReading(self._turn(link, *each, frame=frame), None) for each in turns]
 
     def _turn(
@@ -207,9 +207,9 @@ def _check_pose(link: AirSimLink, pose: SensorPose, reported: tuple[Any, Any], *
     Raises:
         MissedTick: they differ: AirSim answered with an older measurement.
     """
-    got = link.world_pose(*reported, home=vehicle_name(pose.sensor.agent.number))
+    measured = link.world_pose(*reported, home=vehicle_name(pose.sensor.agent.number))
     map_SE3_sensor = unreal.map_SE3_flu_from_ue(pose.ue_location_m, ue_euler_deg=np.array(pose.ue_euler_deg))
-    wanted = link.from_map(map_SE3_sensor)
-    if not pose_close(got, wanted):
-        off_m = float(np.linalg.norm(got.translation_m - wanted.translation_m))
+    requested = link.from_map(map_SE3_sensor)
+    if not pose_close(measured, requested):
+        off_m = float(np.linalg.norm(measured.translation_m - requested.translation_m))
         raise MissedTick(f"{what} was taken {off_m:.3f} m from the pose asked for, or turned")
