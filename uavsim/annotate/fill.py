@@ -105,7 +105,7 @@ class Intervals:
         return cls(towards, low, high, np.where(is_reference, silhouette * (1.0 - (high - low)) ** 2, 0.0))
 
     def take(self, rows: IntArray) -> Intervals:
-        """Select rows."""
+        """Select views by their rows, (K,) int64."""
         return Intervals(self.towards[rows], self.low[rows], self.high[rows], self.weight[rows])
 
 

@@ -47,7 +47,7 @@ class Reach:
     foot_px: FloatArray
 
     def with_rows(self, row: IntArray, bounds_px: FloatArray, rays: Rays, camera: PlacedCamera) -> Reach:
-        """Add other boxes with their rows, bounds and rays."""
+        """Add K other boxes: (K,) rows, (K, 4) bounds in pixels, (K, 5, 3) rays."""
         added = _columns(row, bounds_px, rays, np.zeros(len(row), np.int64), [camera])
         rows = np.concatenate([self.row, row])
         order = np.argsort(rows)

@@ -46,7 +46,7 @@ class Solids:
         return len(self.half_m)
 
     def take(self, rows: IntArray) -> Solids:
-        """Select boxes."""
+        """Select boxes by their rows, (K,) int64."""
         return Solids(self.map_SE3_box[rows], self.half_m[rows], self.box_R_map[rows], self.corners_map_m[rows])
 
 

@@ -94,7 +94,7 @@ def draw_text(
 
 
 def resized(pixels: UInt8Array, *, width_px: int, height_px: int) -> UInt8Array:
-    """Resize an image (area average when it shrinks)."""
+    """Resize an (H, W, 3) uint8 image (area average when it shrinks)."""
     shrinks = width_px < pixels.shape[1]
     return cast(
         UInt8Array,
@@ -127,7 +127,7 @@ def contact_sheet(
     gap_px: int = 4,
     background: Colour = (24, 24, 24),
 ) -> UInt8Array:
-    """Lay images out in a grid, row by row; each is scaled to ``tile_width_px`` by the first image's shape.
+    """Lay (H, W, 3) uint8 images out in a grid, row by row; each is scaled to ``tile_width_px`` by the first image's shape.
 
     Raises:
         InputError: there are no images, or not one caption for each.

@@ -38,6 +38,6 @@ def pure_colours(image: UInt8Array) -> FloatArray:
 
 
 def is_neon(images: Iterable[UInt8Array]) -> bool:
-    """Return whether the images of a tick together have large areas of at least two pure colours."""
+    """Return whether the (H, W, 3 or 4) images of a tick together have large areas of at least two pure colours."""
     shares = np.mean([pure_colours(image) for image in images], axis=0)
     return bool(shares.sum() >= _LEAST_SHARE and np.sort(shares)[-2] >= _LEAST_EACH)

@@ -44,7 +44,7 @@ def snapshot_rows(snapshot: Iterable[carla.ActorSnapshot], instance_of: Mapping[
 
 
 def rows_of(snapshot: carla.WorldSnapshot, instance_of: Mapping[int, int], *, captured: bool) -> FloatArray:
-    """Return ``snapshot_rows`` of a tick.
+    """Return the (N, 16) ``snapshot_rows`` of a tick.
 
     Raises:
         MissedTick: a pose, or a velocity of a captured tick, is not a number.

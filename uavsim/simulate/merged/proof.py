@@ -65,7 +65,7 @@ def _first_difference(before: Sequence[TimedReading], after: Sequence[TimedReadi
 
 
 def same_pixels(a: AnyArray, b: AnyArray, modality: str) -> bool:
-    """Return whether two images are of one moment: masks and depth exactly, colours up to a renderer's noise."""
+    """Return whether two (H, W, ...) images are of one moment: masks and depth exactly, colours up to a renderer's noise."""
     if a.shape != b.shape or np.array_equal(a, b, equal_nan=a.dtype.kind == "f"):
         return a.shape == b.shape
     if modality != RGB:
